@@ -235,7 +235,7 @@ class DuettoApp(TerminalApp, KeyedApp):
         bench = self.bench
         if not bench.is_mounted:
             return
-        notices, behind = self.session.drain(), bench.transcript.behind
+        notices, behind = self.session.drain(), bench.transcript.rows.behind
         if behind is not None and notices.transcript_from is None:
             notices.transcript_from = behind
         if notices:
@@ -244,7 +244,7 @@ class DuettoApp(TerminalApp, KeyedApp):
                 bench.sync(notices)
             finally:
                 bench.paint_now()
-        if bench.transcript.behind is not None and self._frame is not None:
+        if bench.transcript.rows.behind is not None and self._frame is not None:
             self._frame.wake()
         busy = self.session.status.busy
         if self._was_busy and not busy:

@@ -13,7 +13,7 @@ from tui.core.edits.hunk import Stage
 from tui.core.turn import Block
 from tui.ui.app import DuettoApp
 from tui.ui.conversation.copying import fenced_code
-from tui.ui.conversation.views import Failure, duration, failure
+from tui.ui.conversation.views import FailureWords, duration, failure
 
 
 def shown(app: DuettoApp) -> list[str]:
@@ -65,7 +65,7 @@ async def test_the_scroll_bar_is_right_whatever_opens_and_closes() -> None:
             bar = [pane.render_line(y).text[-1] == "▐" for y in range(height)]
             assert sum(bar) == height * height // total, key
             room = height - sum(bar)
-            assert bar.index(True) == round(pane.top * room / (total - height)), key
+            assert bar.index(True) == round(pane.viewport.top * room / (total - height)), key
 
 
 async def test_from_a_card_to_its_lines_and_back_to_the_card() -> None:
@@ -74,7 +74,7 @@ async def test_from_a_card_to_its_lines_and_back_to_the_card() -> None:
     for size in ((120, 36), (80, 24)):
         async with running(session, size) as (app, pilot):
             await pilot.press("shift+tab")
-            hunk = app.bench.transcript.selected_hunk()
+            hunk = app.bench.transcript.selection.hunk
             assert hunk is not None
             await pilot.press("alt+k")
             await settled(session, pilot)
@@ -82,7 +82,7 @@ async def test_from_a_card_to_its_lines_and_back_to_the_card() -> None:
             assert app.bench.panes.in_sight("editor")
             await pilot.press("alt+k")
             assert app.bench.focused is app.bench.transcript
-            assert app.bench.transcript.selected_hunk() is hunk
+            assert app.bench.transcript.selection.hunk is hunk
             assert app.bench.panes.in_sight("conversation")
 
 
@@ -138,11 +138,11 @@ WORDS = "The model could not answer: 529 overloaded\nsend the prompt again when 
 
 
 def test_the_parts_of_a_failure() -> None:
-    assert failure(WORDS) == Failure(
+    assert failure(WORDS) == FailureWords(
         "The model could not answer", "529 overloaded", "send the prompt again when that is settled"
     )
-    assert failure("It broke") == Failure("It broke", "", "")
-    assert failure("It broke: a\nb\nnext") == Failure("It broke", "a\nb", "next")
+    assert failure("It broke") == FailureWords("It broke", "", "")
+    assert failure("It broke: a\nb\nnext") == FailureWords("It broke", "a\nb", "next")
 
 
 @given(st.text())
@@ -210,8 +210,8 @@ async def test_hunks_commands_and_patches_are_copied() -> None:
     hunk.agent = "    lock = 1\n"
     async with running(session, (120, 60)) as (app, pilot):
         await pilot.press("shift+tab")
-        app.bench.transcript.select_pending()
-        app.bench.transcript.select_pending()
+        app.bench.transcript.selection.select_pending()
+        app.bench.transcript.selection.select_pending()
         await pilot.press("n", "n", "c")
         assert app.clipboard == "    lock = 1\n"
         await pilot.press("C")

@@ -92,7 +92,7 @@ async def test_rows_in_sight_get_their_colours_in_the_end(lexers: dict[str, Lexe
         session.say("text", "```slow\n" + "def f\n" * 60 + "'''\n```\n", speaker="fast")
         await settled(session, pilot)
         pane = app.bench.transcript
-        seen = [pane.rows.row(pane.top + y) for y in range(pane.size.height)]
+        seen = [pane.rows.row(pane.viewport.top + y) for y in range(pane.size.height)]
         assert any("def f" in row.strip.text for row in seen if row)
         async with asyncio.timeout(10):
             while any(row.waits for row in seen if row):

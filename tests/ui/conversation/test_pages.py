@@ -17,9 +17,9 @@ from tui.core.turn import Block, BlockKind
 from tui.engine.notices import Notices
 from tui.ui.app import DuettoApp
 from tui.ui.conversation import hunk_card, text_view
-from tui.ui.conversation.hunk_card import Part, PatchView, card_lines, empty_lines
+from tui.ui.conversation.hunk_card import FilePart, PatchView, card_lines, empty_lines
 from tui.ui.conversation.text_view import TextView
-from tui.ui.conversation.views import Focus, Page, Scene
+from tui.ui.conversation.views import Focus, ViewContext, ViewPage
 from tui.ui.rows import Row
 
 PIECES = (
@@ -40,7 +40,7 @@ def text_of(row: Row) -> str:
     return row.strip.text.rstrip()
 
 
-def remade(page: Page) -> list[str]:
+def remade(page: ViewPage) -> list[str]:
     page.view.make(page.number)
     assert page.rows is not None
     assert page.height == len(page.rows)
@@ -80,7 +80,7 @@ async def test_of_a_long_conversation_only_what_is_in_sight_is_made() -> None:
 
 
 def is_behind(app: DuettoApp) -> bool:
-    return app.bench.transcript.behind is not None
+    return app.bench.transcript.rows.behind is not None
 
 
 @pytest.mark.slow
@@ -123,7 +123,7 @@ async def test_starts_and_heights_agree_after_anything(seed: int) -> None:
             assert rows.total == sum(page.height for page in pages)
             assert len(rows.pages) == len(pages)
             assert [view.first for view in rows.views] == sorted(v.first for v in rows.views)
-            app.bench.transcript.go_to(chance.randrange(rows.total + 1))
+            app.bench.transcript.viewport.go_to(chance.randrange(rows.total + 1))
 
 
 LONG = "A line of an answer that came all at once.\n\n" * 4000
@@ -142,7 +142,7 @@ async def test_an_answer_that_is_over_is_made_again_as_the_clock_allows(
         view = app.bench.transcript.rows.views[-1]
         assert isinstance(view, text_view.TextView)
         assert 0 < view._read < len(text) / 4
-        while app.bench.transcript.behind is not None:
+        while app.bench.transcript.rows.behind is not None:
             await pilot.pause()  # the frames that take up the rest come by themselves
         assert view._read == len(text)
 
@@ -152,7 +152,7 @@ def card(count: int, files: int) -> tuple[PatchView, Roster]:
     for number in range(count):
         path = f"{number * files // count}.py"
         roster.add(Hunk(number + 1, 1, "call", path, stage=Stage.LANDED, added=1))
-    scene = Scene(hunks=roster.of_call, files=roster.files_of, reviews=lambda: roster.reviews)
+    scene = ViewContext(hunks=roster.of_call, files=roster.files_of, reviews=lambda: roster.reviews)
     view = PatchView(Block(BlockKind.PATCH, 1, "apply_patch", call_id="call"), 0, scene, None)
     return view, roster
 
@@ -198,12 +198,12 @@ def hunk(number: int, stage: Stage, line: int | None = None, path: str = "src/ca
     return made
 
 
-def parts(hunks: list[Hunk], skip: int = 0) -> list[Part]:
+def parts(hunks: list[Hunk], skip: int = 0) -> list[FilePart]:
     roster = Roster()
     for one in hunks:
         roster.add(one)
     files = roster.files_of("c").items()
-    return [Part(path, file, skip, file.total, earlier=skip > 0) for path, file in files]
+    return [FilePart(path, file, skip, file.total, earlier=skip > 0) for path, file in files]
 
 
 def shown(hunks: list[Hunk], focus: Focus | None = None, *, cut: bool = False) -> list[str]:

@@ -9,14 +9,14 @@ import pytest
 from tui.core.turn import Block, BlockKind
 from tui.ui.conversation import text_view
 from tui.ui.conversation.text_view import ReasoningView
-from tui.ui.conversation.views import Scene
+from tui.ui.conversation.views import ViewContext
 
 
 def view_of(text: str) -> ReasoningView:
     block = Block(BlockKind.REASONING, 1)
     block.append(text)
     block.state = "done"
-    return ReasoningView(block, 0, Scene(width=80), None)
+    return ReasoningView(block, 0, ViewContext(width=80), None)
 
 
 def rows_of(view: ReasoningView) -> list[str]:
@@ -33,7 +33,7 @@ def test_an_unfolded_text_is_wrapped_over_several_frames(monkeypatch: pytest.Mon
     view.toggle()
     view.sync()
     frames, before = 1, len(rows_of(view))
-    while view.scene.behind:
+    while view.context.behind:
         view.sync()
         assert len(rows_of(view)) - before < 300
         frames, before = frames + 1, len(rows_of(view))

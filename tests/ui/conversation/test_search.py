@@ -1,4 +1,4 @@
-"""Search in the conversation: every match is lit and counted, however it was written."""
+"""TranscriptSearch in the conversation: every match is lit and counted, however it was written."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tests.support.tables import each
 from tui.core.turn import Block, BlockKind
 from tui.ui.app import DuettoApp
 from tui.ui.conversation.markdown_stream import MarkdownStream
-from tui.ui.conversation.search import Needle, Search, counted
+from tui.ui.conversation.search import SearchPattern, TranscriptSearch, count_in_block
 from tui.ui.conversation.text_view import TextView
-from tui.ui.conversation.views import Scene
+from tui.ui.conversation.views import ViewContext
 from tui.ui.rows import Row
 
 
@@ -30,7 +30,7 @@ def found(words: str, text: str, width: int = 40) -> list[str]:
     rows = rows_of(text, width)
     return [
         " ".join(rows[span.row].strip.crop(span.start, span.end).text for span in match)
-        for match in Needle(words).matches(rows)
+        for match in SearchPattern(words).matches(rows)
     ]
 
 
@@ -38,7 +38,7 @@ def found(words: str, text: str, width: int = 40) -> list[str]:
 @given(st.text(max_size=40), st.text(alphabet="ab*_`[]() |-\n日é\x1b", max_size=200))
 def test_anything_can_be_looked_for_in_anything(words: str, text: str) -> None:
     rows = rows_of(text)
-    for match in Needle(words).matches(rows):
+    for match in SearchPattern(words).matches(rows):
         for span in match:
             assert 0 <= span.row < len(rows)
             assert span.start < span.end
@@ -51,7 +51,7 @@ def test_anything_can_be_looked_for_in_anything(words: str, text: str) -> None:
 def test_a_source_that_is_passed_over_has_no_match(parts: list[str]) -> None:
     text = " ".join(parts)
     for words in ("one", "lock", "put x_y", "a (b)", "lock one"):
-        needle = Needle(words)
+        needle = SearchPattern(words)
         if needle.matches(rows_of(text, 400)):
             assert needle.may_be_in(text)
 
@@ -61,8 +61,8 @@ def test_a_long_answer_is_counted_part_by_part(text: str) -> None:
     block = Block(BlockKind.TEXT, 1)
     block.append(text)
     block.state = "done"
-    view = TextView(block, 0, Scene(width=80), Block(BlockKind.TEXT, 1))
-    found = list(counted(view, Needle("word")))
+    view = TextView(block, 0, ViewContext(width=80), Block(BlockKind.TEXT, 1))
+    found = list(count_in_block(view, SearchPattern("word")))
     assert sum(found) == text.count("word")
     assert max(found) < sum(found) / 4
 
@@ -75,22 +75,32 @@ def turns(session: ScriptedSession, count: int) -> None:
 
 def lit_rows(app: DuettoApp) -> list[str]:
     pane = app.bench.transcript
-    assert pane.lights is not None
+    assert pane.search_bar is not None
+    highlights = pane.search_bar.control.highlights
     return [
         pane.render_line(y).text[:-1].strip()
         for y in range(pane.size.height)
-        if pane.lights(pane.top + y)
+        if highlights(pane.viewport.top + y)
     ]
+
+
+def is_open(app: DuettoApp) -> bool:
+    bar = app.bench.transcript.search_bar
+    return bar is not None and bar.control.is_open
 
 
 def told(app: DuettoApp) -> str:
     return str(app.bench.query_one("#search-bar .count").render()).strip()
 
 
-async def looked_for(pilot: Pilot[int], app: DuettoApp, words: str) -> Search:
-    app.bench.transcript.search_for(words)
-    search = app.bench.transcript._search
-    while search.tally.waiting:
+async def looked_for(pilot: Pilot[int], app: DuettoApp, words: str) -> TranscriptSearch:
+    app.bench.transcript.action_search()
+    bar = app.bench.transcript.search_bar
+    assert bar is not None
+    bar.field.value = words or bar.field.value
+    await pilot.pause()
+    search = bar.control.search
+    while search.counts.waiting:
         await pilot.pause(0.01)
     await pilot.pause()
     return search
@@ -113,8 +123,8 @@ async def test_words_are_counted_lit_and_stepped_through() -> None:
         await pilot.press("down", "down")
         assert told(app) == "22 of 22", "from the newest on to the oldest"
         await pilot.press("escape")
-        assert not app.bench.transcript.searching
-        assert app.bench.transcript.lights is None
+        assert not is_open(app)
+        assert not lit_rows(app)
         assert app.bench.focused is app.bench.transcript
 
 
@@ -138,11 +148,11 @@ async def test_it_opens_from_the_prompt_and_from_the_editor() -> None:
         assert app.bench.focused is app.bench.transcript
         assert lit_rows(app)
         await pilot.press("escape", "i", "ctrl+f")
-        assert app.bench.transcript.searching
+        assert is_open(app)
         # what is typed next is meant for the prompt: in the conversation r rejects a hunk
         await pilot.press("escape", *"rename it")
         assert app.bench.prompt_box.prompt.text == "rename it"
         await pilot.press("ctrl+f", "ctrl+f")
         await pilot.press("escape", "alt+2", "alt+2", "alt+slash")
         assert app.bench.panes.in_sight("conversation")
-        assert app.bench.transcript.searching
+        assert is_open(app)

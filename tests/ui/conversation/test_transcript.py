@@ -25,13 +25,13 @@ async def test_it_stands_still_while_the_user_reads_further_up() -> None:
         await settled(session, pilot)
         pane = app.bench.transcript
         await pilot.press("pageup")
-        top = pane.top
+        top = pane.viewport.top
         session.stream(block, "more\n\n" * 10)
         await settled(session, pilot)
-        assert pane.top == top
+        assert pane.viewport.top == top
         assert "↓ new" in shown(app)[-1]
         await pilot.click("#transcript", offset=(5, pane.size.height - 1))
-        assert pane.follows
+        assert pane.viewport.follows
         assert "↓ new" not in shown(app)[-1]
 
 
@@ -112,9 +112,9 @@ async def test_finding_what_waits_walks_through_the_hunks_once() -> None:
         hunks = CountedHunks(session.workspace.hunks)
         session.workspace.hunks = hunks
         transcript = app.bench.transcript
-        assert transcript.select_pending()
-        transcript.action_next_hunk(waiting=True)
-        assert transcript.has_waiting()
+        assert transcript.selection.select_pending()
+        transcript.selection.step_hunk(waiting=True)
+        assert session.workspace.roster.has_waiting()
         assert hunks.walks < 20
 
 
@@ -125,11 +125,11 @@ async def test_up_selects_what_is_in_sight_and_scrolls_through_what_is_only_read
     async with running(session) as (app, pilot):
         pane = app.bench.transcript
         await pilot.press("shift+tab")
-        assert pane.marked is None, "what is far above is not jumped to"
-        top = pane.top
+        assert pane.selection.target is None, "what is far above is not jumped to"
+        top = pane.viewport.top
         await pilot.press("up", "up")
-        assert (pane.top, pane.marked) == (top - 2, None)
+        assert (pane.viewport.top, pane.selection.target) == (top - 2, None)
         await pilot.press("home", "up")
-        assert pane.marked is not None
+        assert pane.selection.target is not None
         await pilot.press("end", "up")
-        assert pane.top > 3, "a selection that is out of sight is not jumped back to"
+        assert pane.viewport.top > 3, "a selection that is out of sight is not jumped back to"

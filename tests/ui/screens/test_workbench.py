@@ -215,7 +215,7 @@ async def test_it_is_edited_in_the_editor_and_accepted_with_one_key() -> None:
         await settled(session, pilot)
         assert session.intents[-1] == Accept((2,))
         assert app.focused is app.bench.transcript
-        selected = app.bench.transcript.selected_hunk()
+        selected = app.bench.transcript.selection.hunk
         assert selected.id == 3
         assert "accept hunk" not in footer(app)
 

@@ -22,24 +22,33 @@ class Copied(NamedTuple):
     text: str
     what: str
 
+    @property
+    def size(self) -> str:
+        """How much it is, in words."""
+        lines = self.text.rstrip("\n").count("\n") + 1
+        if lines > 1:
+            return f"{lines:,} lines"
+        count = len(self.text.rstrip("\n"))
+        return f"{count:,} character{'' if count == 1 else 's'}"
 
-def copied(target: Target | None, view: BlockView) -> Copied:
+
+def selected_text(target: Target | None, view: BlockView) -> Copied:
     """What the keys copy of a block: the part that is selected, else all of it."""
     if target is not None and target.kind == "code":
         return Copied(fenced_code(view.block.text, target.line), "code")
-    hunks = view.scene.hunks(view.block.call_id) if isinstance(view, PatchView) else ()
+    hunks = view.context.hunks(view.block.call_id) if isinstance(view, PatchView) else ()
     if target is not None and target.kind == "hunk":
         for hunk in hunks:
             if hunk.id == target.key:
                 return Copied(hunk.agent or hunk.base, f"hunk {hunk.id}")
-    return whole(view)
+    return whole_text(view)
 
 
-def whole(view: BlockView) -> Copied:
+def whole_text(view: BlockView) -> Copied:
     """All of a block."""
     block = view.block
     if isinstance(view, PatchView):
-        hunks = view.scene.hunks(block.call_id)
+        hunks = view.context.hunks(block.call_id)
         return Copied("".join(map(_difference, hunks)), "patch")
     if block.kind is BlockKind.RUN:
         return Copied(f"$ {block.title}\n{block.text}", "command and its output")
@@ -51,15 +60,6 @@ def whole(view: BlockView) -> Copied:
         BlockKind.NOTE: "note",
     }.get(block.kind, "message")
     return Copied("\n".join(filter(None, (block.title, block.text))), words)
-
-
-def size_of(text: str) -> str:
-    """How much it is, in words."""
-    lines = text.rstrip("\n").count("\n") + 1
-    if lines > 1:
-        return f"{lines:,} lines"
-    count = len(text.rstrip("\n"))
-    return f"{count:,} character{'' if count == 1 else 's'}"
 
 
 def fenced_code(source: str, start: int) -> str:

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from tui.core.edits.hunk import PLACED, UNDONE, Decision, Hunk, Kind, Stage, need_of
 from tui.core.edits.roster import FileTally
 from tui.ui import theme
-from tui.ui.conversation.views import BlockView, Focus, Page
+from tui.ui.conversation.views import BlockView, Focus, ViewPage
 from tui.ui.rows import (
     Line,
     Piece,
@@ -32,7 +32,7 @@ _MOST_STREAMED = 40
 _ROOM_FOR_WHY = 62
 
 
-class Look(NamedTuple):
+class HunkLook(NamedTuple):
     """How a hunk's state is written."""
 
     glyph: str
@@ -41,33 +41,33 @@ class Look(NamedTuple):
 
 
 _DECIDED = {
-    Decision.ACCEPTED: Look("✓", "accepted", "hunk-accepted"),
-    Decision.REJECTED: Look("✗", "rejected", "hunk-struck"),
+    Decision.ACCEPTED: HunkLook("✓", "accepted", "hunk-accepted"),
+    Decision.REJECTED: HunkLook("✗", "rejected", "hunk-struck"),
 }
 _STAGES = {
-    Stage.READING: Look("…", "reading", "muted"),
-    Stage.CANDIDATES: Look("?", "where?", "hunk-candidate"),
-    Stage.LOCATED: Look("…", "located", "hunk-landing"),
-    Stage.LANDING: Look("▸", "landing", "hunk-landing"),
-    Stage.LANDED: Look("●", "pending", "hunk-pending"),
-    Stage.PARTIAL: Look("◐", "partial", "hunk-partial"),
-    Stage.CONFLICT: Look("!", "conflict", "hunk-conflict"),
-    Stage.REFUSED: Look("⊘", "refused", "hunk-struck"),
-    Stage.DROPPED: Look("-", "dropped", "faint"),
+    Stage.READING: HunkLook("…", "reading", "muted"),
+    Stage.CANDIDATES: HunkLook("?", "where?", "hunk-candidate"),
+    Stage.LOCATED: HunkLook("…", "located", "hunk-landing"),
+    Stage.LANDING: HunkLook("▸", "landing", "hunk-landing"),
+    Stage.LANDED: HunkLook("●", "pending", "hunk-pending"),
+    Stage.PARTIAL: HunkLook("◐", "partial", "hunk-partial"),
+    Stage.CONFLICT: HunkLook("!", "conflict", "hunk-conflict"),
+    Stage.REFUSED: HunkLook("⊘", "refused", "hunk-struck"),
+    Stage.DROPPED: HunkLook("-", "dropped", "faint"),
 }
 
 
-def look(hunk: Hunk) -> Look:
+def look(hunk: Hunk) -> HunkLook:
     """The decision where there is one, else the stage."""
     rejected = hunk.decision is Decision.REJECTED
     if rejected and hunk.words == UNDONE:
-        return Look("↶", UNDONE, "hunk-struck")
+        return HunkLook("↶", UNDONE, "hunk-struck")
     if (hunk.stage in PLACED or rejected) and hunk.decision in _DECIDED:
         return _DECIDED[hunk.decision]
     return _STAGES[hunk.stage]
 
 
-class Part(NamedTuple):
+class FilePart(NamedTuple):
     """Hunks of one file that have rows of their own."""
 
     path: str
@@ -94,7 +94,7 @@ def empty_lines(cut: bool) -> list[Line]:
     return [Line([(f" ✎ {words}", theme.active().style("muted"))], "panel")]
 
 
-def card_lines(parts: Iterable[Part], width: int, focus: Focus, block: int = 0) -> list[Line]:
+def card_lines(parts: Iterable[FilePart], width: int, focus: Focus, block: int = 0) -> list[Line]:
     """The rows of these hunks on the card of a patch; ``block``: the index of its block."""
     lines: list[Line] = []
     for part in parts:
@@ -251,13 +251,13 @@ class PatchView(BlockView):
     """All files, while the hunks have pages."""
     _begins: Sequence[tuple[int, int]] = ()
     """Each page's first file, and which of its hunks is the first."""
-    _made: Sequence[Page] = ()
+    _made: Sequence[ViewPage] = ()
     """The pages that were made last."""
 
     @property
     def version(self) -> object:
         """The user's decisions change cards anywhere."""
-        return (self.scene.version, self.scene.reviews())
+        return (self.context.version, self.context.reviews())
 
     def toggle(self, part: str = "") -> None:
         """Fold a file, or unfold it."""
@@ -265,7 +265,7 @@ class PatchView(BlockView):
 
     def open_up(self, wanted: Callable[[Hunk], bool]) -> bool:
         """Unfold the files of these hunks; True if one was folded."""
-        files = self.scene.files(self.block.call_id)
+        files = self.context.files(self.block.call_id)
         found = {path for path in self._shut & files.keys() if any(map(wanted, files[path].hunks))}
         before, self._shut = self._shut, self._shut - found
         return before != self._shut
@@ -276,7 +276,7 @@ class PatchView(BlockView):
 
     def lines(self, number: int) -> list[Line]:
         """The rows of a page as they are to be now."""
-        hunks = self.scene.hunks(self.block.call_id)
+        hunks = self.context.hunks(self.block.call_id)
         stopped = self.block.state in ("cut", "failed")
         parts = self._parts(number)
         lines = card_lines(parts, self.inner, self._focus(), self.index)
@@ -309,7 +309,7 @@ class PatchView(BlockView):
             older[0].rows, self._made = None, self._made[1:]
 
     def _sync(self) -> int | None:
-        if self.scene.hunks(self.block.call_id) and self._repage():
+        if self.context.hunks(self.block.call_id) and self._repage():
             if len(self.pages) == 1:
                 self.make(0)
             return 0
@@ -326,8 +326,8 @@ class PatchView(BlockView):
 
     def _repage(self) -> bool:
         """Cut pages, if hunks, files or what is folded are others than before."""
-        coming, files = self.block.state == "open", self.scene.files(self.block.call_id)
-        hunks = len(self.scene.hunks(self.block.call_id))
+        coming, files = self.block.state == "open", self.context.files(self.block.call_id)
+        hunks = len(self.context.hunks(self.block.call_id))
         paged = coming or (hunks, len(files), self._shut)
         if paged == self._paged:
             return False
@@ -345,46 +345,48 @@ class PatchView(BlockView):
                 heights[-1] += taken + (not begin)
                 room, left, begin = room - taken, left - taken, begin + taken
         self._begins, self._made = begins, ()
-        self.pages = [Page(self, number) for number in range(len(begins))]
+        self.pages = [ViewPage(self, number) for number in range(len(begins))]
         for page, height in zip(self.pages, heights, strict=True):
             page.height = height
         return True
 
-    def _parts(self, number: int) -> list[Part]:
+    def _parts(self, number: int) -> list[FilePart]:
         """What is on a page."""
-        files = self.scene.files(self.block.call_id)
+        files = self.context.files(self.block.call_id)
         if not self._paths:
             return self._newest()
         at, first = self._begins[number]
         last = number + 1 == len(self._begins)
         stop, end = (len(self._paths), 0) if last else self._begins[number + 1]
-        parts: list[Part] = []
+        parts: list[FilePart] = []
         for index in range(at, stop + bool(end)):
             path = self._paths[index]
             tally, begin = files[path], first if index == at else 0
             to = end if index == stop else tally.total
-            parts.append(Part(path, tally, begin, to, not begin, path in self._shut))
+            parts.append(FilePart(path, tally, begin, to, not begin, path in self._shut))
         return parts
 
-    def _newest(self) -> list[Part]:
+    def _newest(self) -> list[FilePart]:
         """The newest hunks, and the newest files."""
-        files = self.scene.files(self.block.call_id)
-        hunks = self.scene.hunks(self.block.call_id)
+        files = self.context.files(self.block.call_id)
+        hunks = self.context.hunks(self.block.call_id)
         shown: dict[int, int] = {}
         for hunk in hunks[-_COMING:]:
             shown[id(hunk.tally)] = shown.get(id(hunk.tally), 0) + 1
-        parts: list[Part] = []
+        parts: list[FilePart] = []
         for path in islice(reversed(files), _COMING):
             tally = files[path]
             first = tally.total - shown.get(id(tally), 0)
             earlier = first > 0
-            parts.append(Part(path, tally, first, tally.total, True, path in self._shut, earlier))
+            parts.append(
+                FilePart(path, tally, first, tally.total, True, path in self._shut, earlier)
+            )
         return parts[::-1]
 
     def _focus(self) -> Focus:
         """What the keys act on, if that is on this card."""
-        focus = self.scene.focus
-        hunks = self.scene.hunks(self.block.call_id)
+        focus = self.context.focus
+        hunks = self.context.hunks(self.block.call_id)
         ours = bool(hunks) and hunks[0].id <= focus.hunk_id <= hunks[-1].id
         return focus if ours else Focus()
 

@@ -22,9 +22,9 @@ from tui.ui.conversation.tool_views import RunView, ToolView
 from tui.ui.conversation.views import (
     BlockView,
     NoteView,
-    Page,
-    Scene,
     UserView,
+    ViewContext,
+    ViewPage,
     welcome_lines,
 )
 from tui.ui.rows import Row, Target, inner_width
@@ -33,7 +33,7 @@ _MOST_KEPT = 2_000
 """Rows that are kept of pages out of sight."""
 
 
-class Pages:
+class PageList:
     """The pages and the row at which each begins."""
 
     def __init__(self) -> None:
@@ -41,16 +41,16 @@ class Pages:
         """Number of rows."""
         self.anchors: dict[str, int] = {}
         """Numbers of rows that move when rows come or go above them."""
-        self._pages: list[Page] = []
+        self._pages: list[ViewPage] = []
         self._starts: list[int] = []
-        self._kept: dict[Page, int] = {}
+        self._kept: dict[ViewPage, int] = {}
         """Pages with rows, those looked at last at the end; and how many rows."""
         self._kept_rows = 0
 
     def __len__(self) -> int:
         return len(self._pages)
 
-    def __getitem__(self, number: int) -> Page:
+    def __getitem__(self, number: int) -> ViewPage:
         return self._pages[number]
 
     def start(self, number: int) -> int:
@@ -78,13 +78,13 @@ class Pages:
         self._kept.clear()
         self.total = self._kept_rows = 0
 
-    def add(self, page: Page) -> None:
+    def add(self, page: ViewPage) -> None:
         """One more at the end."""
         self._pages.append(page)
         self._starts.append(self.total)
         self.total += page.height
 
-    def replace(self, pages: list[Page]) -> None:
+    def replace(self, pages: list[ViewPage]) -> None:
         """Other pages in the middle: all is counted again."""
         self._pages = pages
         *self._starts, self.total = accumulate((page.height for page in pages), initial=0)
@@ -132,7 +132,7 @@ class Pages:
             at -= 1
         self._forget(made)
 
-    def made(self, number: int) -> Page:
+    def made(self, number: int) -> ViewPage:
         """A page with rows that are as they should be."""
         page = self._pages[number]
         if not page.fresh:
@@ -162,7 +162,7 @@ class Pages:
         self.shift(first, rows)
         self.replace([*self._pages[:behind], *new, *self._pages[behind:]])
 
-    def _forget(self, but: list[Page]) -> None:
+    def _forget(self, but: list[ViewPage]) -> None:
         """Let go of rows that nobody has looked at for long."""
         if self._kept_rows <= _MOST_KEPT:
             return
@@ -199,15 +199,15 @@ class Stop(NamedTuple):
     target: Target
 
 
-class Layout:
+class TranscriptLayout:
     """All views of a transcript and the rows that they have."""
 
-    def __init__(self, session: Session, scene: Scene) -> None:
-        """``scene.hunks`` is set here; its width and root are the widget's to set."""
-        self.scene = scene
+    def __init__(self, session: Session, context: ViewContext) -> None:
+        """``context.hunks`` is set here; its width and root are the widget's to set."""
+        self.context = context
         self.views: list[BlockView] = []
         self._session = session
-        self.pages = Pages()
+        self.pages = PageList()
         """All rows, by number."""
         self.pages.anchors = {_TOP: 0, _CHOSEN: 0}
         self._cards_of: dict[str, int] = {}
@@ -215,16 +215,16 @@ class Layout:
         self._patches: list[int] = []
         self._stopping: list[int] = []
         """Blocks that may have stops, in order."""
-        self._stopping_version = scene.version
+        self._stopping_version = context.version
         self._open: set[int] = set()
         """Those of them whose patch is still coming, perhaps."""
         self._focused = 0
         self._welcome: list[Row] = []
         self._welcome_key: object = None
         roster = session.workspace.roster
-        scene.hunks, scene.files = roster.of_call, roster.files_of
-        scene.reviews = lambda: roster.reviews
-        scene.now = session.now
+        context.hunks, context.files = roster.of_call, roster.files_of
+        context.reviews = lambda: roster.reviews
+        context.now = session.now
 
     @property
     def total(self) -> int:
@@ -252,7 +252,7 @@ class Layout:
     @property
     def behind(self) -> int | None:
         """The first block whose text is more than one frame takes up."""
-        return min(self.scene.behind, default=None)
+        return min(self.context.behind, default=None)
 
     def row(self, number: int) -> Row | None:
         """The row of this number; None outside."""
@@ -260,16 +260,12 @@ class Layout:
 
     def _welcome_row(self, number: int) -> Row | None:
         """Rows of an empty conversation."""
-        status, width = self._session.status, self.scene.width
+        status, width = self._session.status, self.context.width
         key = (status.rehearsal, status.endpoint, width, theme.active())
         if key != self._welcome_key:
             lines = welcome_lines(status, inner_width(width))
             self._welcome_key, self._welcome = key, [Row(line, width) for line in lines]
         return self._welcome[number] if 0 <= number < len(self._welcome) else None
-
-    def restyle(self) -> None:
-        """The width or the colours changed: rows are made anew when they come into sight."""
-        self.scene.version += 1
 
     def settle(self, height: int, *, end: bool) -> None:
         """Make the rows of a window; ``end``: it shows the last rows, else it begins at `top`."""
@@ -280,7 +276,7 @@ class Layout:
         if end or self.top > self.total - height:
             self.pages.settle_end(height)
             self.top = max(self.total - height, 0)
-        if self.scene.behind:
+        if self.context.behind:
             self._session.on_wake()
 
     def sync(self, notices: Notices, height: int = 0) -> int | None:
@@ -298,14 +294,14 @@ class Layout:
         if notices.transcript_from is not None:
             near = len(self.views) - _MOST_MADE
             for view in self.views[notices.transcript_from :]:
-                is_seen = view.pages[-1].rows is not None or view.index in self.scene.behind
+                is_seen = view.pages[-1].rows is not None or view.index in self.context.behind
                 if view.index >= near or is_seen:
                     changed.add(view.index)
                 elif view.block.state == "failed":
                     self._note_stops(view)
         for view in [self.views[index] for index in changed]:
             changed.update(view.kin)
-        if behind := self.scene.behind:
+        if behind := self.context.behind:
             changed = changed - behind | {max(behind)}  # one a frame
         if notices.hunks or notices.buffers:
             changed.update(self._cards(height))
@@ -315,14 +311,14 @@ class Layout:
         return min(rows, default=None)
 
     def refocus(self) -> None:
-        """`Scene.focus` changed: the cards' keys are elsewhere."""
+        """`ViewContext.focus` changed: the cards' keys are elsewhere."""
         roster = self._session.workspace.roster
-        for hunk_id in {self._focused, self.scene.focus.hunk_id} - {0}:
+        for hunk_id in {self._focused, self.context.focus.hunk_id} - {0}:
             if hunk_id in roster:
                 index = self._cards_of.get(roster.by_id(hunk_id).call_id)
                 if index is not None:
                     self._sync_view(index)
-        self._focused = self.scene.focus.hunk_id
+        self._focused = self.context.focus.hunk_id
 
     def toggle(self, index: int, part: str = "") -> int | None:
         """Fold or unfold a block, or a part of it; returns the first row that changed."""
@@ -354,8 +350,8 @@ class Layout:
 
     def _stopping_from(self, index: int, back: bool) -> int:
         """The next block from this one on that may have stops; -1 if there is none."""
-        if self._stopping_version != self.scene.version:
-            self._stopping_version = self.scene.version
+        if self._stopping_version != self.context.version:
+            self._stopping_version = self.context.version
             self._stopping = [view.index for view in self.views if view.has_stops]
         stopping = self._stopping
         at = bisect_right(stopping, index) - 1 if back else bisect_left(stopping, index)
@@ -420,15 +416,15 @@ class Layout:
         return self.pages.start(view.first) + changed
 
     def _recount(self) -> None:
-        """Pages came or went in the middle."""
-        pages: list[Page] = []
+        """PageList came or went in the middle."""
+        pages: list[ViewPage] = []
         for view in self.views:
             view.first = len(pages)
             pages += view.pages
         self.pages.replace(pages)
 
     def _clear(self) -> None:
-        self.scene.behind.clear()
+        self.context.behind.clear()
         self.views.clear()
         self.pages.clear()
         self._patches.clear()
@@ -460,7 +456,7 @@ class Layout:
 
     def _view(self, block: Block, index: int, blocks: Sequence[Block]) -> BlockView:
         before = blocks[index - 1] if index else None
-        view = VIEWS[BlockKind(block.kind)](block, index, self.scene, before)
+        view = VIEWS[BlockKind(block.kind)](block, index, self.context, before)
         if self.views:
             view.follow(self.views[-1])
         return view

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from tui.ui import theme
-from tui.ui.conversation.fences import code_lines, led
+from tui.ui.conversation.fences import CodeRow, code_lines, led
 from tui.ui.conversation.tables import (
     Cell,
     Table,
@@ -204,10 +204,18 @@ def markdown_lines(
 
 
 def _fitting(lines: Iterable[Line], width: int) -> Iterator[Line]:
-    """Rows that are too wide, as many indents left no room, are wrapped once more."""
+    """Rows that are too wide, as many indents left no room, are wrapped once more.
+
+    Code, whose colours are made later, stands below the bullets that leave it no room.
+    """
     for line in lines:
         pieces = line.pieces
-        if isinstance(pieces, list) and sum(cell_len(text) for text, _ in pieces) > width:
+        if isinstance(pieces, CodeRow):
+            if sum(cell_len(text) for text, _ in pieces.lead) > width - _NARROWEST:
+                lead, pieces.lead = pieces.lead, ()
+                yield from (Line(row) for row in wrap(lead, width))
+            yield line
+        elif isinstance(pieces, list) and sum(cell_len(text) for text, _ in pieces) > width:
             yield from (line._replace(pieces=row) for row in wrap(pieces, width))
         else:
             yield line

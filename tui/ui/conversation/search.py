@@ -1,38 +1,55 @@
-"""Search in the conversation: the match that is shown, and the way to the next one.
+"""Search in the conversation: matches are counted in slices, and gone to one by one.
 
-What is not in sight is counted from the blocks' text (`tally`, in slices); the rows of a match are
-made when the user goes there. So thousands of turns cost a few milliseconds at a time.
+What is not in sight is counted from the blocks' text; the rows of a match are made when the user
+goes there. So thousands of turns cost a few milliseconds at a time.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import perf_counter
 from typing import NamedTuple
 
 from rich.cells import cell_len
 
 from tui.core.turn import Block, BlockKind
+from tui.ui import theme
 from tui.ui.conversation.fences import colours_for
 from tui.ui.conversation.hunk_card import PatchView
-from tui.ui.conversation.layout import Layout
+from tui.ui.conversation.layout import TranscriptLayout
 from tui.ui.conversation.markdown_stream import MarkdownStream
-from tui.ui.conversation.views import BlockView, Page
+from tui.ui.conversation.viewport import Highlight, Viewport
+from tui.ui.conversation.views import BlockView, ViewPage
 from tui.ui.rows import MARGIN, Line, Row, inert
 
 _LEAD = re.compile(r"[\s▎│▌╌•┃]*")
 """Bars, bullets and indents at the beginning of a row are no part of what is said."""
 _SIGNS = re.compile(r"[*_`~\\|\[\]<>#]+")
 """What Markdown takes away: a word may stand around it."""
-
-
 _INFO = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[^`\n]*$", re.MULTILINE)
 """What a fence says of its code is not shown."""
+_PART_CHARS = 4_000
+"""Of Markdown that is read at once: about 2 ms."""
+_SOURCE_CHARS = 64_000
+"""Of its source, if that can be searched."""
+_RAW_CHARS = 200_000
+"""Of other text."""
+SLICE_S = 0.004
+"""What one slice of counting may take."""
+_MOST_GROWING = 20_000
+"""Characters of a block that is counted again while it grows; a longer one is at its end."""
+_MOST_KEPT = 200
+"""Pages whose matches are remembered."""
+_PAUSE_S = 0.012
+"""Between two slices of counting: keys and frames come first."""
+_GROWN_S = 0.5
+"""How soon what came meanwhile is counted."""
+NOT_FOUND = "not found"
 
 
-class Span(NamedTuple):
+class MatchSpan(NamedTuple):
     """A match's part on one row, in cells; the last one is behind it."""
 
     row: int
@@ -40,17 +57,17 @@ class Span(NamedTuple):
     end: int
 
 
-Match = tuple[Span, ...]
+Match = tuple[MatchSpan, ...]
 
 
-class Needle:
+class SearchPattern:
     """What is looked for: words, in any case unless one of the letters is a capital."""
 
     def __init__(self, words: str) -> None:
         parts = words.split()
         exact = words != words.lower()
         self.words = words
-        self._pattern = re.compile(
+        self._regex = re.compile(
             r"\s+".join(map(re.escape, parts)) or r"(?!)", 0 if exact else re.IGNORECASE
         )
         self._parts = [bare for part in parts if (bare := _bare(part))]
@@ -80,7 +97,7 @@ class Needle:
 
     def count(self, text: str) -> int:
         """How often it is in a text."""
-        return sum(1 for _ in self._pattern.finditer(text))
+        return sum(1 for _ in self._regex.finditer(text))
 
     def count_in_rows(self, texts: Iterable[str]) -> int:
         """How often it is in rows under each other."""
@@ -95,7 +112,7 @@ class Needle:
             at += len(body) + 1
         whole = " ".join(body for _, body in bodies)
         found: list[Match] = []
-        for match in self._pattern.finditer(whole):
+        for match in self._regex.finditer(whole):
             first = bisect_right(starts, match.start()) - 1
             spans = []
             for number in range(first, len(bodies)):
@@ -106,7 +123,7 @@ class Needle:
                     break
                 if end > begin:
                     left = MARGIN + cell_len(lead + body[:begin])
-                    spans.append(Span(number, left, left + cell_len(body[begin:end])))
+                    spans.append(MatchSpan(number, left, left + cell_len(body[begin:end])))
             if spans:
                 found.append(tuple(spans))
         return found
@@ -123,40 +140,32 @@ def _bare(text: str) -> str:
     return _SIGNS.sub("", text).lower()
 
 
-_PART_CHARS = 4_000
-"""Of Markdown that is read at once: about 2 ms."""
-_SOURCE_CHARS = 64_000
-"""Of its source, if that can be searched."""
-_RAW_CHARS = 200_000
-"""Of other text."""
-
-
-def counted(view: BlockView, needle: Needle) -> Iterator[int]:
+def count_in_block(view: BlockView, pattern: SearchPattern) -> Iterator[int]:
     """How often the words are in each part of a block; each part takes a few milliseconds."""
     block = view.block
     if isinstance(view, PatchView):
         for number in range(len(view.pages)):
-            yield _count(view.lines(number), needle)
+            yield _count(view.lines(number), pattern)
     elif block.kind is BlockKind.TEXT and block.state != "failed":
-        yield from _in_markdown(view, needle)
+        yield from _in_markdown(view, pattern)
     else:
-        yield needle.count(inert(block.title))
+        yield pattern.count(inert(block.title))
         at = 0
         while at < block.length:
             end = min(at + _RAW_CHARS, block.length)
-            yield needle.count(inert(block.text_between(at, end)))
+            yield pattern.count(inert(block.text_between(at, end)))
             at = end
 
 
-def _in_markdown(view: BlockView, needle: Needle) -> Iterator[int]:
+def _in_markdown(view: BlockView, pattern: SearchPattern) -> Iterator[int]:
     """From the source where that can be; else made into rows, if it has all words at all."""
     block = view.block
     parts = _source_parts(block)
-    if needle.count_in_source("") is not None:
+    if pattern.count_in_source("") is not None:
         for part in parts:
-            yield (needle.count_in_source(part) or 0) if needle.may_be_in(part) else 0
+            yield (pattern.count_in_source(part) or 0) if pattern.may_be_in(part) else 0
         return
-    if block.length <= _SOURCE_CHARS and not needle.may_be_in(block.text):
+    if block.length <= _SOURCE_CHARS and not pattern.may_be_in(block.text):
         return
     stream = MarkdownStream(view.inner)
     at = done = 0
@@ -167,7 +176,7 @@ def _in_markdown(view: BlockView, needle: Needle) -> Iterator[int]:
         if at == block.length:
             stream.finish()
         settled = stream.closed()
-        yield _count(settled[done:], needle)
+        yield _count(settled[done:], pattern)
         done = len(settled)
 
 
@@ -181,28 +190,22 @@ def _source_parts(block: Block) -> Iterator[str]:
         at += cut or len(part)
 
 
-def _count(lines: Iterable[Line], needle: Needle) -> int:
-    return needle.count_in_rows("".join(text for text, _ in line.pieces) for line in lines)
+def _count(lines: Iterable[Line], pattern: SearchPattern) -> int:
+    return pattern.count_in_rows("".join(text for text, _ in line.pieces) for line in lines)
 
 
-SLICE_S = 0.004
-"""What one slice of counting may take."""
-_MOST_GROWING = 20_000
-"""Characters of a block that is counted again while it grows; a longer one is at its end."""
-
-
-class Tally:
+class MatchCounts:
     """The counts of one search; blocks without a match have none."""
 
-    def __init__(self, needle: Needle, views: Sequence[BlockView]) -> None:
+    def __init__(self, pattern: SearchPattern, views: Sequence[BlockView]) -> None:
         self.hits: list[int] = []
         """Indexes of the blocks that have a match, in order."""
-        self._needle = needle
+        self._pattern = pattern
         self._views = views
         self._first = views[0] if views else None
         """The oldest block: it is another one in another conversation."""
         self._counts: dict[int, int] = {}
-        self._next = len(views) - 1 if needle else -1
+        self._next = len(views) - 1 if pattern else -1
         """The block to be counted next; the older ones follow it."""
         self._changed: set[int] = set()
         """Blocks that are to be counted once more."""
@@ -250,7 +253,7 @@ class Tally:
 
     def grown(self, first: int) -> None:
         """Blocks from this one on changed, or are new."""
-        if self._needle:
+        if self._pattern:
             known = self._work[0] if self._work else self._next + 1
             first = max(first, min(known, self._next + 1))
             self._changed.update(range(first, len(self._views)))
@@ -275,7 +278,7 @@ class Tally:
                 continue
             block = self._views[index].block
             if block.state != "open" or block.length <= _MOST_GROWING:
-                self._work = (index, counted(self._views[index], self._needle), 0)
+                self._work = (index, count_in_block(self._views[index], self._pattern), 0)
                 return True
         return False
 
@@ -292,46 +295,42 @@ class Tally:
             self._work = (index, parts, so_far + found)
 
 
-_MOST_KEPT = 200
-"""Pages whose matches are remembered."""
-
-
-class Here(NamedTuple):
+class CurrentMatch(NamedTuple):
     """The match that is shown."""
 
     view: int
-    page: Page
+    page: ViewPage
     number: int
     """The how manieth of its page."""
     rank: int
     """The how manieth of its block, from below, from 1."""
 
 
-class Kept(NamedTuple):
+class PageMatches(NamedTuple):
     """The matches of a page, and the rows in which they were found."""
 
     rows: list[Row]
     last: Row | None
     height: int
     matches: list[Match]
-    by_row: dict[int, list[tuple[Span, int]]]
+    by_row: dict[int, list[tuple[MatchSpan, int]]]
     """Row -> the parts on it, with the numbers of their matches."""
 
 
-class Search:
+class TranscriptSearch:
     """Where the words are that are looked for, and which of them is shown."""
 
-    def __init__(self, rows: Layout) -> None:
-        self.needle = Needle("")
-        self.here: Here | None = None
-        self.tally = Tally(self.needle, rows.views)
+    def __init__(self, rows: TranscriptLayout) -> None:
+        self.pattern = SearchPattern("")
+        self.here: CurrentMatch | None = None
+        self.counts = MatchCounts(self.pattern, rows.views)
         self._rows = rows
-        self._kept: dict[Page, Kept] = {}
+        self._kept: dict[ViewPage, PageMatches] = {}
 
     def look_for(self, words: str) -> None:
         """Count from the newest block on."""
-        self.needle, self.here = Needle(words), None
-        self.tally = Tally(self.needle, self._rows.views)
+        self.pattern, self.here = SearchPattern(words), None
+        self.counts = MatchCounts(self.pattern, self._rows.views)
         self._kept.clear()
 
     # -- going from one to the next
@@ -361,29 +360,29 @@ class Search:
             found = self._from(here.view, here.page.number + (-1 if older else 1), older)
         return self._wrapped(older) if found is None else found
 
-    def _stands(self, here: Here) -> bool:
+    def _stands(self, here: CurrentMatch) -> bool:
         """False if its block was replaced, or has other pages now."""
         pages = self._rows.views[here.view].pages if here.view < len(self._rows.views) else []
         return here.page.number < len(pages) and pages[here.page.number] is here.page
 
     def _wrapped(self, older: bool) -> int | None:
         """From the other end; upwards only if all is counted, or older ones would be left out."""
-        if not self.tally.hits or (not older and self.tally.counting):
+        if not self.counts.hits or (not older and self.counts.counting):
             return None
-        return self._in_hits(self.tally.hits[-1] if older else self.tally.hits[0], older)
+        return self._in_hits(self.counts.hits[-1] if older else self.counts.hits[0], older)
 
     def _from(self, index: int, page: int, older: bool = True) -> int | None:
         """The first match in the rest of a block, or in the next block that has one."""
         row = self._in_view(self._rows.views[index], page, older)
         if row is not None:
             return row
-        hits = self.tally.hits
+        hits = self.counts.hits
         at = bisect_left(hits, index) - 1 if older else bisect_right(hits, index)
         return self._in_hits(hits[at], older) if 0 <= at < len(hits) else None
 
     def _in_hits(self, index: int, older: bool) -> int | None:
         """The first match in this block, or in the next one that really has one."""
-        hits = self.tally.hits
+        hits = self.counts.hits
         while True:
             view = self._rows.views[index]
             self._make_ready(view)
@@ -391,8 +390,8 @@ class Search:
             if row is not None:
                 return row
             at = bisect_left(hits, index)
-            if self.tally.of(index):
-                self.tally.note(index, 0)  # its text has it, its rows do not
+            if self.counts.of(index):
+                self.counts.note(index, 0)  # its text has it, its rows do not
             at = at - 1 if older else at
             if not 0 <= at < len(hits):
                 return None
@@ -401,13 +400,13 @@ class Search:
     def _make_ready(self, view: BlockView) -> None:
         """Unfold what hides a match, and have the pages that there are."""
         self._rows.pages.made(view.first)
-        if view.folded and self.tally.of(view.index) > self._seen(view):
+        if view.folded and self.counts.of(view.index) > self._seen(view):
             self._rows.toggle(view.index)
 
     def _seen(self, view: BlockView) -> int:
         """How many matches the rows of a block have; asked of those of one page only."""
         if len(view.pages) > 1:
-            return self.tally.of(view.index)
+            return self.counts.of(view.index)
         return len(self.matches(view.pages[0]))
 
     def _in_view(self, view: BlockView, page: int, older: bool) -> int | None:
@@ -415,20 +414,20 @@ class Search:
         while 0 <= page < len(view.pages):
             one = view.pages[page]
             read = one.fresh or len(view.pages) == 1
-            may = read or self.needle.may_be_in(view.source(page))
+            may = read or self.pattern.may_be_in(view.source(page))
             found = self.matches(one) if may else []
             if len(view.pages) == 1:
-                self.tally.note(view.index, len(found))  # as it is shown
+                self.counts.note(view.index, len(found))  # as it is shown
             if found:
                 return self._go(one, len(found) - 1 if older else 0)
             page += -1 if older else 1
         return None
 
-    def _go(self, page: Page, number: int) -> int:
+    def _go(self, page: ViewPage, number: int) -> int:
         """This is the one that is shown; returns its row."""
         pages, view, before = self._rows.pages, page.view, self.here
         pages.made(view.first + page.number)
-        count = self.tally.of(view.index)
+        count = self.counts.of(view.index)
         rank = len(self.matches(page)) - number
         if before is not None and before.view == view.index and before.page is not page:
             rank = before.rank + (1 if page.number < before.page.number else -1)
@@ -436,7 +435,7 @@ class Search:
             rank = before.rank + before.number - number
         elif page.number < len(view.pages) - 1:
             rank = count - number
-        self.here = Here(view.index, page, number, min(max(rank, 1), max(count, 1)))
+        self.here = CurrentMatch(view.index, page, number, min(max(rank, 1), max(count, 1)))
         return pages.start(view.first + page.number) + self.matches(page)[number][0].row
 
     # -- what is told
@@ -446,13 +445,13 @@ class Search:
         """The how manieth is shown, counted from the newest; 0: none is."""
         if self.here is None:
             return 0
-        return self.here.rank + self.tally.newer(self.here.view)
+        return self.here.rank + self.counts.newer(self.here.view)
 
-    def matches(self, page: Page) -> list[Match]:
+    def matches(self, page: ViewPage) -> list[Match]:
         """Those on the rows of a page; its rows are made where they are not there."""
         return self._found(page).matches if page.view.index < len(self._rows.views) else []
 
-    def _found(self, page: Page) -> Kept:
+    def _found(self, page: ViewPage) -> PageMatches:
         if not page.fresh:
             self._rows.pages.made(page.view.first + page.number)
         rows = page.rows or []
@@ -463,21 +462,128 @@ class Search:
         if len(self._kept) > _MOST_KEPT:
             self._kept.clear()
         with colours_for(0):
-            found = self.needle.matches(rows)
-        by_row: dict[int, list[tuple[Span, int]]] = {}
+            found = self.pattern.matches(rows)
+        by_row: dict[int, list[tuple[MatchSpan, int]]] = {}
         for number, match in enumerate(found):
             for span in match:
                 by_row.setdefault(span.row, []).append((span, number))
-        kept = self._kept[page] = Kept(rows, last, len(rows), found, by_row)
+        kept = self._kept[page] = PageMatches(rows, last, len(rows), found, by_row)
         return kept
 
     def spans(self, row: int) -> list[tuple[int, int, bool]]:
         """First and last cell of the matches on a row; True: it is the one that is shown."""
         pages = self._rows.pages
-        if not self.needle or not self._rows.views or not 0 <= row < pages.total:
+        if not self.pattern or not self._rows.views or not 0 <= row < pages.total:
             return []
         at = pages.at(row)
         page, offset = pages[at], row - pages.start(at)
         here = self.here.number if self.here is not None and self.here.page is page else -1
         parts = self._found(page).by_row.get(offset, ())
         return [(span.start, span.end, number == here) for span, number in parts]
+
+
+class SearchControl:
+    """Runs a search while its bar is open: counts, shows the current match, says how many."""
+
+    def __init__(
+        self,
+        rows: TranscriptLayout,
+        viewport: Viewport,
+        tell: Callable[[str], object],
+        later: Callable[[float, Callable[[], None]], object],
+    ) -> None:
+        """``tell`` shows words about what was found; ``later`` calls back in so many seconds."""
+        self.search = TranscriptSearch(rows)
+        self.is_open = False
+        self._viewport = viewport
+        self._tell = tell
+        self._later = later
+        self._slicing = False
+        self._from_row = 0
+        """Where the search began: the row that was at the lower edge."""
+
+    def open(self) -> None:
+        """Begin at what is in sight."""
+        if not self.is_open:
+            self.search.look_for("")  # what came meanwhile was not counted
+        self.is_open = True
+        self._from_row = self._viewport.top + max(self._viewport.height - 1, 0)
+
+    def close(self) -> None:
+        """Put the highlights out."""
+        self.is_open = False
+        self._viewport.repaint()
+
+    def look_for(self, words: str) -> None:
+        """Look for other words."""
+        if words and words == self.search.pattern.words:
+            return
+        self.search.look_for(words)
+        self._viewport.repaint()
+        self._slice_now()
+
+    def step(self, *, older: bool) -> None:
+        """Go to the next match."""
+        if self.search.pattern:
+            self._show(self.search.step(older=older))
+            self._say()
+
+    def grown(self, first: int) -> None:
+        """Blocks from this one on changed, or are new: they are counted soon."""
+        if not self.is_open:
+            return
+        if first == 0 and not self.search.counts.stands:
+            self.search.look_for(self.search.pattern.words)
+        self.search.counts.grown(first)
+        self._slice_later(_GROWN_S)
+
+    def highlights(self, row: int) -> list[Highlight]:
+        """The cells of a row that are highlighted."""
+        if not self.is_open:
+            return []
+        palette = theme.active()
+        now = palette.style("background", "warning", "bold")
+        other = palette.style("", "raised", "underline")
+        return [Highlight(a, b, now if here else other) for a, b, here in self.search.spans(row)]
+
+    def _slice_now(self) -> None:
+        """Count for some milliseconds, and go to the newest match as soon as there is one."""
+        search, self._slicing = self.search, False
+        if not self.is_open:
+            return
+        if search.pattern and search.here is None:
+            self._show(search.first(self._from_row))
+        search.counts.slice()
+        if search.here is None and not search.counts.counting:
+            self._show(search.step(older=True))  # only below
+        self._say()
+        self._viewport.place_thumb()
+        if search.counts.waiting:
+            self._slice_later(_PAUSE_S if search.counts.counting else _GROWN_S)
+
+    def _slice_later(self, seconds: float) -> None:
+        if not self._slicing:
+            self._slicing = True
+            self._later(seconds, self._slice_now)
+
+    def _show(self, row: int | None) -> None:
+        """Have this row in sight, with some rows around it."""
+        if row is None:
+            return
+        top, height = self._viewport.top, self._viewport.height
+        if not top + 1 <= row < top + height - 2:
+            self._viewport.go_to(row - height // 3)
+        self._viewport.repaint()
+
+    def _say(self) -> None:
+        """Say how many there are; a plus: older ones are still being counted."""
+        search, more = self.search, "+" if self.search.counts.counting else ""
+        total = search.counts.total
+        if not search.pattern:
+            self._tell("")
+        elif not total:
+            self._tell("looking…" if more else NOT_FOUND)
+        elif position := search.position:
+            self._tell(f"{min(position, total)} of {total:,}{more}")
+        else:
+            self._tell(f"{total:,}{more} found")

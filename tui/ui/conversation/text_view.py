@@ -13,7 +13,7 @@ from rich.style import Style
 from tui.core.turn import Block
 from tui.ui import theme
 from tui.ui.conversation.markdown_stream import Carried, MarkdownStream
-from tui.ui.conversation.views import BlockView, Page, Scene
+from tui.ui.conversation.views import BlockView, ViewContext, ViewPage
 from tui.ui.rows import (
     Line,
     Piece,
@@ -90,8 +90,10 @@ class WrappedStream:
 class ReasoningView(BlockView):
     """One row with the live tail; unfolded, the whole text."""
 
-    def __init__(self, block: Block, index: int, scene: Scene, before: Block | None) -> None:
-        super().__init__(block, index, scene, before)
+    def __init__(
+        self, block: Block, index: int, context: ViewContext, before: Block | None
+    ) -> None:
+        super().__init__(block, index, context, before)
         self._body: WrappedStream | None = None
         """The text, while it is unfolded."""
         self._taken = 0
@@ -103,7 +105,7 @@ class ReasoningView(BlockView):
         self._in_word = False
 
     def _sync(self) -> int | None:
-        fresh, behind = self.pages[0].fresh, self.scene.behind
+        fresh, behind = self.pages[0].fresh, self.context.behind
         if not self._changed() and self.index not in behind:
             return None
         palette = theme.active()
@@ -194,7 +196,7 @@ _MAKE_S = 0.03
 """A text that is over and comes into sight is taken up for so long at once, then frame by frame."""
 
 
-class TextPage(Page):
+class TextPage(ViewPage):
     """Rows of a part of the text."""
 
     __slots__ = ("carried", "lead", "start")
@@ -212,8 +214,10 @@ class TextPage(Page):
 class TextView(BlockView):
     """The model's prose."""
 
-    def __init__(self, block: Block, index: int, scene: Scene, before: Block | None) -> None:
-        super().__init__(block, index, scene, before)
+    def __init__(
+        self, block: Block, index: int, context: ViewContext, before: Block | None
+    ) -> None:
+        super().__init__(block, index, context, before)
         self._texts = [TextPage(self, 0, 0, Carried())]
         self._texts[0].height = self._guess()
         self.pages = [*self._texts]
@@ -242,7 +246,7 @@ class TextView(BlockView):
     @property
     def behind(self) -> bool:
         """True if there is more text than was taken up."""
-        return self.index in self.scene.behind
+        return self.index in self.context.behind
 
     def sync(self) -> int | None:
         """See `BlockView.sync`."""
@@ -306,7 +310,7 @@ class TextView(BlockView):
         self._spent_s += now_s - start_s
         self._read = end
         whole = end == block.length
-        (self.scene.behind.discard if whole else self.scene.behind.add)(self.index)
+        (self.context.behind.discard if whole else self.context.behind.add)(self.index)
         if whole and block.state != "open":
             first = min(first, stream.finish())
         self._state = block.state if whole else "open"
@@ -354,7 +358,7 @@ class TextView(BlockView):
         if self._state == "failed" and self.pages[0].fresh:
             return None
         self._state, self._read = "failed", self.block.length
-        self.scene.behind.discard(self.index)
+        self.context.behind.discard(self.index)
         self._texts = self._texts[:1]
         self.pages = [*self._texts]
         self._closed_rows, self._stream = 0, None

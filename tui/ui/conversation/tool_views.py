@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tui.core.turn import Block
 from tui.ui import theme
-from tui.ui.conversation.views import FOLDED_ROWS, UNFOLDED_LINES, BlockView, Scene, duration
+from tui.ui.conversation.views import FOLDED_ROWS, UNFOLDED_LINES, BlockView, ViewContext, duration
 from tui.ui.locations import find_location
 from tui.ui.rows import Line, Piece, Target, clip, cut, flat, inert, one_line, spread, wrap
 
@@ -88,9 +88,11 @@ class CallGroup:
 class ToolView(BlockView):
     """A tool call and its result in brief; unfolded, all of it."""
 
-    def __init__(self, block: Block, index: int, scene: Scene, before: Block | None) -> None:
+    def __init__(
+        self, block: Block, index: int, context: ViewContext, before: Block | None
+    ) -> None:
         self.group = CallGroup()
-        super().__init__(block, index, scene, before)
+        super().__init__(block, index, context, before)
         self.group.add(self)
 
     def follow(self, view: BlockView) -> None:
@@ -107,7 +109,7 @@ class ToolView(BlockView):
     @property
     def version(self) -> object:
         """What happens to the group is seen in all its rows."""
-        return (self.scene.version, self.group.version)
+        return (self.context.version, self.group.version)
 
     @property
     def has_stops(self) -> bool:
@@ -190,8 +192,10 @@ class ToolView(BlockView):
 class RunView(BlockView):
     """A command, its output with places to jump to, and how it ended."""
 
-    def __init__(self, block: Block, index: int, scene: Scene, before: Block | None) -> None:
-        super().__init__(block, index, scene, before)
+    def __init__(
+        self, block: Block, index: int, context: ViewContext, before: Block | None
+    ) -> None:
+        super().__init__(block, index, context, before)
         self._output: list[str] = [""]
         self._heard = 0
 
@@ -235,7 +239,7 @@ class RunView(BlockView):
         style = palette.style(_output_colour(text))
         pieces: list[Piece] = [(text, style)]
         target = None
-        if place := find_location(text, self.scene.root):
+        if place := find_location(text, self.context.root):
             target = Target("place", 0, place.path, place.line, place.col)
             link = style + palette.style("accent", more="underline")
             pieces = [

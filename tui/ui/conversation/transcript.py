@@ -1,71 +1,153 @@
-"""The conversation: reading, folding and reviewing it with keys and mouse.
+"""The conversation's pane: paints its rows, and turns keys and clicks into what they mean.
 
-A stop is a row on which something can be done: a hunk, a place in a file, a fold. The keys act
-on the selected one.
+No layout and no child widgets: `TranscriptLayout` has the rows, `Viewport` scrolls and paints
+them, `Selection` knows what the keys act on, and the search bar looks for words.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual import events
+from textual.geometry import Region, Size
+from textual.strip import Strip
 
+from tui.core.edits.hunk import Hunk
 from tui.engine.intents import (
+    Accept,
+    Intent,
     OpenFile,
+    Place,
+    RedoDecision,
+    Reject,
+    UndoDecision,
 )
+from tui.engine.notices import Notices
 from tui.engine.session import Session
-from tui.ui.conversation.copy_pane import CopyPane
-from tui.ui.conversation.layout import Stop
+from tui.ui.conversation.fences import FRAME_S, colours_for
+from tui.ui.conversation.layout import TranscriptLayout
+from tui.ui.conversation.selection import Selection
+from tui.ui.conversation.viewport import Viewport
+from tui.ui.conversation.views import ViewContext
 from tui.ui.keymap import actions, bindings
-from tui.ui.messages import HunkShown, PromptWanted, Wanted
-from tui.ui.rows import Target
+from tui.ui.messages import HunkSelected, HunkShown, PromptWanted, Wanted
+from tui.ui.widgets.painted import PaintedWidget
 
+if TYPE_CHECKING:
+    from tui.ui.conversation.copying import Copied
+    from tui.ui.conversation.search_bar import SearchBar
+
+_WHEEL_ROWS = 3
+_COLOUR_S = 0.016
+"""How soon code that could not be coloured in a frame is gone on with."""
 _TALKING, _REVIEWING = actions("conversation"), actions("review")
 
 
-class Transcript(CopyPane, can_focus=True):
+class TranscriptPane(PaintedWidget, can_focus=True):
     """The conversation of one session."""
 
     BINDINGS = bindings("conversation", "review")
 
     def __init__(self, session: Session, *, root: str = "", id: str | None = None) -> None:
-        super().__init__(session, root=root, id=id)
+        super().__init__(id=id)
+        self.rows = TranscriptLayout(session, ViewContext(root=root))
+        self.viewport = Viewport(self.rows, self.refresh)
+        self.selection = Selection(
+            session.workspace.roster,
+            self.rows,
+            self.viewport,
+            lambda hunk, line: self.post_message(HunkSelected(hunk.id, line)),
+        )
+        self.search_bar: SearchBar | None = None
+        """Made when it is first opened."""
+        self._late: set[int] = set()
+        """Rows in sight whose colours are not all made: they are painted once more."""
+        self._colouring = False
         self._leaving = False
         """Something was typed: the focus is on its way to the prompt."""
 
+    def sync(self, notices: Notices) -> None:
+        """Take up what changed; called once a frame."""
+        if self.rows.context.width >= 2:
+            first = self.rows.sync(notices, self.viewport.height)
+            if first is not None and self.viewport.height:  # none: another pane has the width
+                self.viewport.changed_from(first)
+        if self.search_bar is not None and notices.transcript_from is not None:
+            self.search_bar.control.grown(notices.transcript_from)
+
+    def recolour(self) -> None:
+        """The theme changed."""
+        self.viewport.restyle()
+
+    def close_search(self) -> bool:
+        """Close the search bar; False if it is not open."""
+        return self.search_bar is not None and self.search_bar.close()
+
+    # -- painting
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The rows of a region; code gets colours for as long as a frame has time for them."""
+        with colours_for(FRAME_S):
+            strips = super().render_lines(crop)
+        self.viewport.place_thumb()
+        if self._late and not self._colouring:
+            self._colouring = True
+            self.set_timer(_COLOUR_S, self._colour_on)
+        return strips
+
+    def render_line(self, y: int) -> Strip:
+        """One row of the screen."""
+        number = self.viewport.top + y
+        row = self.rows.row(number) if self.viewport.height else None  # not told its size yet
+        bar = self.search_bar
+        lights = bar.control.highlights(number) if bar is not None else ()
+        mark = self.selection.mark_of(row, number) if row is not None else ""
+        # the focus is dear to ask for, and this runs for every row of every frame
+        strip = self.viewport.painted(y, row, mark if mark and self.has_focus else "", lights)
+        if row is not None and row.waits:
+            self._late.add(y)
+        return strip
+
+    def _colour_on(self) -> None:
+        late, self._late, self._colouring = self._late, set(), False
+        if late:
+            self.refresh(*(Region(0, y, self.viewport.width, 1) for y in late))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """It takes what it is given."""
+        return container.height
+
+    # -- events
+
+    def on_resize(self, event: events.Resize) -> None:
+        """See `Viewport.resize`."""
+        self.viewport.resize(*event.size)
+
     def on_focus(self) -> None:
-        """The keys need something to act on: the next pending hunk, else the last stop."""
+        """The keys need something to act on."""
         self._leaving = False
-        self._has_keys = True
-        if self.marked is not None:
-            self._refocus(self.scene.focus.hunk_id)
-        elif not self.select_pending():
-            stop = next(self.rows.stops(self.rows.total, back=True), None)
-            if stop is not None and stop.row >= self.top:
-                self._select(stop)
+        self.selection.focus(True)
 
     def on_blur(self) -> None:
-        """The keys go elsewhere: the card does not promise them any more."""
-        self._has_keys = False
-        if self.marked is not None:
-            self._refocus(self.scene.focus.hunk_id)
+        """The keys go elsewhere."""
+        self.selection.focus(False)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Scroll and stop following."""
+        event.stop()
+        self.viewport.go_to(self.viewport.top - _WHEEL_ROWS)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Scroll; at the end: follow again."""
+        event.stop()
+        self.viewport.go_to(self.viewport.top + _WHEEL_ROWS)
 
     def on_click(self, event: events.Click) -> None:
         """Act on the row; on the hint: go to the end."""
-        if self.at_hint(event.y):
-            self.go_to(self.rows.total)
-            return
-        number = self.top + event.y
-        row = self.rows.row(number)
-        if row is not None and row.target is not None:
-            self._select(next(self.rows.stops(number + 1, back=True), None))
+        if self.viewport.at_hint(event.y):
+            self.action_scroll_end()
+        elif self.selection.select_at(self.viewport.top + event.y):
             self.action_activate()
-        elif row is not None:
-            self._select_said(number)
-
-    def _select_said(self, number: int) -> None:
-        """A click into a message selects it, for the keys that copy."""
-        index = self.rows.pages.view_at(number)
-        if index >= 0 and self._is_said(self.rows.views[index]):
-            self._select(Stop(number, index, Target("message", index)))
 
     def on_key(self, event: events.Key) -> None:
         """What is typed here belongs into the prompt.
@@ -88,49 +170,164 @@ class Transcript(CopyPane, can_focus=True):
         """Back to the prompt."""
         self.post_message(PromptWanted())
 
+    def action_search(self) -> None:
+        """Look for words in the conversation."""
+        from tui.ui.conversation.search_bar import SearchBar
+
+        if self.search_bar is None:
+            self.search_bar = SearchBar(self, self.rows, self.viewport, id="search-bar")
+            self.screen.query_one("#panes").mount(self.search_bar, after=self)
+        self.search_bar.open()
+
     def action_activate(self) -> None:
         """Unfold, open the place, or show the hunk."""
-        target, hunk = self.marked, self.selected_hunk()
-        if target is None or (hunk is not None and (self._place(hunk) or self._open(hunk))):
+        target, hunk = self.selection.target, self.selection.hunk
+        if hunk is not None and self._place(hunk):
             return
-        if target.kind in ("fold", "file"):
+        if hunk is not None and hunk.is_out:
+            self.selection.peek(hunk)
+        elif target is None:
+            return
+        elif target.kind in ("fold", "file"):
             self.rows.toggle(target.key, target.path)
-            self.go_to(self.top)
+            self.viewport.go_to(self.viewport.top)
         elif target.kind == "card":
             self.action_prompt()
         elif target.kind in ("code", "message"):
             self.action_copy_block()
         elif target.kind == "place":
-            opened = OpenFile(target.path, target.line, target.col)
-            self.post_message(Wanted(opened, enter=True))
+            self._want(OpenFile(target.path, target.line, target.col), enter=True)
         elif target.kind == "hunk":
             self.post_message(HunkShown(target.key))
 
     def action_peek(self) -> None:
         """Show the selected hunk's lines in its card; do what Enter does on anything else."""
-        if (hunk := self.selected_hunk()) is not None:
-            self._peek(hunk)
+        if (hunk := self.selection.hunk) is not None:
+            self.selection.peek(hunk)
         else:
             self.action_activate()
 
     def action_previous_stop(self) -> None:
         """Select the stop above, or scroll where there is none."""
-        self._step_stop(back=True)
+        self.selection.step(back=True)
 
     def action_next_stop(self) -> None:
         """Select the stop below, or scroll where there is none."""
-        self._step_stop(back=False)
+        self.selection.step(back=False)
 
-    def _step_stop(self, *, back: bool) -> None:
-        """From what is selected, while it is in sight; else from what is seen."""
-        top, height = self.top, self.size.height
-        if self.marked is not None and top <= self.rows.chosen < top + height:
-            start, seen = self.rows.chosen + (not back), None
-        else:
-            start, seen = (top + height, top) if back else (top, top + height)
-        stop = next(self.rows.stops(start, back=back), None)
-        far = stop is not None and seen is not None and (stop.row < seen) == back
-        if stop is None or far:
-            self.go_to(top + (-1 if back else 1))
-        else:
-            self._select(stop)
+    def action_previous_message(self) -> None:
+        """Select the message above."""
+        self.selection.step_message(-1)
+
+    def action_next_message(self) -> None:
+        """Select the message below."""
+        self.selection.step_message(1)
+
+    def action_scroll_pages(self, pages: int) -> None:
+        """Scroll by pages; negative is up."""
+        self.viewport.go_to(self.viewport.top + pages * max(self.viewport.height - 2, 1))
+
+    def action_scroll_home(self) -> None:
+        """To the first row."""
+        self.viewport.go_to(0)
+
+    def action_scroll_end(self) -> None:
+        """To the last row, and follow."""
+        self.viewport.go_to(self.rows.total)
+
+    def action_copy_block(self) -> None:
+        """Copy what is selected: code, a hunk's text, output, a message."""
+        from tui.ui.conversation.copying import selected_text
+
+        if (view := self.selection.view) is not None:
+            self._copy(selected_text(self.selection.target, view))
+
+    def action_copy_message(self) -> None:
+        """Copy all of the message in which the selection is; without one the newest answer."""
+        from tui.ui.conversation.copying import whole_text
+
+        if (view := self.selection.view) is not None:
+            self._copy(whole_text(view))
+
+    def _copy(self, copied: Copied) -> None:
+        if not copied.text.strip():
+            self.notify("There is nothing to copy in it.", timeout=3, markup=False)
+            return
+        self.app.copy_to_clipboard(copied.text)
+        self.notify(f"Copied: {copied.what}, {copied.size}.", timeout=3, markup=False)
+
+    # -- actions of the scope "review"
+
+    def action_accept_hunk(self) -> None:
+        """Accept the selected hunk; an ambiguous one is placed at the chosen candidate."""
+        hunk = self.selection.hunk
+        if hunk is not None and not self._place(hunk):
+            self._want(Accept((hunk.id,)))
+            self.selection.step_hunk(waiting=True)
+
+    def action_reject_hunk(self) -> None:
+        """Reject the selected hunk."""
+        if (hunk := self.selection.hunk) is not None:
+            self._want(Reject((hunk.id,)))
+            self.selection.step_hunk(waiting=True)
+
+    def action_reject_why(self) -> None:
+        """Reject the selected hunk with words for the model."""
+        from tui.ui.review.why import WhyScreen
+
+        hunk = self.selection.hunk
+        if hunk is None:
+            return
+
+        def answered(words: str | None) -> None:
+            if words is not None:
+                self._want(Reject((hunk.id,), words))
+                self.selection.step_hunk(waiting=True)
+
+        self.app.push_screen(WhyScreen(), answered)
+
+    def action_accept_all(self) -> None:
+        """Accept every decidable hunk."""
+        self._want(Accept())
+
+    def action_reject_all(self) -> None:
+        """Reject every decidable hunk."""
+        self._want(Reject())
+
+    def action_undo_decision(self) -> None:
+        """Take the last decision back."""
+        self._want(UndoDecision())
+
+    def action_redo_decision(self) -> None:
+        """Decide again what was taken back last."""
+        self._want(RedoDecision())
+
+    def action_next_hunk(self) -> None:
+        """Select the hunk below."""
+        self.selection.step_hunk()
+
+    def action_previous_hunk(self) -> None:
+        """Select the hunk above."""
+        self.selection.step_hunk(back=True)
+
+    def action_edit_hunk(self) -> None:
+        """Go and edit the hunk's text in the editor; copy the text of one that is not there."""
+        hunk = self.selection.hunk
+        if hunk is not None and hunk.is_out:
+            self.app.copy_to_clipboard(hunk.agent or hunk.base)
+            self.notify("The hunk's text is copied: paste it where it belongs.", markup=False)
+        elif hunk is not None:
+            self.post_message(HunkShown(hunk.id, edit=True))
+
+    def action_next_candidate(self, step: int = 1) -> None:
+        """Choose another place for an ambiguous hunk, and show it in the editor."""
+        self.selection.choose_candidate(step)
+
+    def _place(self, hunk: Hunk) -> bool:
+        """Put an ambiguous hunk at the chosen place; False if it is not ambiguous."""
+        if (line := self.selection.candidate_line(hunk)) is not None:
+            self._want(Place(hunk.id, line))
+        return hunk.placeable
+
+    def _want(self, intent: Intent, *, enter: bool = False) -> None:
+        self.post_message(Wanted(intent, enter=enter))

@@ -41,7 +41,7 @@ class Focus(NamedTuple):
 
 
 @dataclass(slots=True)
-class Scene:
+class ViewContext:
     """What views need to know besides their block; one object, shared by all views."""
 
     width: int = 80
@@ -71,7 +71,7 @@ def duration(seconds: float) -> str:
     return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
 
 
-class Page:
+class ViewPage:
     """Some rows of a block that lie under each other; most blocks have one page.
 
     A page that is out of sight keeps its height only; it is made again when it is looked at.
@@ -105,20 +105,22 @@ class Page:
 class BlockView:
     """Base: rows of one block, with an empty row and the speaker's label before them."""
 
-    def __init__(self, block: Block, index: int, scene: Scene, before: Block | None) -> None:
+    def __init__(
+        self, block: Block, index: int, context: ViewContext, before: Block | None
+    ) -> None:
         """``before`` is the block above, which decides on gap and label."""
         self.block = block
         self.index = index
-        self.scene = scene
+        self.context = context
         self.folded = True
-        self.pages = [Page(self, 0)]
+        self.pages = [ViewPage(self, 0)]
         self.first = 0
         """Number of the first page among all pages of the conversation."""
         self._before = before
         self._read = 0
         """Characters of the block that were read."""
         self._state = ""
-        self.began_s = scene.now() if block.state == "open" else None
+        self.began_s = context.now() if block.state == "open" else None
         """When it was first seen; None: it was over by then, and how long it took is not known."""
         self.ended_s: float | None = None
         self.pages[0].height = self._guess()
@@ -126,12 +128,12 @@ class BlockView:
     @property
     def inner(self) -> int:
         """Cells between the margins."""
-        return inner_width(self.scene.width)
+        return inner_width(self.context.width)
 
     @property
     def version(self) -> object:
         """Rows that were made under another version are not as they should be."""
-        return self.scene.version
+        return self.context.version
 
     @property
     def has_stops(self) -> bool:
@@ -182,7 +184,7 @@ class BlockView:
     def note_end(self) -> None:
         """Note when it ended, if it has."""
         if self.block.state != "open" and self.ended_s is None and self.began_s is not None:
-            self.ended_s = self.scene.now()
+            self.ended_s = self.context.now()
 
     def _lasted(self) -> str:
         """How long it took, in words; empty: it is not known, or less than can be felt."""
@@ -215,7 +217,7 @@ class BlockView:
         return 0
 
     def _row(self, line: Line) -> Row:
-        return Row(line, self.scene.width)
+        return Row(line, self.context.width)
 
 
 class UserView(BlockView):
@@ -274,7 +276,7 @@ class UserView(BlockView):
         return wrap([(flat(inert(text)), style)], self.inner - 3)
 
 
-class Failure(NamedTuple):
+class FailureWords(NamedTuple):
     """The words of a trouble that the conversation tells."""
 
     what: str
@@ -282,12 +284,12 @@ class Failure(NamedTuple):
     next_step: str
 
 
-def failure(text: str) -> Failure:
+def failure(text: str) -> FailureWords:
     """``what: why`` and below it the next step, as the engine notes a turn that failed."""
     head, _, step = text.strip().rpartition("\n")
     head, step = (head, step) if head else (step, "")
     what, _, why = head.partition(": ")
-    return Failure(what.strip(), why.strip(), step.strip())
+    return FailureWords(what.strip(), why.strip(), step.strip())
 
 
 def card_words(trouble: Trouble) -> tuple[str, str]:
@@ -324,7 +326,7 @@ class NoteView(BlockView):
         lead = ["╌ ", *["  "] * (len(rows) - 1)]
         return [Line([(mark, style), *row]) for mark, row in zip(lead, rows, strict=True)]
 
-    def _card(self, said: Failure) -> list[Line]:
+    def _card(self, said: FailureWords) -> list[Line]:
         """The sign and the word tell how bad it is, without the colour."""
         palette = theme.active()
         failed = self.block.state == "failed"

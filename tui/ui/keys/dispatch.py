@@ -27,7 +27,7 @@ def scopes_of(screen: Screen[Any]) -> tuple[Scope, ...]:
         return scopes
     focused = screen.focused
     if focused is screen.transcript:
-        chosen = screen.transcript.selected_hunk() is not None
+        chosen = screen.transcript.selection.hunk is not None
         return ("review", "conversation", "global") if chosen else ("conversation", "global")
     if screen.in_editor(focused):
         in_tree = focused is screen.editor.dock.tree

@@ -28,7 +28,7 @@ from tui.engine.intents import (
 )
 from tui.engine.notices import Notices, Trouble
 from tui.engine.session import Session
-from tui.ui.conversation.transcript import Transcript
+from tui.ui.conversation.transcript import TranscriptPane
 from tui.ui.conversation.views import card_words
 from tui.ui.editor.pane import EditorPane
 from tui.ui.keys.table import Scope, When
@@ -69,7 +69,7 @@ class Workbench(WorkbenchCommands):
         self.on_focused_painted = session.input_first.shown
         name = workspace.rstrip("/").rpartition("/")[2] or workspace
         self._header = Header(session.status, name, branch, id="header")
-        self.transcript = Transcript(session, root=workspace, id="transcript")
+        self.transcript = TranscriptPane(session, root=workspace, id="transcript")
         self.prompt_box = PromptBox(session, id="prompt-box")
         self.editor = EditorPane(session)
         self.panes = Panes(
@@ -186,7 +186,7 @@ class Workbench(WorkbenchCommands):
         focused = self.focused
         scopes: list[Scope] = ["global"]
         if focused is self.transcript:
-            hunk = self.transcript.selected_hunk()
+            hunk = self.transcript.selection.hunk
             scopes[:0] = ["conversation"] if hunk is None else ["review", "conversation"]
         elif self.in_editor(focused):
             scopes.insert(0, "files" if focused is self.editor.dock.tree else "editor")
@@ -238,7 +238,7 @@ class Workbench(WorkbenchCommands):
 
     def on_scrolled(self, message: Scrolled) -> None:
         """The prompt scrolls the conversation."""
-        self.transcript.scroll_pages(message.pages)
+        self.transcript.action_scroll_pages(message.pages)
 
     def on_draft_changed(self, message: DraftChanged) -> None:
         """Typing disarms the second Ctrl+C."""
@@ -276,8 +276,8 @@ class Workbench(WorkbenchCommands):
 
     def _after_review(self) -> None:
         """Nothing is left to decide on: back to the prompt."""
-        reviewing = self.focused is self.transcript and self.transcript.selected_hunk() is not None
-        if reviewing and not self.transcript.has_waiting():
+        reviewing = self.focused is self.transcript and self.transcript.selection.hunk is not None
+        if reviewing and not self.session.workspace.roster.has_waiting():
             self.prompt_box.focus_prompt()
 
     def _after_turn(self) -> None:

@@ -22,7 +22,7 @@ from tui.engine.intents import (
 )
 from tui.engine.notices import Notices
 from tui.engine.slash import EFFORTS
-from tui.ui.conversation.transcript import Transcript
+from tui.ui.conversation.transcript import TranscriptPane
 from tui.ui.keymap import bindings
 from tui.ui.screens.workbench_panes import WorkbenchPanes
 
@@ -35,7 +35,7 @@ class WorkbenchKeys(WorkbenchPanes):
 
     BINDINGS = bindings("global")
 
-    transcript: Transcript
+    transcript: TranscriptPane
     _quit_until_s = 0.0
     over: Callable[[Notices], None] | None = None
     """Takes up what changed while a screen lies over this one."""
@@ -125,14 +125,14 @@ class WorkbenchKeys(WorkbenchPanes):
         self.submit(Accept((hunk.id,)))
         if self._edited_in_review and self.session.workspace.roster.has_waiting():
             self._look(None, "", after=hunk.id)
-        elif self.transcript.select_pending():
+        elif self.transcript.selection.select_pending():
             self.set_focus(self.transcript)
         else:
             self.prompt_box.focus_prompt()
 
     def action_review(self) -> None:
         """Go to the next pending hunk."""
-        if self.transcript.select_pending():
+        if self.transcript.selection.select_pending():
             self.set_focus(self.transcript)
         else:
             self.notify("No hunk waits for a decision.", timeout=3, markup=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.widget import Widget
 
 from tui.engine.session import Session
-from tui.ui.conversation.transcript import Transcript
+from tui.ui.conversation.transcript import TranscriptPane
 from tui.ui.editor.sides import FEWEST_COLUMNS
 from tui.ui.prompt.box import PromptBox
 from tui.ui.screens.editor_keys import EditorKeys
@@ -23,7 +23,7 @@ class WorkbenchPanes(EditorKeys):
     session: Session
     prompt_box: PromptBox
     panes: Panes
-    transcript: Transcript
+    transcript: TranscriptPane
     guide: Guide | None = None
     """The lesson that runs, if one does."""
 
@@ -112,6 +112,8 @@ class WorkbenchPanes(EditorKeys):
         view = self.editor.editor.view
         path, line = ("", 0) if view is None else (view.path, view.cursor.position[0])
         self.panes.choose("conversation")
-        self.transcript.return_to(path, line)
+        if not self.transcript.selection.return_to(path, line):
+            words = "No card wrote this line; this is where you were."
+            self.transcript.notify(words, markup=False)
         self.set_focus(self.transcript)
         self.update_keys()

@@ -1,4 +1,4 @@
-"""Base of widgets that paint whole rows, background included, by `render_line` alone."""
+"""Bases of widgets that paint whole rows by themselves: panes, bars of one row, boxes of rows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Self
 
 from rich.cells import cell_len
+from rich.segment import Segment
 from textual.color import Color
 from textual.geometry import Region
 from textual.strip import Strip
@@ -164,3 +165,17 @@ class RowsBox(PaintedWidget):
         line = self._lines[y] if y < len(self._lines) else Line([])
         base = palette.style("foreground", line.back or "background")
         return make_strip(line.pieces, self.size.width, base)
+
+
+def scroll_thumb(top: int, height: int, total: int) -> range:
+    """The rows of a scroll bar's thumb; none if all is in sight, or there is no room for a bar."""
+    if not total > height >= 3:
+        return range(0)
+    length = max(height * height // total, 1)
+    place = round(top * (height - length) / max(total - height, 1))
+    return range(place, place + length)
+
+
+def scroll_cell(thumb: bool) -> Segment:
+    """One cell of a scroll bar."""
+    return Segment("▐" if thumb else " ", theme.active().style("line", "background"))

@@ -17,7 +17,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from tui.ui.conversation.transcript import Transcript
+from tui.ui.conversation.transcript import TranscriptPane
 from tui.ui.editor.pane import EditorPane
 from tui.ui.prompt.box import PromptBox
 from tui.ui.review.turn_map import TurnMap
@@ -39,7 +39,7 @@ class Panes(Vertical):
 
     def __init__(
         self,
-        transcript: Transcript,
+        transcript: TranscriptPane,
         prompt_box: PromptBox,
         editor: EditorPane,
         *,

@@ -1,0 +1,234 @@
+"""What the keys act on in the conversation: the selected hunk, place, fold or message.
+
+A stop is a row on which something can be done; at most one is selected. A hunk that is selected
+says on its card what the keys do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from tui.core.edits.hunk import Decision, Hunk, Stage
+from tui.core.edits.roster import Roster
+from tui.core.turn import BlockKind
+from tui.ui.conversation.layout import Stop, TranscriptLayout
+from tui.ui.conversation.viewport import Viewport
+from tui.ui.conversation.views import BlockView, Focus
+from tui.ui.rows import Row, Target
+
+_SAID = frozenset({BlockKind.USER, BlockKind.TEXT})
+
+
+class Selection:
+    """One stop of the conversation, and the ways to the next one."""
+
+    def __init__(
+        self,
+        roster: Roster,
+        rows: TranscriptLayout,
+        viewport: Viewport,
+        on_hunk: Callable[[Hunk, int | None], object],
+    ) -> None:
+        """``on_hunk``: a hunk was selected; of an ambiguous one with the line of its candidate."""
+        self.target: Target | None = None
+        """The rows of this target are shown as selected."""
+        self._roster = roster
+        self._rows = rows
+        self._viewport = viewport
+        self._on_hunk = on_hunk
+        self._candidate = 0
+        """Which place of an ambiguous hunk is chosen."""
+        self._opened = False
+        """The selected hunk's text is shown in its card."""
+        self._has_keys = False
+
+    @property
+    def hunk(self) -> Hunk | None:
+        """The hunk that the review keys act on."""
+        if self.target is None or self.target.kind != "hunk":
+            return None
+        return self._roster.by_id(self.target.key) if self.target.key in self._roster else None
+
+    @property
+    def view(self) -> BlockView | None:
+        """The block in which the selection is; without one the newest that was said."""
+        views = self._rows.views
+        if self.target is not None and views:
+            index = self._rows.pages.view_at(self._rows.chosen)
+            if index >= 0:
+                return views[index]
+        return next((view for view in reversed(views) if view.block.kind in _SAID), None)
+
+    def mark_of(self, row: Row, number: int) -> str:
+        """How a row is shown as selected: see `Viewport.painted`."""
+        target = self.target
+        if target is None:
+            return ""
+        if target.kind == "message":
+            inside = self._rows.pages.view_at(number) == target.key
+            return "message" if inside and row.text.strip() else ""
+        return "keys" if row.target == target else ""
+
+    def focus(self, has_keys: bool) -> None:
+        """The keyboard came, or went: a card promises keys only while it is here.
+
+        The keys need something to act on: the next pending hunk, else the last stop in sight.
+        """
+        self._has_keys = has_keys
+        if self.target is not None:
+            self._refocus(self._rows.context.focus.hunk_id)
+        elif has_keys and not self.select_pending():
+            stop = next(self._rows.stops(self._rows.total, back=True), None)
+            if stop is not None and stop.row >= self._viewport.top:
+                self.select(stop)
+
+    def select(self, stop: Stop | None) -> None:
+        """Have the keys act on this one; nothing changes if there is none."""
+        if stop is None:
+            return
+        if stop.target != self.target:
+            self._candidate, self._opened = 0, False
+        self.target, self._rows.chosen = stop.target, stop.row
+        self._refocus(stop.target.key if stop.target.kind == "hunk" else 0)
+        self._viewport.show_row(self._rows.chosen)
+        if (hunk := self.hunk) is not None:
+            self._on_hunk(hunk, self.candidate_line(hunk))
+
+    def select_at(self, row: int) -> bool:
+        """Select what is on a row, as a click does; True if there is something to act on."""
+        found = self._rows.row(row)
+        if found is not None and found.target is not None:
+            self.select(next(self._rows.stops(row + 1, back=True), None))
+            return True
+        index = self._rows.pages.view_at(row) if found is not None else -1
+        if index >= 0 and _is_said(self._rows.views[index]):
+            self.select(Stop(row, index, Target("message", index)))
+        return False
+
+    def step(self, *, back: bool) -> None:
+        """Select the stop above or below, from what is selected while it is in sight.
+
+        Where there is none on the screen it scrolls by a row.
+        """
+        top, bottom = self._viewport.top, self._viewport.top + self._viewport.height
+        if self.target is not None and self._viewport.shows(self._rows.chosen):
+            start, seen = self._rows.chosen + (not back), None
+        else:
+            start, seen = (bottom, top) if back else (top, bottom)
+        stop = next(self._rows.stops(start, back=back), None)
+        far = stop is not None and seen is not None and (stop.row < seen) == back
+        if stop is None or far:
+            self._viewport.go_to(top + (-1 if back else 1))
+        else:
+            self.select(stop)
+
+    # -- hunks
+
+    def select_pending(self) -> bool:
+        """Select the next hunk that waits for a decision; False if there is none."""
+        here = self._rows.chosen if self.target is not None else -1
+        stop = next(self._waiting(here), None) or next(self._waiting(-1), None)
+        self.select(stop)
+        return stop is not None
+
+    def step_hunk(self, *, back: bool = False, waiting: bool = False) -> None:
+        """Select the hunk above or below; ``waiting``: the next one that waits for a decision."""
+        here = self._rows.chosen
+        stops = self._rows.stops(here if back else here + 1, back=back)
+        if waiting:
+            stops = self._waiting(here)
+        self.select(next((stop for stop in stops if stop.target.kind == "hunk"), None))
+
+    def return_to(self, path: str, line: int) -> bool:
+        """Select the hunk that wrote a line (0-based), else stay at what was selected last.
+
+        False if no card wrote it.
+        """
+        hunk = newest_at(self._roster.hunks, path, line)
+        calls = () if hunk is None else (hunk.call_id,)
+        stop = next(self._rows.stops_of_hunks(lambda one: one is hunk, calls), None)
+        self.select(stop)
+        if stop is None and self.target is not None:
+            self._viewport.show_row(self._rows.chosen)
+        return stop is not None
+
+    def candidate_line(self, hunk: Hunk) -> int | None:
+        """The place that is chosen for an ambiguous hunk; None: it is not ambiguous."""
+        places = hunk.candidates if hunk.placeable else ()
+        return places[self._candidate % len(places)] if places else None
+
+    def choose_candidate(self, step: int) -> None:
+        """Choose another place for an ambiguous hunk."""
+        hunk = self.hunk
+        if hunk is not None and hunk.placeable:
+            self._candidate = (self._candidate + step) % len(hunk.candidates)
+            self._refocus(hunk.id)
+            self._on_hunk(hunk, self.candidate_line(hunk))
+
+    def peek(self, hunk: Hunk) -> None:
+        """Show or hide what a hunk takes away and puts there."""
+        self._opened = not self._opened
+        self._refocus(hunk.id)
+
+    def _waiting(self, here: int) -> Iterator[Stop]:
+        """The rows of hunks that wait for the user, below a row."""
+        calls = self._roster.calls_waiting()
+        stops = self._rows.stops_of_hunks(_is_waiting, calls, here + 1)
+        return (stop for stop in stops if stop.row > here)
+
+    def _refocus(self, hunk_id: int) -> None:
+        """The card of this hunk says what the keys do."""
+        context = self._rows.context
+        context.focus = Focus(hunk_id, self._candidate, self._opened, self._has_keys)
+        self._rows.refocus()
+        self._viewport.settle()  # the card has a row more or less
+        self._viewport.repaint()
+
+    # -- messages
+
+    def step_message(self, step: int) -> None:
+        """Select the message above (-1) or below (1)."""
+        rows = self._rows
+        if not rows.views:
+            return
+        in_sight = self.target is not None and self._viewport.shows(rows.chosen)
+        last = self._viewport.follows and self.target is None
+        row = rows.chosen if in_sight else rows.total - 1 if last else self._viewport.top
+        index = max(rows.pages.view_at(row), 0)
+        if step < 0 and _is_said(rows.views[index]) and self.target != Target("message", index):
+            self._select_message(index)  # first to the beginning of the one that is read
+            return
+        index += step
+        while 0 <= index < len(rows.views) and not _is_said(rows.views[index]):
+            index += step
+        if 0 <= index < len(rows.views):
+            self._select_message(index)
+        elif step > 0:
+            self._viewport.go_to(rows.total)
+
+    def _select_message(self, index: int) -> None:
+        row = self._rows.pages.first_said(self._rows.views[index].first)
+        self.select(Stop(row, index, Target("message", index)))
+        if not self._viewport.top <= row < self._viewport.top + self._viewport.height - 2:
+            self._viewport.go_to(row - 1)
+
+
+def newest_at(hunks: Sequence[Hunk], path: str, line: int) -> Hunk | None:
+    """The hunk that wrote this line last, or took lines out of it; None: none did."""
+    for hunk in reversed(hunks):
+        if hunk.path != path or hunk.start is None or hunk.decision is Decision.REJECTED:
+            continue
+        end = hunk.end.line if hunk.end is not None else hunk.start.line
+        if hunk.start.line <= line < max(end, hunk.start.line + 1):
+            return hunk
+    return None
+
+
+def _is_said(view: BlockView) -> bool:
+    return view.block.kind in _SAID and view.block.state != "failed"
+
+
+def _is_waiting(hunk: Hunk) -> bool:
+    undecided = hunk.decision is Decision.PENDING
+    open_question = hunk.stage in (Stage.CANDIDATES, Stage.CONFLICT)
+    return hunk.decidable or (undecided and open_question)
