@@ -8,7 +8,7 @@ from websockets.asyncio.client import ClientConnection
 
 from tests.support.bridge_client import create, until
 from tests.support.rehearsed import CUSTOM, READ, fresh_files
-from tui.core.file_block import file_block
+from tui.core.files import file_block
 
 
 async def test_a_steer_during_a_call_waits_for_its_output(client: ClientConnection) -> None:

@@ -11,7 +11,7 @@ from tests.support.loop_turns import growth
 from tests.support.tables import each
 from tui.bridge.endpoints.tools import Toolbox
 from tui.bridge.rehearsal.scene import read_scene
-from tui.core.file_block import file_blocks
+from tui.core.files import file_blocks
 
 pytestmark = pytest.mark.slow
 

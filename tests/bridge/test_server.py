@@ -8,7 +8,7 @@ from websockets.asyncio.client import ClientConnection
 from tests.support.bridge_client import create, event, prose, until
 from tests.support.rehearsed import CUSTOM, READ, fresh_files, user
 from tui.bridge.rehearsal import endpoint as performer
-from tui.core.file_block import file_block
+from tui.core.files import file_block
 
 
 async def test_an_exercise_over_the_socket_with_a_tool_round(client: ClientConnection) -> None:

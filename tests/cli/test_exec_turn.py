@@ -12,7 +12,7 @@ import pytest
 from tests.support.fakes import World
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tui.cli.exec import JsonReport, Turn
-from tui.core.privacy import LINK_OUTSIDE
+from tui.core.files import LINK_OUTSIDE
 from tui.engine.ports import PatchFormat, RoleSpec
 from tui.engine.session import SessionOptions
 

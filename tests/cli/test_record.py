@@ -21,7 +21,7 @@ from tui.cli.options import ModelFlags
 from tui.cli.practice import ensure
 from tui.cli.replay import replay_command
 from tui.cli.replay_session import Stage
-from tui.core.turn import BlockKind
+from tui.core.conversation import BlockKind
 from tui.core.wire.recording import read
 from tui.effects import recorder as recorder_module
 from tui.engine import intents

@@ -36,9 +36,8 @@ from tests.support.terminal import Terminal
 from tests.support.turns import CACHE, PATCH
 from tui.cli.replay import replay_command
 from tui.cli.replay_session import ENDED, STRANGER, Stage
-from tui.core.file_block import file_block
-from tui.core.history import user_item
-from tui.core.turn import BlockKind
+from tui.core.conversation import BlockKind, user_item
+from tui.core.files import file_block
 from tui.core.wire.recording import read
 from tui.engine import intents
 

@@ -5,18 +5,18 @@ from tui.core.context import (
     WINDOW_CHARS,
     Changes,
     Context,
-    Cut,
-    OpenFile,
+    CutAnswer,
+    FileInContext,
     PatchInProse,
     changes_message,
     quote,
     window,
 )
+from tui.core.conversation import user_item
 from tui.core.edits.hunk import Hunk, Stage
 from tui.core.edits.telling.report import QUOTE_CHARS, Account
 from tui.core.edits.workspace import FileRead, UserChange, Workspace
-from tui.core.file_block import file_blocks
-from tui.core.history import user_item
+from tui.core.files import file_blocks
 from tui.core.text.buffer import Buffer
 from tui.core.wire.recording import prompt_of
 
@@ -40,7 +40,7 @@ def hunk(place: Workspace, **fields: object) -> Hunk:
 
 
 def test_a_file_is_quoted_exactly_with_cursor_and_selection() -> None:
-    file = OpenFile(Buffer("a.py", "x\r\n</file>\n"), True, (0, 1), ((1, 3), (0, 0)))
+    file = FileInContext(Buffer("a.py", "x\r\n</file>\n"), True, (0, 1), ((1, 3), (0, 0)))
     block = next(file_blocks(quote(file)))
     assert block.text == "x\r\n</file>\n"
     assert block.attributes == {"state": "active", "cursor": "1:2", "selection": "1:1-2:4"}
@@ -49,7 +49,7 @@ def test_a_file_is_quoted_exactly_with_cursor_and_selection() -> None:
 def test_only_changed_files_are_quoted_again() -> None:
     context = Context()
     a, b = Buffer("a.py", "one\n"), Buffer("b.py", "two\n")
-    files = [OpenFile(a, True, (0, 0)), OpenFile(b)]
+    files = [FileInContext(a, True, (0, 0)), FileInContext(b)]
     assert len(list(file_blocks(context.message(files, full=True)))) == 2
     b.replace((0, 0), (0, 0), "# ")
     message = context.message(files, full=False)
@@ -59,13 +59,15 @@ def test_only_changed_files_are_quoted_again() -> None:
 
 
 def test_the_active_file_is_quoted_first_then_by_path() -> None:
-    files = [OpenFile(Buffer(f"{name}.py", "x\n"), name == "b") for name in "cba"]
+    files = [FileInContext(Buffer(f"{name}.py", "x\n"), name == "b") for name in "cba"]
     blocks = file_blocks(Context().message(files, full=True))
     assert [block.path for block in blocks] == ["b.py", "a.py", "c.py"]
 
 
 def test_private_files_are_named_and_not_quoted() -> None:
-    message = Context().message([OpenFile(Buffer(".env", "KEY=1"), private="secrets")], full=True)
+    message = Context().message(
+        [FileInContext(Buffer(".env", "KEY=1"), private="secrets")], full=True
+    )
     assert "KEY" not in message
     assert ".env" in message
     assert "secrets" in message
@@ -74,7 +76,7 @@ def test_private_files_are_named_and_not_quoted() -> None:
 def test_a_long_file_is_quoted_around_the_cursor() -> None:
     text = "".join(f"line {n} {'x' * 40}\n" for n in range(5000))
     assert len(text) > WHOLE_LIMIT_CHARS
-    block = next(file_blocks(quote(OpenFile(Buffer("a.py", text), True, (2500, 0)))))
+    block = next(file_blocks(quote(FileInContext(Buffer("a.py", text), True, (2500, 0)))))
     first, last = int(block.attributes["from"]), int(block.attributes["to"])
     assert first < 2501 < last
     assert len(block.text) <= WINDOW_CHARS + 100
@@ -117,13 +119,13 @@ def test_nothing_changed_says_nothing() -> None:
 def test_a_cut_answer_that_changed_nothing_says_so_once() -> None:
     place = workspace(a="one\n")
     head = "Your last answer broke off after 5 characters."
-    nothing = Changes(cut=Cut(1, 5, "broke off"))
+    nothing = Changes(cut=CutAnswer(1, 5, "broke off"))
     assert changes_message(nothing, account(place)) == f"{head}\nNone of it changed a file."
-    kept = Changes(cut=Cut(1, 5, "broke off"), kept=True)  # its hunks were told before
+    kept = Changes(cut=CutAnswer(1, 5, "broke off"), kept=True)  # its hunks were told before
     assert changes_message(kept, account(place)) == head
-    its_own = Changes(hunks=[hunk(place)], cut=Cut(1, 5, "broke off"))
+    its_own = Changes(hunks=[hunk(place)], cut=CutAnswer(1, 5, "broke off"))
     assert changes_message(its_own, account(place)).startswith(f"{head}\n\nYour hunks")
-    of_another = Changes(hunks=[hunk(place)], cut=Cut(2, 5, "broke off"))
+    of_another = Changes(hunks=[hunk(place)], cut=CutAnswer(2, 5, "broke off"))
     assert changes_message(of_another, account(place)).startswith(f"{head}\nNone of it")
 
 
@@ -170,7 +172,7 @@ def test_whatever_is_told_is_known_not_to_be_typed_by_the_user() -> None:
     for changes in (
         Changes(hunks=good),
         Changes(hunks=[hunk(place, stage=Stage.REFUSED)]),
-        Changes(cut=Cut(1, 5)),
+        Changes(cut=CutAnswer(1, 5)),
         Changes(prose=[PatchInProse(good, "line 3: no", False)]),
         Changes(edits=[edit]),
         Changes(formatted=[edit]),
@@ -180,5 +182,5 @@ def test_whatever_is_told_is_known_not_to_be_typed_by_the_user() -> None:
         said = changes_message(changes, account(place))
         assert said
         assert prompt_of({"input": [user_item(said)]}) == "", said
-    shown = Context().message([OpenFile(Buffer("a.py", "x"), private="secret")], full=True)
+    shown = Context().message([FileInContext(Buffer("a.py", "x"), private="secret")], full=True)
     assert prompt_of({"input": [user_item(shown)]}) == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tui.core.file_block import FileBlock, file_block, file_blocks
+from tui.core.files import FileBlock, file_block, file_blocks
 
 
 @settings(max_examples=30)

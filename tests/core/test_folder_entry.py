@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tui.core.folder_entry import summed
+from tui.core.files import summed
 
 
 def test_an_untracked_folder_stands_for_all_that_it_holds() -> None:

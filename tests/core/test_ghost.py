@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.core.edits.hunk import Decision, Hunk, Stage
-from tui.core.ghost import Stretch, Trail, written
+from tui.core.ghost import GhostStretch, Trail, written
 from tui.core.meter import Meter
 from tui.core.text.buffer import Mark
 from tui.core.wire.events import Usage
@@ -28,7 +28,7 @@ def test_it_never_goes_back_nor_beyond_what_was_written(
 ) -> None:
     stretches, at = [], 0.0
     for pause, span, tokens in answers:
-        stretches.append(Stretch(at + pause, at + pause + span, tokens, 4 * tokens))
+        stretches.append(GhostStretch(at + pause, at + pause + span, tokens, 4 * tokens))
         at += pause + span
     before = 0.0
     for now in sorted(times):

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.core.history import History, Item, answer_item
+from tui.core.conversation import History, Item, answer_item
 
 HEAD: dict[str, object] = {"model": "m", "instructions": "work", "tools": []}
 FAST = "main\tm"

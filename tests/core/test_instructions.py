@@ -4,8 +4,7 @@ import json
 from typing import get_args
 
 from tests.support.tables import each
-from tui.core.instructions import PATHS_LIMIT_CHARS, instructions, tools
-from tui.core.patch_notes import PatchFormat, PatchTool
+from tui.core.instructions import PATHS_LIMIT_CHARS, PatchFormat, PatchTool, instructions, tools
 
 MARKS = {
     "auto": "*** Begin Patch",

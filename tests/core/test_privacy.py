@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.tables import each
-from tui.core.privacy import why_private
+from tui.core.files import why_private
 
 
 @each(

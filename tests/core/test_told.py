@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tui.core.context import Told
 from tui.core.edits.hunk import Decision, Hunk, Stage
 from tui.core.steps import finished
-from tui.core.told import Told
 
 
 def landed(number: int, **fields: object) -> Hunk:

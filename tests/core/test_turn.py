@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.core.turn import Block, BlockKind
+from tui.core.conversation import Block, BlockKind
 
 
 def grown(pieces: list[str]) -> Block:

@@ -9,7 +9,7 @@ import unicodedata
 import pytest
 
 from tests.support.tables import each
-from tui.core.file_read import MAX_BYTES
+from tui.core.files import MAX_BYTES
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.errors import FileRefused

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.tables import each
-from tui.core.file_read import MAX_BYTES
+from tui.core.files import MAX_BYTES
 from tui.effects import git as git_module
 from tui.effects.git import Git, states_of
 

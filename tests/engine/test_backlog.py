@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.fakes import World, settle
 from tests.support.turns import begun, texts
 from tui.core.edits.workspace import Workspace
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 from tui.engine import intents
 from tui.engine.services import Backlog
 from tui.engine.session_state import SessionState

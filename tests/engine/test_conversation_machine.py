@@ -31,7 +31,7 @@ from hypothesis.stateful import (
 
 from tests.support.fakes import World
 from tests.support.memory_wire import MemoryWire
-from tui.core.turn import BlockKind
+from tui.core.conversation import BlockKind
 from tui.core.wire.server.protocol import ServerProtocol
 from tui.core.wire.server.run import Run
 from tui.engine import intents

@@ -48,7 +48,7 @@ async def test_a_place_that_was_chosen_is_taken_back_and_chosen_again() -> None:
     world = World({"a.py": "x\ny\nx\n"}, options=ASKING)
     land(world, update("a.py", "-x", "+X"))
     (hunk,) = world.session.workspace.hunks
-    world.session.submit(intents.Place(hunk.id, 2))
+    world.session.submit(intents.PlaceHunk(hunk.id, 2))
     assert world.session.workspace.buffers["a.py"].text() == "x\ny\nX\n"
     world.session.submit(intents.UndoDecision())
     assert said(world) == ["Taken back: choosing a place for hunk 1 of a.py"]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tests.support.fakes import World, settle
-from tui.core.file_read import FileRead
-from tui.core.folder_entry import GitState
+from tui.core.files import FileRead, GitState
 from tui.core.patches.landing import Landing
 from tui.engine.diffs import Old
 from tui.engine.intents import OpenFile

@@ -8,7 +8,7 @@ from tests.support.fakes import FakeClock, MemoryFiles, World, settle
 from tests.support.tables import each
 from tests.support.turns import land, update
 from tui.core.edits.hunk import Stage
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 from tui.core.patches.landing import Landing
 from tui.engine import intents
 from tui.engine.disk_changes import FOLLOW, SHOW_DIFF, STAY, TURN_S

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.support.fakes import World, settle
-from tui.core.folder_entry import FolderEntry, GitState
+from tui.core.files import FolderEntry, GitState
 from tui.engine.disk_changes import PAUSE_S, entries_below
 from tui.errors import FileRefused
 

@@ -12,8 +12,8 @@ import pytest
 from tests.support.fakes import FakeRunner, World, settle
 from tests.support.tables import each
 from tests.support.turns import land, update
-from tui.core.command_run import RunResult
 from tui.core.patches.landing import Landing
+from tui.core.programs import RunResult
 from tui.engine import intents
 from tui.engine.disk_changes import KEEP_MINE
 from tui.engine.ports import VerifyCommand

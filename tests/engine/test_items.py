@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.tables import each
-from tui.core.history import Item
+from tui.core.conversation import Item
 from tui.engine.response_items import call_text, closed_json, with_text
 
 

@@ -6,7 +6,7 @@ from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import each
 from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts
-from tui.core.turn import BlockKind
+from tui.core.conversation import BlockKind
 from tui.core.wire import events
 from tui.engine import intents
 from tui.engine.ports import RoleSpec

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.support.fakes import World
 from tests.support.patches import Disk, patch
 from tui.core.edits.hunk import Decision, Stage
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 from tui.core.patches.landing import Landing
 from tui.effects.files import Files
 from tui.effects.listing import Listing

@@ -10,16 +10,9 @@ from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import each
 from tests.support.turns import begun, texts
+from tui.core.conversation import BlockKind
 from tui.core.patches.landing import Landing
-from tui.core.turn import BlockKind
-from tui.core.wire.events import (
-    Completed,
-    Event,
-    InputDelta,
-    ItemAdded,
-    ItemDone,
-    TextDelta,
-)
+from tui.core.wire.events import Completed, Event, InputDelta, ItemAdded, ItemDone, TextDelta
 from tui.engine import intents, pacer
 from tui.engine.pacer import STEP_S
 

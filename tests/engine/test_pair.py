@@ -9,7 +9,7 @@ from tests.support.fakes import FakeWire, World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import each
 from tests.support.turns import CACHE, PATCH, begun, notes, texts
-from tui.core.turn import BlockKind
+from tui.core.conversation import BlockKind
 from tui.core.wire import events
 from tui.engine import intents
 from tui.engine.intents import Role

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.fakes import World, settle
 from tests.support.tables import each
 from tests.support.turns import begun, notes, texts
-from tui.core.turn import BlockKind
+from tui.core.conversation import BlockKind
 from tui.core.wire import events
 from tui.engine import intents
 from tui.engine.recovery import MAX_TRIES

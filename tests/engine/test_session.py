@@ -26,7 +26,7 @@ EVERYTHING: list[Intent] = [
     intents.Accept(),
     intents.Accept((99,)),
     intents.Reject((99,), "no"),
-    intents.Place(99, 3),
+    intents.PlaceHunk(99, 3),
     intents.UndoTurn(),
     intents.UndoDecision(),
     intents.RedoDecision(),

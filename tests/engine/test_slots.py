@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui.core.history import Item
+from tui.core.conversation import Item
 from tui.engine.response_items import Slots
 
 CALL: Item = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.fakes import World, settle
 from tests.support.turns import begun, notes, outputs, texts
-from tui.core.turn import BlockKind
+from tui.core.conversation import BlockKind
 from tui.core.wire import events
 from tui.engine import intents
 from tui.engine.ports import Abilities, RoleSpec

@@ -12,9 +12,9 @@ from tests.support.effort import lines_run
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import CACHE, PATCH, begun, outputs, texts
+from tui.core.conversation import BlockKind
 from tui.core.edits.hunk import Decision
 from tui.core.steps import AT_ONCE, Work
-from tui.core.turn import BlockKind
 from tui.core.wire import events
 from tui.engine import intents, session_state
 from tui.engine.ports import RoleSpec

@@ -4,7 +4,7 @@ import json
 
 from tests.support.fakes import World
 from tests.support.tables import each
-from tui.core.file_block import file_blocks
+from tui.core.files import file_blocks
 from tui.engine.open_files import FileIndex
 from tui.engine.tools import (
     LIST_LIMIT,

@@ -4,9 +4,9 @@ import asyncio
 
 from tests.support.fakes import World, settle
 from tests.support.tables import each
-from tui.core.command_run import RunResult
+from tui.core.conversation import Block, BlockKind
 from tui.core.patches.landing import Landing
-from tui.core.turn import Block, BlockKind
+from tui.core.programs import RunResult
 from tui.engine import intents
 from tui.engine.ports import VerifyCommand
 from tui.engine.verification import TAIL_CHARS, ending, short_title, verdict_of

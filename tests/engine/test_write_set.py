@@ -10,7 +10,7 @@ import pytest
 from tests.support.fakes import MemoryFiles
 from tui.core.edits.disk.disk_plan import DiskPlan
 from tui.core.edits.workspace import Workspace
-from tui.core.file_read import MAX_BYTES
+from tui.core.files import MAX_BYTES
 from tui.core.patches.landing import Landing
 from tui.effects.files import Files
 from tui.effects.listing import Listing

@@ -10,16 +10,9 @@ import pytest
 from tests.support.fault_stand import FINE, Stand, stand
 from tests.support.nasty_server import Nasty
 from tests.support.nasty_steps import Close, Ending, Fin, Gate, Reset, Step
-from tests.support.server_words import (
-    completed,
-    created,
-    error,
-    incomplete,
-    spoken,
-    turn,
-)
+from tests.support.server_words import completed, created, error, incomplete, spoken, turn
 from tests.support.tables import each
-from tui.core.turn import BlockKind
+from tui.core.conversation import BlockKind
 from tui.core.wire.client import errors as client_errors
 from tui.core.wire.client import steers
 from tui.engine import intents

@@ -9,7 +9,7 @@ from tests.support.nasty_server import Nasty, Refusal, nasty
 from tests.support.nasty_steps import Close, Ending, Fin, Reset, Step
 from tests.support.server_words import created, spoken, turn
 from tests.support.tables import each
-from tui.core.turn import BlockKind
+from tui.core.conversation import BlockKind
 from tui.engine import intents
 
 ALWAYS = 50

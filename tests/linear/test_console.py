@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.tables import case
-from tui.linear.console import Console, Listener
-from tui.linear.line_sources import MOST_BYTES, EditedLines, NotText, PlainLines
+from tui.linear.console import MOST_BYTES, Console, EditedLines, Listener, NotText, PlainLines
 
 
 class Typing:

@@ -7,8 +7,8 @@ import pytest
 from tests.support.linear_stage import LinearStage
 from tests.support.tables import case
 from tui.core.edits.hunk import Decision
-from tui.engine.intents import Place
-from tui.linear.picking import picked
+from tui.engine.intents import PlaceHunk
+from tui.linear.reading import picked
 from tui.linear.words import numbers_words
 
 
@@ -97,7 +97,7 @@ def test_an_ambiguous_hunk_names_its_places_by_number() -> None:
     assert "/place 1 2 is line 3: x = 1" in read
     assert stage.enter("/place 1 3") == "Hunk 1 has places 1 to 2.\n"
     stage.enter("/place 1 2")
-    assert stage.session.intents[-1] == Place(1, 2)
+    assert stage.session.intents[-1] == PlaceHunk(1, 2)
 
 
 def test_a_long_list_comes_in_parts() -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tests.support.linear_stage import LinearStage
-from tui.linear.lines import broken, cells
+from tui.linear.speech import broken, cells
 
 
 def test_wide_characters_count_twice() -> None:

@@ -7,8 +7,8 @@ import pytest
 from tests.support.linear_stage import LinearStage
 from tests.support.tables import case
 from tui.cli.open_app import ring_ends
+from tui.core.conversation import Block, BlockKind
 from tui.core.edits.hunk import Stage
-from tui.core.turn import Block, BlockKind
 from tui.core.wire.rate_limits import Limit
 from tui.engine.intents import (
     Answer,
@@ -22,8 +22,8 @@ from tui.engine.intents import (
 )
 from tui.engine.notices import Ask, Trouble
 from tui.engine.slash import Command
-from tui.linear.commands import LINEAR
-from tui.linear.conductor import BELL
+from tui.linear.app import BELL
+from tui.linear.command_table import LINEAR
 from tui.settings import NotifySettings
 
 

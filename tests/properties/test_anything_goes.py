@@ -12,7 +12,7 @@ from tests.support.notations import notations, told
 from tests.support.patches import Disk, edits_of
 from tui.core.edit_stream.events import Notation
 from tui.core.edits.hunk import PLACED, Decision
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 from tui.errors import EditRefused
 
 EXTRAS: dict[Notation, list[str]] = {

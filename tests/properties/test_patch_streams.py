@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tui.core.edit_stream import Channel, Format
 from tui.core.edits.workspace import Workspace
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 from tui.core.patches.landing import Landing
 
 DISK = {

@@ -20,7 +20,7 @@ from tui.core.edit_stream.events import Notation
 from tui.core.edits.disk.disk_plan import still_text
 from tui.core.edits.hunk import PLACED, Decision
 from tui.core.edits.workspace import undo_stopped
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 from tui.core.patches.landing import Landing
 from tui.core.text.rows import rows_text
 from tui.core.unsaved import typed_text

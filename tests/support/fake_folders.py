@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Sequence
 
-from tui.core.folder_entry import FolderEntry, GitState, GitStates, summed
+from tui.core.files import FolderEntry, GitState, GitStates, summed
 from tui.engine.disk_changes import entries_below
 from tui.errors import FileRefused
 

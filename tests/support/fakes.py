@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
-from tui.core.command_run import RunResult
 from tui.core.edits.workspace import FileRead
-from tui.core.file_read import Prepared
+from tui.core.files import Prepared
+from tui.core.programs import RunResult
 from tui.core.wire.events import (
     Completed,
     Created,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.support.pair_session import PairSession
-from tui.core.turn import Block, BlockKind
-from tui.linear.conductor import BATCH_S, Conductor, Mode
+from tui.core.conversation import Block, BlockKind
+from tui.linear.app import BATCH_S, LinearApp, Mode
 
 FILES = {"slug.py": "import re\n\n\ndef slug(text):\n    return text.lower()\n"}
 PATCH = """*** Begin Patch
@@ -50,7 +50,7 @@ class LinearStage:
     def __init__(self, *, live: bool = True, files: dict[str, str] | None = None) -> None:
         self.session = PairSession(FILES.copy() if files is None else files)
         self.heard = Heard()
-        self.conductor = Conductor(self.session.as_session(), self.heard, live=live)
+        self.conductor = LinearApp(self.session.as_session(), self.heard, live=live)
 
     def enter(self, *lines: str) -> str:
         """Enter lines; returns what was said to them."""

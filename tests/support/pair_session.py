@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tests.support.scripted_session import ScriptedSession
 from tui.core.edit_stream import Format
 from tui.core.edits.workspace import Workspace
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 from tui.core.patches.landing import Landing
 from tui.engine.intents import Accept, CloseFile, Intent, Reject, SaveFile
 from tui.engine.session_state import SessionState

@@ -15,7 +15,7 @@ from tests.support.strict_patch import apply_patch
 from tui.bridge.rehearsal.beats import Beat, Call, Reason, Say
 from tui.bridge.rehearsal.director import Manner, answer
 from tui.bridge.rehearsal.exercises import workspace_files
-from tui.core.file_block import file_block
+from tui.core.files import file_block
 
 CUSTOM = {"type": "custom", "name": "apply_patch", "description": "patch"}
 FUNCTION = {

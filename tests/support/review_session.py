@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import cast
 
 from tests.support.pair_session import PairSession
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 from tui.engine.diffs import Diffs
-from tui.engine.intents import Intent, Place, RedoDecision, Reject, UndoDecision
+from tui.engine.intents import Intent, PlaceHunk, RedoDecision, Reject, UndoDecision
 from tui.engine.services import Services
 from tui.errors import EditRefused
 
@@ -120,7 +120,7 @@ class ReviewSession(PairSession):
         self.asked.append(intent)
         if isinstance(intent, Reject):
             self.write(self.workspace.reject(intent.hunk_ids, intent.words))
-        elif isinstance(intent, Place):
+        elif isinstance(intent, PlaceHunk):
             self.workspace.place(intent.hunk_id, intent.line)
         elif isinstance(intent, UndoDecision | RedoDecision):
             self._again(intent)

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from tests.support.fake_folders import FakeFolders
+from tui.core.conversation import Block, BlockKind, BlockState, Transcript
 from tui.core.edits.hunk import Decision, Hunk, Stage
 from tui.core.edits.workspace import Workspace
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 from tui.core.meter import Meter
 from tui.core.text.buffer import Buffer, Mark
 from tui.core.text.change_set import Change, Position
-from tui.core.turn import Block, BlockKind, BlockState, Transcript
 from tui.core.wire.endpoint_facts import SocketView
 from tui.core.wire.events import Usage
 from tui.engine.intents import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from tui.core.turn import BlockKind
+from tui.core.conversation import BlockKind
 from tui.engine import intents
 from tui.engine.notices import Trouble
 from tui.engine.session import Session

@@ -6,8 +6,8 @@ from typing import Any
 
 from tests.support.fakes import World
 from tests.support.stepped_rehearsal import SteppedRehearsal
+from tui.core.conversation import BlockKind
 from tui.core.patches.landing import Landing
-from tui.core.turn import BlockKind
 from tui.engine import intents
 
 CACHE = "class Cache:\n    def put(self, key):\n        self.items[key] = 1\n        return key\n"

@@ -12,7 +12,7 @@ from tests.support.keyboard import sent_for
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
 from tests.support.tables import each
-from tui.core.folder_entry import GitState
+from tui.core.files import GitState
 from tui.ui.editor import tabs
 from tui.ui.editor.paint import BARS, SLOW_PEN
 from tui.ui.key_words import KeyWords

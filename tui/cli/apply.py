@@ -18,7 +18,7 @@ from tui.cli.process import text_of
 from tui.core.edits.hunk import PLACED, Hunk, Kind
 from tui.core.edits.places import nearest
 from tui.core.edits.workspace import Workspace
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 from tui.core.inert_text import inert
 from tui.core.patches.landing import Landing
 from tui.effects.files import Files

@@ -16,13 +16,10 @@ import tui
 from tui.cli import logfile, workspace_commands
 from tui.cli.models import SURE_CHARS, Workplace, secrets_of, withheld
 from tui.cli.network import Network
-from tui.core.edited import Edited
-from tui.core.file_read import FileRead
-from tui.core.folder_entry import GitState
-from tui.core.price import Price, Quote
-from tui.core.programs import safe_path
-from tui.core.prompt_past import PastPrompt
-from tui.core.tiers import SameTiers
+from tui.core.conversation import PastPrompt
+from tui.core.files import FileRead, GitState
+from tui.core.price import Price, Quote, SameTiers
+from tui.core.programs import Edited, safe_path
 from tui.core.wire.events import Usage
 from tui.core.wire.masking import Mask
 from tui.effects.files import Files

@@ -15,16 +15,10 @@ from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import msgspec
 
-from tui.core.tiers import SameTiers
+from tui.core.price import SameTiers
 from tui.core.wire.address import Address, checked, is_loopback
 from tui.errors import EndpointError, SettingsError, UsageError
-from tui.settings import (
-    EndpointSettings,
-    ModelSettings,
-    Paths,
-    Settings,
-    Transport,
-)
+from tui.settings import EndpointSettings, ModelSettings, Paths, Settings, Transport
 from tui.toml_tables import NO_VARIABLE, is_variable
 
 if TYPE_CHECKING:

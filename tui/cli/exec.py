@@ -20,10 +20,10 @@ from tui.cli.open_app import log_broken
 from tui.cli.options import ModelFlags, model_options, record_option, settings_for, trace_option
 from tui.cli.process import text_of
 from tui.cli.target import target_of
+from tui.core.conversation import Block, BlockKind
 from tui.core.edits.hunk import OPEN, PLACED, Decision, Hunk, Stage
 from tui.core.inert_text import PROSE, inert
 from tui.core.meter import MeterView
-from tui.core.turn import Block, BlockKind
 from tui.core.wire.events import Usage
 from tui.engine.intents import Accept, Answer, Interrupt, Prompt, Role
 from tui.engine.notices import Status, Trouble

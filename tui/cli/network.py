@@ -13,7 +13,7 @@ import msgspec
 from tui.cli import logfile
 from tui.cli.endpoints import ResolvedEndpoint
 from tui.cli.models import Workplace, withheld
-from tui.core.history import user_item
+from tui.core.conversation import user_item
 from tui.core.wire.address import Address, secrets_in, shown
 from tui.core.wire.endpoint_facts import Capabilities, SocketView
 from tui.core.wire.events import Delta, ErrorEvent, Event, Failed, ItemAdded, SteerNews

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from tui.cli.models import Workplace
     from tui.engine.notices import Status, Trouble
     from tui.engine.session import Session, SessionOptions
-    from tui.linear.conductor import Conductor
+    from tui.linear.app import LinearApp
     from tui.settings import NotifySettings, ScreenSettings, Settings
     from tui.ui.app import DuettoApp
     from tui.ui.terminal.terminal_app import TerminalApp
@@ -212,7 +212,7 @@ def tell_ends(app: TerminalApp, notify: NotifySettings, session: Session, root: 
     app.notify_by(choices, root.name, lambda: _prompt(session))
 
 
-def ring_ends(conductor: Conductor, notify: NotifySettings) -> None:
+def ring_ends(conductor: LinearApp, notify: NotifySettings) -> None:
     """The bell of the linear mode; title and notification would be signs among the words."""
     from tui.ui.terminal.notifying import Choices, Herald, Moment
 

@@ -30,15 +30,14 @@ from tui.cli.open_app import (
 )
 from tui.cli.options import ModelFlags, settings_for
 from tui.cli.target import Target, target_of
-from tui.core.edited import Edited
 from tui.core.inert_text import inert
+from tui.core.programs import Edited
 from tui.core.unsaved import Unsaved
 from tui.engine.notices import Status
 from tui.errors import EXIT_FAILED
-from tui.linear.completion import Completion
-from tui.linear.conductor import Conductor
-from tui.linear.console import Console, Listener
-from tui.linear.line_sources import LineSource, source_of
+from tui.linear.app import LinearApp
+from tui.linear.command_table import Completion
+from tui.linear.console import Console, LineSource, Listener, source_of
 from tui.settings import Paths, ProjectSettings, Settings, load_project, with_project
 
 _PATIENCE_S = 1.0
@@ -108,7 +107,7 @@ class Linear:
         self._composition = composition
         self._target = target
         self._console = Console(source, sys.stdout.fileno(), sys.stdout.encoding)
-        self.conductor = Conductor(composition.session, self._console, live=source.live)
+        self.conductor = LinearApp(composition.session, self._console, live=source.live)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._begun = threading.Event()
         self._settling: set[asyncio.Task[None]] = set()

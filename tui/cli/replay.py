@@ -17,8 +17,8 @@ from tui.cli.appearance import dressed, use_keys
 from tui.cli.exec import summary
 from tui.cli.open_app import complaints_at_start, require_screen, trouble_with
 from tui.cli.options import ModelFlags, settings_for
+from tui.core.conversation import Block, BlockKind
 from tui.core.inert_text import PROSE, inert
-from tui.core.turn import Block, BlockKind
 from tui.core.wire.recording import Recording, read
 from tui.engine.intents import Answer
 from tui.engine.notices import Trouble

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from tui.cli.options import ROLES
-from tui.core.command_run import RunResult
-from tui.core.file_block import FileBlock
+from tui.core.files import FileBlock
+from tui.core.programs import RunResult
 from tui.core.wire.client.protocol import ClientProtocol
 from tui.core.wire.endpoint_facts import Capabilities
 from tui.core.wire.events import Event

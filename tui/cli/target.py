@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tui.core.file_read import checked_path
+from tui.core.files import checked_path
 from tui.errors import EditRefused, UsageError
 
 _PLACE = re.compile(r"^(?P<path>.+?):(?P<line>\d+)(?::(?P<col>\d+))?$", re.DOTALL)

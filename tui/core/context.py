@@ -7,15 +7,17 @@ as they are now (EDITS.md section 10), never from what the model asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 
-from tui.core.edits.hunk import Hunk
+from tui.core.edits.hunk import OPEN, Decision, Hunk, Stage
+from tui.core.edits.telling.presence import Presence
 from tui.core.edits.telling.report import Account, Quota, shown
 from tui.core.edits.workspace import UserChange
-from tui.core.file_block import file_block
-from tui.core.steps import Work, finished
+from tui.core.files import file_block
+from tui.core.steps import Work, finished, in_parts
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Position
 
@@ -26,7 +28,7 @@ TOTAL_LIMIT_CHARS = 240_000
 """For all files of one request."""
 
 
-class OpenFile(Struct, frozen=True):
+class FileInContext(Struct, frozen=True):
     """A buffer that the user has open or that a hunk waits in."""
 
     buffer: Buffer
@@ -41,7 +43,7 @@ class OpenFile(Struct, frozen=True):
     """Its text cannot be quoted: it is a part of the file, or a picture of its bytes."""
 
 
-class Cut(Struct, frozen=True):
+class CutAnswer(Struct, frozen=True):
     """An answer that did not come to its end."""
 
     turn: int
@@ -67,7 +69,7 @@ class Changes(Struct):
     """What the formatter changed after a save."""
     hunks: Sequence[Hunk] = ()
     """Those that are not as the model was told: landed, cut, decided on, taken back."""
-    cut: Cut | None = None
+    cut: CutAnswer | None = None
     """The last answer, if it did not come to its end."""
     kept: bool = False
     """The cut answer left something in the buffers."""
@@ -88,7 +90,7 @@ class Context:
         """The next message quotes all files."""
         self._sent = {}
 
-    def message(self, files: Sequence[OpenFile], *, full: bool) -> str:
+    def message(self, files: Sequence[FileInContext], *, full: bool) -> str:
         """The open files that the model has not seen like this; empty if there are none."""
         if full:
             self.forget()
@@ -100,7 +102,7 @@ class Context:
             parts.append("\n".join(named))
         return "\n\n".join(parts)
 
-    def _files(self, files: Sequence[OpenFile]) -> tuple[list[str], list[str]]:
+    def _files(self, files: Sequence[FileInContext]) -> tuple[list[str], list[str]]:
         quoted: list[str] = []
         named: list[str] = []
         left = TOTAL_LIMIT_CHARS
@@ -127,7 +129,7 @@ class Context:
         return quoted, named
 
 
-def quote(file: OpenFile) -> str:
+def quote(file: FileInContext) -> str:
     """A file's block: whole, or the part around the cursor if it is long."""
     buffer = file.buffer
     attributes = {"state": "active" if file.active else "open"}
@@ -169,7 +171,7 @@ def place(position: Position) -> str:
     return f"{position[0] + 1}:{position[1] + 1}"
 
 
-def _where(file: OpenFile) -> str:
+def _where(file: FileInContext) -> str:
     words = " (active" if file.active else " (open"
     if file.cursor is not None:
         words += f", cursor {place(file.cursor)}"
@@ -215,7 +217,7 @@ def changes_message(
     return "\n\n".join(filter(None, parts))
 
 
-def _cut_words(cut: Cut, hunks: Iterable[Hunk], *, kept: bool) -> str:
+def _cut_words(cut: CutAnswer, hunks: Iterable[Hunk], *, kept: bool) -> str:
     head = f"Your last answer {cut.how} after {cut.chars} characters."
     told = any(hunk.turn == cut.turn for hunk in hunks)
     return head if told or kept else f"{head}\nNone of it changed a file."
@@ -256,3 +258,86 @@ def _edits(edits: Sequence[UserChange], quota: Quota) -> list[str]:
 def _some(paths: Sequence[str], limit: int = 100) -> str:
     more = f" and {len(paths) - limit} more" if len(paths) > limit else ""
     return ", ".join(map(shown, paths[:limit])) + more
+
+
+State = tuple[Stage, Decision, str, Presence]
+States = dict[int, State]
+"""By the hunks' ids."""
+NOTHING: Mapping[int, State] = MappingProxyType({})
+
+
+class Told:
+    """The state of every hunk as the model of this conversation knows it."""
+
+    def __init__(self, presence: Callable[[Hunk], Presence] = lambda hunk: Presence.WHOLE) -> None:
+        """``presence`` says if a hunk's text still is in its file."""
+        self._presence = presence
+        self._states: dict[int, State] = {}
+        self._alike: dict[State, State] = {}
+        """One object for all hunks of which the same is known."""
+        self._revision = -1
+
+    def mark(self, hunks: Iterable[Hunk]) -> None:
+        """The model is told of these as they are now."""
+        self.know(finished(self.states(hunks)), self._revision)
+
+    def states(self, hunks: Iterable[Hunk]) -> Work[States]:
+        """What `mark` notes, and changes nothing."""
+        states: States = {}
+        for part in in_parts(hunks):
+            for hunk in part:
+                state = self._state(hunk)
+                states[hunk.id] = self._alike.setdefault(state, state)
+            yield len(part)
+        return states
+
+    def know(self, states: Mapping[int, State], revision: int) -> None:
+        """The model is told this, and of all that was new at ``revision``."""
+        self._states.update(states)
+        self._revision = revision
+
+    def news(
+        self, hunks: Iterable[Hunk], revision: int, told: Mapping[int, State] = NOTHING
+    ) -> Work[list[Hunk]]:
+        """The hunks that are not as the model knows them, in order; one that lands is none yet.
+
+        ``revision`` grows with stages, decisions and what others write in hunks: while it is the
+        same there is nothing new. ``told``: what the model is told before.
+        """
+        news: list[Hunk] = []
+        for part in in_parts(hunks if revision != self._revision else ()):
+            news += [
+                hunk
+                for hunk in part
+                if _is_settled(hunk)
+                and told.get(hunk.id, self._states.get(hunk.id)) != self._state(hunk)
+            ]
+            yield len(part)
+        return news
+
+    def taken_back(
+        self, hunks: Iterable[Hunk], told: Mapping[int, State] = NOTHING
+    ) -> Work[frozenset[int]]:
+        """Ids of those that are pending, and of which the model knows a decision."""
+        ids: list[int] = []
+        for part in in_parts(hunks):
+            for hunk in part:
+                known = told.get(hunk.id, self._states.get(hunk.id, _FRESH))
+                back = known[1] is not Decision.PENDING
+                ids += [hunk.id] if back and hunk.decision is Decision.PENDING else []
+            yield len(part)
+        return frozenset(ids)
+
+    def _state(self, hunk: Hunk) -> State:
+        """What is said of it; of one that was rejected only whether its text is in the file."""
+        out = hunk.decision is Decision.REJECTED and not hunk.stands_edited
+        stage = Stage.DROPPED if out else hunk.stage
+        return (stage, hunk.decision, hunk.words, self._presence(hunk))
+
+
+_FRESH: State = (Stage.READING, Decision.PENDING, "", Presence.WHOLE)
+
+
+def _is_settled(hunk: Hunk) -> bool:
+    """True if there is something to say of it: it waits for the user, or nothing more comes."""
+    return hunk.stage not in OPEN or hunk.placeable

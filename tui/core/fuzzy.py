@@ -21,7 +21,7 @@ _BETWEEN = "/\\_-. ()[]"
 """A word begins behind these, with a capital letter, and with a digit behind a letter."""
 
 
-class Fit(NamedTuple):
+class FuzzyMatch(NamedTuple):
     """How a text holds the letters."""
 
     text: str
@@ -66,7 +66,7 @@ class Sieve:
         self._at = end
         return self.done
 
-    def best(self, count: int) -> list[Fit]:
+    def best(self, count: int) -> list[FuzzyMatch]:
         """The best ones first."""
         likely = nsmallest(max(_CLOSELY, count), self._held)
         found = [fit(self.letters, self._texts[index]) for *_, index in likely]
@@ -74,7 +74,7 @@ class Sieve:
         return found[:count]
 
 
-def _rank(one: Fit) -> tuple[int, int, int, str]:
+def _rank(one: FuzzyMatch) -> tuple[int, int, int, str]:
     """The better one, then that with the shorter name, then that with the shorter path."""
     name = len(one.text) - one.text.rfind("/")
     return -one.score, name, len(one.text), one.text
@@ -98,10 +98,10 @@ def holds(letters: str, text: str) -> bool:
     return True
 
 
-def fit(letters: str, text: str) -> Fit:
+def fit(letters: str, text: str) -> FuzzyMatch:
     """How well a text holds the letters, which it does. ``letters`` are `folded`."""
     if not letters:
-        return Fit(text, 0)
+        return FuzzyMatch(text, 0)
     low, name = folded(text), text.rfind("/") + 1
     begins = _beginnings(text)
     tried = [_backward(letters, low), _by_words(letters, low, begins, 0)]
@@ -112,9 +112,9 @@ def fit(letters: str, text: str) -> Fit:
         tried.append(tuple(range(at, at + len(letters))))
         at = low.find(letters, at + 1)
     return max(
-        (Fit(text, _score(one, begins, name), one) for one in tried if one),
+        (FuzzyMatch(text, _score(one, begins, name), one) for one in tried if one),
         key=lambda one: (one.score, one.offsets),
-        default=Fit(text, 0),
+        default=FuzzyMatch(text, 0),
     )
 
 

@@ -18,7 +18,7 @@ _MOST_STEPS = 20_000
 """Lines of one turn that are remembered; the ghost skips the ones before."""
 
 
-class Stretch(NamedTuple):
+class GhostStretch(NamedTuple):
     """What one response streamed."""
 
     first_s: float
@@ -36,7 +36,7 @@ class Written(NamedTuple):
     """Seconds that it needs for the rest of what the model has written."""
 
 
-def written(stretches: Iterable[Stretch], now: float) -> Written:
+def written(stretches: Iterable[GhostStretch], now: float) -> Written:
     """How far the ghost is at ``now``."""
     tokens, chars, free_s, last_s = 0.0, 0.0, 0.0, 0.0
     begun = False
@@ -63,7 +63,7 @@ class GhostPlace(NamedTuple):
     """Seconds that it needs for the rest of what the model has written."""
 
 
-class _Step(NamedTuple):
+class _GhostStep(NamedTuple):
     """After so many characters the model wrote in this row of a hunk."""
 
     chars: int
@@ -87,7 +87,7 @@ class Trail:
     """
 
     def __init__(self) -> None:
-        self._steps: deque[_Step] = deque(maxlen=_MOST_STEPS)
+        self._steps: deque[_GhostStep] = deque(maxlen=_MOST_STEPS)
         self._entered = False
         """The ghost has come to the first step."""
 
@@ -105,7 +105,7 @@ class Trail:
         if hunk.start is not None:
             row = max(line - hunk.start.line, 0)
             gone = hunk.removed if hunk.stage in OPEN else 0
-            self._steps.append(_Step(chars, hunk, row, gone))
+            self._steps.append(_GhostStep(chars, hunk, row, gone))
 
     def at(self, chars: float) -> tuple[str, int | None] | None:
         """Path and line where the ghost is after so many characters.
@@ -123,7 +123,7 @@ class Trail:
         return _place(steps[0], steps[1] if len(steps) > 1 else None, chars)
 
 
-def _place(step: _Step, then: _Step | None, chars: float) -> tuple[str, int] | None:
+def _place(step: _GhostStep, then: _GhostStep | None, chars: float) -> tuple[str, int] | None:
     """At a step, or between it and the next one in the same hunk; None: it was taken out."""
     hunk, row = step.hunk, step.row_now
     if hunk.start is None or hunk.end is None or hunk.decision is Decision.REJECTED:

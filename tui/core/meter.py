@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from tui.core.edits.hunk import Hunk
-from tui.core.ghost import GhostPlace, Stretch, Trail, Written, written
+from tui.core.ghost import GhostPlace, GhostStretch, Trail, Written, written
 from tui.core.wire.events import Usage
 
 CHARS_PER_TOKEN = 4.0
@@ -300,7 +300,7 @@ class Meter:
         responses = [*self._past, *([self._now] if self._now else [])]
         return written(
             (
-                Stretch(one.first_s, one.last_s, self._rated_tokens(one), one.chars)
+                GhostStretch(one.first_s, one.last_s, self._rated_tokens(one), one.chars)
                 for one in responses
                 if one.first_s is not None
             ),

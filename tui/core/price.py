@@ -1,6 +1,8 @@
-"""What tokens cost, as a user says it or a list."""
+"""What tokens cost, and the names of service tiers."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import msgspec
 
@@ -35,3 +37,13 @@ class Quote(msgspec.Struct, frozen=True):
     """It is charged for, and nobody here knows how much."""
     context_window: int | None = None
     """Tokens that its model takes, as the list of prices says; None: not known."""
+
+
+SameTiers = Sequence[Sequence[str]]
+"""Groups of names that mean the same tier."""
+
+
+def names_of(tier: str, same: SameTiers) -> tuple[str, ...]:
+    """All names of a tier, this one first."""
+    group = next((names for names in same if tier in names), ())
+    return tuple(dict.fromkeys([tier, *group]))

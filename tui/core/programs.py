@@ -1,4 +1,4 @@
-"""How duetto runs programs by itself: what a folder brings along, or names, is not run.
+"""How duetto runs programs by itself, and what comes back from them.
 
 A folder that was only opened must not get a command run: by a PATH that leads into it, or by its
 git configuration (the file system monitor, hooks, the transport of a partial clone). git's filters
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
 
 NO_COMMANDS = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 """Options before git's command."""
@@ -51,3 +53,24 @@ def git_environment(environment: Mapping[str, str], *roots: str) -> dict[str, st
         "GIT_ALLOW_PROTOCOL": "none",  # git before 2.44 does not know the line above
         "LC_ALL": "C",
     }
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a command ended."""
+
+    status: int | None
+    """Exit status; negative: the signal; None: it could not be started."""
+    seconds: float
+    timed_out: bool = False
+    stopped: bool = False
+    error: str = ""
+
+
+class Edited(NamedTuple):
+    """A text, or why there is none."""
+
+    text: str | None
+    """None: the text that was given stays as it was."""
+    said: str = ""
+    """What the user should know of it, in a sentence."""

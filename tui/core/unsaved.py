@@ -9,7 +9,7 @@ from itertools import chain
 from tui.core.edits.disk.disk_plan import StillText, still_text
 from tui.core.edits.disk.outside import replace_as_user
 from tui.core.edits.ledger import Ledger
-from tui.core.file_read import ascii_shown
+from tui.core.files import ascii_shown
 from tui.core.text.buffer import Buffer, Form, form_of, plain_text
 from tui.core.text.merge import merge3
 from tui.core.text.rows import whole_text

@@ -14,8 +14,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from tui.core.file_read import MAX_BYTES, FileRead, Prepared, checked_path
-from tui.core.privacy import why_linked, why_private
+from tui.core.files import MAX_BYTES, FileRead, Prepared, checked_path, why_linked, why_private
 from tui.errors import EditRefused, FileRefused
 
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)

@@ -15,8 +15,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from tui.core.file_read import MAX_BYTES, FileRead
-from tui.core.folder_entry import GitState
+from tui.core.files import MAX_BYTES, FileRead, GitState
 from tui.core.programs import NO_COMMANDS, git_environment
 
 DEADLINE_S = 10.0

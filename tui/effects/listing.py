@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.core.folder_entry import EntryKind, FolderEntry
+from tui.core.files import EntryKind, FolderEntry
 from tui.core.programs import NO_COMMANDS, git_environment
 from tui.errors import FileRefused
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tui.core.price import Price, Quote
-from tui.core.tiers import SameTiers, names_of
+from tui.core.price import Price, Quote, SameTiers, names_of
 from tui.core.wire.events import Usage
 
 if TYPE_CHECKING:

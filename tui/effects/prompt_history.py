@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from tui.core.conversation import PastPrompt
 from tui.core.inert_text import PROSE, inert
-from tui.core.prompt_past import PastPrompt
 
 LARGEST_FILE, KEPT_BYTES = 4_000_000, 2_000_000
 """A file that is larger is cut to so much of its end."""

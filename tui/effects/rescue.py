@@ -34,7 +34,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from tui.core.file_read import checked_path
+from tui.core.files import checked_path
 from tui.core.unsaved import Unsaved, UnsavedFile
 from tui.errors import EditRefused, FileRefused
 

@@ -27,8 +27,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tui.core.edited import Edited
-from tui.core.programs import safe_path
+from tui.core.programs import Edited, safe_path
 
 LARGEST_BYTES = 8 * 1024 * 1024
 """A file that is larger is no prompt."""

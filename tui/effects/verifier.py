@@ -14,7 +14,7 @@ import signal
 from asyncio.subprocess import Process
 from collections.abc import Callable, Mapping, Sequence
 
-from tui.core.command_run import RunResult
+from tui.core.programs import RunResult
 
 MAX_OUTPUT_BYTES = 1_000_000
 """What is passed on of one command's output; the rest is read and dropped."""

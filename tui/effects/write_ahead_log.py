@@ -31,7 +31,7 @@ import msgspec
 from msgspec import Struct
 
 from tui.core.edits.disk.unfinished import Step, Unfinished
-from tui.core.file_read import checked_path
+from tui.core.files import checked_path
 from tui.errors import EditRefused, FileRefused
 
 _log = logging.getLogger("tui.journal")

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 
-from tui.core.history import History
+from tui.core.conversation import History
 from tui.core.wire.events import Completed, ErrorEvent, Event, Failed, Incomplete
 from tui.engine.intents import Effort
 from tui.engine.ports import MAIN_LANE, RoleSpec, Wire, WireState

@@ -91,7 +91,7 @@ class HunkDecisions:
                 self._do(self._accept(hunk_ids), "accepting", self._count(hunk_ids))
             case intents.Reject(hunk_ids, words):
                 self._do(self._reject(hunk_ids, words), "rejecting", self._count(hunk_ids))
-            case intents.Place(hunk_id, line):
+            case intents.PlaceHunk(hunk_id, line):
                 self._do(self._place(hunk_id, line))
             case intents.UndoTurn():
                 self._do(self._undo_turn(), "taking back")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from tui.core.edits.disk.disk_plan import still_text
 from tui.core.edits.hunk import Decision, Hunk, Kind
-from tui.core.file_read import FileRead, decoded
+from tui.core.files import FileRead, decoded
 from tui.core.text.buffer import Buffer, plain_text, split_text
 from tui.engine.intents import Against
 from tui.engine.services import Services

@@ -10,7 +10,7 @@ from functools import partial
 
 from tui.core.edits.disk.outside import doubt, follow, is_formatted, outside_change
 from tui.core.edits.workspace import FileRead, Workspace
-from tui.core.folder_entry import FolderEntry, GitStates, summed
+from tui.core.files import FolderEntry, GitStates, summed
 from tui.core.text.change_set import Author
 from tui.engine import intents
 from tui.engine.intents import Intent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from tui.core.turn import Block, BlockKind
+from tui.core.conversation import Block, BlockKind
 from tui.core.wire.events import Event
 from tui.engine import intents
 from tui.engine.connections import Connections, EndpointConnection

@@ -73,7 +73,7 @@ class Reject(Struct, frozen=True):
     words: str = ""
 
 
-class Place(Struct, frozen=True):
+class PlaceHunk(Struct, frozen=True):
     """Put an ambiguous hunk at one of its candidates (a 0-based line)."""
 
     hunk_id: int
@@ -213,7 +213,7 @@ Intent = (
     | Interrupt
     | Accept
     | Reject
-    | Place
+    | PlaceHunk
     | UndoTurn
     | UndoDecision
     | RedoDecision

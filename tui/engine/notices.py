@@ -10,7 +10,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from tui.core.tiers import SameTiers
+from tui.core.price import SameTiers
 from tui.core.wire.rate_limits import Limit
 from tui.engine.intents import Against, Effort, Role
 

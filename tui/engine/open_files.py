@@ -7,8 +7,8 @@ from asyncio import Future
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from tui.core.context import OpenFile
-from tui.core.privacy import FOLDER_WIDE, is_ignore_file
+from tui.core.context import FileInContext
+from tui.core.files import FOLDER_WIDE, is_ignore_file
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Position
 from tui.engine.notices import Trouble
@@ -338,11 +338,11 @@ class OpenFiles:
             self.status.active_path = path
             self._state.retabbed()
 
-    def open_file(self, path: str) -> OpenFile:
+    def open_file(self, path: str) -> FileInContext:
         """A buffer as the model is told of it."""
         cursor, selection = self._cursors.get(path, (None, None))
         active = path == self.status.active_path
-        return OpenFile(
+        return FileInContext(
             self.workspace.buffers[path],
             active=active,
             cursor=cursor if active else None,

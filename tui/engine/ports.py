@@ -12,14 +12,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from tui.core.command_run import RunResult as RunResult
 from tui.core.edits.disk.unfinished import Step, Unfinished
 from tui.core.edits.workspace import FileRead
-from tui.core.file_read import Prepared
-from tui.core.folder_entry import FolderEntry, GitState
-from tui.core.price import Quote
+from tui.core.files import FolderEntry, GitState, Prepared
+from tui.core.price import Quote, SameTiers
+from tui.core.programs import RunResult as RunResult
 from tui.core.stamping import Stamp, no_stamp
-from tui.core.tiers import SameTiers
 from tui.core.unsaved import Unsaved
 from tui.core.wire.endpoint_facts import Abilities as Abilities
 from tui.core.wire.endpoint_facts import SocketView as SocketView

@@ -10,23 +10,24 @@ from typing import Literal, NamedTuple
 from tui.core.context import (
     Changes,
     Context,
-    Cut,
-    OpenFile,
+    CutAnswer,
+    FileInContext,
     PatchInProse,
+    States,
+    Told,
     changes_message,
     hunks_message,
 )
+from tui.core.conversation import History, HistoryEntry, Item
 from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import OPEN, Decision, Need
 from tui.core.edits.ledger import Ledger
 from tui.core.edits.roster import FileTally
 from tui.core.edits.telling.presence import presence
 from tui.core.edits.telling.report import Account, file_sha, sha_of
-from tui.core.file_read import FileRead
-from tui.core.history import Entry, History, Item
+from tui.core.files import FileRead
 from tui.core.instructions import instructions, tools
 from tui.core.steps import Work, finished, while_same
-from tui.core.told import States, Told
 from tui.core.wire.events import ErrorEvent, Failed
 from tui.core.wire.refused_fields import RefusedFields, fields_refused, without
 from tui.engine.intents import Effort, Role
@@ -85,7 +86,7 @@ _TRIES = 3
 class PatchReport(NamedTuple):
     """What became of a patch, as the answer of its call."""
 
-    entry: Entry
+    entry: HistoryEntry
     item: Item
     states: States
     """What the model knows then."""
@@ -111,7 +112,7 @@ class Requests:
         self, ports: Ports, open_files: OpenFiles, conversation: str, *, chaining: bool
     ) -> None:
         self.history = History()
-        self.cut: Cut | None = None
+        self.cut: CutAnswer | None = None
         """The last answer that was cut, until the model was told."""
         self.prose: list[PatchInProse] = []
         """Patches that came in messages, until the model was told."""
@@ -304,7 +305,7 @@ class Requests:
         private = [self._open_files.privacy(path) for path, *_ in files]
         return (self._revision(), len(self.owed), self.cut, len(self.prose), files, private)
 
-    def _shown_files(self) -> Sequence[OpenFile]:
+    def _shown_files(self) -> Sequence[FileInContext]:
         """The tabs, and the buffers in which a hunk waits for the user."""
         open_files = self._open_files
         waiting = {

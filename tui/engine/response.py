@@ -13,10 +13,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from tui.core.conversation import CALL_OUTPUTS, Block, BlockKind, BlockState, Item
 from tui.core.edits.hunk import PLACED
-from tui.core.history import CALL_OUTPUTS, Item
 from tui.core.meter import Meter
-from tui.core.turn import Block, BlockKind, BlockState
 from tui.core.wire.events import (
     ArgumentsDelta,
     Event,

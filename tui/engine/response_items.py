@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from tui.core.history import CALL_OUTPUTS, Item
+from tui.core.conversation import CALL_OUTPUTS, Block, BlockKind, Item
 from tui.core.text.pieces import Pieces
-from tui.core.turn import Block, BlockKind
 from tui.engine.session_state import SessionState
 
 if TYPE_CHECKING:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tui.core.context import Cut, PatchInProse
+from tui.core.context import CutAnswer, PatchInProse
+from tui.core.conversation import Block, History, HistoryEntry, answer_item
 from tui.core.edit_stream import Channel, Format
 from tui.core.edits.telling.presence import not_kept
-from tui.core.history import Entry, History, answer_item
-from tui.core.turn import Block
 from tui.core.wire import events
 from tui.core.wire.events import Usage
 from tui.core.wire.rate_limits import (
@@ -84,7 +83,7 @@ class CallRunner:
         return bool(calls)
 
     def _report(
-        self, call: Call, landing: Landing, report: Callable[[], Work[str]], entry: Entry
+        self, call: Call, landing: Landing, report: Callable[[], Work[str]], entry: HistoryEntry
     ) -> Work[PatchReport]:
         """Say what became of a patch, as it is now that it is sent."""
         output = yield from report()
@@ -265,7 +264,7 @@ class Record:
                     requests.told.mark(landing.hunks)
 
     def _report(
-        self, reply: Reply, call: Call, landing: Landing, entry: Entry
+        self, reply: Reply, call: Call, landing: Landing, entry: HistoryEntry
     ) -> Work[PatchReport]:
         """Say what became of a call that broke off, as it is now that it is sent."""
         report = yield from reply.calls.report(landing)
@@ -279,7 +278,7 @@ class Record:
         """
         requests = self._services.requests
         if requests.prose:
-            requests.cut = Cut(self._request.number, self.chars, "broke off")
+            requests.cut = CutAnswer(self._request.number, self.chars, "broke off")
         self._half += self._services.state.half_written(self._request.number)
         self._earlier.broke = True
 
@@ -291,7 +290,7 @@ class Record:
     def close(self, outcome: Outcome) -> None:
         """The turn is over: what the next one tells the model of it."""
         how = _CUT.get(outcome)
-        cut = None if how is None else Cut(self._request.number, self.chars, how)
+        cut = None if how is None else CutAnswer(self._request.number, self.chars, how)
         self._services.requests.cut = cut
 
 

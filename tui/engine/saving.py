@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from tui.core.edits.disk.disk_plan import DiskPlan
 from tui.core.edits.disk.unfinished import State, Step, state_of
 from tui.core.edits.workspace import Workspace
-from tui.core.file_read import MAX_BYTES, FileRead, Prepared
-from tui.core.privacy import is_ignore_file
+from tui.core.files import MAX_BYTES, FileRead, Prepared, is_ignore_file
 from tui.core.steps import AT_ONCE, Work, finished
 from tui.engine import intents
 from tui.engine.disk_changes import DiskChanges

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from tui.core.conversation import Transcript
 from tui.core.edits.workspace import Workspace
 from tui.core.inert_text import inert
 from tui.core.meter import Meter
 from tui.core.text.change_set import Position
-from tui.core.turn import Transcript
 from tui.core.unsaved import Unsaved
 from tui.core.wire.endpoint_facts import SocketView
 from tui.engine import intents

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tui.core.edits.workspace import Workspace
-from tui.core.file_block import file_block
-from tui.core.file_read import PATH_LIMIT_CHARS, PATH_LIMIT_DEPTH
+from tui.core.files import PATH_LIMIT_CHARS, PATH_LIMIT_DEPTH, file_block
 from tui.core.text.buffer import plain_text
 from tui.core.text.pattern_weight import HEAVIEST, pattern_weight
 from tui.core.wire.json_reading import mended_json

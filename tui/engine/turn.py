@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from tui.core.turn import Block, BlockKind
+from tui.core.conversation import Block, BlockKind
 from tui.core.wire import events
 from tui.core.wire.endpoint_facts import ACCEPTED_S, GRACE_S
 from tui.core.wire.events import SteerNews

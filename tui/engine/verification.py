@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import PurePath
 from typing import Literal
 
-from tui.core.turn import Block, BlockKind
+from tui.core.conversation import Block, BlockKind
 from tui.engine import intents
 from tui.engine.intents import Intent
 from tui.engine.notices import Trouble

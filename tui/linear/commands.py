@@ -1,86 +1,239 @@
-"""The commands of the linear mode: those of the screen that need none, and its own."""
+"""What the commands of the linear mode do."""
 
 from __future__ import annotations
 
-from tui.engine.slash import COMMANDS, Command
+from collections.abc import Awaitable, Callable, Iterable
 
-_OWN: tuple[Command, ...] = (
-    Command("accept", "Accept hunks by their numbers, of a file, or all", "NUMBERS|PATH|all"),
-    Command(
-        "reject",
-        "Reject hunks; the model is told your words with the next prompt",
-        "NUMBERS|PATH|all [WORDS]",
-    ),
-    Command("review", "Read the hunks that wait, or these, or all of the turn", "[NUMBERS|all]"),
-    Command("hunks", "List the hunks that wait, a line each", "[all]"),
-    Command("place", "Put a hunk that fits in several places at one of them", "HUNK PLACE"),
-    Command("undecide", "Take your last accept or reject back"),
-    Command("stop", "Stop the answer or the command, as Ctrl+C does"),
-    Command("redirect", "Stop the answer and go on with these words, as typing does", "TEXT"),
-    Command("queue", "Send these words when the answer is complete", "TEXT"),
-    Command("queued", "List what is queued; drop 2 takes the second out", "[drop NUMBER]"),
-    Command("again", "Send the prompt again that was not sent, or the last one"),
-    Command("compose", "Write the prompt in your own editor", "[TEXT]"),
-    Command("fix", "Send the output of the failed tests or command to the model"),
-    Command(
-        "show",
-        "Read a file as it stands here, from a line on, or from one to another",
-        "PATH [FIRST [LAST]]",
-    ),
-    Command("open", "Open a file: the model sees it with your next prompt", "PATH"),
-    Command("close", "Close an open file", "PATH"),
-    Command("status", "Say what goes on, the models, what they can do, and the sockets"),
-    Command("help", "Read how the linear mode is used, and all commands"),
-    Command("files", "List the workspace's files, or those with this in their name", "[PART]"),
-    Command("save", "Save a file, or all that are not saved", "[PATH]"),
-    Command("last", "Read the last answer again"),
-    Command("reasoning", "Read what the model thought in the last turn"),
-    Command("output", "Read the output of the last command"),
-    Command("meter", "Read the figures of the last turn"),
-    Command("more", "Go on with a long list"),
-    Command(
-        "pace", "How answers are read: by lines as they come, or whole at the end", "[lines|whole]"
-    ),
-)
-_SHARED = frozenset(
-    (
-        "fast",
-        "deep",
-        "model",
-        "effort",
-        "tier",
-        "throttle",
-        "steer",
-        "verify",
-        "undo",
-        "redo",
-        "diff",
-    )
-) | {"auto", "clear", "rescue", "quit"}
-"""What is as on the screen."""
-_INSTEAD = {command.name: command for command in _OWN}
-LINEAR: tuple[Command, ...] = (
-    *(_INSTEAD.pop(c.name, c) for c in COMMANDS if c.name in _SHARED or c.name in _INSTEAD),
-    *_INSTEAD.values(),
-)
-"""All commands of the linear mode."""
-AT_ONCE = frozenset({"stop", "redirect", "queue", "queued", "steer"})
-"""What is not kept waiting for the end of an answer where commands come from a file."""
+from tui.core.edits.hunk import Decision
+from tui.core.inert_text import inert
+from tui.core.programs import Edited
+from tui.engine import intents
+from tui.engine.session import Session, unsaved_paths
+from tui.engine.slash import asked, auto_words, diff_asked, model_words, unknown_command
+from tui.linear.command_table import LINEAR
+from tui.linear.reading import Picked, Recital, Voice, picked, waiting
+from tui.linear.words import brief, counted, hunk_line, numbers_words
 
 
-def help_lines() -> list[str]:
-    """How to use the linear mode, and all commands."""
-    lines = [
-        "Type what you want and press Enter; a line that ends with a backslash goes on.",
-        'A block of lines may stand between two lines of """.',
-        "While an answer comes, typing redirects it and Ctrl+C stops it.",
-        "Enter on an empty line says what goes on.",
-        "Ctrl+C twice when nothing runs, Ctrl+D, or /quit: leave.",
-        "! before a line runs it as a shell command in the workspace.",
-        "@ before a path names a file; Tab completes paths and commands.",
-        "Commands:",
-    ]
-    for command in LINEAR:
-        argument = f" {command.argument}" if command.argument else ""
-        lines.append(f"/{command.name}{argument}: {command.help}.")
-    return lines
+class Commander:
+    """Runs one command; what it has to say goes through the voice."""
+
+    def __init__(self, session: Session, voice: Voice) -> None:
+        self._session = session
+        self._voice = voice
+        self.recital = Recital(session, voice)
+        self._own: dict[str, Callable[[str], Iterable[str]]] = {
+            "accept": self._accept,
+            "reject": self._reject,
+            "place": self._place,
+            "queued": self._queued,
+            "save": self._save,
+            "pace": self._pace,
+        }
+
+    def run(self, name: str, argument: str) -> None:
+        """Run a command by its name, without the slash."""
+        if not any(command.name == name for command in LINEAR):
+            self._voice.say([unknown_command(name, LINEAR)])
+        elif name == "more":
+            self._voice.say(self._voice.pages.more())
+        elif name in self.recital.readings:
+            self._voice.page(self.recital.readings[name](argument))
+        elif name in self._own:
+            self._voice.say(self._own[name](argument))
+        elif not self._plain(name, argument):
+            self._asked(name, argument)
+
+    def _plain(self, name: str, argument: str) -> bool:
+        """Commands of one line; False: it is none of these."""
+        voice, submit = self._voice, self._session.submit
+        match name:
+            case "stop":
+                self.stop()
+            case "quit":
+                voice.leave()
+            case "undecide":
+                submit(intents.UndoDecision())
+            case "fix":
+                submit(intents.SendFailure())
+            case "redirect" if argument:
+                voice.prompt(argument)
+            case "queue" if argument:
+                self._queue(intents.Queue(argument))
+            case "open" if argument:
+                submit(intents.OpenFile(argument.removeprefix("@"), aside=False))
+                voice.say([f"{argument.removeprefix('@')} goes with your next prompt."])
+            case "close" if argument:
+                submit(intents.CloseFile(argument.removeprefix("@")))
+            case "again":
+                self._again()
+            case "compose":
+                self._compose(argument)
+            case "redirect" | "queue" | "open" | "close":
+                command = next(one for one in LINEAR if one.name == name)
+                voice.say([f"It needs something more: /{name} {command.argument}."])
+            case _:
+                return False
+        return True
+
+    def stop(self) -> bool:
+        """Stop what runs; False if nothing does."""
+        session = self._session
+        if session.status.busy or session.status.retry_s is not None:
+            session.submit(intents.Interrupt())
+            self._voice.say(["Stopping."])
+        elif session.status.running:
+            session.submit(intents.StopCommand())
+        else:
+            self._voice.say(["Nothing runs."])
+            return False
+        return True
+
+    def _asked(self, name: str, argument: str) -> None:
+        """Commands that ask the engine for one thing."""
+        session, say = self._session, self._voice.say
+        status = session.status
+        if name == "diff":
+            self.recital.diff(*diff_asked(argument))
+            return
+        intent = asked(name, argument, status)
+        if isinstance(intent, str):
+            say([intent])
+        elif isinstance(intent, intents.Steer):
+            self._queue(intent)
+        elif intent is None:
+            say(model_words(status).split("\n"))
+        else:
+            session.submit(intent)
+            say(_done(intent, status.role))
+
+    def _queue(self, intent: intents.Queue | intents.Steer) -> None:
+        before = len(self._session.status.queued)
+        self._session.submit(intent)
+        queued = self._session.status.queued
+        if len(queued) > before:
+            at = next(i for i, text in enumerate(queued, 1) if text == intent.text)
+            self._voice.say([f"Queued as number {at}."])
+        elif isinstance(intent, intents.Steer):
+            self._voice.say(["Added to the answer."])
+
+    def _again(self) -> None:
+        text = self._voice.drafts.to_repeat()
+        if text:
+            self._voice.say([f"Sending again: {brief(text)}"])
+            self._voice.prompt(text)
+        else:
+            self._voice.say(["Nothing was sent yet."])
+
+    def _compose(self, text: str) -> None:
+        """Have the prompt written in the user's editor."""
+        if self._voice.edit is None:
+            self._voice.say(["There is no terminal for an editor."])
+            return
+        self.recital.unhurried = True
+        self.recital.start(self._composed(self._voice.edit, text or self._voice.drafts.unsent))
+
+    async def _composed(self, edit: Callable[[str], Awaitable[Edited]], text: str) -> None:
+        try:
+            edited = await edit(text)
+        finally:
+            self.recital.unhurried = False
+        if edited.text is None or not edited.text.strip():
+            self._voice.say([edited.said or "Nothing was written."])
+            return
+        self._voice.drafts.keep(edited.text)
+        lines = counted(edited.text.strip("\n").count("\n") + 1, "line")
+        self._voice.say([f"{lines} written: /again sends it, /compose goes on with it."])
+
+    def _accept(self, argument: str) -> Iterable[str]:
+        chosen = picked(argument, self._session.workspace)
+        if isinstance(chosen, str):
+            return [chosen]
+        if chosen.rest:
+            return [f"What is meant by {inert(chosen.rest)!r}? Say numbers, a file, or all."]
+        self._session.submit(intents.Accept(tuple(hunk.id for hunk in chosen.hunks)))
+        return self._decided(chosen, Decision.ACCEPTED)
+
+    def _reject(self, argument: str) -> Iterable[str]:
+        chosen = picked(argument, self._session.workspace)
+        if isinstance(chosen, str):
+            return [chosen]
+        ids = tuple(hunk.id for hunk in chosen.hunks)
+        self._session.submit(intents.Reject(ids, chosen.rest))
+        return self._decided(chosen, Decision.REJECTED)
+
+    def _decided(self, chosen: Picked, decision: Decision) -> list[str]:
+        """Which of them are decided now, and where that stands."""
+        session = self._session
+        done = [hunk for hunk in chosen.hunks if hunk.decision is decision]
+        lines = []
+        if done:
+            numbers = numbers_words(hunk.id for hunk in done)
+            which = "hunk" if len(done) == 1 else "hunks"
+            lines.append(f"{decision.value.capitalize()} {which} {numbers}.")
+            unsaved = set(unsaved_paths(session))
+            for path in dict.fromkeys(hunk.path for hunk in done):
+                if path in unsaved:
+                    lines.append(f"{inert(path)} is not saved: /save writes it.")
+        left = len(waiting(session.workspace))
+        lines.append(f"{counted(left, 'hunk')} left." if left else "No hunk waits any more.")
+        return lines
+
+    def _place(self, argument: str) -> Iterable[str]:
+        words = argument.split()
+        if len(words) != 2 or not all(word.isdecimal() for word in words):
+            return ["Say the hunk and the place: /place HUNK PLACE; /review reads both."]
+        number, place = int(words[0]), int(words[1])
+        roster = self._session.workspace.roster
+        hunk = roster.by_id(number) if number in roster else None
+        if hunk is None or not hunk.placeable:
+            return [f"Hunk {number} does not wait for a place."]
+        if not 1 <= place <= len(hunk.candidates):
+            return [f"Hunk {number} has places 1 to {len(hunk.candidates)}."]
+        self._session.submit(intents.PlaceHunk(number, hunk.candidates[place - 1]))
+        return [hunk_line(hunk, path=True)]
+
+    def _queued(self, argument: str) -> Iterable[str]:
+        queued = self._session.status.queued
+        word, _, number = argument.partition(" ")
+        if word == "drop" and number.isdecimal() and 1 <= int(number) <= len(queued):
+            text = queued[int(number) - 1]
+            self._session.submit(intents.Unqueue(int(number) - 1))
+            return [f"Taken out: {brief(text)}"]
+        if argument:
+            return ["/queued lists, /queued drop NUMBER takes one out."]
+        return [f"{at}. {brief(text)}" for at, text in enumerate(queued, 1)] or [
+            "Nothing is queued."
+        ]
+
+    def _save(self, argument: str) -> Iterable[str]:
+        path = argument.removeprefix("@")
+        paths = [path] if path else unsaved_paths(self._session)
+        for one in paths:
+            if one not in self._session.workspace.buffers:
+                return [f"{inert(one)} is not open."]
+            self._session.submit(intents.SaveFile(one))
+        left = set(unsaved_paths(self._session))
+        saved = [f"{inert(one)} is saved." for one in paths if one not in left]
+        return saved or ([] if paths else ["Everything is saved."])
+
+    def _pace(self, argument: str) -> Iterable[str]:
+        pace = self._voice.pace
+        if argument not in ("", "lines", "whole"):
+            return ["/pace lines: as they come; /pace whole: at the end."]
+        pace.whole = argument == "whole" if argument else not pace.whole
+        return ["Answers are read whole, at their end." if pace.whole else "Answers come by lines."]
+
+
+def _done(intent: intents.Intent, role: str) -> list[str]:
+    """What was done, where nothing else says it."""
+    match intent:
+        case intents.SetEffort(effort):
+            return [f"Effort of {role}: {effort}."]
+        case intents.SetTier(tier):
+            return [f"Tier of {role}: {tier or 'the own choice of the server'}."]
+        case intents.Throttle(tokens_s):
+            return [f"Throttled to {tokens_s:,.0f} tokens per second." if tokens_s else "No limit."]
+        case intents.SetAutoAccept(on):
+            return [auto_words(on)]
+    return []

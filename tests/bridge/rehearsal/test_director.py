@@ -8,7 +8,7 @@ from tests.support.rehearsed import CUSTOM, FUNCTION, Conversation, user
 from tests.support.tables import each
 from tui.bridge.rehearsal.beats import Call, Reason, Say
 from tui.bridge.rehearsal.director import Manner, answer
-from tui.core.file_block import file_block
+from tui.core.files import file_block
 
 DEEP = Manner(deep=True)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from tests.support.rehearsed import user
 from tests.support.tables import each
 from tui.bridge.rehearsal.scene import read_scene
-from tui.core.file_block import file_block
+from tui.core.files import file_block
 
 
 def test_a_part_of_a_file_is_not_the_file() -> None:

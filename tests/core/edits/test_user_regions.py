@@ -7,7 +7,7 @@ from time import process_time
 import pytest
 
 from tui.core.edits.workspace import Workspace
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 
 EVERY = 5
 """An edit in every fifth line: none touches another one's region."""

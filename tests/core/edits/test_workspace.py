@@ -11,7 +11,7 @@ from tests.support.tables import each
 from tui.core.edits import file_record
 from tui.core.edits.places import nearest
 from tui.core.edits.workspace import Workspace
-from tui.core.file_read import FileRead, checked_path, decoded
+from tui.core.files import FileRead, checked_path, decoded
 from tui.core.patches.landing import Landing
 from tui.errors import EditRefused
 

@@ -11,7 +11,7 @@ from tests.support.tables import each
 from tui.core.edits.disk.disk_plan import DiskPlan
 from tui.core.edits.hunk import Stage
 from tui.core.edits.workspace import FileRead, Workspace
-from tui.core.file_read import MAX_BYTES, MAX_LINES, PICTURE_BYTES, viewed
+from tui.core.files import MAX_BYTES, MAX_LINES, PICTURE_BYTES, viewed
 from tui.core.patches.landing import Landing
 from tui.errors import EditRefused
 

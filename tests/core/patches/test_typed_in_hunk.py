@@ -10,7 +10,7 @@ from tests.support.patches import Disk, disk, patch
 from tests.support.tables import each
 from tui.core.edits.disk.disk_plan import still_text
 from tui.core.edits.hunk import Decision, Stage
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 from tui.core.unsaved import bring_back, typed_text
 
 TEXT = "".join(f"l{number}\n" for number in range(8))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.support.tables import each
 from tui.core.text import line_blocks
-from tui.core.text.line_blocks import MOST_COMPARED, Block, blocks
+from tui.core.text.line_blocks import MOST_COMPARED, LineBlock, blocks
 
 lines = st.lists(st.text("ab {}", max_size=4), max_size=20)
 
@@ -20,7 +20,7 @@ few_kinds = st.lists(st.sampled_from(["a", "b", "c", "", "  d"]), max_size=30)
 lines = st.lists(st.text("ab {}", max_size=4), max_size=20)
 
 
-def applied(old: list[str], new: list[str], found: list[Block]) -> list[str]:
+def applied(old: list[str], new: list[str], found: list[LineBlock]) -> list[str]:
     """What the blocks make of the old text."""
     out: list[str] = []
     at = 0

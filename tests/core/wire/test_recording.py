@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.support.recordings import FOLDER, names
 from tests.support.tables import each
-from tui.core.file_block import file_block
-from tui.core.history import user_item
+from tui.core.conversation import user_item
+from tui.core.files import file_block
 from tui.core.wire.recording import (
     RecordedExchange,
     exchanges,

@@ -6,8 +6,8 @@ from tests.snapshots.sessions import first, landing, turn, whole
 from tests.support.gallery import LOW, NARROW, Scene, Show
 from tests.support.review_session import ReviewSession
 from tests.support.scripted_session import ScriptedSession
+from tui.core.conversation import Block, BlockKind
 from tui.core.edits.hunk import Stage
-from tui.core.turn import Block, BlockKind
 from tui.engine.notices import Trouble
 
 MARKDOWN = """## What there is, and what I would do

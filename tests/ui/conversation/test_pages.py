@@ -10,10 +10,10 @@ from textual.pilot import Pilot
 
 from tests.support.scripted_app import running, settled, until
 from tests.support.scripted_session import ScriptedSession
+from tui.core.conversation import Block, BlockKind
 from tui.core.edits.hunk import Decision, Hunk, Stage
 from tui.core.edits.roster import Roster
 from tui.core.text.buffer import Mark
-from tui.core.turn import Block, BlockKind
 from tui.engine.notices import Notices
 from tui.ui.app import DuettoApp
 from tui.ui.conversation import hunk_card, text_view

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from tui.core.turn import Block, BlockKind
+from tui.core.conversation import Block, BlockKind
 from tui.ui.conversation import text_view
 from tui.ui.conversation.text_view import ReasoningView
 from tui.ui.conversation.views import ViewContext

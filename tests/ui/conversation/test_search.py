@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
 from tests.support.tables import each
-from tui.core.turn import Block, BlockKind
+from tui.core.conversation import Block, BlockKind
 from tui.ui.app import DuettoApp
 from tui.ui.conversation.markdown_stream import MarkdownStream
 from tui.ui.conversation.search import SearchPattern, TranscriptSearch, count_in_block

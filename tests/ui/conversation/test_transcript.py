@@ -7,7 +7,7 @@ import pytest
 from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.core.edits.hunk import Hunk, Stage
-from tui.engine.intents import Place
+from tui.engine.intents import PlaceHunk
 from tui.ui.app import DuettoApp
 
 
@@ -72,7 +72,7 @@ async def test_an_ambiguous_hunk_is_placed(key: str) -> None:
         assert any("2 candidates:  L4 [L10]" in row for row in shown(app))
         app.bench.transcript.focus()
         await pilot.press(key)
-        assert session.intents[-1] == Place(1, 9)
+        assert session.intents[-1] == PlaceHunk(1, 9)
 
 
 async def test_nothing_that_a_model_or_a_program_says_acts() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.core.folder_entry import FolderEntry, summed
+from tui.core.files import FolderEntry, summed
 from tui.ui.files.tree_rows import MOST_IN_FOLDER, Tree
 
 ROOT = [

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import FILES, ScriptedSession
-from tui.core.folder_entry import summed
+from tui.core.files import summed
 from tui.engine.notices import Notices
 from tui.ui.app import DuettoApp
 from tui.ui.files.file_tree import FileTree

@@ -11,8 +11,8 @@ import pytest
 from tests.support.prompt_rows import hint, keys, shown
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
-from tui.core.edited import Edited
-from tui.core.prompt_past import PastPrompt
+from tui.core.conversation import PastPrompt
+from tui.core.programs import Edited
 from tui.ui.prompt.box import joined
 from tui.ui.prompt.history import DraftHistory
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tui.bridge.rehearsal.notations import Notation, asked_notation, patched_paths
-from tui.core.file_block import file_blocks
+from tui.core.files import file_blocks
 
 PatchChannel = Literal["custom", "function", "text"]
 

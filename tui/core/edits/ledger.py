@@ -19,18 +19,11 @@ from tui.core.edits.hunk import Hunk, Kind, Stage
 from tui.core.edits.layer import Edges, Layers, ahead_of, in_order, met_again, number
 from tui.core.edits.open_section import OpenSection
 from tui.core.edits.roster import Roster
-from tui.core.file_read import FileRead, ascii_shown, checked_path, decoded, unwritable, viewed
+from tui.core.files import FileRead, ascii_shown, checked_path, decoded, unwritable, viewed
 from tui.core.text.buffer import Buffer, Mark
 from tui.core.text.change_set import Author, Change, Position
 from tui.core.text.merge import line_changes
-from tui.core.text.rows import (
-    Span,
-    file_rows,
-    row_count,
-    rows_text,
-    shifted,
-    touched_span,
-)
+from tui.core.text.rows import Span, file_rows, row_count, rows_text, shifted, touched_span
 from tui.errors import EditRefused
 
 _OTHERS = frozenset({Author.USER, Author.DISK, Author.TOOL})

@@ -18,7 +18,7 @@ from tui.core.edits.hunk import OPEN, Decision, Hunk, Stage
 from tui.core.edits.journal import Apply
 from tui.core.edits.ledger import Ledger
 from tui.core.edits.user_regions import UserChange
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 from tui.core.patches.painted import user_edit
 from tui.core.steps import Work, finished
 from tui.core.text.buffer import Buffer

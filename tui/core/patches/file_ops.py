@@ -20,7 +20,7 @@ from tui.core.edits.deciding.file_moves import MOVES_OVER
 from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import OPEN, Hunk, Kind, Stage
 from tui.core.edits.ledger import Ledger
-from tui.core.file_read import ascii_shown
+from tui.core.files import ascii_shown
 from tui.core.patches.file_work import FileWork, Gathered, NewHunk, Why
 from tui.core.patches.near_miss import nearest_miss
 from tui.core.patches.placement import Search

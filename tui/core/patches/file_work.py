@@ -10,7 +10,7 @@ from tui.core.edit_stream.events import Ev, FileOp, Line
 from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Hunk, Kind, Stage
 from tui.core.edits.ledger import Ledger
-from tui.core.file_read import ascii_shown
+from tui.core.files import ascii_shown
 from tui.errors import EditRefused
 
 NewHunk = Callable[[str, Kind, int], Hunk]

@@ -27,10 +27,10 @@ from tui.core.edits.hunk import Hunk, Kind, Stage
 from tui.core.edits.ledger import Ledger
 from tui.core.edits.telling.report import Private, landing_report, open_to_all
 from tui.core.edits.workspace import Workspace
+from tui.core.files import is_ignore_file, why_private
 from tui.core.patches.file_ops import DeleteWork, UpdateWork, settle
 from tui.core.patches.file_work import FileWork, NewHunk, Why, is_file, path_of
 from tui.core.patches.new_text import AddWork, SearchWork, WholeWork
-from tui.core.privacy import is_ignore_file, why_private
 from tui.core.steps import Work, finished
 from tui.core.text.rows import file_rows
 from tui.errors import EditRefused

@@ -15,7 +15,7 @@ from tui.core.edit_stream.events import (
 from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Hunk, Kind, Stage
 from tui.core.edits.ledger import Ledger
-from tui.core.file_read import ascii_shown
+from tui.core.files import ascii_shown
 from tui.core.patches.checks import LEFT_OUT, end_bare, is_placeholder
 from tui.core.patches.diff_section import WholeSection
 from tui.core.patches.file_work import FileWork, Gathered, NewHunk, Why, files_with, unknown_name

@@ -19,7 +19,7 @@ _REACH, _SURE, _MOST_PROBES = 32, 3, 2_000
 """How far lines are looked for that are equal again, how many in a row, and how often."""
 
 
-class Block(NamedTuple):
+class LineBlock(NamedTuple):
     """Lines ``old_first .. old_last`` of the old text became ``new_first .. new_last``."""
 
     old_first: int
@@ -28,10 +28,10 @@ class Block(NamedTuple):
     new_last: int
 
 
-def blocks(old: Sequence[str], new: Sequence[str]) -> list[Block]:
+def blocks(old: Sequence[str], new: Sequence[str]) -> list[LineBlock]:
     """The changes that make ``new`` of ``old``, first line first, none adjoining another."""
-    found: list[Block] = []
-    waiting = [Block(0, len(old), 0, len(new))]
+    found: list[LineBlock] = []
+    waiting = [LineBlock(0, len(old), 0, len(new))]
     while waiting:
         block = trimmed(old, new, waiting.pop())
         if block.old_first == block.old_last or block.new_first == block.new_last:
@@ -45,34 +45,36 @@ def blocks(old: Sequence[str], new: Sequence[str]) -> list[Block]:
         ends = [*anchors, (block.old_last, block.new_last)]
         begins = [(block.old_first, block.new_first), *((a + 1, b + 1) for a, b in anchors)]
         waiting += [
-            Block(a, c, b, d) for (a, b), (c, d) in zip(begins, ends, strict=True) if a < c or b < d
+            LineBlock(a, c, b, d)
+            for (a, b), (c, d) in zip(begins, ends, strict=True)
+            if a < c or b < d
         ]
     return _joined(sorted(found))
 
 
-def trimmed(old: Sequence[str], new: Sequence[str], block: Block) -> Block:
+def trimmed(old: Sequence[str], new: Sequence[str], block: LineBlock) -> LineBlock:
     """The block without the lines with which both sides begin and end."""
     first, last, start, end = block
     while first < last and start < end and old[first] == new[start]:
         first, start = first + 1, start + 1
     while first < last and start < end and old[last - 1] == new[end - 1]:
         last, end = last - 1, end - 1
-    return Block(first, last, start, end)
+    return LineBlock(first, last, start, end)
 
 
-def _joined(found: list[Block]) -> list[Block]:
+def _joined(found: list[LineBlock]) -> list[LineBlock]:
     """Blocks that adjoin as one."""
-    done: list[Block] = []
+    done: list[LineBlock] = []
     for block in found:
         last = done[-1] if done else None
         if last and (last.old_last, last.new_last) == (block.old_first, block.new_first):
-            done[-1] = Block(last.old_first, block.old_last, last.new_first, block.new_last)
+            done[-1] = LineBlock(last.old_first, block.old_last, last.new_first, block.new_last)
         else:
             done.append(block)
     return done
 
 
-def _anchors(old: Sequence[str], new: Sequence[str], block: Block) -> list[tuple[int, int]]:
+def _anchors(old: Sequence[str], new: Sequence[str], block: LineBlock) -> list[tuple[int, int]]:
     """Lines that both sides have once, as many as are in the same order on both."""
     mine = Counter(old[block.old_first : block.old_last])
     others = Counter(new[block.new_first : block.new_last])
@@ -108,23 +110,23 @@ def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return found[::-1]
 
 
-def _compared(old: Sequence[str], new: Sequence[str], block: Block) -> list[Block]:
+def _compared(old: Sequence[str], new: Sequence[str], block: LineBlock) -> list[LineBlock]:
     """By comparing all lines, if they are few; else the whole block."""
     first, last, start, end = block
     if (last - first) * (end - start) > MOST_COMPARED:
         return _walked(old, new, block)
     matcher = SequenceMatcher(None, old[first:last], new[start:end], autojunk=False)
     return [
-        Block(first + a, first + b, start + c, start + d)
+        LineBlock(first + a, first + b, start + c, start + d)
         for tag, a, b, c, d in matcher.get_opcodes()
         if tag != "equal"
     ]
 
 
-def _walked(old: Sequence[str], new: Sequence[str], block: Block) -> list[Block]:
+def _walked(old: Sequence[str], new: Sequence[str], block: LineBlock) -> list[LineBlock]:
     """Down both sides, from each difference to the nearest place where some lines are equal."""
     row, last, place, end = block
-    found: list[Block] = []
+    found: list[LineBlock] = []
     probes = 0
     while row < last and place < end:
         if old[row] == new[place]:
@@ -136,10 +138,10 @@ def _walked(old: Sequence[str], new: Sequence[str], block: Block) -> list[Block]
         probes += 1
         if step is None or probes > _MOST_PROBES:
             break
-        found.append(Block(row, row + step[0], place, place + step[1]))
+        found.append(LineBlock(row, row + step[0], place, place + step[1]))
         row, place = row + step[0], place + step[1]
     if row < last or place < end:
-        found.append(Block(row, last, place, end))
+        found.append(LineBlock(row, last, place, end))
     return found
 
 

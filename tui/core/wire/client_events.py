@@ -45,14 +45,14 @@ class Create(msgspec.Struct, frozen=True):
     """Of a POST: its answer is to come as events, not as one body."""
 
 
-class Interrupt(msgspec.Struct, frozen=True):
+class InterruptMessage(msgspec.Struct, frozen=True):
     """A `response.interrupt`."""
 
     response_id: str
     mode: str = ""
 
 
-class Steer(msgspec.Struct, frozen=True):
+class SteerMessage(msgspec.Struct, frozen=True):
     """A `response.steer`; `input` is a list of items, empty if it could not be read."""
 
     previous_response_id: str
@@ -69,7 +69,7 @@ class Inject(msgspec.Struct, frozen=True):
     """The input as it came."""
 
 
-class Throttle(msgspec.Struct, frozen=True):
+class ThrottleMessage(msgspec.Struct, frozen=True):
     """A `duetto.throttle`, our own: how fast what runs now may come, also in its midst."""
 
     tokens_s: float
@@ -109,7 +109,9 @@ MOST_ITEMS = 20_000
 """In one message; some work is done on all of them at once."""
 _NO_UTF8 = Invalid("The body of the request is not UTF-8.", code="invalid_json")
 _NO_OBJECT = Invalid("The message must be a JSON object.", code="invalid_json")
-ClientEvent = Create | Interrupt | Steer | Inject | Throttle | UnknownClient | Invalid
+ClientEvent = (
+    Create | InterruptMessage | SteerMessage | Inject | ThrottleMessage | UnknownClient | Invalid
+)
 
 
 def decode_client(text: str) -> ClientEvent:
@@ -129,11 +131,11 @@ def _event_in_steps(raw: dict[str, Any] | Invalid) -> Generator[None, None, Clie
     if kind == "response.create":
         return (yield from _create(raw))
     if kind == "response.interrupt":
-        return Interrupt(_string(raw, "response_id"), _string(raw, "mode"))
+        return InterruptMessage(_string(raw, "response_id"), _string(raw, "mode"))
     if kind == "response.steer":
         items = yield from _items_in_steps(raw.get("input"))
         given = [] if isinstance(items, Invalid) else items
-        return Steer(_string(raw, "previous_response_id"), given, raw.get("input"))
+        return SteerMessage(_string(raw, "previous_response_id"), given, raw.get("input"))
     if kind == "response.inject":
         return Inject(_string(raw, "response_id"), raw.get("input"))
     if kind == "duetto.throttle":
@@ -214,7 +216,7 @@ def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def _throttle(raw: dict[str, Any]) -> Throttle | Invalid:
+def _throttle(raw: dict[str, Any]) -> ThrottleMessage | Invalid:
     rate, lane = raw.get("tokens_s"), raw.get("stream_id")
     if not _is_lane(lane):
         return _NO_LANE
@@ -225,7 +227,7 @@ def _throttle(raw: dict[str, Any]) -> Throttle | Invalid:
         return Invalid(words, "invalid_rate", "tokens_s")
     # JSON has whole numbers beyond all floats
     fast = float(rate) if rate < _NO_LIMIT_TOKENS_S else math.inf
-    return Throttle(fast, lane, "stream_id" not in raw)
+    return ThrottleMessage(fast, lane, "stream_id" not in raw)
 
 
 def _create(raw: dict[str, Any]) -> Generator[None, None, Create | Invalid]:

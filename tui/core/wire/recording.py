@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tui.core.file_block import FileBlock, file_blocks
+from tui.core.files import FileBlock, file_blocks
 
 MAX_ENTRIES = 5_000_000
 ActKind = Literal["frame", "interrupt", "steer", "lost"]

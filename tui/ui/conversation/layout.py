@@ -11,8 +11,8 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from tui.core.conversation import Block, BlockKind
 from tui.core.edits.hunk import Hunk
-from tui.core.turn import Block, BlockKind
 from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui import theme

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from tui.core.turn import Block, BlockKind
+from tui.core.conversation import Block, BlockKind
 from tui.ui import theme
 from tui.ui.conversation.fences import colours_for
 from tui.ui.conversation.hunk_card import PatchView

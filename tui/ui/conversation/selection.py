@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from tui.core.conversation import BlockKind
 from tui.core.edits.hunk import Decision, Hunk, Stage
 from tui.core.edits.roster import Roster
-from tui.core.turn import BlockKind
 from tui.ui.conversation.layout import Stop, TranscriptLayout
 from tui.ui.conversation.viewport import Viewport
 from tui.ui.conversation.views import BlockView, Focus

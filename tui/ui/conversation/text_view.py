@@ -10,7 +10,7 @@ from time import thread_time
 
 from rich.style import Style
 
-from tui.core.turn import Block
+from tui.core.conversation import Block
 from tui.ui import theme
 from tui.ui.conversation.markdown_stream import Carried, MarkdownStream
 from tui.ui.conversation.views import BlockView, ViewContext, ViewPage

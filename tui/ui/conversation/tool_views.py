@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from tui.core.turn import Block
+from tui.core.conversation import Block
 from tui.ui import theme
 from tui.ui.conversation.views import FOLDED_ROWS, UNFOLDED_LINES, BlockView, ViewContext, duration
 from tui.ui.locations import find_location

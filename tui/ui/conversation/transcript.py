@@ -17,7 +17,7 @@ from tui.engine.intents import (
     Accept,
     Intent,
     OpenFile,
-    Place,
+    PlaceHunk,
     RedoDecision,
     Reject,
     UndoDecision,
@@ -326,7 +326,7 @@ class TranscriptPane(PaintedWidget, can_focus=True):
     def _place(self, hunk: Hunk) -> bool:
         """Put an ambiguous hunk at the chosen place; False if it is not ambiguous."""
         if (line := self.selection.candidate_line(hunk)) is not None:
-            self._want(Place(hunk.id, line))
+            self._want(PlaceHunk(hunk.id, line))
         return hunk.placeable
 
     def _want(self, intent: Intent, *, enter: bool = False) -> None:

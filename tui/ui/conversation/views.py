@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from tui.core.conversation import Block, BlockKind
 from tui.core.edits.hunk import Hunk
 from tui.core.edits.roster import FileTally
-from tui.core.turn import Block, BlockKind
 from tui.engine.notices import Status, Trouble
 from tui.ui import theme
 from tui.ui.keymap import shown

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from tui.core.edits.workspace import Workspace
-from tui.core.folder_entry import FolderEntry, GitStates
+from tui.core.files import FolderEntry, GitStates
 from tui.core.meter import Meter
 from tui.core.text.change_set import Position
 from tui.engine.intents import Intent

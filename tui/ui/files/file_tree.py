@@ -17,7 +17,7 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
-from tui.core.folder_entry import FolderEntry, GitState
+from tui.core.files import FolderEntry, GitState
 from tui.engine.notices import Notices
 from tui.errors import FileRefused
 from tui.ui import theme

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
-from tui.core.folder_entry import FolderEntry, GitStates
+from tui.core.files import FolderEntry, GitStates
 
 RowKind = Literal["folder", "file", "link", "gone", "note"]
 """``gone``: git has the file, the disk has not; ``note``: what is to be said of a folder."""

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from tui.core.conversation import BlockKind
 from tui.core.edits.hunk import PLACED, Decision, Stage
-from tui.core.turn import BlockKind
 from tui.engine.intents import Role
 from tui.engine.session import Session
 

@@ -9,7 +9,7 @@ from textual.app import ComposeResult, SuspendNotSupported
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
-from tui.core.edited import Edited
+from tui.core.programs import Edited
 from tui.engine.intents import HoldQueued, Intent, Prewarm, Unqueue
 from tui.engine.notices import Notices
 from tui.engine.session import Session

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain, islice
 from typing import Literal, NamedTuple
 
-from tui.core.fuzzy import Fit, Sieve, fit, folded, holds
+from tui.core.fuzzy import FuzzyMatch, Sieve, fit, folded, holds
 from tui.engine.notices import Status
 from tui.engine.slash import COMMANDS, Command, find_command, split_command
 from tui.ui import theme
@@ -210,7 +210,7 @@ def argument_items(query: CompletionQuery, status: Status) -> list[CompletionIte
     return [CompletionItem(one.text, one.text, words[one.text], one.offsets) for one in fits]
 
 
-def file_items(query: CompletionQuery, fits: Sequence[Fit]) -> list[CompletionItem]:
+def file_items(query: CompletionQuery, fits: Sequence[FuzzyMatch]) -> list[CompletionItem]:
     """Paths as they are put in."""
     return [
         CompletionItem(
@@ -220,11 +220,11 @@ def file_items(query: CompletionQuery, fits: Sequence[Fit]) -> list[CompletionIt
     ]
 
 
-def first_files(paths: Sequence[str], opened: Sequence[str]) -> list[Fit]:
+def first_files(paths: Sequence[str], opened: Sequence[str]) -> list[FuzzyMatch]:
     """Before a letter is typed: the open files, then all others."""
     known = set(opened)
     others = (path for path in paths if path not in known)
-    return [Fit(path, 0) for path in islice(chain(opened, others), MOST)]
+    return [FuzzyMatch(path, 0) for path in islice(chain(opened, others), MOST)]
 
 
 def sieve(query: CompletionQuery, paths: Sequence[str]) -> Sieve:

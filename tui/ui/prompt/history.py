@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from tui.core.conversation import PastPrompt
 from tui.core.fuzzy import folded
-from tui.core.prompt_past import PastPrompt
 from tui.ui.prompt.completer import Completer
 from tui.ui.prompt.completion import MOST, CompletionItem, CompletionQuery
 from tui.ui.prompt.draft import Draft

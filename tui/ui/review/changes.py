@@ -17,7 +17,7 @@ from tui.core.edits.roster import waits
 from tui.core.edits.workspace import Workspace
 from tui.core.steps import Work, finished
 from tui.core.text.buffer import Buffer, split_text
-from tui.core.text.line_blocks import Block, blocks, trimmed
+from tui.core.text.line_blocks import LineBlock, blocks, trimmed
 from tui.engine.intents import Against
 from tui.engine.session import Session
 
@@ -255,7 +255,7 @@ def _of_hunk(
     old = _lines(hunk.base)
     if hunk.kind is Kind.ADD and old:
         return _rewritten(old, file.lines, (rows, hunk))
-    block = trimmed(old, file.lines, Block(0, len(old), rows.start, rows.stop))
+    block = trimmed(old, file.lines, LineBlock(0, len(old), rows.start, rows.stop))
     return [
         Change(
             block.new_first,
@@ -273,7 +273,7 @@ def _out(hunk: Hunk, lonely: _Lonely) -> Change:
     old, new = _lines(hunk.base), _lines(hunk.agent)
     if first == last:
         return Change(first, last, old, new, hunk)
-    block = trimmed(old, new, Block(0, len(old), 0, len(new)))
+    block = trimmed(old, new, LineBlock(0, len(old), 0, len(new)))
     rows = first + block.old_first, first + block.old_last
     removed = old[block.old_first : block.old_last]
     return Change(*rows, removed, new[block.new_first : block.new_last], hunk)

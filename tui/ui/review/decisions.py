@@ -13,7 +13,7 @@ from tui.engine.intents import (
     Accept,
     Intent,
     OpenFile,
-    Place,
+    PlaceHunk,
     RedoDecision,
     Reject,
     UndoDecision,
@@ -110,7 +110,7 @@ class DecidingScreen(LookingScreen):
         if not hunk.placeable:
             return False
         at = self.view.places.get(hunk.id, 0) % len(hunk.candidates)
-        self.submit(Place(hunk.id, hunk.candidates[at]))
+        self.submit(PlaceHunk(hunk.id, hunk.candidates[at]))
         return True
 
     # -- many

@@ -10,7 +10,7 @@ import math
 from typing import NamedTuple
 
 from tui.core.meter import FASTEST_TOKENS_S, PRICE_UNKNOWN, SLOWEST_TOKENS_S, MeterView
-from tui.core.tiers import names_of
+from tui.core.price import names_of
 from tui.core.wire.rate_limits import PAUSE, Limit, tightest
 from tui.engine.notices import Status
 from tui.ui import theme

@@ -7,7 +7,7 @@ import pytest
 from tests.support.patches import Disk, disk, patch
 from tests.support.tables import each
 from tui.core.edits.hunk import Decision, Stage
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 from tui.errors import EditRefused
 
 THREE = patch("@@", "-a", "+A", "@@", "-c", "+C", "+CC", "@@", "-e", "@@", " g", "+h")

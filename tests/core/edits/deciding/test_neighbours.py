@@ -8,7 +8,7 @@ from tests.support.notations import NOTATIONS, told
 from tests.support.patches import Disk, Edit, disk, patch, patch_of
 from tests.support.tables import each
 from tui.core.edit_stream.events import Notation
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 
 LINES = list("abcde")
 TEXT = "a\nb\nc\nd\ne\n"

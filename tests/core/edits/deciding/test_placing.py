@@ -7,7 +7,7 @@ import pytest
 from tests.support.patches import Disk, disk, patch
 from tests.support.tables import each
 from tui.core.edits.hunk import Hunk
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 from tui.core.patches.landing import Landing
 from tui.errors import EditRefused
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.patches import Disk, disk, patch
 from tui.core.edits.hunk import Decision, Stage
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 
 THREE = patch("@@", "-a", "+A", "@@", "-c", "+C", "+CC", "@@", "-e", "@@", " g", "+h")
 TEXT = "a\nb\nc\nd\ne\nf\ng\n"

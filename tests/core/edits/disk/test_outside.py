@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.support.patches import disk, patch
 from tui.core.edits.disk import outside
 from tui.core.edits.hunk import Decision, Stage
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 from tui.errors import EditRefused
 
 THEIRS = FileRead(b"a\nTHEIRS\nc\nd\ne\n")

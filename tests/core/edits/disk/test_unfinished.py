@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.core.edits.disk.unfinished import Finding, State, Step, found, is_torn, state_of, told
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 
 texts = st.binary(max_size=40) | st.text("ab\n\0", max_size=40).map(str.encode)
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Decision, Hunk, Kind
 from tui.core.edits.ledger import Ledger
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 from tui.core.text.change_set import ChangeSet
 from tui.core.text.rows import row_count
 

@@ -12,7 +12,7 @@ from tui.core.edits.hunk import Hunk, Kind
 from tui.core.edits.layer import Layer
 from tui.core.edits.ledger import Ledger
 from tui.core.edits.standing import Standing
-from tui.core.file_read import FileRead, ascii_shown
+from tui.core.files import FileRead, ascii_shown
 from tui.core.steps import AT_ONCE, Work, finished, in_parts, while_same
 from tui.core.text.buffer import Buffer, Form, Mark, plain_text
 from tui.core.text.change_set import Author, Change, ChangeSet, end_of

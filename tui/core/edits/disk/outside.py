@@ -10,7 +10,7 @@ from tui.core.edits.hunk import Decision, Hunk
 from tui.core.edits.journal import History
 from tui.core.edits.ledger import Ledger
 from tui.core.edits.user_regions import UserRegions
-from tui.core.file_read import MAX_LINES, FileRead, ascii_shown, decoded, unwritable, viewed
+from tui.core.files import MAX_LINES, FileRead, ascii_shown, decoded, unwritable, viewed
 from tui.core.steps import finished
 from tui.core.text.buffer import Buffer, form_of, plain_text
 from tui.core.text.change_set import Author

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from tui.core.file_read import FileRead
+from tui.core.files import FileRead
 
 
 class State(StrEnum):

@@ -16,10 +16,10 @@ from tui.core.wire.client_events import (
     ClientEvent,
     Create,
     Inject,
-    Interrupt,
+    InterruptMessage,
     Invalid,
-    Steer,
-    Throttle,
+    SteerMessage,
+    ThrottleMessage,
     decode_client,
 )
 from tui.core.wire.events import Usage
@@ -186,7 +186,7 @@ class Controls:
         runs, self._throttled = self._throttled, []
         return [run for run in runs if not run.done]
 
-    def interrupt(self, event: Interrupt) -> None:
+    def interrupt(self, event: InterruptMessage) -> None:
         """Have a run stopped."""
         run = self._register.named(event.response_id)
         if run is not None:
@@ -200,14 +200,14 @@ class Controls:
             fields = {"response_id": event.response_id, "error": error}
             self._say("response.interrupt.failed", None, fields)
 
-    def throttle(self, event: Throttle) -> None:
+    def throttle(self, event: ThrottleMessage) -> None:
         """Rate what runs on a lane, or on all; of what has ended there is nothing to say."""
         for run in self._register.running.values():
             if event.everywhere or run.lane == event.stream_id:
                 run.tokens_s = event.tokens_s
                 self._throttled.append(run)
 
-    def steer(self, event: Steer, size_bytes: int, room_bytes: int) -> None:
+    def steer(self, event: SteerMessage, size_bytes: int, room_bytes: int) -> None:
         """Take a text for a run's successor, or give it back with the reason."""
         parent = event.previous_response_id
         run = self._register.named(parent)
@@ -234,7 +234,7 @@ class Controls:
         fields = {"response_id": event.response_id, "input": event.given, "error": error}
         self._answer(event.response_id, "response.inject.failed", fields)
 
-    def _refusal(self, event: Steer, run: Run | None) -> tuple[str, str] | None:
+    def _refusal(self, event: SteerMessage, run: Run | None) -> tuple[str, str] | None:
         """Code and words of why this run cannot be steered so; None: it can."""
         if self._steering is None:
             words = "This server does not steer: interrupt and send a new request."
@@ -309,13 +309,13 @@ class ServerProtocol:
         match event:
             case Create():
                 self._queue(PendingRequest(event, size_bytes))
-            case Interrupt():
+            case InterruptMessage():
                 self._controls.interrupt(event)
-            case Steer():
+            case SteerMessage():
                 self._controls.steer(event, size_bytes, self._room_bytes())
             case Inject():
                 self._controls.inject(event)
-            case Throttle():
+            case ThrottleMessage():
                 self._controls.throttle(event)
             case Invalid(is_create=True):
                 self._queue(PendingRequest(event))

@@ -1,7 +1,7 @@
 """The linear mode itself: lines in, lines out, over the session that the screen has, too.
 
-It runs in an event loop; `Console` is its ear and its mouth. What comes is gathered for a moment,
-so that a voice that reads it aloud gets whole sentences and few pieces.
+It runs in an event loop; `Console` reads lines and writes them. What comes is gathered for a
+moment, so that a voice that reads it aloud gets whole sentences and few pieces.
 """
 
 from __future__ import annotations
@@ -12,23 +12,61 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from typing import Literal, Protocol
 
-from tui.core.edited import Edited
 from tui.core.inert_text import PROSE, inert
+from tui.core.programs import Edited
 from tui.engine import intents
 from tui.engine.notices import Status
 from tui.engine.session import Session, reasons_to_stay, unsaved_paths
 from tui.engine.slash import split_command
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREACHABLE
-from tui.linear.block_tellers import Pace
-from tui.linear.commander import Commander
-from tui.linear.commands import AT_ONCE
-from tui.linear.drafts import Drafts
-from tui.linear.entry import Entry
-from tui.linear.lines import Verbatim, broken
-from tui.linear.pages import MOST_LINES, Pages
-from tui.linear.recital import Voice
-from tui.linear.teller import Teller
+from tui.linear.command_table import AT_ONCE
+from tui.linear.commands import Commander
+from tui.linear.narrator import Narrator, ReadingPace
+from tui.linear.reading import MOST_LINES, Drafts, LongOutput, Voice
+from tui.linear.speech import Verbatim, broken
 from tui.linear.words import brief, counted, state_words
+
+BLOCK = '"""'
+"""On a line of its own: what stands between two of them is one prompt."""
+
+
+class TypedEntry:
+    """Keeps the lines of a prompt that is not whole yet."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._in_block = False
+
+    @property
+    def draft(self) -> str:
+        """What was typed and is not whole."""
+        return "\n".join(self._lines)
+
+    @property
+    def goes_on(self) -> bool:
+        """True if the next line belongs to what was typed."""
+        return bool(self._lines) or self._in_block
+
+    def feed(self, line: str) -> str | None:
+        """Take a line; returns the whole text when it is whole."""
+        if line.strip() == BLOCK:
+            self._in_block = not self._in_block
+            return None if self._in_block else self.take()
+        if self._in_block:
+            self._lines.append(line)
+            return None
+        if line.endswith("\\") and not line.endswith("\\\\"):
+            self._lines.append(line[:-1])
+            return None
+        self._lines.append(line)
+        return self.take()
+
+    def take(self) -> str:
+        """What there is, whole or not; nothing is kept."""
+        text = self.draft
+        self._lines, self._in_block = [], False
+        return text
+
 
 BATCH_S = 0.7
 """Between two pieces of an answer, where somebody listens."""
@@ -73,7 +111,7 @@ class Mouth(Protocol):
         """Have it told what is being typed; False: the last look still waits for its turn."""
 
 
-class Conductor:
+class LinearApp:
     """Takes lines, and says what comes of them."""
 
     def __init__(self, session: Session, mouth: Mouth, *, live: bool) -> None:
@@ -81,14 +119,14 @@ class Conductor:
         self._session = session
         self._mouth = mouth
         self._live = live
-        pace = Pace(outputs=not live)
-        self._teller = Teller(session, pace)
-        pages = Pages(MOST_LINES if live else None)
+        pace = ReadingPace(outputs=not live)
+        self._teller = Narrator(session, pace)
+        pages = LongOutput(MOST_LINES if live else None)
         self._drafts = Drafts()
         edit = (lambda text: _edited(mouth, self.editor, text)) if live else None
         voice = Voice(self._say, self._send, self._ask_to_leave, edit, self._drafts, pages, pace)
         self._commander = Commander(session, voice)
-        self._entry = Entry()
+        self._entry = TypedEntry()
         self._lines: deque[str] = deque()
         """Lines that wait their turn."""
         self._ended = self._asking = False

@@ -1,8 +1,13 @@
-"""What the disk says of a path, and which paths and bytes are edited at all."""
+"""Files of a workspace: what the disk says of a path, what a folder holds, what is private."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -171,3 +176,164 @@ def ascii_shown(path: str, limit: int = 200) -> str:
     """A path with its control characters escaped."""
     short = path if len(path) <= limit else path[:limit] + "…"
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in short)
+
+
+_HEADER = re.compile(r'^<file((?: [a-z_]+="(?:[^"\\]|\\.)*")+)>\n', re.MULTILINE)
+_ATTRIBUTE = re.compile(r' ([a-z_]+)=("(?:[^"\\]|\\.)*")')
+
+_COUNT = re.compile(r"[0-9]{1,12}")
+
+
+@dataclass(frozen=True, slots=True)
+class FileBlock:
+    """A quoted file, or the part of one."""
+
+    path: str
+    text: str
+    attributes: dict[str, str] = field(default_factory=dict)
+    """The rest of the header: ``state``, ``cursor``, ``selection``, ``from``, ``to``."""
+
+
+def file_block(path: str, text: str, **attributes: str) -> str:
+    """Quote a text; ``from_`` becomes the attribute ``from``."""
+    header = {"path": path, **{name.rstrip("_"): value for name, value in attributes.items()}}
+    header["chars"] = str(len(text))
+    written = "".join(
+        f" {name}={json.dumps(value, ensure_ascii=False)}" for name, value in header.items()
+    )
+    return f"<file{written}>\n{text}\n</file>"
+
+
+def file_blocks(message: str) -> Iterator[FileBlock]:
+    """The files quoted in a text, in order; damaged quotations are passed over."""
+    at = 0
+    while match := _HEADER.search(message, at):
+        at = match.end()
+        attributes = _attributes(match[1])
+        chars, path = attributes.pop("chars", ""), attributes.pop("path", "")
+        if not _COUNT.fullmatch(chars) or not path:
+            continue
+        end = at + int(chars)
+        if message.startswith("\n</file>", end):
+            yield FileBlock(path, message[at:end], attributes)
+            at = end
+
+
+def _attributes(header: str) -> dict[str, str]:
+    """What a header says; nothing if a value in it is no JSON: somebody else wrote it."""
+    try:
+        return {found[1]: str(json.loads(found[2])) for found in _ATTRIBUTE.finditer(header)}
+    except ValueError:
+        return {}
+
+
+EntryKind = Literal["folder", "file", "link"]
+"""``link``: a symlink to a folder, which is shown and not entered."""
+GitState = Literal["U", "D", "M", "A", "?"]
+"""Unmerged, deleted, modified, added (staged), untracked."""
+_STRONGEST: tuple[GitState, ...] = ("U", "D", "M", "A", "?")
+
+
+class FolderEntry(NamedTuple):
+    """One name in a folder."""
+
+    name: str
+    kind: EntryKind = "file"
+    ignored: bool = False
+    """Hidden, or named by an ignore file: the file finder does not offer it."""
+
+
+class GitStates(NamedTuple):
+    """What git says of the workspace's files; what it does not name is as it was committed."""
+
+    files: Mapping[str, GitState] = {}
+    """Path relative to the workspace's root -> its state; an untracked folder stands for all
+    that it holds."""
+    folders: Mapping[str, GitState] = {}
+    """Folder -> the strongest state below it; the root is the empty string."""
+
+    def of(self, path: str) -> GitState | None:
+        """The state of a file or folder, that of the untracked folder it lies in included."""
+        state = self.files.get(path) or self.folders.get(path)
+        if state is not None:
+            return state
+        at = path.rfind("/")
+        while at > 0:
+            if self.files.get(path[:at]) == "?":
+                return "?"
+            at = path.rfind("/", 0, at)
+        return None
+
+
+def summed(files: Mapping[str, GitState]) -> GitStates:
+    """The states with those of the folders above them."""
+    folders: dict[str, GitState] = {}
+    for state in reversed(_STRONGEST):
+        for path in (path for path, found in files.items() if found == state):
+            folders.update(dict.fromkeys(_above(path), state))
+    return GitStates(files, folders)
+
+
+def _above(path: str) -> Iterable[str]:
+    """The folders that a path lies in, the root as the empty string."""
+    while path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+_NAMES = {
+    "credentials": (
+        ".netrc _netrc .npmrc .pypirc .pgpass .my.cnf .git-credentials .htpasswd .dockercfg "
+        ".boto .s3cfg credentials credentials.* secrets.* *.credentials service-account*.json "
+        "client_secret*.json *.tfvars *.tfstate kubeconfig *.kubeconfig .vault-token "
+        "*.publishsettings auth.json master.key"
+    ),
+    "environment secrets": ".env .env.* *.env .envrc .flaskenv",
+    "a private key": (
+        "*.pem *.key *.p12 *.pfx *.jks *.keystore *.ppk *.kdbx *.p8 "
+        "id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk"
+    ),
+}
+"""What such a file holds, by the patterns of its name (lower case)."""
+_CODE = (".py", ".pyi", ".js", ".ts", ".go", ".rs", ".java", ".c", ".h", ".md", ".rst", ".txt")
+"""``secrets.py`` is a program."""
+_SAMPLES = (".example", ".sample", ".template", ".dist", ".defaults")
+_FOLDERS = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".azure", ".password-store"})
+
+
+LINK_OUTSIDE = "it is a hard link, and has another name outside the workspace"
+LINK_IGNORED = "it is a hard link to a file that is ignored"
+FOLDER_WIDE = frozenset({LINK_OUTSIDE, LINK_IGNORED})
+"""Reasons that hold for thousands of files at once (package managers link): asked once a folder."""
+_IGNORE_FILES = (".gitignore", ".ignore")
+
+
+def is_ignore_file(path: str) -> bool:
+    """True for a file that says which other ones are ignored."""
+    return path.rpartition("/")[2] in _IGNORE_FILES
+
+
+def why_linked(names: Collection[str], missing: bool, ignored: Collection[str]) -> str:
+    """Why a file's other names call for a question, in words; empty if they do not.
+
+    ``names`` are those in the workspace, ``missing`` says that there are more than these, and
+    ``ignored`` are those that an ignore file names.
+    """
+    if secret := next(filter(why_private, sorted(names)), ""):
+        return f"it is a hard link to '{ascii_shown(secret)}', a private file"
+    if missing:
+        return LINK_OUTSIDE
+    return LINK_IGNORED if ignored else ""
+
+
+def why_private(path: str) -> str:
+    """Why a path (relative, with ``/``) looks like a secret, in words; empty if it does not."""
+    *folders, name = path.lower().split("/")
+    if found := _FOLDERS.intersection(folders):
+        return f"it lies in {min(found)}, where keys are kept"
+    if name.endswith((*_SAMPLES, *_CODE)):
+        return ""
+    for what, patterns in _NAMES.items():
+        if any(fnmatchcase(name, pattern) for pattern in patterns.split()):
+            return f"its name says that it holds {what}"
+    return ""

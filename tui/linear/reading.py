@@ -3,25 +3,218 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from tui.core.edited import Edited
-from tui.core.edits.hunk import Hunk
+from tui.core.conversation import Block, BlockKind
+from tui.core.edits.hunk import PLACED, Hunk, Kind, Stage
+from tui.core.edits.roster import waits
+from tui.core.edits.workspace import Workspace
 from tui.core.inert_text import inert
-from tui.core.turn import Block, BlockKind
+from tui.core.programs import Edited
+from tui.core.text.buffer import Buffer, split_text
+from tui.core.text.line_blocks import LineBlock, blocks
 from tui.core.wire.rate_limits import sentences
 from tui.engine.intents import Against
 from tui.engine.session import Session
-from tui.linear.block_tellers import Pace
-from tui.linear.commands import help_lines
-from tui.linear.drafts import Drafts
-from tui.linear.hunk_text import file_lines, hunk_lines, numbered
-from tui.linear.lines import verbatim
-from tui.linear.pages import Pages
-from tui.linear.picking import picked, waiting
-from tui.linear.speech import Speech
+from tui.linear.command_table import help_lines
+from tui.linear.narrator import ReadingPace
+from tui.linear.speech import Speech, Verbatim, verbatim
 from tui.linear.words import brief, counted, hunk_line, meter_lines, state_words, status_lines
+
+TAB = "\t"
+_REACH = 8
+"""How far above a change a line is looked for that is not empty."""
+_MOST_PLACES = 20
+"""So many places of a hunk are read out."""
+
+
+def hunk_lines(hunk: Hunk, buffer: Buffer | None) -> list[str]:
+    """A hunk with its lines; ``buffer`` is its file's, as it stands."""
+    lines = [hunk_line(hunk, path=True)]
+    if hunk.kind is Kind.MOVE:
+        return lines
+    stands = hunk.stage in PLACED and buffer is not None and hunk.decision != "rejected"
+    if stands and buffer is not None and hunk.start is not None and hunk.end is not None:
+        first = hunk.start.line
+        new: Sequence[str] = _rows(buffer.lines[first : max(hunk.end.line, first)])
+        lines += _above(buffer.lines, first)
+    else:
+        first = 0 if hunk.start is None else hunk.start.line
+        new = [] if hunk.kind is Kind.DELETE else _rows(split_text(hunk.agent)[0])
+    lines += _changes(_rows(split_text(hunk.base)[0]), new, first)
+    return [*lines, *_places(hunk, buffer)]
+
+
+def file_lines(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """What differs in a file."""
+    return list(_changes(_rows(list(old)), _rows(list(new)), 0))
+
+
+def numbered(lines: Sequence[str], first: int, last: int) -> list[str]:
+    """Lines of a file with their numbers, from 1."""
+    rows = range(first, last + 1)
+    return verbatim(f"{number}: {inert(lines[number - 1], TAB)}" for number in rows)
+
+
+def _above(lines: Sequence[str], first: int) -> list[str]:
+    """The nearest line above that says something."""
+    for row in range(first - 1, max(first - 1 - _REACH, -1), -1):
+        if lines[row].strip():
+            return [f"Under line {row + 1}:", Verbatim(f"  {inert(lines[row], TAB)}")]
+    return []
+
+
+def _places(hunk: Hunk, buffer: Buffer | None) -> Iterator[str]:
+    """Where an ambiguous hunk could stand."""
+    if hunk.stage is not Stage.CANDIDATES or not hunk.candidates:
+        return
+    yield f"It fits in {counted(len(hunk.candidates), 'place')}; choose one:"
+    for number, line in enumerate(hunk.candidates[:_MOST_PLACES], 1):
+        above = ""
+        if buffer is not None and line < len(buffer.lines):
+            above = f": {inert(buffer.lines[line].strip())}"
+        yield f"/place {hunk.id} {number} is line {line + 1}{above}"
+    if (count := len(hunk.candidates)) > _MOST_PLACES:
+        yield f"There are more: /place {hunk.id} with any number up to {count}."
+
+
+def _changes(old: Sequence[str], new: Sequence[str], first: int) -> Iterator[str]:
+    """Each change with a heading in words; a sign stands before every line of the file."""
+    for block in blocks(old, new):
+        yield from _change(old, new, first, block)
+
+
+def _change(old: Sequence[str], new: Sequence[str], first: int, block: LineBlock) -> Iterator[str]:
+    gone = old[block.old_first : block.old_last]
+    come = new[block.new_first : block.new_last]
+    if gone:
+        yield f"Removed {_span(first + block.old_first, len(gone))}:"
+        yield from verbatim(f"- {inert(line, TAB)}" for line in gone)
+    if come:
+        yield f"Added {_span(first + block.new_first, len(come))}:"
+        yield from verbatim(f"+ {inert(line, TAB)}" for line in come)
+
+
+def _span(first: int, count: int) -> str:
+    """``line 4`` or ``lines 4 to 6``."""
+    return f"line {first + 1}" if count == 1 else f"lines {first + 1} to {first + count}"
+
+
+def _rows(lines: list[str]) -> list[str]:
+    """Without the empty one behind the last newline, which is no line of the file."""
+    return lines[:-1] if lines and not lines[-1] else lines
+
+
+_NUMBERS = re.compile(r"[\s,]*(\d{1,9})(?:-(\d{1,9}))?(?=[\s,]|$)")
+_MOST = 10_000
+
+
+class Picked(NamedTuple):
+    """What is meant, and what was said behind it."""
+
+    hunks: list[Hunk]
+    rest: str = ""
+
+
+def waiting(workspace: Workspace) -> list[Hunk]:
+    """The hunks that wait for the user, in order."""
+    return [hunk for hunk in workspace.roster.unsettled() if waits(hunk)]
+
+
+def picked(argument: str, workspace: Workspace) -> Picked | str:
+    """The hunks that an argument names, or what is wrong with it.
+
+    Nothing named means the only one that waits.
+    """
+    found = waiting(workspace)
+    first, _, rest = argument.strip().partition(" ")
+    if first == "all":
+        return Picked(found, rest.strip()) if found else "No hunk waits for a decision."
+    if _NUMBERS.match(argument):
+        return _numbered(argument, workspace)
+    path = first.removeprefix("@")
+    mine = [hunk for hunk in found if path and path in (hunk.path, hunk.target)]
+    if mine:
+        return Picked(mine, rest.strip())
+    if len(found) == 1:
+        return Picked(found, argument.strip())
+    if not found:
+        return "No hunk waits for a decision."
+    return f"{counted(len(found), 'hunk')} wait; say which: a number, a file, or all."
+
+
+def _numbered(argument: str, workspace: Workspace) -> Picked | str:
+    """``1``, ``1 3``, ``1,3``, ``1-3``, and words behind them."""
+    hunks: list[Hunk] = []
+    at = 0
+    while number := _NUMBERS.match(argument, at):
+        at = number.end()
+        first, last = int(number[1]), int(number[2] or number[1])
+        if last - first > _MOST:
+            return f"{number[0].strip(' ,')} is too much at once."
+        for one in range(first, last + 1):
+            if one not in workspace.roster:
+                return f"There is no hunk {one}; /hunks all lists those of the last turn."
+            hunks.append(workspace.roster.by_id(one))
+    return Picked(list(dict.fromkeys(hunks)), argument[at:].strip(" ,"))
+
+
+MOST_LINES = 40
+_OVER = 5
+"""So few lines more are told at once."""
+
+
+class LongOutput:
+    """Keeps what was not told of the last list."""
+
+    def __init__(self, most: int | None = MOST_LINES) -> None:
+        """``most``: lines at a time; None: all."""
+        self._most = most
+        self._rest: list[str] = []
+
+    def begin(self, lines: Iterable[str]) -> list[str]:
+        """The first part of a new list; what was left of another is dropped."""
+        self._rest = list(lines)
+        return self.more()
+
+    def more(self) -> list[str]:
+        """The next part."""
+        most = len(self._rest) if self._most is None else self._most
+        if len(self._rest) <= most + _OVER:
+            most = len(self._rest)
+        part, self._rest = self._rest[:most], self._rest[most:]
+        if not part:
+            return ["There is no more."]
+        if left := len(self._rest):
+            part.append(f"{left:,} more lines: /more goes on.")
+        return part
+
+
+class Drafts:
+    """Nothing that was written gets lost."""
+
+    def __init__(self) -> None:
+        self.unsent = ""
+        """Written and not sent, or given back; it waits for ``/again``."""
+        self.typing = ""
+        """What stood in the line when it was looked at last."""
+        self._last = ""
+
+    def sent(self, text: str) -> None:
+        """This is on its way."""
+        self.unsent, self._last = "", text
+
+    def keep(self, text: str) -> None:
+        """This waits."""
+        self.unsent = text
+
+    def to_repeat(self) -> str:
+        """What ``/again`` sends; empty: nothing."""
+        return self.unsent or self._last
+
 
 _MOST_FILES = 400
 
@@ -37,8 +230,8 @@ class Voice:
     edit: Callable[[str], Awaitable[Edited]] | None
     """The user's own editor on a text; None: there is no terminal for it."""
     drafts: Drafts
-    pages: Pages = field(default_factory=Pages)
-    pace: Pace = field(default_factory=Pace)
+    pages: LongOutput = field(default_factory=LongOutput)
+    pace: ReadingPace = field(default_factory=ReadingPace)
 
     def page(self, lines: Iterable[str]) -> None:
         """Say a list that may be long."""

@@ -1,4 +1,4 @@
-"""The conversation as a server is sent it, and what may be left out of the next request.
+"""The conversation: its blocks as a front end shows them, its items as a server is sent them.
 
 A request may be a *continuation* (``previous_response_id`` and only the new items) when the
 parent ended well on this connection, everything beside the input is as it was, and the new
@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal, NamedTuple
 
+from tui.core.text.pieces import Pieces
 from tui.core.wire.events import CALL_OUTPUTS as CALL_OUTPUTS
 
 Item = dict[str, object]
@@ -23,7 +25,7 @@ _BEHIND_FAMILY = "\t"
 
 
 @dataclass(slots=True)
-class Entry:
+class HistoryEntry:
     """One item of the conversation."""
 
     kind: EntryKind
@@ -52,7 +54,7 @@ class History:
     """All items of a conversation and the chain that the server holds."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[HistoryEntry] = []
         self._parent = ""
         self._covered = 0
         """Entries that the parent saw or said."""
@@ -63,32 +65,32 @@ class History:
 
     def prompt(self, text: str) -> None:
         """The user says something."""
-        self.entries.append(Entry("prompt", user_item(text)))
+        self.entries.append(HistoryEntry("prompt", user_item(text)))
 
     def context(self, text: str) -> None:
         """We quote files and tell what changed; outdated by the next full request."""
         if text:
-            self.entries.append(Entry("context", user_item(text)))
+            self.entries.append(HistoryEntry("context", user_item(text)))
 
     def note(self, text: str) -> None:
         """We tell what happened; unlike a quoted file it stays true."""
         if text:
-            self.entries.append(Entry("note", user_item(text)))
+            self.entries.append(HistoryEntry("note", user_item(text)))
 
     def output(self, item: Item, origin: str) -> None:
         """The model finished an item."""
-        self.entries.append(Entry("output", item, origin))
+        self.entries.append(HistoryEntry("output", item, origin))
 
-    def answer(self, call: Item, output: str, *, failed: bool = False) -> Entry:
+    def answer(self, call: Item, output: str, *, failed: bool = False) -> HistoryEntry:
         """A call is answered; what the entry says may be put right until it is sent."""
-        entry = Entry("answer", answer_item(call, output, failed=failed))
+        entry = HistoryEntry("answer", answer_item(call, output, failed=failed))
         self.entries.append(entry)
         return entry
 
-    def cut_call(self, call: Item, report: str) -> Entry:
+    def cut_call(self, call: Item, report: str) -> HistoryEntry:
         """A call that the server never finished: replayed only when all is said again."""
-        entry = Entry("cut", answer_item(call, report, failed=True))
-        self.entries += [Entry("cut", call), entry]
+        entry = HistoryEntry("cut", answer_item(call, report, failed=True))
+        self.entries += [HistoryEntry("cut", call), entry]
         return entry
 
     def withdraw(self, count: int = 1) -> list[str]:
@@ -136,7 +138,7 @@ class History:
         prompts = [n for n, entry in enumerate(self.entries) if entry.kind == "prompt"]
         at = prompts[-1] if prompts else len(self.entries)
         if context:
-            self.entries.insert(at, Entry("context", user_item(context)))
+            self.entries.insert(at, HistoryEntry("context", user_item(context)))
 
     def break_chain(self) -> None:
         """The server no longer holds what was said."""
@@ -247,7 +249,7 @@ def _family(origin: str) -> str:
     return origin.partition("\t")[0]
 
 
-def _portable(entry: Entry, origin: str) -> Item | None:
+def _portable(entry: HistoryEntry, origin: str) -> Item | None:
     """An item as another model may be shown it; None: it cannot be."""
     if not entry.origin or entry.origin == origin:
         return entry.item
@@ -256,3 +258,86 @@ def _portable(entry: Entry, origin: str) -> Item | None:
     if _family(entry.origin) == _family(origin):
         return entry.item
     return {name: value for name, value in entry.item.items() if name not in ("id", "status")}
+
+
+class BlockKind(StrEnum):
+    """What a block of the conversation is."""
+
+    USER = "user"
+    TEXT = "text"
+    """The model's prose (Markdown)."""
+    REASONING = "reasoning"
+    """Reasoning or its summary; folded."""
+    TOOL = "tool"
+    """A tool call other than apply_patch: `title` is the call, the text its result in brief."""
+    PATCH = "patch"
+    """Hunks of one apply_patch call or one patch in prose: read `Workspace.hunks` by call id."""
+    NOTE = "note"
+    """What happened, in words: stopped, switched, reconnected."""
+    RUN = "run"
+    """A command and its output; `title` is the command line."""
+
+
+BlockState = Literal["open", "done", "cut", "failed"]
+
+
+@dataclass(eq=False, slots=True)
+class Block:
+    """One piece of the conversation."""
+
+    kind: BlockKind
+    turn: int
+    title: str = ""
+    speaker: str = ""
+    """``fast`` or ``deep`` for what a model said."""
+    call_id: str = ""
+    state: BlockState = "open"
+    _said: Pieces = field(default_factory=Pieces, repr=False)
+
+    @property
+    def length(self) -> int:
+        """Characters so far."""
+        return self._said.length
+
+    @property
+    def text(self) -> str:
+        """The whole text so far."""
+        return self._said.text
+
+    def append(self, text: str) -> None:
+        """Add a piece."""
+        self._said.append(text)
+
+    def say(self, text: str) -> None:
+        """Have this text instead, however much was said before."""
+        self._said.say(text)
+
+    def text_since(self, start: int) -> str:
+        """What came behind the first ``start`` characters; costs what that is long."""
+        return self._said.between(start, self.length)
+
+    def text_between(self, start: int, end: int) -> str:
+        """The characters from ``start`` to before ``end``."""
+        return self._said.between(start, end)
+
+
+@dataclass(eq=False, slots=True)
+class Transcript:
+    """All blocks of a conversation, oldest first; blocks are appended, never removed."""
+
+    blocks: list[Block] = field(default_factory=list)
+
+    def add(self, block: Block) -> int:
+        """Append a block; returns its index."""
+        self.blocks.append(block)
+        return len(self.blocks) - 1
+
+
+class PastPrompt(NamedTuple):
+    """What was asked, and where."""
+
+    text: str
+    here: bool = True
+    """In this workspace."""
+    place: str = ""
+    """The name of the workspace's folder."""

@@ -1,0 +1,357 @@
+"""What happened in the session since the last look, as lines of text: each thing once, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from tui.core.conversation import Block, BlockKind
+from tui.core.edits.hunk import Hunk
+from tui.core.edits.workspace import Workspace
+from tui.core.inert_text import inert
+from tui.engine.notices import Notices, Status
+from tui.engine.session import Session
+from tui.linear.speech import Speech, verbatim
+from tui.linear.words import (
+    ask_lines,
+    brief,
+    counted,
+    kept_words,
+    patch_lines,
+    span,
+    state_words,
+    trouble_line,
+    turn_words,
+    waiting_words,
+)
+
+MOST_OUTPUT = 30
+"""Lines of a command's output that are told at once; of more only the last ones are."""
+TAIL = 15
+MOST_CHARS = 500
+"""Of one line of it."""
+
+
+@dataclass(slots=True)
+class ReadingPace:
+    """How much is told, and when."""
+
+    whole: bool = False
+    """Answers are told at their end, in one piece."""
+    outputs: bool = False
+    """Outputs of commands are told to their last line, as they come."""
+
+
+class BlockNarrator(Protocol):
+    """Tells one block while it grows."""
+
+    def news(self) -> list[str]:
+        """What is to be said since the last look."""
+
+
+class TextNarrator:
+    """The model's prose."""
+
+    def __init__(self, block: Block, pace: ReadingPace) -> None:
+        self._block = block
+        self._pace = pace
+        self._speech = Speech()
+        self._read = 0
+
+    def news(self) -> list[str]:
+        """The sentences that became whole; at the end the rest."""
+        lines: list[str] = []
+        if self._pace.whole and self._block.state == "open":
+            return lines
+        if self._block.length > self._read:
+            lines = self._speech.take(self._block.text_since(self._read))
+            self._read = self._block.length
+        if self._block.state != "open":
+            lines += self._speech.rest()
+            if lines and self._block.state == "cut":
+                lines.append("(cut here)")
+        return lines
+
+
+class PatchNarrator:
+    """Edits: which file is written in, and at the end what came."""
+
+    def __init__(self, block: Block, workspace: Workspace) -> None:
+        self._block = block
+        self._workspace = workspace
+        self._looked = 0
+        self._named: set[str] = set()
+
+    def news(self) -> list[str]:
+        """A line when a file is begun; a line a hunk when the patch has ended."""
+        hunks = self._workspace.roster.of_call(self._block.call_id)
+        if self._block.state != "open":
+            return self._ended(hunks)
+        begun = dict.fromkeys(hunk.path for hunk in hunks[self._looked :])
+        self._looked = len(hunks)
+        fresh = [path for path in begun if path and path not in self._named]
+        self._named.update(fresh)
+        return [f"Writing in {inert(path)}." for path in fresh]
+
+    def _ended(self, hunks: Sequence[Hunk]) -> list[str]:
+        lines = patch_lines(hunks)
+        why = self._block.text.strip()
+        said = any(why.partition(": ")[2] in hunk.reason for hunk in hunks)
+        if self._block.state in ("cut", "failed") and why and not said:
+            lines.append(sentence(f"The patch: {why}"))
+        return lines
+
+
+class RunNarrator:
+    """A command: that it runs, and its output when it has ended."""
+
+    def __init__(self, block: Block, pace: ReadingPace) -> None:
+        self._block = block
+        self._pace = pace
+        self._begun = False
+        self._read = 0
+        self._line = ""
+
+    def news(self) -> list[str]:
+        """The output, all or its end."""
+        lines: list[str] = []
+        if not self._begun:
+            self._begun = True
+            lines.append(f"Running: {brief(self._block.title)}")
+        ended = self._block.state != "open"
+        if self._pace.outputs:
+            return [*lines, *self._fresh(ended)]
+        if ended:
+            lines += output_lines(self._block.text)
+        return lines
+
+    def _fresh(self, ended: bool) -> list[str]:
+        text = self._line + self._block.text_since(self._read)
+        self._read = self._block.length
+        *lines, self._line = text.replace("\r\n", "\n").split("\n")
+        if ended and self._line:
+            lines.append(self._line)
+            self._line = ""
+        return verbatim(lines)
+
+
+class OnceNarrator:
+    """A block that is told when it is closed."""
+
+    def __init__(self, block: Block, echoed: bool) -> None:
+        """``echoed``: the words of a user's block stand there already, typed by hand."""
+        self._block = block
+        self._echoed = echoed
+
+    def news(self) -> list[str]:
+        """A line, or as many as there are in a note."""
+        block = self._block
+        if block.state == "open":
+            return []
+        match block.kind:
+            case BlockKind.USER:
+                return [] if self._echoed else [f"You: {brief(block.text, 240)}"]
+            case BlockKind.TOOL:
+                failed = ", failed" if block.state in ("failed", "cut") else ""
+                result = f": {brief(block.text)}" if block.text.strip() else ""
+                return [f"Tool: {brief(block.title)}{failed}{result}"]
+            case BlockKind.NOTE:
+                text = "\n".join(filter(None, (block.title, block.text.strip())))
+                text = text.replace("~", "about ") if block.state == "cut" else text
+                return [sentence(line) for line in text.split("\n") if line.strip()]
+        return []
+
+
+def narrator_of(
+    block: Block, workspace: Workspace, pace: ReadingPace, *, echoed: bool = False
+) -> BlockNarrator:
+    """Whoever tells this block."""
+    match block.kind:
+        case BlockKind.TEXT:
+            return TextNarrator(block, pace)
+        case BlockKind.PATCH:
+            return PatchNarrator(block, workspace)
+        case BlockKind.RUN:
+            return RunNarrator(block, pace)
+    return OnceNarrator(block, echoed)
+
+
+def output_lines(text: str) -> list[str]:
+    """A command's output, or how long it is and its end."""
+    lines = text.replace("\r\n", "\n").rstrip("\n").split("\n")
+    if len(lines) <= MOST_OUTPUT:
+        return verbatim(map(_clipped, lines))
+    left = len(lines) - TAIL
+    head = f"{counted(left, 'line')} before these: /output reads all."
+    return [head, *verbatim(map(_clipped, lines[-TAIL:]))]
+
+
+def _clipped(line: str) -> str:
+    """A line that nobody wants to hear to its end."""
+    if len(line) <= MOST_CHARS:
+        return line
+    return f"{line[:MOST_CHARS]}… ({len(line) - MOST_CHARS:,} more characters: /output reads all)"
+
+
+def sentence(words: str) -> str:
+    """With a capital at the beginning and a full stop at the end."""
+    words = " ".join(words.split())
+    stop = "" if words.endswith((".", "!", "?", ":")) else "."
+    return f"{words[:1].upper()}{words[1:]}{stop}"
+
+
+_OF_MODEL = (BlockKind.TEXT, BlockKind.REASONING, BlockKind.TOOL, BlockKind.PATCH)
+_TIP = "What you type now redirects it; /queue TEXT waits; Ctrl+C stops it."
+STILL_S = (10.0, 30.0, 60.0)
+"""After so much silence it is said that something still runs; then every minute."""
+
+
+class Narrator:
+    """Reads the session as a screen does, and says each thing once."""
+
+    def __init__(self, session: Session, pace: ReadingPace) -> None:
+        self._session = session
+        self._pace = pace
+        self._told = 0
+        """Blocks that were begun to be told."""
+        self._live: list[tuple[Block, BlockNarrator]] = []
+        self._echoed: list[str] = []
+        self._asked: set[int] = set()
+        self._answering = (0, "")
+        self._tipped = pace.outputs  # nobody listens, and types into it
+        self._running = False
+        """A turn began whose end was not told yet."""
+        self._retrying = self._failed = False
+        self._turn = 0
+        self._said_s = session.now()
+        self._stills = 0
+
+    def echoed(self, text: str) -> None:
+        """These words were typed, and stand there: they are not told again."""
+        self._echoed.append(text)
+
+    def news(self, notices: Notices) -> list[str]:
+        """All that is to be said now."""
+        lines = self._blocks()
+        lines += [trouble_line(one) for one in notices.troubles if not one.noted]
+        lines += self._states()
+        lines += self._questions()
+        if lines:
+            self._said_s, self._stills = self._session.now(), 0
+        return lines
+
+    def still(self) -> list[str]:
+        """That something goes on, if nothing was said for a while."""
+        session, status = self._session, self._session.status
+        if session.at_rest or status.asks:
+            self._said_s, self._stills = session.now(), 0
+            return []
+        quiet_s = session.now() - self._said_s
+        last = STILL_S[-1]
+        due_s = STILL_S[self._stills] if self._stills < len(STILL_S) else last
+        if quiet_s < due_s:
+            return []
+        self._stills += 1
+        if self._stills >= len(STILL_S):
+            self._said_s = session.now()
+        if status.busy or status.retry_s is not None:
+            return [state_words(status, session.meter.view(session.now()))]
+        return [f"Still running after {span(quiet_s)}: {status.running or 'a command'}."]
+
+    def ask_again(self) -> None:
+        """The open question is said once more."""
+        self._asked.clear()
+
+    def turn_hunks(self) -> list[Hunk]:
+        """The hunks of the turn that was begun last."""
+        found: list[Hunk] = []
+        for hunk in reversed(self._session.workspace.hunks):
+            if hunk.turn < self._turn:
+                break
+            found.append(hunk)
+        return found[::-1]
+
+    def _blocks(self) -> list[str]:
+        lines: list[str] = []
+        blocks = self._session.transcript.blocks
+        live = []
+        for block, teller in self._live:
+            lines += teller.news()
+            if block.state == "open":
+                live.append((block, teller))
+        self._live = live
+        while self._told < len(blocks):
+            block = blocks[self._told]
+            self._told += 1
+            lines += self._head(block)
+            teller = narrator_of(
+                block, self._session.workspace, self._pace, echoed=self._is_echoed(block)
+            )
+            lines += teller.news()
+            if block.state == "open":
+                self._live.append((block, teller))
+        return lines
+
+    def _head(self, block: Block) -> list[str]:
+        """Who speaks, when that is somebody else than before."""
+        if block.kind is BlockKind.USER:
+            self._running |= block.turn > self._turn
+            self._turn = block.turn
+        voice = block.turn, block.speaker
+        if block.kind not in _OF_MODEL or voice == self._answering or not block.speaker:
+            return []
+        self._answering = voice
+        doing = "thinking" if block.kind is BlockKind.REASONING else "answering"
+        lines = [f"{block.speaker} is {doing}."]
+        if not self._tipped:
+            self._tipped = True
+            lines.append(_TIP)
+        return lines
+
+    def _is_echoed(self, block: Block) -> bool:
+        if block.kind is not BlockKind.USER or block.text not in self._echoed:
+            return False
+        self._echoed.remove(block.text)
+        return True
+
+    def _states(self) -> list[str]:
+        """What began or ended, in words."""
+        status = self._session.status
+        lines: list[str] = []
+        if status.retry_s is not None and not self._retrying:
+            lines.append(state_words(status, self._session.meter.view(self._session.now())))
+        self._retrying = status.retry_s is not None
+        if self._running and not status.busy:
+            lines += self._ended(status)
+        self._running = status.busy
+        if status.can_send_failure and not self._failed and not self._pace.outputs:
+            lines.append("/fix sends the output to the model.")
+        self._failed = status.can_send_failure
+        return lines
+
+    def _ended(self, status: Status) -> list[str]:
+        """How the turn ended, and what waits for the user."""
+        session, hunks = self._session, self.turn_hunks()
+        lines = []
+        if status.outcome == "completed":
+            view = session.meter.view(session.now())
+            lines.append(f"{status.role} is done: {turn_words(view)}.")
+        elif status.outcome == "interrupted":
+            kept = kept_words(hunks)
+            lines.append(f"{kept}." if kept else "No hunk had landed.")
+        elif status.outcome == "failed":
+            lines.append("The turn failed.")
+        waiting = waiting_words(session.workspace.roster.unsettled())
+        return [*lines, waiting] if waiting else lines
+
+    def _questions(self) -> list[str]:
+        asks = self._session.status.asks
+        lines: list[str] = []
+        known = {ask.id for ask in asks}
+        self._asked &= known
+        for ask in asks[:1]:
+            if ask.id not in self._asked:
+                self._asked.add(ask.id)
+                lines += ask_lines(ask)
+        return lines
