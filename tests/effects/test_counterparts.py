@@ -87,7 +87,7 @@ async def test_recserver_chains_calls_and_prewarms(record: str) -> None:
         ("ignore", False, False),
     ],
 )
-async def test_the_ladder_against_every_manner_of_recserver(
+async def test_interrupts_against_every_manner_of_recserver(
     manner: str, stays_open: bool, capable: bool, record: str
 ) -> None:
     async with running("recserver.py", "--rec", record, "--interrupt", manner) as url:

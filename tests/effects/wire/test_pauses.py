@@ -30,7 +30,7 @@ async def test_a_lane_at_rest_leaves_a_socket_that_slept_while_another_works() -
         await desk.ask(one, first)
         await desk.ask(two, second, "slow")
         desk.clock.ahead_s = 600.0
-        desk.endpoint._links[0].pulse._look()
+        desk.endpoint._links[0].heartbeat._look()
         with pytest.raises(WireError, match="after a pause"):
             one.create({"model": "m"})
         await desk.ask(one, first)

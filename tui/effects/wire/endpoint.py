@@ -12,12 +12,11 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.wire.address import Address, checked, shown
 from tui.core.wire.client.lane import LaneState
-from tui.core.wire.client.protocol import ClientProtocol
 from tui.core.wire.endpoint_facts import LEAST_AGE_S, Abilities, Capabilities, SocketView
 from tui.core.wire.events import Event, Incomplete
 from tui.core.wire.refusals import HOPELESS_CLOSES
@@ -25,19 +24,26 @@ from tui.effects.wire.dial import dial
 from tui.effects.wire.link import (
     ConnectionOptions,
     FrameRecorder,
-    Line,
     Link,
     ReadsClock,
-    Tools,
     Transport,
 )
 from tui.effects.wire.transport_choice import TransportChoice
 from tui.errors import DuettoError, EndpointError, WireError
 
-if TYPE_CHECKING:
-    from tui.effects.wire.link import Link, Transport
-
-
+MAIN_LANE = "main"
+_SHARED = ""
+"""The dial that all lanes wait for which may share a link."""
+AGED = "renewed before the server's time limit"
+SLEPT = "renewed after a pause"
+BACK = "the WebSocket works again"
+OTHER_WAY = "continued by HTTP"
+NO_LANES = "this endpoint has one conversation a connection"
+FULL = "this connection takes no more lanes"
+_Where = Callable[[], Awaitable[Address]]
+WireState = Literal["closed", "connecting", "open"]
+NOT_OPEN = "The connection is not open."
+DROPPED = "the connection was dropped to stop the response"
 MARGIN = 0.9
 """A connection takes new requests for this part of the known age."""
 UNUSED_S = 20.0
@@ -54,7 +60,13 @@ _NORMAL_CLOSE = 1000
 
 
 class AgeLimit:
-    """What the ends of connections say about the server's limit."""
+    """How old a server lets a connection become, learnt from those that it ends.
+
+    OpenAI says so with an event; LiteLLM closes with 1000 and a reason; others close with 1000 and
+    no word, which counts once it happened twice at the same age, unless both had been unused for
+    the same time. A machine that slept meanwhile tells nothing: the limit may have been over long
+    before (PROTOCOL section 10).
+    """
 
     def __init__(self) -> None:
         self._earlier = (0.0, 0.0)
@@ -72,7 +84,7 @@ class AgeLimit:
     def _told_s(self, link: Link) -> float | None:
         """The limit, if the server has ended this link for it; seconds."""
         age_s = link.age_s
-        if age_s < LEAST_AGE_S or link.pulse.has_slept:
+        if age_s < LEAST_AGE_S or link.heartbeat.has_slept:
             return None
         if link.protocol.limit_reached:
             return age_s
@@ -91,7 +103,7 @@ class AgeLimit:
 
 def _worked_s(link: Link) -> float:
     """The age at which a link has been seen to work; 0 if nobody can say."""
-    return 0.0 if link.pulse.has_slept else link.used_at - link.opened_at
+    return 0.0 if link.heartbeat.has_slept else link.used_at - link.opened_at
 
 
 def _alike(one_s: float, other_s: float) -> bool:
@@ -99,7 +111,7 @@ def _alike(one_s: float, other_s: float) -> bool:
 
 
 class Statistics:
-    """Counts over all sockets of one endpoint, and the last one that was lost."""
+    """What the sockets of one endpoint have done, as figures for ``/status``."""
 
     def __init__(self, endpoint: str) -> None:
         self._endpoint = endpoint
@@ -141,11 +153,6 @@ class Statistics:
         return self._requests, self._continued, self._reconnects
 
 
-WireState = Literal["closed", "connecting", "open"]
-NOT_OPEN = "The connection is not open."
-DROPPED = "the connection was dropped to stop the response"
-
-
 class EndpointLane:
     """A `Wire`. All methods but `open` and `close` are synchronous."""
 
@@ -154,7 +161,7 @@ class EndpointLane:
         self.wire_name = name
         """The name on the socket; a fresh one after a response had to be left running."""
         self.state: WireState = "closed"
-        self.transport: Transport = endpoint.way.transport
+        self.transport: Transport = endpoint.transport_choice.transport
         self.round_trip_s: float | None = None
         self.close_code: int | None = None
         """Of the last socket that was lost, if its server gave one."""
@@ -252,11 +259,11 @@ class EndpointLane:
 
     def fall_back(self) -> bool:
         """Use HTTP+SSE from the next `open` on; False if there is no such way or it is in use."""
-        return self._endpoint.way.fall_back()
+        return self._endpoint.transport_choice.fall_back()
 
     def come_back(self) -> None:
         """HTTP+SSE failed too: the WebSocket from the next `open` on, unless it was refused."""
-        self._endpoint.way.come_back()
+        self._endpoint.transport_choice.come_back()
 
     async def close(self) -> None:
         """Close for good; the socket too, with a close frame, if no other lane uses it."""
@@ -318,18 +325,6 @@ class EndpointLane:
         self.on_state(state, reason)
 
 
-MAIN_LANE = "main"
-_SHARED = ""
-"""The dial that all lanes wait for which may share a link."""
-AGED = "renewed before the server's time limit"
-SLEPT = "renewed after a pause"
-BACK = "the WebSocket works again"
-OTHER_WAY = "continued by HTTP"
-NO_LANES = "this endpoint has one conversation a connection"
-FULL = "this connection takes no more lanes"
-_Where = Callable[[], Awaitable[Address]]
-
-
 @dataclass(eq=False)
 class Endpoint:
     """One server; `lane` gives the engine's wires.
@@ -358,7 +353,7 @@ class Endpoint:
     """Whether its sockets are to let others go first."""
 
     def __post_init__(self) -> None:
-        self.way = TransportChoice(
+        self.transport_choice = TransportChoice(
             self.options,
             self.capabilities,
             relay=self.fallback is not None,
@@ -366,24 +361,19 @@ class Endpoint:
         )
         self._relay = Capabilities()
         """What is known of the bridge's relay."""
-        near, far = self.options.nearby, self.options
-        self._tools: dict[Transport, Tools] = {
-            "websocket": Tools(self, far, self.clock, self.recorder, self.stamp, self.aside),
-            "http": Tools(self, near, self.clock, self.recorder, self.stamp, self.aside),
-        }
         self._lanes: dict[str, EndpointLane] = {}
         self._links: list[Link] = []
         self._dials: dict[str, asyncio.Task[Link]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._ages = AgeLimit()
+        self._age_limit = AgeLimit()
         self._shown = ""
         """The address last dialled, for the screen."""
-        self._tally = Statistics(self.name)
+        self._statistics = Statistics(self.name)
 
     @property
     def known(self) -> Capabilities:
         """What is known of whoever is at the other end now."""
-        return self.capabilities if self.way.transport == "websocket" else self._relay
+        return self.capabilities if self.transport_choice.transport == "websocket" else self._relay
 
     def lane(self, name: str = MAIN_LANE) -> EndpointLane:
         """The wire of this name; made when it is first asked for, or was closed for good."""
@@ -394,15 +384,15 @@ class Endpoint:
 
     def views(self) -> list[SocketView]:
         """The sockets now; without any, the last one that was lost."""
-        dials = [(self._shown, self.way.transport) for _ in self._dials]
-        views, why = self._tally.views(self._links, dials), self.way.why_http()
+        dials = [(self._shown, self.transport_choice.transport) for _ in self._dials]
+        views, why = self._statistics.views(self._links, dials), self.transport_choice.why_http()
         if self.via:
             return [replace(view, transport="bridge", address=self.via) for view in views]
         return [replace(view, why=why) if view.transport == "http" else view for view in views]
 
     async def close(self) -> None:
         """Close everything for good, with close frames, waiting a second at most."""
-        self.way.stop()
+        self.transport_choice.stop()
         for lane in self._lanes.values():
             lane.finished = True
         for task in [*self._dials.values(), *self._tasks]:
@@ -428,7 +418,7 @@ class Endpoint:
         if lane.busy:
             return
         self._leave_stale(lane)
-        self.way.used()
+        self.transport_choice.used()
         while lane.link is None:
             found = self._roomy(lane)
             if found is None:
@@ -456,9 +446,9 @@ class Endpoint:
 
     def sent(self, request: Mapping[str, Any]) -> None:
         """Count a create."""
-        self._tally.asked(request)
+        self._statistics.asked(request)
 
-    def stranded(self, link: Link, creates: list[tuple[str | None, dict[str, Any]]]) -> None:
+    def unroutable(self, link: Link, creates: list[tuple[str | None, dict[str, Any]]]) -> None:
         """Take creates to links that can carry them; their lanes do not notice."""
         for name, request in creates:
             for lane in self._lanes.values():
@@ -469,16 +459,16 @@ class Endpoint:
     def closed(self, link: Link, reason: str) -> None:
         """Forget a link, and learn from its end."""
         self._links.remove(link)
-        self._tally.lost(link)
+        self._statistics.lost(link)
         if link.transport == "websocket":
-            link.protocol.learning.news |= self._ages.learn(link, self.capabilities)
+            link.protocol.learning.news |= self._age_limit.learn(link, self.capabilities)
         self._learn(link)
 
     def leave_doubted(self) -> None:
         """Have all idle lanes leave the links that may have died while the machine slept."""
         for link in tuple(self._links):
-            link.pulse.slept()
-            if link.pulse.doubted:
+            link.heartbeat.slept()
+            if link.heartbeat.doubted:
                 link.retire(SLEPT)
 
     def _leave_stale(self, lane: EndpointLane) -> None:
@@ -487,8 +477,8 @@ class Endpoint:
         link = lane.link
         if link is None:
             return
-        if link.transport != self.way.transport:
-            self._part(lane, BACK if self.way.transport == "websocket" else OTHER_WAY)
+        if link.transport != self.transport_choice.transport:
+            self._part(lane, BACK if self.transport_choice.transport == "websocket" else OTHER_WAY)
         elif link.state != "open" or link.age_s > self._limit_s():
             link.retire(AGED)
         elif not link.protocol.takes(lane.wire_name):
@@ -498,7 +488,7 @@ class Endpoint:
     def _roomy(self, lane: EndpointLane) -> Link | None:
         """A link that this lane can ride on."""
         for link in self._links:
-            usable = link.state == "open" and link.transport == self.way.transport
+            usable = link.state == "open" and link.transport == self.transport_choice.transport
             if not usable or not link.protocol.takes(lane.wire_name):
                 continue
             if self.known.lanes is not False or not link.riders:
@@ -542,14 +532,14 @@ class Endpoint:
 
     async def _made(self) -> Link:
         """A new link by the way that is open; the other way at once where this one is refused."""
-        if self.way.transport == "websocket":
+        if self.transport_choice.transport == "websocket":
             try:
                 return await self._connected("websocket")
             except EndpointError as error:
                 refused = error.http_may_work and not error.transient
-                if not refused or not self.way.fall_back():
+                if not refused or not self.transport_choice.fall_back():
                     raise
-                self.way.refused = True
+                self.transport_choice.refused = True
                 self._learn_websocket(False)
         assert self.fallback is not None
         return await self._connected("http")
@@ -566,12 +556,14 @@ class Endpoint:
                 meta = {"_meta": "handshake_rejected", "url": address.url, "reason": str(error)}
                 self.recorder.meta("s2c", self.clock.now(), 0, meta)
             raise
-        known = self.capabilities if transport == "websocket" else self._relay
-        link = Link(Line(socket, ClientProtocol(known), address, transport), self._tools[transport])
-        self._links.append(link)
-        self._tally.opened()
         if transport == "websocket":
-            self.way.refused = False
+            link = Link(self, socket, self.capabilities, address, transport, self.options)
+        else:
+            link = Link(self, socket, self._relay, address, transport, self.options.nearby)
+        self._links.append(link)
+        self._statistics.opened()
+        if transport == "websocket":
+            self.transport_choice.refused = False
             self._learn_websocket(True)
         return link
 
@@ -612,7 +604,7 @@ class Endpoint:
             link = await self._connected("websocket")
         except DuettoError:
             return False
-        self.way.transport = "websocket"
+        self.transport_choice.transport = "websocket"
         for lane in self._lanes.values():
             old = lane.link
             rests = old is not None and not lane.busy and old.idle_s >= self.options.probe_s / 2

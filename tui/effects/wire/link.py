@@ -17,10 +17,10 @@ from typing import Any, Literal, Protocol
 from websockets.exceptions import InvalidState
 from websockets.protocol import State
 
-from tui.core.stamping import Stamp, no_stamp
+from tui.core.stamping import Name
 from tui.core.wire.address import Address, shown
 from tui.core.wire.client.protocol import ClientProtocol
-from tui.core.wire.endpoint_facts import SocketView
+from tui.core.wire.endpoint_facts import Capabilities, SocketView
 from tui.core.wire.events import Event
 from tui.core.wire.refusals import UNUSABLE_CODE, discreet, lost_code, lost_words, without_secrets
 from tui.effects.wire.frames import FrameSocket
@@ -223,10 +223,18 @@ class Rider(Protocol):
         """The link is closed, or takes nothing new: the next `open` finds another one."""
 
 
-class Owner(Protocol):
+class LinkOwner(Protocol):
     """The endpoint, as its links see it."""
 
     name: str
+    clock: ReadsClock
+    recorder: FrameRecorder | None
+
+    def stamp(self, name: Name, detail: str, /) -> None:
+        """Something happened that a trace is to tell."""
+
+    def aside(self) -> bool:
+        """Whether the sockets are to let others go first."""
 
     def noticed(self, link: Link) -> None:
         """Something but a delta came or went: a fact may be known, a response over."""
@@ -234,45 +242,33 @@ class Owner(Protocol):
     def sent(self, request: Mapping[str, Any]) -> None:
         """A create was asked for."""
 
-    def stranded(self, link: Link, creates: list[tuple[str | None, dict[str, Any]]]) -> None:
+    def unroutable(self, link: Link, creates: list[tuple[str | None, dict[str, Any]]]) -> None:
         """This socket turned out unable to carry these."""
 
     def closed(self, link: Link, reason: str) -> None:
         """The link is no more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """What a link is made of."""
-
-    socket: FrameSocket
-    protocol: ClientProtocol
-    address: Address
-    transport: Transport
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What all links of an endpoint use."""
-
-    owner: Owner
-    options: ConnectionOptions
-    clock: ReadsClock
-    recorder: FrameRecorder | None
-    stamp: Stamp = no_stamp
-    aside: Callable[[], bool] = bool
-
-
 class Link:
     """One open socket; `state` says whether it may still be used."""
 
-    def __init__(self, line: Line, tools: Tools) -> None:
+    def __init__(
+        self,
+        owner: LinkOwner,
+        socket: FrameSocket,
+        known: Capabilities,
+        address: Address,
+        transport: Transport,
+        options: ConnectionOptions,
+    ) -> None:
         """The socket is open; its first message comes in the next turn of the loop."""
         self.state: LinkState = "open"
-        self.transport: Transport = line.transport
-        self.protocol = line.protocol
+        self.transport: Transport = transport
+        self.protocol = ClientProtocol(known)
         self.number = next(_numbers)
-        self.opened_at = tools.clock.now()
+        self._owner, self._socket, self._address = owner, socket, address
+        self._clock, self._recorder = owner.clock, owner.recorder
+        self.opened_at = self._clock.now()
         self.stray_at = self.opened_at
         """When the last message came that was no event of any lane: a sign of life for all."""
         self.used_at = self.opened_at
@@ -284,30 +280,28 @@ class Link:
         """The server's own words in its close frame."""
         self.riders: list[Rider] = []
         self.bytes_out = 0
-        self._socket, self._address = line.socket, line.address
-        self._tools, self._recorder = tools, tools.recorder
         self._routes: Mapping[str | None, Rider] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._deadline: float | None = None
         """For which it is set."""
         self._closing: asyncio.Task[None] | None = None
-        self.pulse = Heartbeat(self, line.socket, tools.options, tools.clock)
-        dialled = {"url": line.address.url, "headers": dict(line.address.headers)}
-        self._record("c2s", {"_meta": "handshake", **dialled, "transport": line.transport})
+        self.heartbeat = Heartbeat(self, socket, options, self._clock)
+        dialled = {"url": address.url, "headers": dict(address.headers)}
+        self._record("c2s", {"_meta": "handshake", **dialled, "transport": transport})
         self._record("s2c", {"_meta": "handshake_response", "status": 101})
-        line.socket.aside = tools.aside
-        line.socket.attach(self, tools.clock.now)
-        self.pulse.start()
+        socket.aside = owner.aside
+        socket.attach(self, self._clock.now)
+        self.heartbeat.start()
 
     @property
     def age_s(self) -> float:
         """Since it was opened."""
-        return self._tools.clock.now() - self.opened_at
+        return self._clock.now() - self.opened_at
 
     @property
     def idle_s(self) -> float:
         """Since it was used."""
-        return self._tools.clock.now() - self.used_at
+        return self._clock.now() - self.used_at
 
     @property
     def busy(self) -> bool:
@@ -316,8 +310,8 @@ class Link:
 
     def join(self, rider: Rider) -> None:
         """Carry this lane from now on, under its `wire_name`."""
-        rider.heard_at = self._tools.clock.now()
-        rider.round_trip_s = self.pulse.round_trip_s
+        rider.heard_at = self._clock.now()
+        rider.round_trip_s = self.heartbeat.round_trip_s
         self.riders.append(rider)
         self.reroute()
 
@@ -335,22 +329,22 @@ class Link:
 
     def create(self, rider: Rider, request: Mapping[str, Any]) -> None:
         """Ask for a response. Raises WireError."""
-        now = self._tools.clock.now()
+        now = self._clock.now()
         self.protocol.create(request, rider.wire_name, now)
         rider.heard_at = self.used_at = now
-        self._tools.owner.sent(request)
+        self._owner.sent(request)
         self.serve()
 
     def steer(self, rider: Rider, text: str) -> int | None:
         """Add to the response in flight."""
-        number = self.protocol.steer(text, rider.wire_name, self._tools.clock.now())
-        self._deliver(self._tools.clock.now())
+        number = self.protocol.steer(text, rider.wire_name, self._clock.now())
+        self._deliver(self._clock.now())
         self.serve()
         return number
 
     def interrupt(self, rider: Rider) -> None:
         """Stop the lane's response; written when this returns."""
-        now = self._tools.clock.now()
+        now = self._clock.now()
         self.protocol.interrupt(rider.wire_name, now)
         self._write()
         self._deliver(now)
@@ -360,8 +354,16 @@ class Link:
         """Take a text message: the hot path."""
         if self._recorder is not None:
             self._recorder.frame("s2c", now, self.number, payload)
-        self.protocol.receive_text(payload, now)
-        self._pass_on(now)
+        protocol = self.protocol
+        if protocol.receive_text(payload, now):
+            self._pass_on(now)
+            return
+        routes = self._routes
+        for event in protocol.events_received():
+            rider = routes.get(event.stream_id)
+            if rider is not None:
+                rider.heard_at = now
+                rider.on_event(event, now)
 
     def received_long(self, payload: bytes | bytearray, now: float) -> Iterator[None]:
         """Take a long text message, step by step."""
@@ -372,23 +374,15 @@ class Link:
             yield
 
     def _pass_on(self, now: float) -> None:
-        """Hand on what the protocol has heard."""
-        protocol = self.protocol
-        events = protocol.events_received()
+        """Hand on what the protocol has heard, and do what it wants then."""
+        events = self.protocol.events_received()
         if not events:
             self.stray_at = now
-        if protocol.needs_care:
-            self.used_at = now
-            for event in events:
-                self._hand(event, now)
-            self.serve()
-            return
-        routes = self._routes
         for event in events:
-            rider = routes.get(event.stream_id)
-            if rider is not None:
-                rider.heard_at = now
-                rider.on_event(event, now)
+            self._hand(event, now)
+        if self.protocol.needs_care:
+            self.used_at = now
+            self.serve()
 
     def refused(self, why: str) -> None:
         """Drop a connection that brings what is not taken: the same would come again."""
@@ -398,9 +392,9 @@ class Link:
 
     def ponged(self, data: bytes) -> None:
         """Take a pong."""
-        if self.pulse.ponged(data):
+        if self.heartbeat.ponged(data):
             for rider in self.riders:
-                rider.round_trip_s = self.pulse.round_trip_s
+                rider.round_trip_s = self.heartbeat.round_trip_s
 
     def ended(self, error: Exception | None) -> None:
         """The socket is closing or gone."""
@@ -429,10 +423,10 @@ class Link:
         if self.state == "closed":
             return
         self._write()
-        protocol, owner = self.protocol, self._tools.owner
+        protocol, owner = self.protocol, self._owner
         creates = protocol.unroutable()
         if creates:
-            owner.stranded(self, creates)
+            owner.unroutable(self, creates)
         if protocol.should_drop:
             self.drop(protocol.drop_reason)
             return
@@ -443,7 +437,7 @@ class Link:
                 self._timer.cancel()
                 self._timer = None
             if deadline is not None:
-                delay_s = max(0.0, deadline - self._tools.clock.now())
+                delay_s = max(0.0, deadline - self._clock.now())
                 self._timer = asyncio.get_running_loop().call_later(delay_s, self._wake)
         owner.noticed(self)
 
@@ -462,7 +456,7 @@ class Link:
         """Abort TCP now, without a close frame (PROTOCOL section 8, rule 4)."""
         if self.state != "closed":
             self._socket.abort()
-            self._tools.stamp("wire", "abort")
+            self._owner.stamp("wire", "abort")
             self._lost(reason, self._socket.wait_closed())
 
     def close(self, reason: str) -> asyncio.Task[None] | None:
@@ -480,13 +474,13 @@ class Link:
         """What it is and does; ``figures`` are the endpoint's, see `SocketView`."""
         lanes = [f"{r.wire_name}*" if r.busy else r.wire_name for r in self.riders]
         return SocketView(
-            self._tools.owner.name,
+            self._owner.name,
             shown(self._address.url),
             self.transport,
             self.state,
             tuple(lanes),
             self.age_s,
-            self.pulse.round_trip_s,
+            self.heartbeat.round_trip_s,
             self._socket.bytes_in,
             self.bytes_out,
             self._socket.frames_in,
@@ -516,17 +510,17 @@ class Link:
                 protocol.send_text(data)
                 self.bytes_out += len(data)
                 if self._recorder is not None:
-                    self._recorder.frame("c2s", self._tools.clock.now(), self.number, text)
+                    self._recorder.frame("c2s", self._clock.now(), self.number, text)
             self._socket.send_data()
         except InvalidState:
             # The close handshake has begun; `ended` is about to say why.
             return
         for text in texts:
-            self._tools.stamp("wire", _kind(text))
+            self._owner.stamp("wire", _kind(text))
 
     def _wake(self) -> None:
         self._timer = self._deadline = None
-        now = self._tools.clock.now()
+        now = self._clock.now()
         self.protocol.tick(now)
         self._deliver(now)
         self.serve()
@@ -535,25 +529,25 @@ class Link:
         """The one way out: tell the lanes what they still have to know, then that it is over."""
         reason = without_secrets(reason, self._address)  # it may be a server's word
         self.state, self.ended_why = "closed", reason
-        self.pulse.stop()
+        self.heartbeat.stop()
         self._socket.stop()
         if self._timer is not None:
             self._timer.cancel()
         self._record("s2c", {"_meta": "close", "code": self.close_code, "reason": reason})
         try:
             self.protocol.connection_lost(reason)
-            self._deliver(self._tools.clock.now())
+            self._deliver(self._clock.now())
         finally:
             # a bug on the way must not leave a turn waiting for ever
             riders, self.riders, self._routes = self.riders, [], {}
             for rider in riders:
                 rider.unlinked(reason, self.close_code)
             self._closing = asyncio.create_task(ending)
-            self._tools.owner.closed(self, reason)
+            self._owner.closed(self, reason)
 
     def _record(self, direction: Literal["c2s", "s2c"], meta: dict[str, object]) -> None:
         if self._recorder is not None:
-            self._recorder.meta(direction, self._tools.clock.now(), self.number, meta)
+            self._recorder.meta(direction, self._clock.now(), self.number, meta)
 
 
 def _kind(text: str) -> str:

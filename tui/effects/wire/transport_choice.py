@@ -1,7 +1,7 @@
-"""The way back from HTTP: whether an endpoint takes a WebSocket again.
+"""How an endpoint is spoken to: by WebSocket, or by HTTP+SSE through the bridge's relay.
 
-It is asked for beside whatever runs, by the time since it was left, so that a user who never rests
-comes back, too.
+The way back from HTTP is asked for beside whatever runs, by the time since the WebSocket was left,
+so that a user who never rests comes back, too.
 """
 
 from __future__ import annotations
@@ -15,37 +15,84 @@ from tui.effects.wire.link import ConnectionOptions, Transport
 LONGEST_S = 3600.0
 
 
-class Probe:
-    """Tries now and then, each time a while later, until told to stop or it worked."""
+class TransportChoice:
+    """The transport of one endpoint."""
 
-    def __init__(self, wait_s: float, attempt: Callable[[], Awaitable[bool]]) -> None:
-        """``attempt`` says whether the way is open; the first one is after ``wait_s`` seconds."""
-        self._first_s = self._wait_s = wait_s
-        self._attempt = attempt
+    def __init__(
+        self,
+        options: ConnectionOptions,
+        known: Capabilities,
+        *,
+        relay: bool,
+        attempt: Callable[[], Awaitable[bool]],
+    ) -> None:
+        """``relay``: there is one; ``attempt`` asks for a WebSocket, unseen, and says if it works.
+
+        The first attempt is ``options.probe_s`` after the WebSocket was left.
+        """
+        self._auto = options.transport == "auto"
+        by_http = options.transport == "http" or (self._auto and known.websocket is False)
+        self.transport: Transport = "http" if by_http and relay else "websocket"
+        """What the next dial takes."""
+        self.refused = False
+        """The server does not take a WebSocket, it said so in this run."""
+        self._known, self._relay, self._attempt = known, relay, attempt
+        self._first_s = self._wait_s = options.probe_s
         self._worked_at: float | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def begin(self) -> None:
-        """Try from now on, unless that has begun; later, where it worked and soon broke again."""
-        if self._timer is not None or self._task is not None:
-            return
-        worked_at, now = self._worked_at, asyncio.get_running_loop().time()
-        again = worked_at is not None and now - worked_at < LONGEST_S
-        self._wait_s = self._longer() if again else self._first_s
-        self._wait()
+    def fall_back(self) -> bool:
+        """Take HTTP from the next `EndpointLane.open` on; False: that cannot be, or is so."""
+        if not self._relay or self.transport == "http" or not self._auto:
+            return False
+        self.transport = "http"
+        self.used()
+        return True
+
+    def come_back(self) -> None:
+        """Take the WebSocket from the next `EndpointLane.open` on, unless it was refused.
+
+        What was remembered of it from an earlier run is no refusal of today.
+        """
+        if self.transport == "http" and self._auto and not self.refused:
+            self.transport = "websocket"
+            self.stop()
+
+    def used(self) -> None:
+        """A turn takes this transport: where the other one is better, it is asked for in a while.
+
+        That is later where it worked, and soon broke again.
+        """
+        idle = self._timer is None and self._task is None
+        if self.transport == "http" and self._auto and idle:
+            worked_at, now = self._worked_at, asyncio.get_running_loop().time()
+            again = worked_at is not None and now - worked_at < LONGEST_S
+            self._wait(2 * self._wait_s if again else self._first_s)
 
     def stop(self) -> None:
-        """Try no more."""
+        """Ask for nothing any more."""
         for pending in (self._timer, self._task):
             if pending is not None:
                 pending.cancel()
         self._timer = self._task = None
 
-    def _longer(self) -> float:
-        return min(2 * self._wait_s, LONGEST_S)
+    def why_http(self) -> str:
+        """What keeps a socket from being a WebSocket, in words."""
+        if not self._auto and self.transport == "http":
+            return 'the settings say transport = "http"'
+        if self.transport == "websocket":
+            return "the next turn goes by WebSocket again"
+        if self.refused:
+            reason = "the server refused the WebSocket"
+        elif self._known.websocket is False:
+            reason = "it refused the WebSocket in an earlier run"
+        else:
+            reason = "the WebSocket failed"
+        return f"{reason}; it is asked for again now and then"
 
-    def _wait(self) -> None:
+    def _wait(self, wait_s: float) -> None:
+        self._wait_s = min(wait_s, LONGEST_S)
         self._timer = asyncio.get_running_loop().call_later(self._wait_s, self._start)
 
     def _start(self) -> None:
@@ -58,67 +105,4 @@ class Probe:
         if works:
             self._worked_at = asyncio.get_running_loop().time()
         else:
-            self._wait_s = self._longer()
-            self._wait()
-
-
-class TransportChoice:
-    """Of one endpoint."""
-
-    def __init__(
-        self,
-        options: ConnectionOptions,
-        known: Capabilities,
-        *,
-        relay: bool,
-        attempt: Callable[[], Awaitable[bool]],
-    ) -> None:
-        """``relay``: there is one; ``attempt`` asks for a WebSocket, unseen."""
-        chosen = options.transport
-        by_http = chosen == "http" or (chosen == "auto" and known.websocket is False)
-        self.transport: Transport = "http" if by_http and relay else "websocket"
-        """What the next dial takes."""
-        self.refused = False
-        """The server does not take a WebSocket, it said so in this run."""
-        self._chosen, self._known, self._relay = chosen, known, relay
-        self._probe = Probe(options.probe_s, attempt)
-
-    def fall_back(self) -> bool:
-        """Take HTTP from the next `EndpointLane.open` on; False: that cannot be, or is so."""
-        if not self._relay or self.transport == "http" or self._chosen != "auto":
-            return False
-        self.transport = "http"
-        self.used()
-        return True
-
-    def come_back(self) -> None:
-        """Take the WebSocket from the next `EndpointLane.open` on, unless it was refused.
-
-        What was remembered of it from an earlier run is no refusal of today.
-        """
-        if self.transport == "http" and self._chosen == "auto" and not self.refused:
-            self.transport = "websocket"
-            self._probe.stop()
-
-    def used(self) -> None:
-        """A turn goes this way: where the other one is better, it is asked for in a while."""
-        if self.transport == "http" and self._chosen == "auto":
-            self._probe.begin()
-
-    def stop(self) -> None:
-        """Ask for nothing any more."""
-        self._probe.stop()
-
-    def why_http(self) -> str:
-        """What keeps a socket from being a WebSocket, in words."""
-        if self._chosen == "http":
-            return 'the settings say transport = "http"'
-        if self.transport == "websocket":
-            return "the next turn goes by WebSocket again"
-        if self.refused:
-            reason = "the server refused the WebSocket"
-        elif self._known.websocket is False:
-            reason = "it refused the WebSocket in an earlier run"
-        else:
-            reason = "the WebSocket failed"
-        return f"{reason}; it is asked for again now and then"
+            self._wait(2 * self._wait_s)

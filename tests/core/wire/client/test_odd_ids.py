@@ -24,7 +24,7 @@ def test_an_end_under_an_unknown_id_ends_nothing_while_an_unwanted_answer_is_exp
     side.client.steer("smaller", None, side.now)
     side.wait(2.0)
     side.accepted("steer_a")
-    assert side.completed("resp_ghost") == []
+    assert side.completed("resp_orphan") == []
     assert side.state() is LaneState.STREAMING
 
 
@@ -36,10 +36,10 @@ def test_an_unwanted_answer_that_is_over_is_known_by_its_id() -> None:
     side.ask(previous_response_id="resp_1", input="smaller")
     side.accepted("steer_a")
     for _ in range(2):
-        assert side.created("resp_ghost") == []
-    side.completed("resp_ghost")
+        assert side.created("resp_orphan") == []
+    side.completed("resp_orphan")
     assert kinds(side.created("resp_2")) == ["Created"]
-    assert side.completed("resp_ghost") == []
+    assert side.completed("resp_orphan") == []
     assert kinds(side.completed("resp_2")) == ["Completed"]
 
 

@@ -1,4 +1,4 @@
-"""The client side: the gate, the interrupt's ladder, lanes, errors."""
+"""The client side: the gate, interrupts, lanes, errors."""
 
 from __future__ import annotations
 

@@ -200,8 +200,11 @@ class ClientProtocol:
         found, self._lanes.unroutable = self._lanes.unroutable, []
         return found
 
-    def receive_text(self, data: str | bytes | bytearray, now: float) -> None:
-        """Take one text frame that came at ``now``, in seconds. Never raises."""
+    def receive_text(self, data: str | bytes | bytearray, now: float) -> bool:
+        """Take one text frame that came at ``now``, in seconds. Never raises.
+
+        False: it was a piece of an answer, and all there is to do is to hand its event on.
+        """
         try:
             event: Event | SummaryDelta | ToolDelta | None = decode_typed(data)
         except UNUSUAL:
@@ -212,17 +215,18 @@ class ClientProtocol:
             if lane is None:
                 lane = self._lanes.called(name)
                 if lane is None:
-                    return
+                    return True
             if lane.name is not name and lane.name != name:
                 force_setattr(event, "stream_id", lane.name)
             if lane.flowing and not lane.half.waiting and event.delta.isascii():
                 self._lanes.events.append(event)
-            else:
-                self._take_delta(lane, event, now)
+                return self._lanes.care
+            self._take_delta(lane, event, now)
         elif event is None:
             self.unreadable += 1
         else:
             self._take(told(event), now)
+        return True
 
     def receive_long(self, data: bytes | bytearray, now: float) -> Iterator[None]:
         """Take one text frame of any length in steps; after each there may be events."""

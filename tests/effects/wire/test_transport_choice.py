@@ -112,7 +112,7 @@ async def test_it_is_asked_for_less_and_less_often() -> None:
         where = desk.endpoint.address
 
         async def address() -> Address:
-            asked.append(desk.endpoint.way._probe._wait_s)
+            asked.append(desk.endpoint.transport_choice._wait_s)
             return await where()
 
         desk.endpoint.address = address
@@ -136,7 +136,7 @@ async def test_a_websocket_that_soon_breaks_again_is_asked_for_later() -> None:
             assert lane.transport == "websocket"
             assert lane.fall_back()
             await desk.ask(lane, heard)
-            waits.append(desk.endpoint.way._probe._wait_s)
-            while desk.endpoint.way.transport == "http":
+            waits.append(desk.endpoint.transport_choice._wait_s)
+            while desk.endpoint.transport_choice.transport == "http":
                 await asyncio.sleep(0.005)
         assert waits == [0.05, 0.1, 0.2]
