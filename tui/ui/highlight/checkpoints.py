@@ -12,7 +12,6 @@ there, Ruby open heredocs. Where that is no plain value (a match) the line has n
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -29,6 +28,7 @@ from pygments.lexer import (
 )
 from pygments.token import Error, Text, Whitespace
 
+from tui.ui.highlight.first_characters import ByCharacter, Rule
 from tui.ui.highlight.guard import MOST_EMPTY, LexerUnfit
 from tui.ui.highlight.lines import TokenType
 
@@ -51,13 +51,14 @@ def context_tokens(
         ctx = LexerContext(text, 0)
     _restore(ctx, known)
     ctx.pos = pos
-    rules = lexer._tokens
+    states = _by_character(lexer)
     still = 0
     while True:
         still, pos = (still + 1 if ctx.pos == pos else 0), ctx.pos
         if still > MOST_EMPTY:
             raise LexerUnfit("it makes no progress")
-        for match_at, action, new_state in rules[ctx.stack[-1]]:
+        fitting, rules = states[ctx.stack[-1]]
+        for match_at, action, new_state in fitting.get(text[pos : pos + 1], rules):
             match = match_at(text, ctx.pos, ctx.end)
             if match is None:
                 continue
@@ -142,7 +143,6 @@ Token = tuple[int, TokenType, str]
 Report = Callable[[int, State], None]
 Start = tuple[str, int, State, Report]
 """Text, position, state and whom to tell of line starts."""
-Rule = tuple[Callable[[str, int], "re.Match[str] | None"], Any, Any]
 ROOT: State = ("root",)
 """The state at the start of a text."""
 
@@ -152,6 +152,8 @@ class CheckpointLexer(Protocol):
 
     _tokens: Mapping[str, Sequence[Rule]]
     """The compiled states of Pygments."""
+    by_character: Mapping[str, ByCharacter] | None
+    """The same by what they can match at; None: not known yet."""
     checkpoint_start: Start | None
     """Consumed by the outermost call, so that nested calls (`using(this)`) are untouched."""
 
@@ -169,10 +171,11 @@ def _tokens(
     lexer.checkpoint_start = None
     _, pos, known, report = begin
     states = list(stack) if known is ROOT else list(cast("tuple[str, ...]", known))
-    rules = lexer._tokens
+    known_states = _by_character(lexer)
     still = 0
     while True:
-        for match_at, action, new_state in rules[states[-1]]:
+        fitting, rules = known_states[states[-1]]
+        for match_at, action, new_state in fitting.get(text[pos : pos + 1], rules):
             match = match_at(text, pos)
             if match is None:
                 continue
@@ -201,6 +204,10 @@ def _tokens(
             report(pos, tuple(states))
 
 
+def _by_character(lexer: CheckpointLexer) -> Mapping[str, ByCharacter]:
+    return lexer.by_character or {state: ({}, rules) for state, rules in lexer._tokens.items()}
+
+
 def _extended_tokens(
     lexer: CheckpointLexer, text: str | None = None, context: Any = None
 ) -> Iterator[Token]:
@@ -212,15 +219,16 @@ def _extended_tokens(
     yield from context_tokens(lexer, begin, context, () if begin[2] is ROOT else begin[2])
 
 
+_OWN: dict[str, Any] = {"checkpoint_start": None, "by_character": None, "tokens": {"root": []}}
 Checkpointed = RegexLexerMeta(
     "Checkpointed",
     (RegexLexer,),
-    {"get_tokens_unprocessed": _tokens, "checkpoint_start": None, "tokens": {"root": []}},
+    {"get_tokens_unprocessed": _tokens, **_OWN},
 )
 CheckpointedExtended = RegexLexerMeta(
     "CheckpointedExtended",
     (ExtendedRegexLexer,),
-    {"get_tokens_unprocessed": _extended_tokens, "checkpoint_start": None, "tokens": {"root": []}},
+    {"get_tokens_unprocessed": _extended_tokens, **_OWN},
 )
 
 

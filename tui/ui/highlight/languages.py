@@ -19,6 +19,7 @@ from pygments.lexers import find_lexer_class, get_all_lexers
 
 from tui.ui.highlight.checkpoints import checkpointed, restarts
 from tui.ui.highlight.embedded import LinesMaker, embedding, others
+from tui.ui.highlight.first_characters import by_character
 from tui.ui.highlight.guard import BUILD_CPU_S, Guard, Troubles
 from tui.ui.highlight.incremental import IncrementalLines
 from tui.ui.highlight.lines import Lines, NoLines
@@ -128,6 +129,9 @@ class Language:
             for other in others(states):
                 yield from _compiled(other)
             made._tokens = embedding(states, language_of, by_alias)
+            for found in by_character(made._tokens):
+                yield
+                made.by_character = found
         self._made = made
 
 
