@@ -19,7 +19,6 @@ IN_CYCLES = {
     "tui.core.edits.decisions tui.core.edits.ledger",
     "tui.core.edits.drift tui.core.edits.file_record tui.core.edits.footing "
     "tui.core.edits.journal tui.core.edits.open_section",
-    "tui.ui.guide.guide tui.ui.screens.workbench_panes",
 }
 """Modules that import each other today, most for types only: the list may only shrink."""
 

@@ -31,7 +31,7 @@ ROOMS = (conversation, prompt, standing, editor, review, screens, first_run, pai
 SCENES = [scene for room in ROOMS for scene in room.SCENES]
 AT_ONCE = {"turn", "stages", "question", "find", "review", "status", "guide-3", "ascii-stages"}
 """Of the fast tier."""
-OVER = {"OfferList", "Toast", "FileTree", "ScrollBar"}
+OVER = {"CompletionList", "Toast", "FileTree", "ScrollBar"}
 """These lie over others, as they are meant to."""
 
 

@@ -86,7 +86,7 @@ async def test_what_is_typed_at_once_behind_a_key_of_the_editor_goes_where_the_k
     exercise(session)
     async with running(session) as (app, pilot):
         await settled(session, pilot)
-        app.bench.enter_editor()
+        app.bench.pane_actions.enter_editor()
         await pilot.pause()
         order = KeyOrder(app.post_message, asyncio.get_running_loop())
         post(order, sent + "xyz")
@@ -126,7 +126,7 @@ async def test_a_burst_in_the_editor_is_what_was_typed_and_is_painted_a_few_time
     session = ScriptedSession()
     exercise(session)
     async with running(session) as (app, pilot):
-        app.bench.enter_editor()
+        app.bench.pane_actions.enter_editor()
         await pilot.pause()
         editor, painted = app.bench.editor.editor, list[int]()
         monkeypatch.setattr(editor, "repaint", lambda: painted.append(1))
@@ -154,7 +154,7 @@ async def test_text_behind_a_key_whose_action_takes_long_goes_where_the_key_lead
     session = ScriptedSession()
     exercise(session)
     async with running(session) as (app, pilot):
-        app.bench.enter_editor()
+        app.bench.pane_actions.enter_editor()
         await pilot.pause()
         run_action, before = app.run_action, app.bench.editor.editor.view.buffer.text()
 

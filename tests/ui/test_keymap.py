@@ -14,7 +14,7 @@ from tests.support.scripted_session import ScriptedSession
 from tests.support.tables import each
 from tui.core.files import GitState
 from tui.ui.editor import tabs
-from tui.ui.editor.paint import BARS, SLOW_PEN
+from tui.ui.editor.paint import BARS, GUTTER_GHOST
 from tui.ui.key_words import KeyWords
 from tui.ui.keymap import KEYMAP, actions
 from tui.ui.palette import Palette
@@ -36,7 +36,7 @@ LEFT = {sign[0] for sign, _ in SIGNS if sign.endswith("left of a line")}
 
 
 def test_the_gutters_signs_have_words() -> None:
-    assert {*BARS.values(), SLOW_PEN} == LEFT
+    assert {*BARS.values(), GUTTER_GHOST} == LEFT
 
 
 def test_tabs_and_git_have_words() -> None:

@@ -378,8 +378,8 @@ async def _run(
     if workplace.tracer is not None:
         workplace.tracer.watch()
     open_files(composition.session, target)
-    last_words = LastWords(app.unsaved, composition.rescue)
-    app.on_forced_end = last_words.keep
+    last_words = LastWords(app.leaving.unsaved, composition.rescue)
+    app.leaving.on_forced = last_words.keep
     try:
         code = await app.run_async()
     finally:

@@ -229,7 +229,8 @@ class Guided:
         if self.kept is not None:
             words = f"Your old practice workspace is kept in {self.kept}"
             app.notify(words, timeout=8, markup=False)
-        Guide(app.bench, self._ended).begin()
+        bench = app.bench
+        bench.begin_guide(Guide(bench.session, bench.prompt_box, bench.panes, self._ended))
 
     def _suggested(self) -> str:
         return suggested(self.root) if self.is_over else self.script.prompt

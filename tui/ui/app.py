@@ -4,46 +4,50 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from pathlib import PurePath
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 from textual import events
 from textual.actions import SkipAction
-from textual.binding import Binding, BindingType
+from textual.app import SystemCommand
+from textual.binding import BindingType
 from textual.driver import Driver
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 from tui.core.stamping import Stamp, no_stamp
-from tui.core.unsaved import Unsaved
-from tui.engine.intents import Interrupt, SaveFile, StopDeciding
+from tui.engine.intents import Interrupt, StopDeciding
 from tui.engine.session import Session
 from tui.ui import preload, theme
 from tui.ui.key_order import TypedKey
-from tui.ui.keyed_app import KeyedApp
-from tui.ui.keymap import shown
+from tui.ui.keymap import app_bindings, behind, shown
+from tui.ui.keys.spelling import LEADER
+from tui.ui.keys.table import Key, Scope
+from tui.ui.leaving import Leaving
 from tui.ui.screens.workbench import Workbench
-from tui.ui.sheets import at_start, behind
+from tui.ui.sheets import at_start
+from tui.ui.sheets import behind as sheets_behind
 from tui.ui.terminal.notifying import Moment
-from tui.ui.terminal.terminal_app import ENDING, TerminalApp
+from tui.ui.terminal.terminal_app import TerminalApp
 from tui.ui.theming.theme_manager import ThemeManager
 from tui.ui.tick import Frame
 from tui.ui.widgets.field import Field, tame
 
-if TYPE_CHECKING:
-    from tui.ui.screens.leave import Choice
 
+class DuettoApp(TerminalApp, inherit_bindings=False):
+    """duetto on a screen; the session does the work.
 
-class DuettoApp(TerminalApp, KeyedApp):
-    """duetto on a screen; the session does the work."""
+    Textual's own bindings are not taken over: what they do is in the keymap, where it can be
+    changed.
+    """
 
     TITLE = "duetto"
     CSS_PATH: ClassVar[list[str | PurePath]] = [*at_start()]
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "stop_first", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = app_bindings()
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = ""
+    """The keymap has it."""
 
     def __init__(
         self,
@@ -69,20 +73,17 @@ class DuettoApp(TerminalApp, KeyedApp):
         self.bench = Workbench(session, workspace=workspace, branch=branch)
         self.themes = ThemeManager(self, theme_name)
         self.on_background = self.themes.background_is
+        self.leaving = Leaving(self, session, lambda: self.bench.prompt_box.draft)
         session.keeping.draft = lambda: self.bench.prompt_box.draft
         self.bench.editor.sides.follow.on = follow
         self.stamp: Stamp = no_stamp
         """For the driver: keys and frames."""
         self.copy_here: Callable[[str], bool] = lambda text: False
         """Copies by a program of this machine's desktop; False: there is none."""
-        self.on_forced_end: Callable[[], None] = lambda: None
-        """Called when a signal ends the app, before anything else."""
         self.on_begun: Callable[[], None] = lambda: None
         """Called when the first picture is on the screen and the session runs."""
         self._frame: Frame | None = None
         self._was_busy = self._stopped_first = False
-        self._leaving = False
-        """The user wants to leave, and was asked about what would be lost."""
 
     def reduce_motion(self) -> None:
         """Nothing slides, and the meter counts calmly; called before the app runs."""
@@ -125,11 +126,14 @@ class DuettoApp(TerminalApp, KeyedApp):
         """Wire the frame; the session starts when the first frame is on the screen."""
         self._frame = Frame(self._paint, self.call_later)
         self._frame.stamp = self.stamp
+        self.leaving.before = self._frame.stop
         first = self.session.input_first
         self._frame.waits = lambda: first.untaken
         self.session.on_wake = self._frame.wake
         self.theme_changed_signal.subscribe(self, lambda _: self._recolour())
-        self.bench.call_later(self._catch_signals)  # until it is mounted the driver sees to them
+        self.bench.call_later(
+            self.leaving.catch_signals
+        )  # until it is mounted the driver sees to them
         self.call_after_refresh(self._start)
 
     def refresh(
@@ -157,6 +161,55 @@ class DuettoApp(TerminalApp, KeyedApp):
         await super().on_event(event)
         if climbed or not event.is_forwarded:
             event.on_taken()
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The command palette: slash commands, what has a key, themes."""
+        from tui.ui.palette import offers
+
+        yield from offers(self.bench, screen, self._act)
+
+    def action_help(self) -> None:
+        """Show all keys; on the help itself: close it."""
+        from tui.ui.screens.help import HelpScreen
+
+        if isinstance(self.screen, HelpScreen):
+            self.screen.dismiss()
+        else:
+            self.push_screen(HelpScreen(self._scopes() or self.bench.scopes))
+
+    def action_command_palette(self) -> None:
+        """List all commands, once.
+
+        Textual's gives it an id, and ends the app where another one is under the help, or not
+        quite gone.
+        """
+        from tui.ui.palette import Palette
+
+        if not any(isinstance(screen, Palette) for screen in self.screen_stack):
+            self.push_screen(Palette())
+
+    def action_leader(self) -> None:
+        """List what the next key does here. Raises SkipAction on a screen of its own keys."""
+        self.action_chord(LEADER)
+
+    def action_chord(self, first: str) -> None:
+        """The first key of several. Raises SkipAction where no chord begins with it."""
+        if not behind((first,), self._scopes()):
+            raise SkipAction
+        from tui.ui.screens.which_key import WhichKey
+
+        self.push_screen(WhichKey((first,), self._scopes(), self._act))
+
+    def _scopes(self) -> tuple[Scope, ...]:
+        """The scopes whose keys work on this screen now; none: it has its own keys."""
+        scopes: tuple[Scope, ...] = getattr(self.screen, "scopes", ())
+        return scopes
+
+    def _act(self, key: Key) -> None:
+        """Do what a row of the keymap does in the app's own turn: what lies in front is gone."""
+        from tui.ui.keys.dispatch import act
+
+        self.call_later(act, self, self.bench, key)
 
     def action_suspend(self) -> None:
         """Back to the shell that started duetto, until ``fg``."""
@@ -187,26 +240,18 @@ class DuettoApp(TerminalApp, KeyedApp):
         """
         if self.screen is self.bench or not self.stops_first:
             raise SkipAction
-        answers = self.bench.stoppable and not self.session.status.stopping
+        answers = self.bench.turn_actions.stoppable and not self.session.status.stopping
         self.session.submit(Interrupt() if answers else StopDeciding())
 
     @property
     def stops_first(self) -> bool:
-        """See `KeyedApp`."""
+        """An answer streams, or hunks are decided on: Esc stops that before it closes anything."""
         status = self.session.status
-        return (self.bench.stoppable and not status.stopping) or bool(status.deciding)
+        return (self.bench.turn_actions.stoppable and not status.stopping) or bool(status.deciding)
 
     async def action_quit(self) -> None:
         """Leave; ask first when something would be left behind."""
-        from tui.ui.screens.leave import LeaveScreen, reasons_to_stay, unsaved_paths
-
-        if isinstance(self.screen, LeaveScreen):
-            return
-        if reasons := reasons_to_stay(self.session, self.bench.prompt_box.draft):
-            unsaved = bool(unsaved_paths(self.session))
-            self.push_screen(LeaveScreen(reasons, unsaved=unsaved), self._left)
-        else:
-            await self._leave()
+        await self.leaving.ask()
 
     def _start(self) -> None:
         """After the first paint: run the session."""
@@ -222,7 +267,7 @@ class DuettoApp(TerminalApp, KeyedApp):
         await asyncio.sleep(preload.AFTER_S)
         await asyncio.to_thread(preload.warm)
         self.themes.register_all()
-        for path in behind():
+        for path in sheets_behind():
             if not self.stylesheet.has_source(str(path)):
                 self.stylesheet.read(path)
                 self.stylesheet.parse()
@@ -252,48 +297,12 @@ class DuettoApp(TerminalApp, KeyedApp):
         self._was_busy = busy
         if self._stopped_first != self.stops_first:
             self._stopped_first = self.stops_first
-            self.say_ways()
+            for screen in self.screen_stack:  # those that name the way out say it anew
+                if (say := getattr(screen, "say_ways", None)) is not None:
+                    say()
         self.say_state(Moment(busy, bool(self.session.status.asks), self.session.status.outcome))
 
     def _recolour(self) -> None:
         """Textual's theme changed: renderers follow."""
         if self.themes.recolour() is not None and self.bench.is_mounted:
             self.bench.recolour()
-
-    def _left(self, choice: Choice | None) -> None:
-        """The question was answered; what cannot be saved is a reason to stay."""
-        from tui.ui.screens.leave import unsaved_paths
-
-        if choice == "save":
-            for path in unsaved_paths(self.session):
-                self.session.submit(SaveFile(path))
-        if choice == "leave" or (choice == "save" and not unsaved_paths(self.session)):
-            self.call_later(self._leave)
-
-    def unsaved(self) -> Unsaved:
-        """What would be lost if the app ended now; nothing if the user left it behind."""
-        if self._leaving:
-            return Unsaved()
-        return self.session.unsaved(self.bench.prompt_box.draft)
-
-    async def _leave(self) -> None:
-        self._leaving = True
-        if self._frame is not None:
-            self._frame.stop()
-        later = self.session.written_later()
-        await self.session.close()
-        # what was on its way to the disk and could not be written is kept as after a crash
-        self._leaving = not any(map(self.session.workspace.is_dirty, later))
-        self.exit(0)
-
-    def _catch_signals(self) -> None:
-        """What would end the process ends the app in order: the terminal is restored."""
-        loop = asyncio.get_running_loop()
-        for number in ENDING:
-            with suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, self._end, 128 + number)
-
-    def _end(self, code: int) -> None:
-        """By force; a terminal that is gone may hold up the way out, so the text is kept first."""
-        self.on_forced_end()
-        self.exit(code, code)

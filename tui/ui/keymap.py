@@ -20,6 +20,10 @@ from tui.ui.keys.spelling import key_name as spelled_name
 from tui.ui.keys.table import SCOPES, TABLE, Key, Scope, When
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from textual.screen import Screen
+
     from tui.ui.keys.remapping import Refused
 
 
@@ -125,14 +129,19 @@ def actions(scope: Scope) -> Mapping[str, str]:
     return _now.actions[scope]
 
 
-def bindings(*scopes: Scope) -> list[BindingType]:
+def bindings(*scopes: Scope, by: str = "") -> list[BindingType]:
     """Textual bindings for the ``BINDINGS`` of the widget or screen that owns these scopes.
 
-    What the app itself does is bound by the app (`app_bindings`), over every screen.
+    ``by`` names an action that gets the row's: ``command('accept')``. What the app itself does is
+    bound by the app (`app_bindings`), over every screen.
     """
+
+    def action(key: Key) -> str:
+        return f"{by}({key.action!r})" if by else key.action
+
     return _now.keep(
         lambda: [
-            Binding(",".join(single), key.action, key.help, show=False, priority=key.priority)
+            Binding(",".join(single), action(key), key.help, show=False, priority=key.priority)
             for scope in scopes
             for key in rows(scope)
             if (single := _single(key)) and not key.action.startswith("app.")
@@ -144,6 +153,7 @@ def app_bindings() -> list[BindingType]:
     """Bindings of the app: what works over every screen, and the beginnings of chords."""
     return _now.keep(
         lambda: [
+            Binding("escape,ctrl+c", "stop_first", show=False, priority=True),
             *(
                 Binding(",".join(single), key.action, key.help, show=False, priority=True)
                 for key in rows("global")
@@ -250,6 +260,12 @@ def shown(action: str, scope: Scope = "global", most: int = 1) -> str:
     if (key := row_of(action, scope)) is None:
         return ""
     return " ".join(map(key_name, key.keys[:most])) if key.keys else "".join(ways(key)[:1])
+
+
+def way_out(screen: Screen[Any], closes: str = "closes") -> str:
+    """What Esc does now on a screen over the workbench, which it otherwise ``closes``."""
+    stops = getattr(screen.app, "stops_first", False)
+    return "Esc stops the answer" if stops else f"Esc {closes}"
 
 
 def hints(

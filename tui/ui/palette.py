@@ -6,7 +6,7 @@ workbench it offers what can be done anywhere on it, over the review what can be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from textual import on
 from textual.app import SystemCommand
@@ -18,7 +18,6 @@ from textual.widgets import OptionList
 
 from tui.engine.slash import COMMANDS
 from tui.ui import theme
-from tui.ui.keyed_app import KeyedApp
 from tui.ui.keymap import rows, ways
 from tui.ui.keys.table import SCOPE_TITLES, SCOPES, Key, Scope
 from tui.ui.screens.workbench import Workbench
@@ -54,9 +53,10 @@ class Palette(CommandPalette):
             event.prevent_default()
 
 
-def offers(app: KeyedApp, bench: Workbench, screen: Screen[object]) -> Iterator[SystemCommand]:
+def offers(
+    bench: Workbench, screen: Screen[object], act: Callable[[Key], None]
+) -> Iterator[SystemCommand]:
     """Everything that can be chosen; the palette sorts it by its first word."""
-    act = app.acting()
     over = set(getattr(screen, "scopes", ())) & set(OVER)
     said: set[str] = set()
     if not over:
@@ -64,7 +64,7 @@ def offers(app: KeyedApp, bench: Workbench, screen: Screen[object]) -> Iterator[
     for key, title in titled(over, said):
         yield SystemCommand(title, ", ".join(ways(key)), lambda key=key: act(key))
     themes = "Choose a theme: the whole app tries it on"
-    yield SystemCommand("Themes", themes, lambda: bench.run_slash("/theme"))
+    yield SystemCommand("Themes", themes, lambda: bench.slash.run("/theme"))
     for name in theme.theme_names():
         title = theme.cached_theme(name).title
         yield SystemCommand(
@@ -84,7 +84,7 @@ def _commands(bench: Workbench, said: set[str]) -> Iterator[SystemCommand]:
         yield SystemCommand(
             f"/{command.name}",
             command.help + (f" ({', '.join(ways(key))})" if key is not None else ""),
-            lambda name=command.name: bench.run_slash(f"/{name}"),
+            lambda name=command.name: bench.slash.run(f"/{name}"),
         )
 
 

@@ -59,7 +59,9 @@ def practice() -> ScriptedSession:
 
 async def step_1(show: Show) -> None:
     """Ask for a change."""
-    Guide(show.app.bench, lambda ending: None).begin()
+    bench = show.app.bench
+    parts = (bench.session, bench.prompt_box, bench.panes)
+    bench.begin_guide(Guide(*parts, lambda ending: None))
     await show.settle()
 
 

@@ -17,7 +17,7 @@ def undecided() -> ScriptedSession:
 
 async def themes(show: Show) -> None:
     """The list of themes, over a turn."""
-    show.app.bench.run_slash("/theme")
+    show.app.bench.slash.run("/theme")
     await show.settle()
     await show.pilot.pause(0.1)
 

@@ -78,7 +78,7 @@ async def test_from_a_card_to_its_lines_and_back_to_the_card() -> None:
             assert hunk is not None
             await pilot.press("alt+k")
             await settled(session, pilot)
-            assert app.bench.in_editor(app.bench.focused)
+            assert app.bench.pane_actions.in_editor(app.bench.focused)
             assert app.bench.panes.in_sight("editor")
             await pilot.press("alt+k")
             assert app.bench.focused is app.bench.transcript

@@ -132,7 +132,9 @@ class Stand:
     def __init__(self, session: ScriptedSession, app: DuettoApp, pilot: Pilot[int]) -> None:
         self.session, self.app, self.pilot = session, app, pilot
         self.endings: list[Ending] = []
-        self.guide = Guide(app.bench, self.endings.append)
+        bench = app.bench
+        parts = (session, bench.prompt_box, bench.panes)
+        self.guide = Guide(*parts, self.endings.append)
 
     async def settle(self) -> None:
         self.session.now_s += 5.0
@@ -168,7 +170,7 @@ async def guided(size: tuple[int, int] = (120, 36)) -> AsyncIterator[Stand]:
     session.status.suggestion = PROMPT
     async with running(session, size) as (app, pilot):
         stand = Stand(session, app, pilot)
-        stand.guide.begin()
+        app.bench.begin_guide(stand.guide)
         await stand.settle()
         yield stand
 
@@ -199,7 +201,7 @@ async def test_it_follows_from_the_prompt_to_the_other_model() -> None:
         assert stand.endings == ["done"]
         await stand.pilot.press("escape")
         await stand.settle()
-        assert stand.app.bench.guide is None
+        assert not stand.guide.running
         assert stand.endings == ["done"]
 
 
@@ -207,8 +209,8 @@ async def test_the_key_that_leaves_has_to_be_pressed_twice() -> None:
     async with guided() as stand:
         await stand.pilot.press("escape")
         assert "Esc again leaves the guide" in stand.guide.text
-        assert stand.app.bench.guide is stand.guide
+        assert stand.guide.running
         await stand.pilot.press("escape")
-        assert stand.app.bench.guide is None
+        assert not stand.guide.running
         assert stand.endings == ["left"]
         stand.session.status.throttle = 50

@@ -72,7 +72,7 @@ async def test_editing_leads_to_the_editor_and_back_to_a_decision() -> None:
         await settled(session, pilot)
         bench = pilot.app.screen
         assert isinstance(bench, Workbench)
-        assert bench.in_editor(bench.focused)
+        assert bench.pane_actions.in_editor(bench.focused)
         await pilot.press("alt+y")
         await settled(session, pilot)
         assert session.asked[-1] == Accept((2,))
@@ -225,7 +225,7 @@ async def shown(app: DuettoApp, pilot: Pilot[int]) -> ReviewScreen:
 
 async def test_slash_diff_shows_the_buffer_against_the_disk() -> None:
     async with working() as (session, app, pilot):
-        assert app.bench.run_slash("/diff disk ledger/cache.py")
+        assert app.bench.slash.run("/diff disk ledger/cache.py")
         screen = await shown(app, pilot)
         assert "against the disk · 1 file" in whole(screen)
         rows = seen(screen)
@@ -238,7 +238,7 @@ async def test_slash_diff_shows_the_buffer_against_the_disk() -> None:
 async def test_a_file_that_is_not_there_is_not_the_same_as_anything() -> None:
     async with working() as (_, app, pilot):
         for against in ("disk", "head", "turn"):
-            app.bench.run_slash(f"/diff {against} nonsense.py")
+            app.bench.slash.run(f"/diff {against} nonsense.py")
             rows = " ".join(seen(await shown(app, pilot)))
             assert "There is no file 'nonsense.py'." in rows
             await pilot.press("escape")

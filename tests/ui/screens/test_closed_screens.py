@@ -20,7 +20,7 @@ async def test_nothing_holds_a_screen_that_was_closed(key_or_command: str) -> No
         await pilot.press("escape")
         await until(pilot, lambda: pilot.app.screen is bench)
         if key_or_command.startswith("/"):
-            bench.run_slash(key_or_command)
+            bench.slash.run(key_or_command)
         else:
             await pilot.press(key_or_command)
         await until(pilot, lambda: pilot.app.screen is not bench)

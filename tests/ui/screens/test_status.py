@@ -128,7 +128,7 @@ async def test_it_is_live_and_can_be_left() -> None:
     session = ScriptedSession()
     session.measured(512, 0.5)
     async with running(session, (80, 24)) as (app, pilot):
-        app.bench.run_slash("/meter")
+        app.bench.slash.run("/meter")
         await settled(session, pilot)
         screen = app.screen
         assert isinstance(screen, MeterScreen)
@@ -154,7 +154,7 @@ async def test_it_begins_with_the_place_where_one_is() -> None:
         await pilot.press("f1")
         await pilot.pause()
         assert app.screen is app.bench
-        app.bench.enter_editor()
+        app.bench.pane_actions.enter_editor()
         await pilot.press("f1")
         await pilot.pause()
         assert shown(app).startswith("In the editor")

@@ -127,6 +127,6 @@ async def test_the_users_keys_work_and_the_old_ones_do_not() -> None:
             assert app.screen is not app.bench, key
             await press(pilot, "escape")
             assert app.screen is app.bench, key
-        app.bench.enter_editor()
+        app.bench.pane_actions.enter_editor()
         await press(pilot, "ctrl+k")
         assert app.focused.id == "find-needle", "before the editor's own Ctrl+K"

@@ -209,7 +209,7 @@ async def test_it_is_edited_in_the_editor_and_accepted_with_one_key() -> None:
         await pilot.press("e")
         await settled(session, pilot)
         assert session.intents == [OpenFile("ledger/cache.py", 7)]
-        assert app.bench.in_editor(app.focused)
+        assert app.bench.pane_actions.in_editor(app.focused)
         assert "Alt+Y accept hunk" in footer(app)
         await pilot.press("x", "alt+y")
         await settled(session, pilot)

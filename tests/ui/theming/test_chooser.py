@@ -25,7 +25,7 @@ async def choosing(
     kept: list[str] = []
     async with running(session, size) as (app, pilot):
         app.themes.keep = kept.append
-        app.bench.run_slash("/theme")
+        app.bench.slash.run("/theme")
         await pilot.pause()
         await pilot.pause()
         yield app, pilot, kept
@@ -72,7 +72,7 @@ async def test_a_file_that_changes_is_put_on_while_it_is_worn(tmp_path: Path) ->
     session = ScriptedSession()
     try:
         async with running(session) as (app, pilot):
-            app.bench.run_slash("/theme mine")
+            app.bench.slash.run("/theme mine")
             await pilot.pause()
             assert theme.active().colours["accent"] == "#ff8800"
             file.write_text('base = "dusk"\n[palette]\naccent = "#00aaff"\nfats = "#fff"\n')

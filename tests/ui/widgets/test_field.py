@@ -25,7 +25,7 @@ async def test_what_is_pasted_is_inert_on_the_screen() -> None:
     exercise(session)
     async with running(session, (120, 36)) as (app, pilot):
         for keys in ("ctrl+f", "ctrl+r", "ctrl+r tab", "ctrl+g", "ctrl+o", "ctrl+t", "ctrl+p"):
-            app.bench.enter_editor()
+            app.bench.pane_actions.enter_editor()
             await pilot.pause()
             await pilot.press(*keys.split())
             await until(pilot, lambda: isinstance(app.focused, Input))

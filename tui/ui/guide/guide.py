@@ -16,7 +16,6 @@ from tui.ui.guide.lesson import STEPS, Facts, Lesson, Step
 from tui.ui.guide.pages import REPEATED, SLOW_TOKENS_S, Place, Said, key_of, said, sentence, summary
 from tui.ui.prompt.box import PromptBox
 from tui.ui.rows import Piece, clip, inert, make_strip, one_line, wrap
-from tui.ui.screens.workbench_panes import WorkbenchPanes
 from tui.ui.widgets.painted import PaintedWidget
 from tui.ui.widgets.panes import Panes
 
@@ -169,14 +168,18 @@ _TOO_LATE_S = 1.5
 class Guide:
     """One lesson on the screen, from `begin` to `leave`."""
 
-    def __init__(self, bench: WorkbenchPanes, on_end: Callable[[Ending], None]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        prompt_box: PromptBox,
+        panes: Panes,
+        on_end: Callable[[Ending], None],
+    ) -> None:
         """``on_end`` is told once how it ended; nothing, if duetto is left before."""
         self.lesson = Lesson()
-        self._bench = bench
-        self._session: Session = bench.session
-        self._box: PromptBox = bench.prompt_box
-        self._panes: Panes = bench.panes
-        self._facts = Facts(bench.session)
+        self.running = False
+        self._session, self._box, self._panes = session, prompt_box, panes
+        self._facts = Facts(session)
         self._panel = GuidePanel()
         self._on_end = on_end
         self._slowed = False
@@ -195,13 +198,13 @@ class Guide:
     def begin(self) -> None:
         """Put the panel over the prompt; the model is slowed down until it was stopped."""
         self._panes.mount(self._panel, before=self._box)
-        self._bench.guide = self
+        self.running = True
         self.lesson.begin(self._facts.look())
         if len(self._session.status.models) < 2:
             self.lesson.skipped.add("switch")  # there is no other one
         self._pace()
         self._box.focus_prompt()
-        self._bench.call_after_refresh(self.look)
+        self._panes.call_after_refresh(self.look)
 
     def sync(self, notices: Notices) -> None:
         """Take up what changed; called once a frame."""
@@ -210,7 +213,7 @@ class Guide:
 
     def look(self) -> None:
         """See how far it has come, and say what to do next if that is something else."""
-        if self._bench.guide is not self:
+        if not self.running:
             return
         before, sight = self.lesson.sight, self._facts.look()
         self.lesson.look(sight)
@@ -235,7 +238,12 @@ class Guide:
             self._on_end("done")
 
     def leave(self) -> bool:
-        """Put the guide away, at the second time of asking; the key is taken either way."""
+        """Put the guide away, at the second time of asking; the key is taken either way.
+
+        False: it is not there any more.
+        """
+        if not self.running:
+            return False
         over, now_s = self.lesson.step is None, self._session.now()
         if not over and self.lesson.step == "stop" and now_s - self._ended_s < _TOO_LATE_S:
             return True
@@ -243,14 +251,14 @@ class Guide:
             self._asked = True
             self._say(self._place())
             return True
-        self._bench.guide = None
+        self.running = False
         self._pace()
         self._panel.remove()
         if not self._told:
             self._told = True
             self._on_end("left")
             words = f"The guide is put away. {REPEATED} brings it back."
-            self._bench.notify(words, timeout=6, markup=False)
+            self._panes.notify(words, timeout=6, markup=False)
         return True
 
     def _place(self) -> Place:
@@ -269,7 +277,7 @@ class Guide:
 
     def _pace(self) -> None:
         """Slow while there is something to stop; a pace that the user asked for is left alone."""
-        wanted = self.lesson.slow and self._bench.guide is self
+        wanted = self.lesson.slow and self.running
         if wanted != self._slowed:
             self._slowed = wanted
             if wanted or self._session.status.throttle == SLOW_TOKENS_S:

@@ -18,8 +18,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from tui.engine.slash import COMMANDS
-from tui.ui.keymap import rows, ways
-from tui.ui.keys.dispatch import way_out
+from tui.ui.keymap import rows, way_out, ways
 from tui.ui.keys.table import SCOPE_TITLES, SCOPES, Scope
 from tui.ui.rows import breaks
 from tui.ui.sheets import sheet

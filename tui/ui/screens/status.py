@@ -22,7 +22,7 @@ from tui.engine.notices import Status
 from tui.engine.ports import Abilities
 from tui.engine.session import Session
 from tui.ui.conversation.views import ROLE_GLYPHS
-from tui.ui.keys.dispatch import way_out
+from tui.ui.keymap import way_out
 from tui.ui.rows import breaks, clip, clip_left, one_line
 from tui.ui.sheets import sheet
 from tui.ui.widgets.figures import dollars

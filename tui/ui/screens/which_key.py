@@ -12,8 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from tui.ui.keymap import behind, key_name, leader_keys, shown
-from tui.ui.keys.dispatch import way_out
+from tui.ui.keymap import behind, key_name, leader_keys, shown, way_out
 from tui.ui.keys.spelling import LEADER
 from tui.ui.keys.table import SCOPE_TITLES, Key, Scope
 from tui.ui.rows import clip

@@ -8,29 +8,23 @@ It routes: widgets' messages become intents, the session's notices become `sync`
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import isawaitable
+from typing import TYPE_CHECKING
 
 from textual import events
+from textual.actions import parse
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tui.core.edits.hunk import Hunk
-from tui.engine.intents import (
-    Accept,
-    Intent,
-    OpenFile,
-    Prompt,
-    Queue,
-    Reject,
-    RunCommand,
-    Steer,
-)
+from tui.engine.intents import Intent, Prompt, Queue, RunCommand, Steer
 from tui.engine.notices import Notices, Trouble
 from tui.engine.session import Session
 from tui.ui.conversation.transcript import TranscriptPane
 from tui.ui.conversation.views import card_words
 from tui.ui.editor.pane import EditorPane
+from tui.ui.keymap import bindings
 from tui.ui.keys.table import Scope, When
 from tui.ui.messages import (
     ConversationWanted,
@@ -44,23 +38,29 @@ from tui.ui.messages import (
     Scrolled,
     Wanted,
 )
+from tui.ui.painting.screen import PaintedScreen
 from tui.ui.prompt.box import PromptBox
 from tui.ui.review.turn_map import TurnMap
-from tui.ui.screens.workbench_commands import WorkbenchCommands
+from tui.ui.screens.actions import PaneActions, TurnActions
+from tui.ui.screens.slash import SlashCommands
 from tui.ui.widgets.bars import Header, KeysLine
 from tui.ui.widgets.panes import Panes
 from tui.ui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from tui.ui.guide.guide import Guide
 
 SMALLEST = (40, 12)
 _WAYS: dict[How, Callable[[str], Intent]] = {"send": Prompt, "queue": Queue, "steer": Steer}
 """What a draft becomes."""
 
 
-class Workbench(WorkbenchCommands):
+class Workbench(PaintedScreen):
     """The workbench of one session."""
 
     AUTO_FOCUS = ""
     """`on_mount` gives the prompt the focus, not the first widget."""
+    BINDINGS = bindings("global", by="command")
 
     def __init__(self, session: Session, *, workspace: str = "", branch: str = "") -> None:
         """``workspace`` is the folder's absolute path; ``branch`` that of git, if any."""
@@ -81,12 +81,19 @@ class Workbench(WorkbenchCommands):
         )
         self.status_line = StatusLine(session, name, branch, id="status")
         self._keys = KeysLine(id="keys")
+        self.pane_actions = PaneActions(
+            self, self.panes, self.transcript, self.prompt_box, self.editor
+        )
+        self.turn_actions = TurnActions(self, session, self.pane_actions)
+        self.slash = SlashCommands(
+            self, session, self.pane_actions, self.turn_actions, self.status_line.scene
+        )
+        self.guide: Guide | None = None
+        """The lesson that runs, or ran."""
         self._was_busy = False
         self._given_back = ""
         """The unsent prompt that the prompt box has taken back."""
         self._had_focus: Widget | None = None
-        self.scopes: tuple[Scope, ...] = ("global",)
-        """Whose keys work now, the nearest first."""
 
     def compose(self) -> ComposeResult:
         """Everything at once: first paint needs no socket."""
@@ -128,11 +135,16 @@ class Workbench(WorkbenchCommands):
             self._tell(trouble)
         if notices.diff is not None:
             path, against = notices.diff
-            self.show_diff(against, path)
-        if self.over is not None:
-            self.over(notices)
+            self.turn_actions.show_diff(against, path)
+        if self.turn_actions.over is not None:
+            self.turn_actions.over(notices)
         if self.guide is not None:
             self.guide.sync(notices)
+
+    def begin_guide(self, guide: Guide) -> None:
+        """Have a lesson over the prompt from now on."""
+        self.guide, self.turn_actions.leave_guide = guide, guide.leave
+        guide.begin()
 
     def recolour(self) -> None:
         """The theme changed: lines were made with colours, they are made anew."""
@@ -157,7 +169,7 @@ class Workbench(WorkbenchCommands):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The pane with the focus is seen; the prompt is under either. The footer follows."""
-        if self.in_editor(event.widget):
+        if self.pane_actions.in_editor(event.widget):
             self.panes.show("editor")
         elif event.widget is self.transcript:
             self.panes.choose("conversation")
@@ -165,54 +177,71 @@ class Workbench(WorkbenchCommands):
             self.editor.dock.close()
         self.update_keys()
 
+    def on_key(self, event: events.Key) -> None:
+        """What is typed while nothing has the focus (the window was too small) is the prompt's."""
+        if self.focused is None and event.is_printable and event.character:
+            event.stop()
+            self.prompt_box.focus_prompt(event.character)
+
+    async def action_command(self, action: str) -> None:
+        """Do what a row of the keymap's scope "global" says: ``accept``, ``pane('editor')``."""
+        _, name, arguments = parse(action)
+        owner = self.turn_actions if hasattr(self.turn_actions, name) else self.pane_actions
+        done = getattr(owner, name)(*arguments)
+        if isawaitable(done):
+            await done
+        self.update_keys()
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """Whose keys work now, the nearest first."""
+        focused = self.focused
+        if focused is self.transcript:
+            chosen = self.transcript.selection.hunk is not None
+            return ("review", "conversation", "global") if chosen else ("conversation", "global")
+        if self.pane_actions.in_editor(focused):
+            in_tree = focused is self.editor.dock.tree
+            return ("files", "editor", "global") if in_tree else ("editor", "global")
+        return ("queue" if self.prompt_box.in_queue else "prompt", "global")
+
     def update_keys(self) -> None:
         """The footer says what the keys do now."""
         status, roster = self.session.status, self.session.workspace.roster
-        states: set[When] = {"busy" if status.busy else "idle"}
-        if roster.has_decidable():
-            states.add("pending")
-        if roster.has_waiting():
-            states.add("waiting")
-        if status.can_send_failure and not status.busy:
-            states.add("failed")
-        if self.panes.narrow and self.panes.shown == "editor":
-            states.add("under")
-        if self.stoppable or status.running:
-            states.add("stoppable")
-        if status.queued:
-            states.add("queued")
-        if self.edited_hunk() is not None and self.in_editor(self.focused):
-            states.add("editing")
-        focused = self.focused
-        scopes: list[Scope] = ["global"]
-        if focused is self.transcript:
-            hunk = self.transcript.selection.hunk
-            scopes[:0] = ["conversation"] if hunk is None else ["review", "conversation"]
-        elif self.in_editor(focused):
-            scopes.insert(0, "files" if focused is self.editor.dock.tree else "editor")
-            states.discard("under")
-        elif self.prompt_box.in_queue:
-            scopes.insert(0, "queue")
-            states.discard("queued")
-        self.scopes = tuple(scopes)
-        self._keys.show(states, scopes, {"next_pane": self.where_next()})
+        scopes = [scope for scope in self.scopes if scope != "prompt"]
+        in_editor = "editor" in scopes
+        if "files" in scopes:
+            scopes.remove("editor")
+        under = self.panes.narrow and self.panes.shown == "editor"
+        holds: dict[When, bool] = {
+            "busy": status.busy,
+            "idle": not status.busy,
+            "pending": roster.has_decidable(),
+            "waiting": roster.has_waiting(),
+            "failed": status.can_send_failure and not status.busy,
+            "under": under and not in_editor,
+            "stoppable": self.turn_actions.stoppable or bool(status.running),
+            "queued": bool(status.queued) and "queue" not in scopes,
+            "editing": in_editor and self.turn_actions.edited_hunk is not None,
+        }
+        states = {state for state, is_so in holds.items() if is_so}
+        self._keys.show(states, scopes, {"next_pane": self.pane_actions.where_next()})
 
     # -- messages of the widgets
 
     def on_wanted(self, message: Wanted) -> None:
         """A widget asks for something."""
-        self.submit(message.intent)
+        self.session.submit(message.intent)
         if message.enter:
-            self.enter_editor()
+            self.pane_actions.enter_editor()
 
     def on_editor_wanted(self, message: EditorWanted) -> None:
         """The user goes into the editor."""
-        self.enter_editor()
+        self.pane_actions.enter_editor()
 
     def on_entered(self, message: Entered) -> None:
         """The prompt was handed over: a command, a shell command, or words for the model."""
         text = message.text
-        if self.run_slash(text):
+        if self.slash.run(text):
             return
         intent: Intent
         if text.startswith("!"):
@@ -223,7 +252,7 @@ class Workbench(WorkbenchCommands):
         self.app.clear_notifications()  # they would cover what comes
         self.transcript.action_scroll_end()
         self.panes.sent()
-        self.submit(intent)
+        self.session.submit(intent)
 
     def on_prompt_wanted(self, message: PromptWanted) -> None:
         """Back to the prompt."""
@@ -232,7 +261,8 @@ class Workbench(WorkbenchCommands):
     def on_conversation_wanted(self, message: ConversationWanted) -> None:
         """Up from the prompt: an open question first, else the conversation."""
         if message.search:
-            self.action_search()
+            self.pane_actions.search()
+            self.update_keys()
         elif not self.prompt_box.focus_question():
             self.set_focus(self.transcript)
 
@@ -242,13 +272,13 @@ class Workbench(WorkbenchCommands):
 
     def on_draft_changed(self, message: DraftChanged) -> None:
         """Typing disarms the second Ctrl+C."""
-        self.disarm_quit()
+        self.turn_actions.disarm_quit()
         if self.guide is not None:
             self.guide.look()
 
     def on_hunk_selected(self, message: HunkSelected) -> None:
         """Show a hunk in the editor; a pane that is out of sight stays out of sight."""
-        if (hunk := self._hunk(message.hunk_id)) is None:
+        if (hunk := self.turn_actions.hunk(message.hunk_id)) is None:
             return
         self.panes.turn_map.choose(hunk.id)
         lines = None
@@ -259,20 +289,9 @@ class Workbench(WorkbenchCommands):
             lines = first, max(first, hunk.end.line - 1 if hunk.end is not None else first)
         self.editor.files.look(hunk.path, lines)
 
-    def _hunk(self, hunk_id: int) -> Hunk | None:
-        roster = self.session.workspace.roster
-        return roster.by_id(hunk_id) if hunk_id in roster else None
-
     def on_hunk_shown(self, message: HunkShown) -> None:
         """Go to a hunk in the editor."""
-        hunk = self._hunk(message.hunk_id)
-        if hunk is None:
-            return
-        line = hunk.start.line if hunk.start is not None else None
-        self._edited = hunk.id if message.edit else 0
-        self._edited_in_review = message.review
-        self.submit(OpenFile(hunk.path, line))
-        self.enter_editor()
+        self.turn_actions.show_hunk(message)
 
     def _after_review(self) -> None:
         """Nothing is left to decide on: back to the prompt."""
@@ -293,14 +312,10 @@ class Workbench(WorkbenchCommands):
 
     def _tell(self, trouble: Trouble) -> None:
         """Say what went wrong, unless the conversation says it, or the screen over this one."""
-        if self.over is not None and trouble.severity == "information":
+        if self.turn_actions.over is not None and trouble.severity == "information":
             return
         if trouble.noted and self.panes.in_sight("conversation"):
             self.app.clear_notifications()  # older words would cover these
             return
         title, words = card_words(trouble)
         self.notify(words, title=title, severity=trouble.severity, timeout=8, markup=False)
-
-    def decide(self, accept: bool) -> None:
-        """Accept or reject the selected hunk's siblings: all that are pending."""
-        self.submit(Accept() if accept else Reject())

@@ -1,0 +1,305 @@
+"""What the keys of the scope "global" do: methods are named as the rows of the keymap are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.screen import Screen
+from textual.widget import Widget
+
+from tui.core.edits.hunk import Hunk
+from tui.engine.intents import (
+    Accept,
+    Against,
+    Interrupt,
+    OpenFile,
+    Reject,
+    SendFailure,
+    SetEffort,
+    StopCommand,
+    StopDeciding,
+    Switch,
+    UndoTurn,
+    Verify,
+)
+from tui.engine.notices import Notices
+from tui.engine.session import Session
+from tui.engine.slash import EFFORTS
+from tui.ui.conversation.transcript import TranscriptPane
+from tui.ui.editor.pane import EditorPane
+from tui.ui.editor.sides import FEWEST_COLUMNS
+from tui.ui.messages import HunkShown
+from tui.ui.prompt.box import PromptBox
+from tui.ui.widgets.panes import Pane, Panes
+
+_QUIT_WINDOW_S = 2.0
+"""A second Ctrl+C within it leaves."""
+
+
+class PaneActions:
+    """Which pane is seen, which has the keys, and what the editor's pane has."""
+
+    def __init__(
+        self,
+        screen: Screen[None],
+        panes: Panes,
+        transcript: TranscriptPane,
+        prompt_box: PromptBox,
+        editor: EditorPane,
+    ) -> None:
+        self._screen, self.panes = screen, panes
+        self.transcript, self.prompt_box, self.editor = transcript, prompt_box, editor
+        self.save = editor.action_save
+        self.open_file = editor.action_open_file
+        self.follow = editor.action_follow
+        self.wrap = editor.action_wrap
+
+    def in_editor(self, widget: Widget | None) -> bool:
+        """True if a widget is part of the editor pane."""
+        return widget is not None and self.editor in widget.ancestors_with_self
+
+    def enter_editor(self) -> None:
+        """Show the editor and put the cursor into it."""
+        self.panes.choose("editor")
+        self.editor.focus_editor()
+
+    def where_next(self) -> str:
+        """Where the key for the next pane leads, for the footer."""
+        if self.panes.narrow:
+            return "editor" if self.panes.shown == "conversation" else "conversation"
+        return "prompt" if self.in_editor(self._screen.focused) else "editor"
+
+    def next_pane(self) -> None:
+        """Between the two; where one has the width the other one takes it."""
+        in_editor = self.in_editor(self._screen.focused)
+        back = self.panes.shown == "editor" if self.panes.narrow else in_editor
+        self.pane("conversation" if back else "editor")
+
+    def pane(self, name: Pane) -> None:
+        """Go to this pane; one that was not in sight is only shown, the prompt keeps the keys."""
+        enter = name == "editor" and self.panes.in_sight(name)
+        self.panes.choose(name)
+        if enter:
+            self.editor.focus_editor()
+        else:
+            self.prompt_box.focus_prompt()
+
+    async def split(self) -> None:
+        """Two editors side by side, or one again."""
+        sides = self.editor.sides
+        if sides.divided:
+            sides.join()
+        else:
+            await sides.divide()
+            self.panes.choose("editor")
+            if self._screen.size.width < 2 * FEWEST_COLUMNS:  # else nothing would seem to happen
+                self._screen.notify(
+                    f"Two editors are seen from {2 * FEWEST_COLUMNS} columns on;"
+                    " Alt+3 goes to the other one.",
+                    markup=False,
+                )
+        self.panes.divide(sides.divided)
+
+    async def other_side(self) -> None:
+        """The other one of two editors; where there is one only, a second one first."""
+        sides = self.editor.sides
+        if not sides.divided:
+            await self.split()
+        self.panes.choose("editor")
+        if (other := sides.other) is not None:
+            sides.enter(other)
+            self.editor.focus_editor()
+
+    async def tree(self) -> None:
+        """The file tree: show it and go there; from within it put it away."""
+        self.panes.choose("editor")
+        await self.editor.dock.toggle()
+
+    def search(self) -> None:
+        """Search the conversation."""
+        self.panes.choose("conversation")
+        self.transcript.action_search()
+
+    def card(self) -> None:
+        """From lines to the card of the hunk that wrote them, and from a card to its lines."""
+        if self._screen.focused is self.transcript:
+            self.transcript.action_activate()
+            return
+        view = self.editor.editor.view
+        path, line = ("", 0) if view is None else (view.path, view.cursor.position[0])
+        self.panes.choose("conversation")
+        if not self.transcript.selection.return_to(path, line):
+            words = "No card wrote this line; this is where you were."
+            self._screen.notify(words, markup=False)
+        self._screen.set_focus(self.transcript)
+
+    def queue(self) -> None:
+        """Go to the queued messages."""
+        if not self.prompt_box.focus_queue():
+            words = "Nothing is queued; Tab queues while an answer streams."
+            self._screen.notify(words, markup=False)
+
+
+class TurnActions:
+    """Stopping, deciding, reviewing, the models and the tests."""
+
+    def __init__(self, screen: Screen[None], session: Session, panes: PaneActions) -> None:
+        self._screen, self._session, self._panes = screen, session, panes
+        self._quit_until_s = 0.0
+        self.over: Callable[[Notices], None] | None = None
+        """Takes up what changed while a screen lies over this one."""
+        self._edited = 0
+        """The hunk that was opened for editing; 0: none."""
+        self._edited_in_review = False
+        """It was opened from the review of the turn."""
+        self.leave_guide: Callable[[], bool] = bool
+        """Puts the guide away; False: there is none."""
+
+    @property
+    def stoppable(self) -> bool:
+        """An answer streams, or is waited for."""
+        status = self._session.status
+        return status.busy or status.retry_s is not None
+
+    def interrupt(self) -> None:
+        """Stop first, always; else deciding, or a running command; else close what is open."""
+        status = self._session.status
+        if self.stoppable:
+            self._session.submit(Interrupt())
+        elif status.deciding:
+            self._session.submit(StopDeciding())
+        elif status.running:
+            self._session.submit(StopCommand())
+        else:
+            editor, box = self._panes.editor, self._panes.prompt_box
+            closing = (box.close_list, self._panes.transcript.close_search, box.refuse)
+            behind = (box.leave_edit, editor.dock.leave, editor.find.close, self.leave_guide)
+            if not any(close() for close in (*closing, *behind)):
+                self._screen.app.clear_notifications()
+                box.focus_prompt()
+
+    def cancel(self) -> None:
+        """Copy, else stop, else clear the draft, else (twice) leave."""
+        box, now_s = self._panes.prompt_box, self._session.now()
+        if selected := str(getattr(self._screen.focused, "selected_text", "")):
+            self._screen.app.copy_to_clipboard(selected)
+        elif self.stoppable:
+            self._session.submit(Interrupt())
+        elif self._session.status.running:
+            self._session.submit(StopCommand())
+        elif box.leave_edit() or box.prompt.clear_draft():
+            return
+        elif now_s < self._quit_until_s:
+            self._screen.app.call_later(self._screen.app.action_quit)
+        else:
+            self._quit_until_s = now_s + _QUIT_WINDOW_S
+            words = "Ctrl+C again leaves duetto."
+            self._screen.notify(words, timeout=_QUIT_WINDOW_S, markup=False)
+
+    def disarm_quit(self) -> None:
+        """The next Ctrl+C is a first one again."""
+        self._quit_until_s = 0.0
+
+    def accept(self) -> None:
+        """Accept all pending hunks."""
+        self._session.submit(Accept())
+
+    def reject(self) -> None:
+        """Reject all pending hunks."""
+        self._session.submit(Reject())
+
+    def show_hunk(self, message: HunkShown) -> None:
+        """Go to a hunk in the editor, to edit it perhaps."""
+        if (hunk := self.hunk(message.hunk_id)) is None:
+            return
+        self._edited = hunk.id if message.edit else 0
+        self._edited_in_review = message.review
+        line = hunk.start.line if hunk.start is not None else None
+        self._session.submit(OpenFile(hunk.path, line))
+        self._panes.enter_editor()
+
+    def hunk(self, hunk_id: int) -> Hunk | None:
+        """The hunk of this number; None: it is gone."""
+        roster = self._session.workspace.roster
+        return roster.by_id(hunk_id) if hunk_id in roster else None
+
+    @property
+    def edited_hunk(self) -> Hunk | None:
+        """The hunk that was opened for editing, while it can be decided on."""
+        hunk = self.hunk(self._edited)
+        return hunk if hunk is not None and hunk.decidable else None
+
+    def accept_edited(self) -> None:
+        """Accept it, and go on with the review."""
+        hunk, self._edited = self.edited_hunk, 0
+        transcript = self._panes.transcript
+        if hunk is None:
+            words = "e on a hunk opens it for editing; this accepts it."
+            self._screen.notify(words, markup=False)
+            return
+        self._session.submit(Accept((hunk.id,)))
+        if self._edited_in_review and self._session.workspace.roster.has_waiting():
+            self._open_review(None, "", after=hunk.id)
+        elif transcript.selection.select_pending():
+            self._screen.set_focus(transcript)
+        else:
+            self._panes.prompt_box.focus_prompt()
+
+    def review(self) -> None:
+        """Go to the next pending hunk."""
+        if self._panes.transcript.selection.select_pending():
+            self._screen.set_focus(self._panes.transcript)
+        else:
+            self._screen.notify("No hunk waits for a decision.", timeout=3, markup=False)
+
+    def review_turn(self) -> None:
+        """Review the whole turn, on a screen of its own."""
+        self._open_review(None, "")
+
+    def show_diff(self, against: Against, path: str) -> None:
+        """Show a file, or all that differ, against something."""
+        self._open_review(against, path)
+
+    def _open_review(self, against: Against | None, path: str, *, after: int = 0) -> None:
+        from tui.ui.review.screen import ReviewScreen
+
+        app = self._screen.app
+        if isinstance(app.screen, ReviewScreen):
+            if against is not None:
+                app.screen.show_diff(against, path)
+            return
+        post = self._screen.post_message
+        screen = ReviewScreen(self._session, post, against=against, path=path)
+        screen.after = after
+        self.over = screen.sync
+        app.push_screen(screen, self._reviewed)
+
+    def _reviewed(self, result: object) -> None:
+        """The screen over this one was left."""
+        self.over = None
+
+    def undo_turn(self) -> None:
+        """Take the model's last turn back."""
+        self._session.submit(UndoTurn())
+
+    def switch(self) -> None:
+        """The other model."""
+        self._session.submit(Switch("deep" if self._session.status.role == "fast" else "fast"))
+
+    def effort(self) -> None:
+        """The next effort."""
+        status = self._session.status
+        now = status.efforts.get(status.role)
+        levels = [one for one in EFFORTS if one != "none"]  # which not every model can
+        at = levels.index(now) + 1 if now in levels else 1
+        self._session.submit(SetEffort(levels[at % len(levels)]))
+
+    def verify(self) -> None:
+        """Run the tests; their output comes in the conversation."""
+        self._session.submit(Verify())
+        if not self._panes.in_editor(self._screen.focused):
+            self._panes.panes.show("conversation")
+
+    def send_failure(self) -> None:
+        """Tell the model what failed."""
+        self._session.submit(SendFailure())
