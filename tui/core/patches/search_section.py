@@ -132,7 +132,7 @@ class SearchSection(DiffSection):
         self._sides = None
         self.old, self.new = old.split("\n"), [] if new is None else new.split("\n")
         self.ops = []
-        self.locator = self._locator_for(self.old)
+        self.locator = _locator_for(self.record, self.old)
         self._tell(self.locator)
 
     def _tell(self, locator: Locator) -> None:
@@ -173,9 +173,16 @@ class SearchSection(DiffSection):
         if fit is not None:
             self._land_block(fit)
             return
-        found = self._split() if self._dividers[1:] else self._located()
-        if isinstance(found, Miss) and (spot := first_of(self._ledger, self, found)) is not None:
-            found = self._fit_at(spot)
+        split = _longest_once(self, self._dividers) if self._dividers[1:] else None
+        if split is not None:
+            size, spot, lines = split
+            self.old, self.new = lines[:size], lines[size + 1 :]
+            self.locator = _locator_for(self.record, self.old)
+            found: Fit | Miss = self._fit_at(spot)
+        else:
+            found = self._located()
+        if isinstance(found, Miss) and (first := first_of(self._ledger, self, found)) is not None:
+            found = self._fit_at(first)
         if isinstance(found, Fit):
             self._replay(found)
         else:
@@ -187,7 +194,7 @@ class SearchSection(DiffSection):
         if isinstance(fit.diff, _Elided) and fit.diff.pairs != sum(map(is_elision, self.new)):
             reason = "SEARCH not found: its lines of '...' do not pair with those of REPLACE"
         elif painter is not None and not painter.trouble:
-            row = self._stands_at(fit, painter)
+            row = _stands_at(self, fit, painter)
             reason = "" if row is None else f"{_APPLIED} {row + 1}"
         if reason:
             self._take_back()
@@ -207,7 +214,7 @@ class SearchSection(DiffSection):
         if isinstance(place, Spot):
             return self._fit_at(place)
         if not place.candidates and any(map(is_elision, self.old)):
-            return self._elided(place)
+            return _elided(self, place)
         return place
 
     def _fit_at(self, spot: Spot) -> Fit:
@@ -220,86 +227,6 @@ class SearchSection(DiffSection):
         if spot.indent != SAME and stands_right(there, old, self.new):
             return Fit(spot.left_alone(), LineDiff(there))
         return Fit(spot, LineDiff(old))
-
-    def _elided(self, miss: Miss) -> Fit | Miss:
-        """Where the parts between ``...`` are: each must be there once, in this order."""
-        buffer, old, gaps = self.record.buffer, list[str](), list[tuple[int, int]]()
-        first, at, pending = -1, 0, 0
-        for part in _parts(self.old):
-            if not part:
-                pending += 1
-                continue
-            locator = self._locator_for(part)
-            loose = locator.tier > Tier.RSTRIP
-            rows = locator.rows()
-            rows = rows[bisect_left(rows, at) :]
-            if loose or not rows:
-                return self._nearest(part) if miss.reason else miss
-            if len(rows) > 1:
-                return Miss(f"ambiguous: a part of it fits at {lines_in_words(rows)}")
-            first, skipped = (rows[0], 0) if first < 0 else (first, rows[0] - at)
-            if skipped and not pending:
-                return miss
-            old += buffer.lines[at : at + skipped]
-            gaps += [(len(old) - skipped, len(old))] * bool(pending)
-            gaps += [(len(old), len(old))] * (pending - 1)
-            old, at, pending = old + part, rows[0] + len(part), 0
-        gaps += [(len(old), len(old))] * pending
-        return Fit(Spot(first), _Elided(old, gaps)) if first >= 0 else miss
-
-    def _nearest(self, part: Sequence[str]) -> Miss:
-        near = nearest_miss(self.record.buffer, self.record.index, part, self.new)
-        words = near.words if near.words.startswith("already") else f"a part of it: {near.words}"
-        return Miss(f"SEARCH not found: {words}", near=near.row)
-
-    def _split(self) -> Fit | Miss:
-        """The longest SEARCH that occurs exactly once, of those that the dividers make."""
-        lines = [*self.old, self._dividers[0][1], *self.new]
-        head = len(self.old)
-        sizes = [head] + [head + 1 + at for at, _ in self._dividers[1:]]
-        locator, unique, alive = self._locator_for(()), -1, 0
-        for number, size in enumerate(sizes):
-            for line in lines[len(locator.old) : size]:
-                locator.add_old(line, False)
-            if size and locator.certain() is not None:
-                unique = number
-            if not size or locator.rows():
-                alive = number
-        loose = range(min(alive, _SPLITS), 0, -1)
-        for number in [unique] if unique > 0 else loose if unique < 0 else ():
-            found = self._locator_for(lines[: sizes[number]]).choose(explain=False)
-            if isinstance(found, Spot):
-                self.old, self.new = lines[: sizes[number]], lines[sizes[number] + 1 :]
-                self.locator = self._locator_for(self.old)
-                return self._fit_at(found)
-        return self._located()
-
-    def _locator_for(self, old: Sequence[str]) -> Locator:
-        found = Locator(self.record.buffer, self.record.index, Search(notation="search_replace"))
-        for line in old:
-            found.add_old(line, False)
-        return found
-
-    def _stands_at(self, fit: Fit, painter: Painter) -> int | None:
-        """The row at which the new text stands already around SEARCH (EDIT-CASES C15)."""
-        old, new, lines = self.old, self.new, self.record.buffer.lines
-        extra = len(new) - len(old)
-        if not old or extra <= 0 or isinstance(fit.diff, _Elided):
-            return None
-        end = painter.end + len(fit.diff.old) - fit.diff.at
-        quotes = (at for at in range(extra + 1) if new[at] == old[0])
-        for at in (0, extra, *islice(quotes, _QUOTES)):
-            above, below = new[:at], new[at + len(old) :]
-            if new[at : at + len(old)] != old or not any(map(str.strip, above + below)):
-                continue
-            first, last = painter.row - at, end + len(below)
-            if (
-                first >= 0
-                and lines[first : painter.row] == [painter.indented(one) for one in above]
-                and lines[end:last] == [painter.indented(one) for one in below]
-            ):
-                return first
-        return None
 
 
 def _parts(lines: Sequence[str]) -> Iterator[list[str]]:
@@ -315,3 +242,93 @@ def _parts(lines: Sequence[str]) -> Iterator[list[str]]:
         part = []
     if part:
         yield part
+
+
+def _locator_for(record: FileRecord, old: Sequence[str]) -> Locator:
+    """What looks for lines of SEARCH."""
+    found = Locator(record.buffer, record.index, Search(notation="search_replace"))
+    for line in old:
+        found.add_old(line, False)
+    return found
+
+
+def _elided(section: SearchSection, miss: Miss) -> Fit | Miss:
+    """Where the parts between ``...`` are: each must be there once, in this order."""
+    buffer, old, gaps = section.record.buffer, list[str](), list[tuple[int, int]]()
+    first, at, pending = -1, 0, 0
+    for part in _parts(section.old):
+        if not part:
+            pending += 1
+            continue
+        locator = _locator_for(section.record, part)
+        loose = locator.tier > Tier.RSTRIP
+        rows = locator.rows()
+        rows = rows[bisect_left(rows, at) :]
+        if loose or not rows:
+            return _nearest(section, part) if miss.reason else miss
+        if len(rows) > 1:
+            return Miss(f"ambiguous: a part of it fits at {lines_in_words(rows)}")
+        first, skipped = (rows[0], 0) if first < 0 else (first, rows[0] - at)
+        if skipped and not pending:
+            return miss
+        old += buffer.lines[at : at + skipped]
+        gaps += [(len(old) - skipped, len(old))] * bool(pending)
+        gaps += [(len(old), len(old))] * (pending - 1)
+        old, at, pending = old + part, rows[0] + len(part), 0
+    gaps += [(len(old), len(old))] * pending
+    return Fit(Spot(first), _Elided(old, gaps)) if first >= 0 else miss
+
+
+def _nearest(section: SearchSection, part: Sequence[str]) -> Miss:
+    """What to say when a part between ``...`` is not there."""
+    near = nearest_miss(section.record.buffer, section.record.index, part, section.new)
+    words = near.words if near.words.startswith("already") else f"a part of it: {near.words}"
+    return Miss(f"SEARCH not found: {words}", near=near.row)
+
+
+def _longest_once(
+    section: SearchSection, dividers: Sequence[tuple[int, str]]
+) -> tuple[int, Spot, list[str]] | None:
+    """The longest SEARCH that occurs exactly once, of those that the dividers make.
+
+    Returns how many of the block's lines it has, its place, and all these lines.
+    """
+    lines = [*section.old, dividers[0][1], *section.new]
+    head = len(section.old)
+    sizes = [head] + [head + 1 + at for at, _ in dividers[1:]]
+    locator, unique, alive = _locator_for(section.record, ()), -1, 0
+    for number, size in enumerate(sizes):
+        for line in lines[len(locator.old) : size]:
+            locator.add_old(line, False)
+        if size and locator.certain() is not None:
+            unique = number
+        if not size or locator.rows():
+            alive = number
+    loose = range(min(alive, _SPLITS), 0, -1)
+    for number in [unique] if unique > 0 else loose if unique < 0 else ():
+        found = _locator_for(section.record, lines[: sizes[number]]).choose(explain=False)
+        if isinstance(found, Spot):
+            return sizes[number], found, lines
+    return None
+
+
+def _stands_at(section: SearchSection, fit: Fit, painter: Painter) -> int | None:
+    """The row at which the new text stands already around SEARCH (EDIT-CASES C15)."""
+    old, new, lines = section.old, section.new, section.record.buffer.lines
+    extra = len(new) - len(old)
+    if not old or extra <= 0 or isinstance(fit.diff, _Elided):
+        return None
+    end = painter.end + len(fit.diff.old) - fit.diff.at
+    quotes = (at for at in range(extra + 1) if new[at] == old[0])
+    for at in (0, extra, *islice(quotes, _QUOTES)):
+        above, below = new[:at], new[at + len(old) :]
+        if new[at : at + len(old)] != old or not any(map(str.strip, above + below)):
+            continue
+        first, last = painter.row - at, end + len(below)
+        if (
+            first >= 0
+            and lines[first : painter.row] == [painter.indented(one) for one in above]
+            and lines[end:last] == [painter.indented(one) for one in below]
+        ):
+            return first
+    return None
