@@ -13,9 +13,6 @@ CORE_MODULES = [source.module for source in package() if source.path.startswith(
 
 
 IN_CYCLES = {
-    "tui.bridge.endpoints.base tui.bridge.endpoints.telling",
-    "tui.bridge.http_front tui.bridge.server",
-    "tui.bridge.team.gate tui.bridge.team.visit",
     "tui.core.edits.decisions tui.core.edits.ledger",
     "tui.core.edits.drift tui.core.edits.file_record tui.core.edits.footing "
     "tui.core.edits.journal tui.core.edits.open_section",

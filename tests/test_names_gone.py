@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.support.sources import ROOT
-from tui.bridge.providers.facts import providers
+from tui.bridge.providers.provider_files import providers
 
 DATA = ROOT / "tui" / "bridge" / "providers"
 """Where those names are known, and where nothing else reads them but the program."""

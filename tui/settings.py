@@ -408,9 +408,9 @@ def _unknown(name: str, settings: Settings, origin: str) -> str:
     if not name or name in settings.endpoints or name == "rehearsal":
         return ""
     # rarely needed: a table names most endpoints, and the first paint waits for the settings
-    from tui.bridge.providers import facts
+    from tui.bridge.providers import provider_files
 
-    known = facts.names(Path(origin).parent / "providers")
+    known = provider_files.names(Path(origin).parent / "providers")
     if name in known:
         return ""
     hint = nearest(name, [*settings.endpoints, *known])

@@ -7,9 +7,9 @@ import threading
 from collections.abc import Awaitable
 
 from tests.support.rehearsed import user
-from tui.bridge.aside import MOST_ITEMS, aside
 from tui.bridge.endpoints.base import Asked
-from tui.bridge.providers.windows import prepared
+from tui.bridge.providers.context_window import prepared
+from tui.bridge.time_slices import MOST_ITEMS, aside
 
 
 def long(items: int) -> Asked:

@@ -15,7 +15,7 @@ from tests.bridge.test_main import first_line, start
 from tests.support.bridge_client import QUICK, create, dial, until
 from tests.support.raw_client import RawClient
 from tests.support.rehearsed import user
-from tui.bridge import connection, sockets, stage
+from tui.bridge import client_connection, client_transport
 from tui.bridge.server import Bridge
 from tui.core.wire.server import protocol
 
@@ -198,7 +198,7 @@ async def test_an_interrupt_is_heard_from_a_client_that_does_not_read(bridge: Br
 async def test_a_client_that_takes_nothing_for_long_is_cut_off(
     bridge: Bridge, bystander: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "STALLED_S", 0.3)
+    monkeypatch.setattr(client_transport, "STALLED_S", 0.3)
     assert bridge._server is not None
     async with RawClient(bridge.port) as client:
         for lane in range(12):
@@ -215,8 +215,8 @@ async def test_a_client_that_takes_nothing_for_long_is_cut_off(
 async def test_a_client_whose_machine_is_gone_is_let_go_and_one_that_answers_pings_stays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sockets, "PING_S", 0.05)
-    monkeypatch.setattr(sockets, "PONG_S", 0.2)
+    monkeypatch.setattr(client_transport, "PING_S", 0.05)
+    monkeypatch.setattr(client_transport, "PONG_S", 0.2)
     served = Bridge(QUICK, token="the-token")
     await served.start()
     async with dial(served) as there, RawClient(served.port) as gone:
@@ -252,7 +252,7 @@ async def test_a_client_that_writes_byte_by_byte_is_served(bridge: Bridge, bysta
 async def test_silence_is_broken_by_signs_of_life(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stage, "KEEP_ALIVE_S", 0.05)
+    monkeypatch.setattr(client_connection, "KEEP_ALIVE_S", 0.05)
     async with dial(bridge) as socket:
         await create(socket, "rehearse 3 tokens", model="rehearsal-fast@1", stream_id="a")
         events = await until(socket, "response.completed")
@@ -272,7 +272,7 @@ async def test_a_flood_of_prewarms_makes_one_connection_ahead(
         asked.append(request)
         await going.wait()
 
-    monkeypatch.setattr("tui.bridge.performer.EndpointPerformer.warm", warm)
+    monkeypatch.setattr("tui.bridge.runs.EndpointPerformer.warm", warm)
     async with dial(bridge) as socket:
         for number in range(40):
             await create(socket, "", input=[user(str(number))], generate=False)

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, cast
 
-from tui.bridge.performer import EndpointPerformer
-from tui.bridge.routes import Leg, Route
-from tui.bridge.stage import Part
+from tui.bridge.client_connection import Part
+from tui.bridge.routing import Leg, Route
+from tui.bridge.runs import EndpointPerformer
 from tui.core.wire.masking import Mask
 from tui.core.wire.server.protocol import ServerProtocol
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.loop_turns import growth
 from tests.support.tables import each
 from tui.bridge.endpoints.tools import Toolbox
-from tui.bridge.rehearsal.scene import read_scene
+from tui.bridge.rehearsal.request import read_scene
 from tui.core.files import file_blocks
 
 pytestmark = pytest.mark.slow

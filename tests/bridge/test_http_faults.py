@@ -14,7 +14,7 @@ from tests.bridge.test_performer import WORDS, endpoints
 from tests.support.bridge_client import prose
 from tests.support.http_client import asking, by_hand, head, posted, server_sent, streamed, whole
 from tests.support.sse_upstream import completed, message, opening, refusing, saying
-from tui.bridge import connection, http_front, sockets
+from tui.bridge import client_transport, http_server
 from tui.bridge.server import Bridge
 
 TYPE = "Content-Type: application/json"
@@ -81,7 +81,7 @@ async def test_a_fallback_answers_here_too(bridge: Bridge) -> None:
 async def test_an_answer_that_is_silent_begins_and_its_error_is_an_event(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http_front, "SILENT_S", 0.0)
+    monkeypatch.setattr(http_server, "SILENT_S", 0.0)
     failing = refusing(429, {"error": {"message": "slow", "code": "rate_limit_exceeded"}})
     held = asyncio.Event()
 
@@ -106,7 +106,7 @@ async def test_an_answer_that_is_silent_begins_and_its_error_is_an_event(
 async def test_a_large_body_is_taken_up_to_what_a_socket_takes(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sockets, "MAX_MESSAGE_BYTES", 1_000_000)
+    monkeypatch.setattr(client_transport, "MAX_MESSAGE_BYTES", 1_000_000)
     fitting, large = "x" * 990_000, b"x" * 1_100_000
     assert (await whole(bridge.port, asking(fitting)))[0] == 200
     status, told = await whole(bridge.port, large)
@@ -165,7 +165,7 @@ async def test_a_connection_of_plain_http_does_not_become_a_socket(bridge: Bridg
 async def test_who_reads_no_body_is_cut_off(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "STALLED_S", 0.3)
+    monkeypatch.setattr(client_transport, "STALLED_S", 0.3)
     body = json.dumps({"model": "one/m", "input": "hi"}).encode()
     async with endpoints(bridge, [], one=saying(message(*["x" * 40_000] * 400) + completed())):
         reader, writer = await asyncio.open_connection("127.0.0.1", bridge.port, limit=1024)
@@ -188,7 +188,7 @@ async def test_who_reads_no_body_is_cut_off(
 async def test_a_body_that_does_not_come_is_not_waited_for(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr(http_front, "PIECE_S", 0.1)
+    monkeypatch.setattr(http_server, "PIECE_S", 0.1)
     status, told = error(await by_hand(bridge.port, sent))
     assert (status, told["code"]) == (408, "request_timeout")
 
@@ -197,8 +197,8 @@ async def test_a_body_that_does_not_come_is_not_waited_for(
 async def test_a_request_that_does_not_come_is_not_waited_for(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr(http_front, "IDLE_S", 0.1)
-    monkeypatch.setattr(sockets, "OPEN_S", 0.1)
+    monkeypatch.setattr(http_server, "IDLE_S", 0.1)
+    monkeypatch.setattr(client_transport, "OPEN_S", 0.1)
     assert await by_hand(bridge.port, sent) == b""
 
 
@@ -230,7 +230,7 @@ async def test_what_is_no_http_is_an_error_and_the_end_of_its_connection(
 async def test_who_reads_nothing_has_the_model_wait_and_is_cut_off(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "STALLED_S", 0.3)
+    monkeypatch.setattr(client_transport, "STALLED_S", 0.3)
     body = json.dumps({"model": "one/m", "input": "hi", "stream": True}).encode()
     endless = saying(message(*["x" * 40_000] * 400))
     async with endpoints(bridge, [], one=endless):

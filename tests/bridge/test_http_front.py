@@ -19,7 +19,7 @@ from tests.support.http_client import (
 )
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
 from tui.bridge.server import Bridge
-from tui.bridge.told_endpoints import target
+from tui.bridge.targets import target
 
 
 async def test_an_old_client_gets_the_stream_until_the_connection_ends(bridge: Bridge) -> None:

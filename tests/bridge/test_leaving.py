@@ -12,10 +12,10 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from tests.support.bridge_client import QUICK, create, dial, event
-from tui.bridge.admission import OneToken
-from tui.bridge.connection import Connection
+from tui.bridge.access import OneToken
+from tui.bridge.client_connection import Performer, Stage
+from tui.bridge.client_transport import Connection
 from tui.bridge.server import Bridge
-from tui.bridge.stage import Performer, Stage
 from tui.core.wire.server.responses import StoredResponses
 
 

@@ -13,7 +13,7 @@ from websockets.frames import Frame, Opcode
 from tests.support.bridge_client import QUICK, create, dial, event, until
 from tests.support.rehearsed import user
 from tests.support.tables import each
-from tui.bridge import sockets
+from tui.bridge import client_transport
 from tui.bridge.server import Bridge
 
 TOKEN = {"Authorization": "Bearer the-token"}
@@ -59,7 +59,7 @@ async def raw(bridge: Bridge) -> tuple[asyncio.StreamReader, asyncio.StreamWrite
 
 async def test_a_message_beyond_the_limit_is_1009_before_it_is_read(bridge: Bridge) -> None:
     reader, writer = await raw(bridge)
-    size = sockets.MAX_MESSAGE_BYTES + 1
+    size = client_transport.MAX_MESSAGE_BYTES + 1
     writer.write(b"\x81\xff" + size.to_bytes(8, "big") + b"\x00" * 4)
     async with asyncio.timeout(30):
         answer = await reader.readexactly(4)
@@ -74,7 +74,7 @@ async def test_a_message_beyond_the_limit_is_1009_before_it_is_read(bridge: Brid
 async def test_every_frame_is_text_and_an_idle_socket_is_pinged(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sockets, "PING_S", 0.05)
+    monkeypatch.setattr(client_transport, "PING_S", 0.05)
     other = Bridge(QUICK, token="the-token")
     await other.start()
     async with connect(

@@ -23,7 +23,7 @@ from tests.support.sse_upstream import (
 from tests.support.tables import each
 from tui.bridge.endpoints.base import EndpointSpec
 from tui.bridge.server import Bridge
-from tui.bridge.told_endpoints import target
+from tui.bridge.targets import target
 
 
 def at(bridge: Bridge, server: Server, kind: str = "openai-responses", path: str = "") -> None:

@@ -6,7 +6,7 @@ import time
 from types import SimpleNamespace
 from typing import Any, cast
 
-from tui.bridge.pace import Pace, Turns
+from tui.bridge.endpoints.response_writer import Pace, Turns
 
 
 class Stand:

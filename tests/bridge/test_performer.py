@@ -28,10 +28,10 @@ from tests.support.sse_upstream import (
     stream,
 )
 from tests.support.tables import each
-from tui.bridge.endpoints import telling
+from tui.bridge.endpoints import response_writer
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
 from tui.bridge.server import Bridge
-from tui.bridge.told_endpoints import target
+from tui.bridge.targets import target
 from tui.core.wire.masking import Mask
 
 WORDS = message("Hello ", "world") + completed(model="")
@@ -264,7 +264,7 @@ async def test_a_rate_that_is_none_is_refused(
 async def test_an_answer_without_end_is_stopped(
     bridge: Bridge, client: ClientConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(telling, "MOST_CHARS", 100_000)
+    monkeypatch.setattr(response_writer, "MOST_CHARS", 100_000)
 
     async def endless(request: web.Request, _upstream: SseUpstream) -> web.StreamResponse:
         response = await stream(request)

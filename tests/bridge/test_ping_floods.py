@@ -11,7 +11,7 @@ from websockets.frames import Frame, Opcode
 from tests.support.bridge_client import create, dial, until
 from tests.support.raw_client import RawClient
 from tests.support.tables import each
-from tui.bridge import fair_socket, sliced, sockets
+from tui.bridge import client_transport, time_slices
 from tui.bridge.server import Bridge
 
 
@@ -41,7 +41,7 @@ async def test_pongs_that_nobody_reads_are_bounded(bridge: Bridge) -> None:
         (connection,) = bridge._server.connections
         unread = connection.transport.get_write_buffer_size()
         assert times < 600
-        assert unread < 4 * sockets.MOST_PONG_BYTES
+        assert unread < 4 * client_transport.MOST_PONG_BYTES
         async with dial(bridge) as socket:
             await create(socket, "hello")
             assert (await until(socket))[-1]["type"] == "response.completed"
@@ -87,8 +87,8 @@ async def test_the_library_reads_a_slice_at_a_time(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between two turns of the loop no more frames are read than the budget allows."""
-    monkeypatch.setattr(sliced, "BUDGET_S", 0.0)
-    monkeypatch.setattr(fair_socket, "MOST_IDLE", 1_000_000)
+    monkeypatch.setattr(time_slices, "BUDGET_S", 0.0)
+    monkeypatch.setattr(time_slices, "MOST_IDLE", 1_000_000)
     assert bridge._server is not None
     async with RawClient(bridge.port) as client:
         client.writer.write(FLOODS["pongs"][1] * 20_000)
@@ -98,5 +98,5 @@ async def test_the_library_reads_a_slice_at_a_time(
         while not connection.recv_messages.frames.queue and turns < 10_000:
             await asyncio.sleep(0)
             turns += 1
-        assert turns >= 20_000 * 6 // sliced.Sliced.SLICE_BYTES
+        assert turns >= 20_000 * 6 // time_slices.Sliced.SLICE_BYTES
         assert (await client.event())["type"] == "response.created"

@@ -10,10 +10,9 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts, Refused
-from tui.bridge.rehearsal.casting import Rehearsal
-from tui.bridge.rehearsal.endpoint import RehearsalRoute
-from tui.bridge.routes import AnyEndpoint, Endpoints, Leg, OneEndpoint
-from tui.bridge.told_endpoints import target
+from tui.bridge.rehearsal.endpoint import Rehearsal, RehearsalRoute
+from tui.bridge.routing import AnyEndpoint, Endpoints, Leg, OneEndpoint
+from tui.bridge.targets import target
 
 NOWHERE = "http://127.0.0.1:9/v1"
 

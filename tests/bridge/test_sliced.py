@@ -9,9 +9,8 @@ from unittest.mock import Mock
 import pytest
 
 from tests.support.tables import each
-from tui.bridge import sliced
-from tui.bridge.aside import in_turns
-from tui.bridge.sliced import Sliced
+from tui.bridge import time_slices
+from tui.bridge.time_slices import Sliced, in_turns
 
 
 class Library(asyncio.Protocol):
@@ -44,7 +43,7 @@ class Reader(Sliced, Library):
 
 @pytest.fixture
 def reader(monkeypatch: pytest.MonkeyPatch) -> Reader:
-    monkeypatch.setattr(sliced, "BUDGET_S", 0.0)  # a slice is all that there is time for
+    monkeypatch.setattr(time_slices, "BUDGET_S", 0.0)  # a slice is all that there is time for
     return Reader()
 
 
@@ -68,7 +67,7 @@ async def test_who_brings_more_in_the_same_turn_waits(
     reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """uvloop calls up to 32 times in a turn."""
-    monkeypatch.setattr(sliced, "BUDGET_S", 1e-9)
+    monkeypatch.setattr(time_slices, "BUDGET_S", 1e-9)
     for _ in range(3):
         reader.data_received(b"x")
     assert len(reader.read) == 1
@@ -77,7 +76,7 @@ async def test_who_brings_more_in_the_same_turn_waits(
 
 @each("end", ["eof", "lost"])
 async def test_the_end_comes_behind_what_waits(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sliced, "BUDGET_S", 0.0)
+    monkeypatch.setattr(time_slices, "BUDGET_S", 0.0)
     reader = Reader()
     reader.data_received(b"x" * 5000)
     if end == "eof":
@@ -103,7 +102,7 @@ async def test_nothing_is_read_while_the_reader_is_full(reader: Reader) -> None:
 async def test_of_many_who_have_much_to_do_one_has_its_turn_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sliced, "BUDGET_S", 0.0)
+    monkeypatch.setattr(time_slices, "BUDGET_S", 0.0)
     done = [0] * 20
 
     def steps(number: int) -> Generator[None, None, None]:

@@ -11,9 +11,8 @@ from click.testing import CliRunner
 from tests.support.sources import ROOT
 from tui.bridge import __main__ as bridge_main
 from tui.bridge.endpoints.base import Target
-from tui.bridge.rehearsal.casting import Rehearsal
-from tui.bridge.team.exposition import exposition
-from tui.bridge.team.metrics import Metrics
+from tui.bridge.rehearsal.endpoint import Rehearsal
+from tui.bridge.team.metrics import Metrics, exposition
 from tui.cli.bridge import bridge_command, token_group
 from tui.errors import UsageError
 

@@ -7,24 +7,24 @@ from pathlib import Path
 
 from tests.support.sources import ROOT
 from tests.support.tables import case
-from tui.bridge.providers import facts
+from tui.bridge.providers import provider_files
 from tui.cli.models import resolve
 from tui.cli.options import ModelFlags
 from tui.settings import Paths, parse
 
 TEXT = (ROOT / "docs" / "connect.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", TEXT, re.DOTALL | re.MULTILINE))
-NAMES = [name for name in facts.names(None) if name != "rehearsal"]
+NAMES = [name for name in provider_files.names(None) if name != "rehearsal"]
 
 
 def section(name: str) -> str:
-    return SECTIONS[facts.provider(name, None).title]
+    return SECTIONS[provider_files.provider(name, None).title]
 
 
 def test_each_provider_has_a_section_that_names_its_key() -> None:
     for name in NAMES:
         with case(name):
-            known = facts.provider(name, None)
+            known = provider_files.provider(name, None)
             if known.key_env:
                 assert known.key_env in section(name)
 
@@ -34,7 +34,7 @@ def test_its_settings_lead_to_that_provider(tmp_path: Path) -> None:
         with case(name):
             (text,) = re.findall(r"```toml\n(.*?)```", section(name), re.DOTALL)
             settings = parse(text, "connect.md")
-            known = facts.provider(name, None)
+            known = provider_files.provider(name, None)
             environment = {
                 known.key_env: "a-key",
                 "AZURE_OPENAI_ENDPOINT": "https://x.openai.azure.com",

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.bridge.providers.listing import name_of
+from tui.bridge.providers.model_lists import name_of
 from tui.cli.first_run import text_of, write
 from tui.settings import load, parse
 

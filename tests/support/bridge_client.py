@@ -9,7 +9,7 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 
 from tests.support.rehearsed import user
-from tui.bridge.rehearsal.casting import Rehearsal
+from tui.bridge.rehearsal.endpoint import Rehearsal
 from tui.bridge.server import Bridge
 from tui.core.wire.address import Address
 

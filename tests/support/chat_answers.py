@@ -9,8 +9,8 @@ from typing import Any
 from tests.support.endpoint_kinds import items, well_told
 from tests.support.server_side import create, one_run, sent
 from tui.bridge.endpoints.base import Asked, Broken, EndpointSpec, ModelFacts, Refused, Target
-from tui.bridge.endpoints.openai_chat.language import ChatLanguage
-from tui.bridge.endpoints.telling import Telling
+from tui.bridge.endpoints.openai_chat.endpoint import ChatLanguage
+from tui.bridge.endpoints.response_writer import Telling
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address
 from tui.core.wire.server.protocol import ServerProtocol

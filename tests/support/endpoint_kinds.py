@@ -24,7 +24,7 @@ from tests.support.rehearsed import user
 from tests.support.tables import Test, each, given_less
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
 from tui.bridge.server import Bridge
-from tui.bridge.told_endpoints import target
+from tui.bridge.targets import target
 
 DIALECTS: dict[str, type[Dialect]] = {
     "openai-responses": Responses,

@@ -22,7 +22,7 @@ from tests.support.endpoint_servers import (
 from tests.support.endpoint_servers_anthropic import Anthropic
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
 from tui.bridge.server import Bridge
-from tui.bridge.told_endpoints import target
+from tui.bridge.targets import target
 
 USAGE = {"input_tokens": 5, "output_tokens": 1}
 

@@ -9,10 +9,11 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from tui.bridge.endpoints.base import Asked, Broken, Endpoint, Refused, Target
-from tui.bridge.endpoints.carried import is_sealed
+from tui.bridge.endpoints.base import Asked, Broken, Refused, Target
+from tui.bridge.endpoints.encrypted_content import is_sealed
 from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader
-from tui.bridge.endpoints.telling import Telling
+from tui.bridge.endpoints.kinds import Endpoint
+from tui.bridge.endpoints.response_writer import Telling
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address
 from tui.core.wire.events import Usage

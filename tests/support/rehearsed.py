@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.strict_patch import apply_patch
-from tui.bridge.rehearsal.beats import Beat, Call, Reason, Say
-from tui.bridge.rehearsal.director import Manner, answer
-from tui.bridge.rehearsal.exercises import workspace_files
+from tui.bridge.rehearsal.answers import Manner, answer
+from tui.bridge.rehearsal.player import Beat, Call, Reason, Say
+from tui.bridge.rehearsal.scripts import workspace_files
 from tui.core.files import file_block
 
 CUSTOM = {"type": "custom", "name": "apply_patch", "description": "patch"}

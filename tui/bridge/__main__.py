@@ -19,11 +19,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from tui.bridge.endpoints.base import Target
 from tui.bridge.endpoints.kinds import load
-from tui.bridge.keys import key_of
-from tui.bridge.process_limits import prepare, run
-from tui.bridge.rehearsal.casting import LEAST_TOKENS_S, MOST_TOKENS_S, Rehearsal
-from tui.bridge.server import Bridge
-from tui.bridge.told_endpoints import read_told, target
+from tui.bridge.rehearsal.endpoint import LEAST_TOKENS_S, MOST_TOKENS_S, Rehearsal
+from tui.bridge.server import Bridge, prepare, run
+from tui.bridge.targets import key_of, read_told, target
 from tui.errors import EXIT_FAILED, EXIT_OK, EndpointError
 
 

@@ -19,7 +19,7 @@ from tui.errors import UsageError
 
 if TYPE_CHECKING:
     from tui.bridge.endpoints.base import EndpointSpec, Target
-    from tui.bridge.rehearsal.casting import Rehearsal
+    from tui.bridge.rehearsal.endpoint import Rehearsal
 
 
 C = TypeVar("C", bound=Callable[..., Any])
@@ -69,7 +69,7 @@ def token_group() -> None:
 def add(name: str, tokens: Path, **given: int | None) -> None:
     """Add a user and print their token, which is shown only now: the file keeps its hash."""
     from tui.bridge.team.limits import Limits
-    from tui.bridge.team.users import add_user
+    from tui.bridge.team.users_file import add_user
 
     token = add_user(tokens, name, Limits(**given))
     click.echo(token)
@@ -81,7 +81,7 @@ def add(name: str, tokens: Path, **given: int | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def listed(tokens: Path, as_json: bool) -> None:
     """List the users, and limits of their own."""
-    from tui.bridge.team.users import read_users
+    from tui.bridge.team.users_file import read_users
 
     users = read_users(tokens)
     told = {
@@ -102,7 +102,7 @@ def listed(tokens: Path, as_json: bool) -> None:
 @tokens_option
 def revoke(name: str, tokens: Path) -> None:
     """Take a user out: running bridges end their connections within a second."""
-    from tui.bridge.team.users import revoke_user
+    from tui.bridge.team.users_file import revoke_user
 
     revoke_user(tokens, name)
     click.echo(f"{name} is out.", err=True)
@@ -255,7 +255,7 @@ def configured(config: Path | None, names: Sequence[str]) -> dict[str, Target]:
     specs.update({name: declared(name, sources).spec for name in names if name not in specs})
     if not specs:
         return {}
-    from tui.bridge.told_endpoints import target
+    from tui.bridge.targets import target
 
     keys = _keys(specs)
     for name, spec in specs.items():
@@ -268,7 +268,7 @@ def _keys(specs: Mapping[str, EndpointSpec]) -> dict[str, str]:
     """The keys by endpoint, side by side: a keyring that does not answer is waited for once."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from tui.bridge.keys import key_of
+    from tui.bridge.targets import key_of
 
     with ThreadPoolExecutor(len(specs)) as pool:
         found = pool.map(lambda name: key_of(name, specs[name], os.environ), specs)
@@ -276,7 +276,7 @@ def _keys(specs: Mapping[str, EndpointSpec]) -> dict[str, str]:
 
 
 def _rehearsal(chosen: Mapping[str, Any]) -> Rehearsal:
-    from tui.bridge.rehearsal.casting import Rehearsal
+    from tui.bridge.rehearsal.endpoint import Rehearsal
 
     return replace(Rehearsal(), **chosen)
 
@@ -293,8 +293,7 @@ def _serve_team(
             " pip install 'duetto[team]'"
         )
     from tui.bridge.team.limits import Limits
-    from tui.bridge.team.listening import place
-    from tui.bridge.team.service import DRAIN_S, Plan, serve_team
+    from tui.bridge.team.service import DRAIN_S, Plan, place, serve_team
 
     limits, max_age_s = limited
     plan = Plan(

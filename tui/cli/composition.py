@@ -180,16 +180,16 @@ class Pricing:
 
     def _lists(self) -> tuple[dict[str, str], dict[str, SameTiers]]:
         """Endpoint -> its provider's name in the price list, where there is one; names of tiers."""
-        from tui.bridge.providers import facts
+        from tui.bridge.providers import provider_files
 
         models = self._workplace.models
         specs = {name: one.spec for name, one in models.endpoints.items()} | models.fallbacks
-        known = facts.readable(self._workplace.paths.providers_dir)
+        known = provider_files.readable(self._workplace.paths.providers_dir)
         lists: dict[str, str] = {}
         same_tiers: dict[str, SameTiers] = {}
         for name, spec in specs.items():
             # not by the provider's name alone: its table may lead to another server
-            provider = facts.of_url(known, spec.url)
+            provider = provider_files.of_url(known, spec.url)
             if provider is not None and provider.prices:
                 lists[name] = provider.prices
                 same_tiers[name] = provider.same_tiers

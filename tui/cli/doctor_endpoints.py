@@ -197,14 +197,14 @@ ENOUGH_TOKENS = 16_384
 
 def key_findings(settings: Settings, paths: Paths) -> Iterator[Finding]:
     """Which keys there are, by the names of their variables; a value is never shown."""
-    from tui.bridge.providers import facts
+    from tui.bridge.providers import provider_files
 
     own = [endpoint.key_env for endpoint in settings.endpoints.values() if endpoint.key_env]
     try:
-        known = facts.providers(paths.providers_dir)
+        known = provider_files.providers(paths.providers_dir)
     except SettingsError as error:
         yield Finding("providers", "fix", str(error))
-        known = facts.providers(None)
+        known = provider_files.providers(None)
     theirs = [name for one in known.values() for name in (one.key_env, *one.key_env_also) if name]
     found = [name for name in dict.fromkeys([*own, *theirs]) if os.environ.get(name, "").strip()]
     stored = endpoints.names(paths.state_dir)
@@ -222,15 +222,15 @@ def outdated_findings(settings: Settings, flags: ModelFlags, paths: Paths) -> It
 
     Also where they cannot be asked, for a key is missing.
     """
-    from tui.bridge.providers import facts
+    from tui.bridge.providers import provider_files
 
-    known = facts.readable(paths.providers_dir)
+    known = provider_files.readable(paths.providers_dir)
     for name, spec, model in named_models(settings, flags, os.environ, paths):
-        at = known.get(spec.provider) or facts.of_url(known, spec.url)
+        at = known.get(spec.provider) or provider_files.of_url(known, spec.url)
         entry = at.outdated(model) if at is not None else None
         if at is None or entry is None:
             continue
-        words = facts.outdated_words(model, entry.state, "")
+        words = provider_files.outdated_words(model, entry.state, "")
         read = f"read {entry.read}" if entry.read else "not verified"
         advice = f"use {entry.successor}" if entry.successor else "choose another one"
         state: State = "fix" if entry.state == "gone" else "note"
@@ -272,9 +272,8 @@ async def _asked(
 ) -> list[Finding]:
     """One endpoint: its list of models, then those in use."""
     from tui.bridge.endpoints.base import Broken, Refused
-    from tui.bridge.keys import key_of
     from tui.bridge.providers.discovery import Discovery
-    from tui.bridge.told_endpoints import target
+    from tui.bridge.targets import key_of, target
 
     check = f"models of {name}"
     key = await asyncio.to_thread(key_of, name, spec, os.environ)
@@ -321,7 +320,7 @@ def _in_use(name: str, workplace: Workplace) -> list[str]:
 def _unknown(model: str, target: Target, listed: Mapping[str, object]) -> str:
     """Why a model is not one of those that the endpoint has; empty: it is, or may be."""
     from tui.bridge.providers.catalogue import near
-    from tui.bridge.providers.ollama import same_model
+    from tui.bridge.providers.discovery import same_model
 
     names = {model, target.route(model)}
     if any(same_model(one, name) for one in listed for name in names):
@@ -334,7 +333,7 @@ def _unknown(model: str, target: Target, listed: Mapping[str, object]) -> str:
 
 async def _window(model: str, discovery: Discovery) -> list[Finding]:
     """How much a model in use takes, and what to do where that is little."""
-    from tui.bridge.providers import ollama
+    from tui.bridge.providers.discovery import ollama_advice, ollama_trained_window
 
     await discovery.loaded(model)
     window = discovery.target.facts(model).context_window
@@ -348,6 +347,6 @@ async def _window(model: str, discovery: Discovery) -> list[Finding]:
         return [Finding(check, "ok", text)]
     if not local:
         return [Finding(check, "note", f"{text}: little for open files and a conversation")]
-    trained = await ollama.trained_window(discovery.questions, model)
-    advice = ollama.to_do(window, ENOUGH_TOKENS // 2, trained)
+    trained = await ollama_trained_window(discovery.questions, model)
+    advice = ollama_advice(window, ENOUGH_TOKENS // 2, trained)
     return [Finding(check, "fix", f"{text} (num_ctx): longer requests are refused", advice)]

@@ -23,7 +23,7 @@ from tui.toml_tables import NO_VARIABLE, is_variable
 
 if TYPE_CHECKING:
     from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
-    from tui.bridge.providers.facts import Provider
+    from tui.bridge.providers.provider_files import Provider
 
 
 FILE = "keys.json"
@@ -88,11 +88,11 @@ class Sources:
 
     def provider(self, name: str) -> Provider | None:
         """What is known of a provider; None: there is none of this name."""
-        from tui.bridge.providers import facts
+        from tui.bridge.providers import provider_files
 
         if name not in self._known:
-            there = name in facts.names(self.providers_dir)
-            self._known[name] = facts.provider(name, self.providers_dir) if there else None
+            there = name in provider_files.names(self.providers_dir)
+            self._known[name] = provider_files.provider(name, self.providers_dir) if there else None
         return self._known[name]
 
     def same_tiers(self, spec: EndpointSpec, tier: str) -> SameTiers:
@@ -100,11 +100,11 @@ class Sources:
 
         Of one that only its address tells, all files are read: where a tier is asked for, only.
         """
-        from tui.bridge.providers import facts
+        from tui.bridge.providers import provider_files
 
         known = self.provider(spec.provider) if spec.provider else None
         if known is None and tier:
-            known = facts.of_url(facts.readable(self.providers_dir), spec.url)
+            known = provider_files.of_url(provider_files.readable(self.providers_dir), spec.url)
         ours = spec.options.get("tiers")  # what we call otherwise is no other tier
         translated = tuple(ours.items()) if isinstance(ours, Mapping) else ()
         return (*known.same_tiers, *translated) if known is not None else translated
@@ -122,10 +122,10 @@ class Sources:
 
     def near(self, name: str) -> str:
         """What there is instead of a name that is not known."""
-        from tui.bridge.providers import facts
+        from tui.bridge.providers import provider_files
 
-        names = {*self.flagged, *self.settings.endpoints, *facts.names(self.providers_dir)}
-        return facts.near(name, sorted(names))
+        names = {*self.flagged, *self.settings.endpoints, *provider_files.names(self.providers_dir)}
+        return provider_files.near(name, sorted(names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,15 +252,15 @@ def _at(url: str, sources: Sources) -> Provider | None:
         return None  # said when it is dialled
     if parts.scheme not in ("http", "https") or parts.path.rstrip("/").endswith("/responses"):
         return None
-    from tui.bridge.providers import facts
+    from tui.bridge.providers import provider_files
 
     folder = sources.providers_dir
-    names = facts.names(folder)
+    names = provider_files.names(folder)
     if is_loopback(host):
         own = {file.stem for file in folder.glob("*.toml")} if folder else set()
         names = [name for name in names if name in _BY_PORT or name in own]
     for name in names:
-        known = facts.provider(name, folder)
+        known = provider_files.provider(name, folder)
         if known.serves(url) and known.kind != REHEARSAL:
             return known
     return None
@@ -386,7 +386,7 @@ class ResolvedEndpoint:
 
         Raises EndpointError: it is not there any more.
         """
-        from tui.bridge.keys import PATIENCE_S, stored_key
+        from tui.bridge.targets import PATIENCE_S, stored_key
 
         key = stored_key((self.name, self.spec.provider), PATIENCE_S)
         if not key:
@@ -492,7 +492,7 @@ def _in_keyring(users: tuple[str, str], sources: Sources) -> bool:
     noted = names(sources.state_dir) if sources.state_dir else []
     if any(user in noted for user in users if user):
         return True
-    from tui.bridge.keys import stored_key
+    from tui.bridge.targets import stored_key
 
     return bool(stored_key(users))
 

@@ -31,7 +31,7 @@ from tui.ui.terminal import facts as terminal_facts
 
 if TYPE_CHECKING:
     from tui.bridge.endpoints.base import EndpointSpec
-    from tui.bridge.providers.facts import Provider
+    from tui.bridge.providers.provider_files import Provider
     from tui.cli.practice import Guided
     from tui.engine.session import SessionOptions
     from tui.ui.app import DuettoApp
@@ -141,7 +141,7 @@ async def models_of(source: Source, place: Place) -> Listed:
 
 
 async def _models(name: str, place: Place) -> Listed:
-    from tui.bridge.keys import key_of
+    from tui.bridge.targets import key_of
 
     known = await asyncio.to_thread(_providers, place.paths)
     if name not in known:
@@ -155,7 +155,7 @@ async def listed(name: str, spec: EndpointSpec, key: str, patience_s: float) -> 
     await asyncio.to_thread(_import_upstream)
     from tui.bridge.endpoints.base import Broken, Refused
     from tui.bridge.providers.discovery import Discovery
-    from tui.bridge.told_endpoints import target
+    from tui.bridge.targets import target
     from tui.bridge.upstream.client import Upstream
 
     upstream = Upstream()
@@ -195,9 +195,9 @@ def _import_upstream() -> None:
 
 
 def _providers(paths: Paths) -> Mapping[str, Provider]:
-    from tui.bridge.providers import facts
+    from tui.bridge.providers import provider_files
 
-    return facts.readable(paths.providers_dir)
+    return provider_files.readable(paths.providers_dir)
 
 
 def _order(entry: tuple[str, object]) -> tuple[int, str]:

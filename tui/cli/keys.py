@@ -38,7 +38,7 @@ def set_command(name: str) -> int:
     paths = Paths.find()
     _check(name, paths)
     key = _checked(_asked_for(name))
-    from tui.bridge.keys import store
+    from tui.bridge.targets import store
 
     store(name, key)
     endpoints.remember(paths.state_dir, name)
@@ -61,7 +61,7 @@ def list_command() -> int:
 @click.argument("name", metavar="NAME")
 def delete_command(name: str) -> int:
     """Remove the key of NAME from the keyring."""
-    from tui.bridge.keys import remove
+    from tui.bridge.targets import remove
 
     paths = Paths.find()
     there = remove(name)
@@ -73,16 +73,18 @@ def delete_command(name: str) -> int:
 
 def _check(name: str, paths: Paths) -> None:
     """Raises UsageError: nobody is called so."""
-    from tui.bridge.providers import facts
+    from tui.bridge.providers import provider_files
 
     settings = settings_for(ModelFlags(), paths)
-    known = sorted({*settings.endpoints, *facts.names(paths.providers_dir)})
+    known = sorted({*settings.endpoints, *provider_files.names(paths.providers_dir)})
     if name in known:
         return
     if len(name) > 40 or (name and not is_variable(name.replace("-", "_"))):
         # whatever it is, it may be a key: it is not repeated
         raise UsageError("that is no name of a provider or an endpoint: duetto keys set NAME")
-    raise UsageError(f"there is no provider and no endpoint {name!r}{facts.near(name, known)}")
+    raise UsageError(
+        f"there is no provider and no endpoint {name!r}{provider_files.near(name, known)}"
+    )
 
 
 def _asked_for(name: str) -> str:

@@ -227,7 +227,7 @@ def _spec(
 def _outdated(model: str, facts: ModelFacts | None) -> str:
     if facts is None or not facts.state:
         return ""
-    from tui.bridge.providers.facts import outdated_words
+    from tui.bridge.providers.provider_files import outdated_words
 
     return outdated_words(model, facts.state, facts.successor)
 

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import click
 
 from tui.bridge.rehearsal import RECORD
-from tui.bridge.rehearsal.exercises import fingerprint, workspace_files
-from tui.bridge.rehearsal.script import Script, load_scripts
+from tui.bridge.rehearsal.scripts import Script, fingerprint, load_scripts, workspace_files
 from tui.cli.open_app import require_screen
 from tui.cli.options import (
     ModelFlags,

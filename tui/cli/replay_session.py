@@ -15,7 +15,7 @@ from tui.cli.options import ROLES
 from tui.core.files import FileBlock
 from tui.core.programs import RunResult
 from tui.core.wire.client.protocol import ClientProtocol
-from tui.core.wire.endpoint_facts import Capabilities
+from tui.core.wire.endpoint_facts import Abilities, Capabilities
 from tui.core.wire.events import Event
 from tui.core.wire.recording import (
     RecordedAct,
@@ -32,7 +32,6 @@ from tui.effects.system import MonotonicClock
 from tui.engine.intents import Accept, Interrupt, OpenFile, Prompt, Reload, Role, Steer, Switch
 from tui.engine.ports import (
     MAIN_LANE,
-    Abilities,
     Clock,
     PatchFormat,
     PatchTool,

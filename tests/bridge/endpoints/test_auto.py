@@ -14,7 +14,7 @@ from tests.support.sse_upstream import completed, message
 from tests.support.tables import each
 from tui.bridge.endpoints.base import EndpointSpec
 from tui.bridge.server import Bridge
-from tui.bridge.told_endpoints import target
+from tui.bridge.targets import target
 
 
 def chunk(**fields: Any) -> bytes:

@@ -1,7 +1,7 @@
 """Thoughts that travel through a client go back to who made them, and to nobody else."""
 
 from tests.support.tables import each
-from tui.bridge.endpoints.carried import PREFIX, is_sealed, unseal
+from tui.bridge.endpoints.encrypted_content import PREFIX, is_sealed, unseal
 
 
 @each("text", [None, 7, "", "gAAAAABo", PREFIX, PREFIX + "%%", PREFIX + "é"])

@@ -13,7 +13,7 @@ from tests.support.endpoint_kinds import Stand, failure, items, of_each_kind, te
 from tests.support.endpoint_servers import KEY, Call, Say, Script, Shape, Status
 from tests.support.rehearsed import READ
 from tests.support.tables import each
-from tui.bridge.endpoints.responses_ws import upstream_socket as ws_socket
+from tui.bridge.endpoints.responses_ws import connection_pool as ws_socket
 
 pytestmark = pytest.mark.usefixtures("plain_words")
 

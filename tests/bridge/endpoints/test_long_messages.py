@@ -29,9 +29,9 @@ from tests.support.sse_upstream import (
 )
 from tests.support.tables import each
 from tui.bridge.endpoints.base import EndpointSpec
-from tui.bridge.endpoints.openai_responses.items import text_of
+from tui.bridge.endpoints.openai_responses.stream import text_of
 from tui.bridge.server import Bridge
-from tui.bridge.told_endpoints import target
+from tui.bridge.targets import target
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from tests.support.endpoint_servers_plain import installed
 from tests.support.tables import each
 from tui.bridge.endpoints.base import EndpointSpec, Refused
 from tui.bridge.endpoints.kinds import make
-from tui.bridge.told_endpoints import target
+from tui.bridge.targets import target
 
 BROKEN = """
 import asyncio

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.support.tables import each
-from tui.bridge.endpoints.schemas import flat, without
+from tui.bridge.endpoints.tools import flat, without
 
 A, B = {"type": "string"}, {"type": "integer"}
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.server_side import create, one_run, sent
 from tests.support.tables import each
 from tui.bridge.endpoints.base import Steered
-from tui.bridge.endpoints.telling import Telling
+from tui.bridge.endpoints.response_writer import Telling
 from tui.core.wire.masking import Mask
 from tui.core.wire.server.protocol import ServerProtocol
 from tui.core.wire.server.run import Run

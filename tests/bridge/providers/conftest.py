@@ -11,7 +11,7 @@ import pytest
 from aiohttp import ClientSession, web
 
 from tui.bridge.endpoints.base import EndpointSpec, Target
-from tui.bridge.providers.asking import Fetched
+from tui.bridge.providers.discovery import Fetched
 from tui.core.wire.address import Address
 
 Answer = Any

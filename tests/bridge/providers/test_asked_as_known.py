@@ -8,8 +8,8 @@ from typing import Any
 from tests.support.rehearsed import READ, user
 from tests.support.tables import each
 from tui.bridge.endpoints.base import Asked, Target
-from tui.bridge.endpoints.openai_chat.language import ChatLanguage
-from tui.bridge.providers.facts import provider
+from tui.bridge.endpoints.openai_chat.endpoint import ChatLanguage
+from tui.bridge.providers.provider_files import provider
 from tui.core.wire.address import Address
 
 

@@ -8,7 +8,7 @@ from tests.bridge.providers.conftest import ModelServer
 from tests.support.tables import each
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts, Target
 from tui.bridge.providers.catalogue import Catalogue, near
-from tui.bridge.routes import Endpoints
+from tui.bridge.routing import Endpoints
 from tui.core.wire.address import Address
 
 GROQ = {

@@ -8,8 +8,7 @@ import pytest
 from tests.bridge.providers.conftest import ModelServer, PlainFetcher
 from tests.support.tables import each
 from tui.bridge.endpoints.base import Broken, EndpointSpec, ModelFacts, Refused, Target
-from tui.bridge.providers.asking import Fetched
-from tui.bridge.providers.discovery import REFUSED_S, Discovery
+from tui.bridge.providers.discovery import REFUSED_S, Discovery, Fetched
 from tui.core.wire.address import Address
 
 LIST = {"data": [{"id": "m", "context_window": 8192}]}
@@ -147,7 +146,7 @@ async def test_a_server_that_does_not_answer_is_not_waited_for(
             await asyncio.Event().wait()
             raise AssertionError
 
-    monkeypatch.setattr("tui.bridge.providers.asking.DEADLINE_S", 0.01)
+    monkeypatch.setattr("tui.bridge.providers.discovery.DEADLINE_S", 0.01)
     target = Target("x", EndpointSpec("k", "https://x.example/v1"), Address("https://x.example/v1"))
     with pytest.raises(Broken, match=r"x\.example did not answer within"):
         await Discovery(target, Silent()).models()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.bridge.providers.test_windows import said
 from tui.bridge.endpoints.base import Asked
-from tui.bridge.providers.estimates import estimated_tokens
+from tui.bridge.providers.context_window import estimated_tokens
 
 
 def test_what_is_counted() -> None:

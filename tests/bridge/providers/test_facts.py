@@ -9,9 +9,17 @@ import pytest
 
 from tests.support.sources import ROOT
 from tests.support.tables import each
-from tui.bridge.endpoints.base import Address, EndpointSpec, ModelFacts, Target
-from tui.bridge.providers import facts
-from tui.bridge.providers.facts import near, of_url, provider, providers, readable, wrong_in
+from tui.bridge.endpoints.base import EndpointSpec, ModelFacts, Target
+from tui.bridge.providers import provider_files
+from tui.bridge.providers.provider_files import (
+    near,
+    of_url,
+    provider,
+    providers,
+    readable,
+    wrong_in,
+)
+from tui.core.wire.address import Address
 from tui.errors import EndpointError, SettingsError
 
 OURS = [
@@ -290,10 +298,10 @@ def test_a_plug_ins_options_are_its_own_business(tmp_path: Path) -> None:
 
 
 def test_the_document_names_every_key_and_every_provider() -> None:
-    from tui.bridge.endpoints.anthropic.options import Options
+    from tui.bridge.endpoints.anthropic.model_options import Options
     from tui.bridge.endpoints.openai_chat.dialect import Dialect
-    from tui.bridge.endpoints.openai_responses.options import ResponsesOptions
-    from tui.bridge.providers.facts import ModelEntry, Provider
+    from tui.bridge.endpoints.openai_responses.request import ResponsesOptions
+    from tui.bridge.providers.provider_files import ModelEntry, Provider
 
     text = (ROOT / "docs" / "providers.md").read_text("utf-8")
     keys = {*Provider.__struct_fields__, *ModelEntry.__struct_fields__} - {"name"}
@@ -304,7 +312,7 @@ def test_the_document_names_every_key_and_every_provider() -> None:
 
 
 def test_our_files_stand_beside_their_reader() -> None:
-    folder = Path(facts.__file__).parent
+    folder = Path(provider_files.__file__).parent
     assert {file.stem for file in folder.glob("*.toml")} == set(OURS)
     for file in folder.glob("*.toml"):
         assert tomllib.loads(file.read_text("utf-8"))

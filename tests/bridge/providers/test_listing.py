@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.support.tables import each
 from tui.bridge.endpoints.base import ModelFacts
-from tui.bridge.providers.listing import MOST_MODELS, clue_in, models_in
+from tui.bridge.providers.model_lists import MOST_MODELS, clue_in, models_in
 
 FORMS: list[tuple[str, Any, dict[str, ModelFacts]]] = [
     (

@@ -7,9 +7,8 @@ import pytest
 from tests.bridge.providers.conftest import ModelServer, PlainFetcher
 from tests.support.tables import each
 from tui.bridge.endpoints.base import Asked, EndpointSpec, ModelFacts, Refused, Target
+from tui.bridge.providers.context_window import CHARS_PER_TOKEN, UNASKED, prepared, texts_of
 from tui.bridge.providers.discovery import Discovery, nearby
-from tui.bridge.providers.estimates import CHARS_PER_TOKEN, texts_of
-from tui.bridge.providers.windows import UNASKED, prepared
 from tui.core.wire.address import Address
 
 SHOW = {

@@ -6,8 +6,8 @@ import json
 
 from tests.support.rehearsed import CUSTOM, FUNCTION, Conversation, user
 from tests.support.tables import each
-from tui.bridge.rehearsal.beats import Call, Reason, Say
-from tui.bridge.rehearsal.director import Manner, answer
+from tui.bridge.rehearsal.answers import Manner, answer
+from tui.bridge.rehearsal.player import Call, Reason, Say
 from tui.core.files import file_block
 
 DEEP = Manner(deep=True)

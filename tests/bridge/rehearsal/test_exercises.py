@@ -12,8 +12,8 @@ from tests.support.rehearsed import (
     run_tests,
     write_files,
 )
-from tui.bridge.rehearsal.director import Manner
-from tui.bridge.rehearsal.script import Script, load_scripts
+from tui.bridge.rehearsal.answers import Manner
+from tui.bridge.rehearsal.scripts import Script, load_scripts
 
 SCRIPTS = load_scripts()
 each_script = pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)

@@ -7,15 +7,13 @@ from typing import Any, get_args
 
 from tests.support.rehearsed import fresh_files, user
 from tests.support.tables import each
-from tui.bridge.rehearsal.beats import Beat, Call, Say
-from tui.bridge.rehearsal.director import Manner, answer
-from tui.bridge.rehearsal.notations import Notation, asked_notation, write_patch
-from tui.bridge.rehearsal.patch_writer import Change, FilePlan
-from tui.bridge.rehearsal.phrases import after_patch
-from tui.bridge.rehearsal.script import Script, load_scripts
+from tui.bridge.rehearsal.answers import Manner, after_patch, answer
+from tui.bridge.rehearsal.patches import Change, FilePlan, Notation, asked_notation, write_patch
+from tui.bridge.rehearsal.player import Beat, Call, Say
+from tui.bridge.rehearsal.scripts import Script, load_scripts
 from tui.core.edit_stream import Channel
-from tui.core.edits.workspace import FileRead, Workspace
-from tui.core.files import file_block
+from tui.core.edits.workspace import Workspace
+from tui.core.files import FileRead, file_block
 from tui.core.instructions import PatchFormat, PatchTool, instructions, tools
 from tui.core.patches.landing import Landing
 

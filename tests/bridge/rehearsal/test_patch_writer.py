@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 from tests.support.strict_patch import apply_patch
-from tui.bridge.rehearsal.notations import write_patch
-from tui.bridge.rehearsal.patch_writer import plan_file
-from tui.bridge.rehearsal.script import Region
+from tui.bridge.rehearsal.patches import plan_file, write_patch
+from tui.bridge.rehearsal.scripts import Region
 
 REGION = Region("a.py", "the value", {"original": "x = 1\n", "better": "x = 1\ny = 2\n"})
 

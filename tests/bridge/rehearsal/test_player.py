@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from tui.bridge.rehearsal.beats import Call, Reason, Say
-from tui.bridge.rehearsal.player import Pace, Player
+from tui.bridge.rehearsal.player import Call, Pace, Player, Reason, Say
 
 
 class Record:

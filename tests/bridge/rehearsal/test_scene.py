@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.support.rehearsed import user
 from tests.support.tables import each
-from tui.bridge.rehearsal.scene import read_scene
+from tui.bridge.rehearsal.request import read_scene
 from tui.core.files import file_block
 
 

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
 from tests.support.tables import each
-from tui.bridge.rehearsal.director import best_match
-from tui.bridge.rehearsal.script import load_scripts
+from tui.bridge.rehearsal.answers import best_match
+from tui.bridge.rehearsal.scripts import load_scripts
 
 SCRIPTS = {script.name: script for script in load_scripts()}
 
 
 @each("script", SCRIPTS.values())
 def test_every_wording_means_its_exercise(script: object) -> None:
-    from tui.bridge.rehearsal.script import Script
+    from tui.bridge.rehearsal.scripts import Script
 
     assert isinstance(script, Script)
     for text in [script.prompt, *script.also, script.prompt.upper() + "!!", f"solve {script.test}"]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tests.support.tables import each
-from tui.bridge.rehearsal.words import likeness
+from tui.bridge.rehearsal.scripts import likeness
 
 
 @each("typed", ["Fix split, so that no cent gets LOST!", "fix spilt so that no cnet gets lost"])

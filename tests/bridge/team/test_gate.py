@@ -18,14 +18,13 @@ from websockets.http11 import Request
 
 from tests.support.bridge_client import QUICK, create, event, until
 from tests.support.team import asked, dial_at, team
-from tui.bridge import stage
-from tui.bridge.connection import Connection
+from tui.bridge import client_connection
+from tui.bridge.client_transport import Connection
 from tui.bridge.server import Bridge
-from tui.bridge.team.gate import Gate
-from tui.bridge.team.journal import Errors, Journal
+from tui.bridge.team.access_control import Gate
+from tui.bridge.team.access_log import Errors, Journal
 from tui.bridge.team.limits import Limits
-from tui.bridge.team.roster import Roster
-from tui.bridge.team.users import add_user, revoke_user
+from tui.bridge.team.users_file import Roster, add_user, revoke_user
 
 WORDS = "the moon over the harbour"
 
@@ -292,8 +291,8 @@ async def test_a_fault_is_logged_without_its_words(tmp_path: Path) -> None:
         logger.error("broke over %s", WORDS, exc_info=error)
     logger.warning("only %s", WORDS)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(stage, "_log", logger)
-        stage.log_without_words("a run broke", KeyError(WORDS))
+        patched.setattr(client_connection, "_log", logger)
+        client_connection.log_without_words("a run broke", KeyError(WORDS))
     journal.close()
     lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert [line["event"] for line in lines] == ["fault"] * 3

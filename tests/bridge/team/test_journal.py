@@ -6,7 +6,7 @@ import io
 import json
 from pathlib import Path
 
-from tui.bridge.team.journal import Journal
+from tui.bridge.team.access_log import Journal
 
 
 class Full(io.BytesIO):

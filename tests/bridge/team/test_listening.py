@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import serialization
 
 from tests.support.tables import each
 from tests.support.team import Authority
-from tui.bridge.team.listening import Certificate, Place, check_exposure, place
+from tui.bridge.team.service import Certificate, Place, check_exposure, place
 from tui.errors import DuettoError, FileRefused, UsageError
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.bridge.team.test_gate import Stand
 from tests.support.http_client import asking, posted, server_sent, whole
 from tests.support.team import Authority, listening, team
-from tui.bridge.team.users import revoke_user
+from tui.bridge.team.users_file import revoke_user
 
 LONG = asking("rehearse 9000 tokens", model="rehearsal-fast@20", stream=True)
 

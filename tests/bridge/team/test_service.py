@@ -17,7 +17,7 @@ from tests.support.bridge_client import create, event, until
 from tests.support.commands import Duetto, clean_environment, sentence
 from tests.support.tables import each
 from tests.support.team import Authority, asked, listening, team
-from tui.bridge.team.users import revoke_user
+from tui.bridge.team.users_file import revoke_user
 from tui.cli.main import run as command
 
 pytestmark = pytest.mark.slow

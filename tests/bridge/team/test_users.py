@@ -9,8 +9,7 @@ import pytest
 
 from tests.support.tables import each
 from tui.bridge.team.limits import Limits
-from tui.bridge.team.roster import Roster
-from tui.bridge.team.users import add_user, hash_of, read_users, revoke_user
+from tui.bridge.team.users_file import Roster, add_user, hash_of, read_users, revoke_user
 from tui.errors import FileRefused, UsageError
 
 

@@ -12,7 +12,8 @@ import pytest
 import trustme
 
 from tui.bridge.endpoints.base import Broken, Refused
-from tui.bridge.upstream.client import BrokenError, Upstream
+from tui.bridge.upstream.client import Upstream
+from tui.bridge.upstream.errors import BrokenError
 from tui.core.wire.address import Address
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"

@@ -13,7 +13,8 @@ from h2.errors import ErrorCodes
 
 from tests.support.h2_server import Answer, H2Server, Stream, h2_serving
 from tui.bridge.upstream import client
-from tui.bridge.upstream.client import BrokenError, Upstream
+from tui.bridge.upstream.client import Upstream
+from tui.bridge.upstream.errors import BrokenError
 from tui.bridge.upstream.http2 import STREAM_WINDOW_BYTES
 from tui.core.wire.address import Address
 

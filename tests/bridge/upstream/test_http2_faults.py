@@ -23,7 +23,7 @@ from tests.support import h2_server
 from tests.support.h2_server import Stream
 from tests.support.tables import each
 from tui.bridge.upstream import client, http2
-from tui.bridge.upstream.client import BrokenError
+from tui.bridge.upstream.errors import BrokenError
 from tui.bridge.upstream.http2 import STREAM_WINDOW_BYTES
 from tui.core.wire.address import Address
 

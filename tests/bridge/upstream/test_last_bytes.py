@@ -11,7 +11,8 @@ from collections.abc import Callable
 import pytest
 
 from tests.bridge.upstream.test_client import HEAD, Server, served
-from tui.bridge.upstream.client import BrokenError, Upstream
+from tui.bridge.upstream.client import Upstream
+from tui.bridge.upstream.errors import BrokenError
 from tui.core.wire.address import Address
 
 BODY = b"".join(b"data: %d\n\n" % number for number in range(2000)) + b"data: [DONE]\n\n"

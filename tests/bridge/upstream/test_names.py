@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tui.bridge.upstream.names import Names
+from tui.bridge.upstream.dialing import Names
 
 LANES = 40
 ADDRESS = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 80))

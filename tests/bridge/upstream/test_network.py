@@ -28,7 +28,7 @@ from tests.support.sse_upstream import (
     target_at,
 )
 from tui.bridge.server import Bridge
-from tui.bridge.upstream.client import proxy_for
+from tui.bridge.upstream.dialing import proxy_for
 from tui.core.wire.address import AUTHORITY_VARIABLES, Address
 from tui.core.wire.masking import Mask
 from tui.errors import EndpointError

@@ -11,7 +11,8 @@ from tests.bridge.upstream.test_client import WHOLE, Server, read, served
 from tests.bridge.upstream.test_last_bytes import with_rst
 from tests.support.tables import each
 from tui.bridge.upstream import client
-from tui.bridge.upstream.client import BrokenError, Upstream
+from tui.bridge.upstream.client import Upstream
+from tui.bridge.upstream.errors import BrokenError
 from tui.core.wire.address import Address
 
 

@@ -9,7 +9,9 @@ import ssl
 import pytest
 
 from tests.bridge.upstream.test_client import read, served
-from tui.bridge.upstream.client import BrokenError, Upstream, proxy_for
+from tui.bridge.upstream.client import Upstream
+from tui.bridge.upstream.dialing import proxy_for
+from tui.bridge.upstream.errors import BrokenError
 from tui.core.wire.address import Address
 
 KEY = "sk-of-the-provider-0123456789"

@@ -16,8 +16,9 @@ import trustme
 
 from tests.bridge.upstream.test_client import HEAD, Server, read, served
 from tests.support.tables import each
-from tui.bridge.upstream import dialling, http1
-from tui.bridge.upstream.client import BrokenError, Upstream
+from tui.bridge.upstream import dialing, http1
+from tui.bridge.upstream.client import Upstream
+from tui.bridge.upstream.errors import BrokenError
 from tui.core.wire.address import Address
 
 
@@ -91,7 +92,7 @@ async def test_all_who_wait_for_a_dead_server_are_told_at_the_same_time(
     upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not one behind the other: the tenth would wait for nine others first."""
-    monkeypatch.setattr(dialling, "CONNECT_S", 0.3)
+    monkeypatch.setattr(dialing, "CONNECT_S", 0.3)
     loop = asyncio.get_running_loop()
     async with mute() as (port, came, _):
         began_s = loop.time()
@@ -162,7 +163,7 @@ async def test_nothing_is_left_of_many_that_were_left_or_failed(
         writer.write(HEAD + b"\r\ndata: 1\n\n")
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(dialling, "CONNECT_S", 0.1)
+    monkeypatch.setattr(dialing, "CONNECT_S", 0.1)
     monkeypatch.setattr(http1, "CONNECT_S", 0.1)
     before, tasks = open_files(), len(asyncio.all_tasks())
     made = Upstream()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.support.tables import each
-from tui.bridge.endpoints.openai_responses.retelling import Retelling
+from tui.bridge.endpoints.openai_responses.stream import Retelling
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address
 from tui.core.wire.events import ErrorEvent, decode_server

@@ -1,15 +1,11 @@
-"""What every kind of endpoint is: it is asked for a response and tells a run of it.
-
-A kind knows one provider's language. What is the same for all of them, whoever answers, is the
-performer's: interrupts, steering, the throttle, retries and fallbacks.
-"""
+"""What endpoints are asked, which facts are known of them, and how their answers fail."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -18,9 +14,6 @@ from tui.core.wire.refusals import UNUSABLE
 
 MOST_READ_CHARS = 2**18
 """Of a call's arguments: longer ones are not read to find out whether they are JSON."""
-
-if TYPE_CHECKING:
-    from tui.bridge.endpoints.telling import Telling
 
 
 class ModelFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
@@ -195,28 +188,3 @@ class Unusable(Broken):
 
 class Steered(Exception):
     """Raised by `Telling.item_done`: the client has added input, this item was the last one."""
-
-
-class Endpoint(Protocol):
-    """One endpoint of any kind; made once, asked by all connections."""
-
-    async def answer(self, asked: Asked, telling: Telling) -> None:
-        """Ask, tell what comes while it comes, and end with `Telling.finish` or `conclude`.
-
-        Cancelled when the client interrupts or is gone: what the provider works on for this
-        request has to stop then, within 10 ms, and nothing else.
-
-        Raises:
-            Refused: nothing of an answer was told.
-            Broken: the connection failed, or ended before the answer did.
-            Steered: from `Telling.item_done`; it is let through.
-        """
-
-    async def warm(self) -> None:
-        """Open a connection that the next request takes; failures are no matter."""
-
-    async def models(self) -> dict[str, ModelFacts]:
-        """The models that it serves now, with what it says of each. Raises Refused, Broken."""
-
-    async def close(self) -> None:
-        """End all connections."""

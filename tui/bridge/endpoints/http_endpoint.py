@@ -10,16 +10,20 @@ from dataclasses import replace
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from tui.bridge.aside import aside, in_turns
 from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Target, Unusable
-from tui.bridge.endpoints.telling import Telling
-from tui.bridge.providers.knowledge import Knowledge
-from tui.bridge.sliced import Share, others
-from tui.bridge.upstream.client import MOST_REFUSAL_BYTES, Answer, BrokenError, Upstream
-from tui.bridge.upstream.failures import CutError
-from tui.bridge.upstream.loose_json import read_in_steps
+from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.providers.catalogue import Knowledge
+from tui.bridge.time_slices import Share, aside, in_turns, others
+from tui.bridge.upstream.client import MOST_REFUSAL_BYTES, Answer, Upstream
+from tui.bridge.upstream.errors import BrokenError, CutError
 from tui.bridge.upstream.rate_limits import left, pause_s
-from tui.bridge.upstream.sse import MAX_MESSAGE_BYTES, Message, OversizeError, SseParser
+from tui.bridge.upstream.sse import (
+    MAX_MESSAGE_BYTES,
+    Message,
+    OversizeError,
+    SseParser,
+    read_in_steps,
+)
 from tui.core.wire.address import Address
 from tui.core.wire.json_reading import SHORT_BYTES
 from tui.core.wire.rate_limits import pause_header
@@ -78,7 +82,7 @@ class Language(Protocol):
 
 
 class HttpEndpoint:
-    """See `endpoints.base.Endpoint`."""
+    """See `endpoints.kinds.Endpoint`."""
 
     def __init__(self, target: Target, language: Language, upstream: Upstream) -> None:
         self._target = target

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
+import re
 import time
-from collections.abc import Awaitable, Callable
-from typing import Any
-from urllib.parse import quote
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import msgspec
 
 from tui.bridge.endpoints.base import Broken, ModelFacts, Refused, Target
-from tui.bridge.providers import ollama
-from tui.bridge.providers.asking import Fetcher, Questions
-from tui.bridge.providers.listing import (
+from tui.bridge.providers.model_lists import (
     MOST_MODELS,
     clue_in,
     entries,
@@ -22,7 +24,241 @@ from tui.bridge.providers.listing import (
     name_of,
     tokens,
 )
-from tui.core.wire.address import is_loopback
+from tui.core.wire.address import Address, checked, is_loopback
+from tui.errors import EndpointError
+
+MOST_BYTES = 8 * 1024 * 1024
+"""Of a list of models: the longest ones known have one megabyte."""
+DEADLINE_S = 10.0
+_BEHIND = ("/chat/completions", "/completions", "/responses", "/messages", "/models")
+_SCHEMES = {"ws": "http", "wss": "https"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A whole HTTP answer."""
+
+    status: int
+    body: bytes
+
+
+class Fetcher(Protocol):
+    """Who asks (`bridge.upstream`)."""
+
+    async def fetch(self, address: Address, body: bytes | None, most_bytes: int) -> Fetched:
+        """GET, or POST with a body; redirects are not followed. Raises Broken, Refused."""
+
+
+class Questions:
+    """Asks one endpoint's server; the key goes to that host only."""
+
+    def __init__(self, target: Target, fetcher: Fetcher) -> None:
+        """Raises Refused: the address is none, or its key would travel in clear text."""
+        self.target = target
+        self._fetcher = fetcher
+        address = _checked(target)
+        parts = urlsplit(address.url)
+        self.host = parts.hostname or ""
+        self._headers = address.headers
+        scheme = _SCHEMES.get(parts.scheme, parts.scheme)
+        self._parts = parts._replace(scheme=scheme, path=base_path(parts.path))
+
+    async def get(
+        self, path: str, query: str = "", headers: Mapping[str, str] | None = None
+    ) -> Any:
+        """What the API has at a path (``/models``). Raises Refused, Broken."""
+        return await self._ask(self._parts.path + path, query, headers)
+
+    async def get_beside(
+        self, path: str, query: str = "", headers: Mapping[str, str] | None = None
+    ) -> Any:
+        """What the server has beside its API (``/api/ps``). Raises Refused, Broken."""
+        return await self._ask(self._root() + path, query, headers)
+
+    async def post_beside(self, path: str, body: Mapping[str, Any], deadline_s: float) -> Any:
+        """The answer to a JSON object beside the API. Raises Refused, Broken."""
+        data = msgspec.json.encode(body)
+        return await self._send(self._address(self._root() + path, "", None), data, deadline_s)
+
+    def _root(self) -> str:
+        path = self._parts.path
+        for tail in ("/openai", "/v1", "/openai/v1"):
+            if path.endswith(tail):
+                return path.removesuffix(tail)
+        return path
+
+    async def _ask(self, path: str, query: str, headers: Mapping[str, str] | None) -> Any:
+        return await self._send(self._address(path, query, headers), None, DEADLINE_S)
+
+    def _address(self, path: str, query: str, headers: Mapping[str, str] | None) -> Address:
+        joined = "&".join(filter(None, (self._parts.query, query)))
+        url = urlunsplit(self._parts._replace(path=path, query=joined))
+        return Address(url, {**self._headers, **(headers or {})})
+
+    async def _send(self, address: Address, body: bytes | None, deadline_s: float) -> Any:
+        try:
+            async with asyncio.timeout(deadline_s):
+                fetched = await self._fetcher.fetch(address, body, MOST_BYTES)
+        except TimeoutError:
+            raise Broken(f"{self.host} did not answer within {deadline_s:.0f} s.") from None
+        if not 200 <= fetched.status < 300:
+            raise _refused(self.host, fetched.status, self.target.spec.key_env)
+        try:
+            return msgspec.json.decode(fetched.body)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            page = fetched.body.lstrip()[:1] == b"<"
+            what = "a web page" if page else "something that is no JSON"
+            words = f"{self.host} answered with {what}: is the url that of an endpoint?"
+            raise Refused(502, "not_an_endpoint", words) from None
+
+
+def base_path(path: str) -> str:
+    """The path of the API that an endpoint's path belongs to, without a slash behind it."""
+    path = path.rstrip("/")
+    for tail in _BEHIND:
+        path = path.removesuffix(tail)
+    return path or "/v1"
+
+
+def _checked(target: Target) -> Address:
+    """The address with the headers that the kind sends."""
+    try:
+        if target.spec.kind == "anthropic":
+            from tui.bridge.endpoints.anthropic.endpoint import messages_address
+            from tui.bridge.endpoints.anthropic.model_options import VERSION
+
+            return messages_address(target.address, target.spec, {"anthropic-version": VERSION})
+        checked(target.address)
+    except EndpointError as error:
+        raise Refused(400, "invalid_endpoint", str(error)) from error
+    return target.address
+
+
+def _refused(host: str, status: int, variable: str) -> Refused:
+    """Why there is no list, in words."""
+    if status in (401, 403):
+        where = f"check {variable}" if variable else "name its variable in key_env"
+        return Refused(status, "invalid_api_key", f"{host} refused the key: {where}.")
+    if 300 <= status < 400:
+        words = f"{host} redirects to another address: the key is not taken there."
+        return Refused(400, "endpoint_redirects", words)
+    return Refused(status, "no_models", f"{host} gives no list of its models (HTTP {status}).")
+
+
+OLLAMA_LEAST_WINDOW = 4096
+"""What it gives where nobody says more and the machine has little memory."""
+LOADING_S = 120.0
+"""A model is loaded within that time, or nothing is known of its window."""
+_NUM_CTX = re.compile(r"^\s*(?:PARAMETER\s+)?num_ctx\s+\"?(\d+)", re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What ``/api/show`` says of a model."""
+
+    num_ctx: int | None = None
+    """Of its Modelfile."""
+    trained: int | None = None
+    """The most that the model can take."""
+    images: bool | None = None
+    efforts: tuple[str, ...] | None = None
+
+
+async def ollama_facts(questions: Questions, model: str, *, load: bool) -> ModelFacts:
+    """The window that a request gets now; ``load``: have the model loaded where only that tells.
+
+    Raises Refused, Broken: there is no such model, or the server does not answer.
+    """
+    shown = await _shown(questions, model)
+    window = shown.num_ctx or await _running(questions, model)
+    if window is None and load:
+        window = await _once_loaded(questions, model)
+    if window is not None and shown.trained is not None:
+        window = min(window, shown.trained)
+    return ModelFacts(context_window=window, images=shown.images, efforts=shown.efforts)
+
+
+def same_model(one: str, other: str) -> bool:
+    """Whether two names mean the same model: ``:latest`` is what a name without a tag means."""
+    return one.removesuffix(":latest") == other.removesuffix(":latest")
+
+
+def ollama_advice(window: int, needed: int, trained: int | None) -> str:
+    """What to do about a window that is too small."""
+    more = _rounded(needed * 2)
+    more = min(more, trained) if trained else more
+    if trained and trained <= window:
+        return "that is all the model has: use one with a larger window"
+    return (
+        f"start it with OLLAMA_CONTEXT_LENGTH={more}, or give the model PARAMETER num_ctx {more} "
+        "in its Modelfile"
+    )
+
+
+def shown_in(body: object) -> Shown:
+    """What an answer of ``/api/show`` says."""
+    if not isinstance(body, Mapping):
+        return Shown()
+    found = _NUM_CTX.search(str(body.get("parameters") or ""))
+    info = body.get("model_info")
+    info = info if isinstance(info, Mapping) else {}
+    # "qwen3.context_length": the key begins with the architecture's name
+    key = f"{info.get('general.architecture')}.context_length"
+    lengths = [tokens(info.get(key)), *_lengths(info)]
+    abilities = body.get("capabilities")
+    known = list(map(str, abilities)) if isinstance(abilities, list) and abilities else None
+    return Shown(
+        tokens(found[1]) if found else None,
+        next((length for length in lengths if length), None),
+        None if known is None else "vision" in known,
+        None if known is None or "thinking" in known else (),
+    )
+
+
+async def ollama_trained_window(questions: Questions, model: str) -> int | None:
+    """The most that the model can take. None: it does not say."""
+    return (await _shown(questions, model)).trained
+
+
+async def _shown(questions: Questions, model: str) -> Shown:
+    body = {"model": model, "name": model}  # the latter until 0.5
+    try:
+        return shown_in(await questions.post_beside("/api/show", body, 10.0))
+    except Refused as error:
+        if error.status == 404 and error.code == "no_models":
+            return Shown()
+        raise
+
+
+async def _running(questions: Questions, model: str) -> int | None:
+    """The window of a model that is loaded."""
+    try:
+        body = await questions.get_beside("/api/ps")
+    except Refused:
+        return None
+    for entry in entries(body):
+        if any(same_model(str(entry.get(key)), model) for key in ("name", "model")):
+            return tokens(entry.get("context_length"))
+    return None
+
+
+async def _once_loaded(questions: Questions, model: str) -> int | None:
+    """Load it, as the request itself would, and look again."""
+    try:
+        await questions.post_beside("/api/generate", {"model": model, "stream": False}, LOADING_S)
+    except (Refused, Broken):
+        return None
+    return await _running(questions, model)
+
+
+def _lengths(info: Mapping[str, Any]) -> Iterable[int | None]:
+    return (tokens(value) for key, value in info.items() if key.endswith(".context_length"))
+
+
+def _rounded(needed: int) -> int:
+    """The next power of two."""
+    return max(8192, 1 << max(needed - 1, 1).bit_length())
+
 
 LISTED_S = 300.0
 """A list is believed for so long."""
@@ -119,7 +355,7 @@ class Discovery:
                 return known[1]
         try:
             if self._form == "ollama":
-                found = await ollama.facts(self.questions, model, load=load)
+                found = await ollama_facts(self.questions, model, load=load)
             else:
                 await self.models(anew=self._form in LOCAL_FORMS)
                 found = self.target.discovered.get(model, ModelFacts())

@@ -6,22 +6,94 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from tui.bridge.aside import aside
-from tui.bridge.endpoints.base import Asked, ModelFacts, Refused
-from tui.bridge.endpoints.telling import Telling
-from tui.bridge.rehearsal.casting import DEEP, FAST, NoSuchModelError, Rehearsal
-from tui.bridge.rehearsal.director import answer
-from tui.bridge.rehearsal.player import Player
-from tui.bridge.routes import Leg
+from tui.bridge.endpoints.base import Asked, ModelFacts, Refused, Target
+from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.rehearsal.answers import DEFAULT_MISTAKES, DEFAULT_SEED, Manner, answer
+from tui.bridge.rehearsal.player import Pace, Player
+from tui.bridge.routing import Leg
+from tui.bridge.time_slices import aside
 from tui.core.wire.json_writing import is_long, size_of
+
+FAST = "rehearsal-fast"
+DEEP = "rehearsal-deep"
+LEAST_TOKENS_S = 1.0
+MOST_TOKENS_S = 20_000.0
+
+
+class NoSuchModelError(Exception):
+    """A request names a model or a rate that there is not; the text is for the client."""
+
+    def __init__(self, code: str, message: str, param: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.param = param
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """How the rehearsal models play."""
+
+    fast_tokens_s: float = 1000.0
+    deep_tokens_s: float = 65.0
+    fast_ttft_s: float = 0.06
+    deep_ttft_s: float = 0.5
+    seed: int = DEFAULT_SEED
+    mistakes: float = DEFAULT_MISTAKES
+    """Share of the exercises that the fast model gets wrong at first, 0 to 1."""
+    any_model: bool = False
+    """Every other name is taken for the deep model: a client may choose its manners by the name."""
+
+    def cast(self, request: Mapping[str, Any]) -> tuple[Manner, Pace]:
+        """The manner and the pace that a request asks for.
+
+        Raises:
+            NoSuchModelError: no such model, or a rate that is not between 1 and 20,000.
+        """
+        asked = request.get("model")
+        name, _, rate = (asked if isinstance(asked, str) else "").partition("@")
+        if self.any_model and name and name not in (FAST, DEEP):
+            name, rate = DEEP, ""
+        if name not in (FAST, DEEP):
+            raise NoSuchModelError(
+                "model_not_found",
+                f"There is no model {asked!r} here: {FAST} and {DEEP}, each also as NAME@RATE.",
+                "model",
+            )
+        deep = name == DEEP
+        tokens_s = self.deep_tokens_s if deep else self.fast_tokens_s
+        if rate:
+            tokens_s = rate_of(rate, "model")
+        metadata = request.get("client_metadata")
+        given = metadata.get("duetto_tokens_s") if isinstance(metadata, dict) else None
+        if given is not None:
+            tokens_s = rate_of(given, "client_metadata.duetto_tokens_s")
+        reasoning = request.get("reasoning")
+        effort = reasoning.get("effort") if isinstance(reasoning, dict) else None
+        manner = Manner(deep, self.seed, self.mistakes, str(effort or ""))
+        return manner, Pace(tokens_s, self.deep_ttft_s if deep else self.fast_ttft_s)
+
+
+def rate_of(value: object, param: str) -> float:
+    """A rate in tokens/s, 1 to 20,000. Raises NoSuchModelError."""
+    try:
+        rate = float(str(value))
+    except ValueError:
+        rate = 0.0
+    if not LEAST_TOKENS_S <= rate <= MOST_TOKENS_S:
+        raise NoSuchModelError(
+            "invalid_rate", f"{value!r} is not a rate of 1 to 20000 tokens/s.", param
+        )
+    return rate
+
 
 _CHARS_PER_TOKEN = 4
 
 
 class RehearsalEndpoint:
-    """See `endpoints.base.Endpoint`."""
+    """See `endpoints.kinds.Endpoint`."""
 
     def __init__(self, rehearsal: Rehearsal) -> None:
         self._rehearsal = rehearsal
@@ -56,6 +128,11 @@ class RehearsalEndpoint:
 
     async def close(self) -> None:
         """See `Endpoint`."""
+
+
+def rehearsal_endpoint(_target: Target, _upstream: object) -> RehearsalEndpoint:
+    """See `endpoints.kinds.Maker`."""
+    return RehearsalEndpoint(Rehearsal())
 
 
 class RehearsalRoute:

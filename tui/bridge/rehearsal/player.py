@@ -7,14 +7,61 @@ so a late timer makes one larger delta instead of a slower stream.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import floor
 from random import Random
 from typing import Any, Protocol
 
-from tui.bridge.rehearsal.beats import Beat, Reason
 from tui.core.wire.events import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A reasoning summary; all of it counts as reasoning tokens."""
+
+    text: str
+
+    def item(self) -> dict[str, Any]:
+        """The output item to begin."""
+        return {"type": "reasoning"}
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Prose."""
+
+    text: str
+
+    def item(self) -> dict[str, Any]:
+        """The output item to begin."""
+        return {"type": "message"}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call; ``text`` is what streams: the input, or the arguments as JSON."""
+
+    name: str
+    text: str
+    custom: bool = False
+
+    def item(self) -> dict[str, Any]:
+        """The output item to begin."""
+        return {
+            "type": "custom_tool_call" if self.custom else "function_call",
+            "name": self.name,
+        }
+
+
+Beat = Reason | Say | Call
+
+
+def function_call(name: str, **arguments: str) -> Call:
+    """A function call with its arguments as JSON."""
+    return Call(name, json.dumps(arguments, ensure_ascii=False))
+
 
 MOST_LAG_S = 0.25
 """What is later than this (a client that reads slowly) is not caught up: the stream shifts."""

@@ -18,9 +18,9 @@ from multidict import CIMultiDict
 
 from tui import __version__
 from tui.bridge.endpoints.base import Broken, Refused
-from tui.bridge.providers.asking import Fetched
-from tui.bridge.upstream.dialling import Dialler, Origin, origin_of, proxy_for
-from tui.bridge.upstream.failures import (
+from tui.bridge.providers.discovery import Fetched
+from tui.bridge.upstream.dialing import Dialler, Origin, origin_of, proxy_for
+from tui.bridge.upstream.errors import (
     UNANSWERED,
     BrokenError,
     CutError,

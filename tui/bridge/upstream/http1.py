@@ -15,10 +15,9 @@ from aiohttp.client_proto import ResponseHandler
 from aiohttp.helpers import set_exception
 from multidict import CIMultiDict
 
-from tui.bridge.sliced import Share
-from tui.bridge.sliced_http import SlicedHttp, some
-from tui.bridge.upstream.dialling import CONNECT_S, IDLE_S, Dialler, Origin
-from tui.bridge.upstream.failures import (
+from tui.bridge.time_slices import Share, SlicedHttp, some
+from tui.bridge.upstream.dialing import CONNECT_S, IDLE_S, Dialler, Origin
+from tui.bridge.upstream.errors import (
     FLOODED,
     MOST_UNSAID_BYTES,
     PROXY_SILENT,

@@ -8,8 +8,10 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import cast
+from urllib.parse import urlsplit, urlunsplit
 
 from h2.config import H2Configuration
+from h2.connection import H2Connection
 from h2.errors import ErrorCodes
 from h2.events import (
     ConnectionTerminated,
@@ -28,12 +30,12 @@ from h2.exceptions import (
     TooManyStreamsError,
 )
 from h2.settings import SettingCodes, Settings
+from hyperframe.frame import Frame, GoAwayFrame
 
-from tui.bridge.fair_socket import IDLE_S as IDLE_SPAN_S
-from tui.bridge.fair_socket import MOST_IDLE
-from tui.bridge.sliced import Share, Sliced
-from tui.bridge.upstream.dialling import IDLE_S, Spare
-from tui.bridge.upstream.failures import (
+from tui.bridge.time_slices import IDLE_S as IDLE_SPAN_S
+from tui.bridge.time_slices import MOST_IDLE, Share, Sliced
+from tui.bridge.upstream.dialing import IDLE_S, Spare
+from tui.bridge.upstream.errors import (
     FLOODED,
     MOST_UNSAID_BYTES,
     REFUSED_HEADER,
@@ -44,8 +46,39 @@ from tui.bridge.upstream.failures import (
     CutError,
     FullError,
 )
-from tui.bridge.upstream.http2_fields import fields_of
-from tui.bridge.upstream.http2_state import H2State
+
+_OF_HTTP1 = frozenset({"connection", "host", "keep-alive", "transfer-encoding", "upgrade"})
+
+
+def fields_of(
+    method: str, url: str, headers: Mapping[str, str], size: int
+) -> list[tuple[str, str]]:
+    """All of them, in order; ``size`` is that of the body in bytes."""
+    parts = urlsplit(url)
+    length = [("content-length", str(size))] if size else []
+    return [
+        (":method", method),
+        (":authority", parts.netloc.rpartition("@")[2]),
+        (":scheme", parts.scheme),
+        (":path", urlunsplit(("", "", parts.path or "/", parts.query, ""))),
+        *((n.lower(), v) for n, v in headers.items() if n.lower() not in _OF_HTTP1),
+        *length,
+    ]
+
+
+class H2State(H2Connection):
+    """A connection to a server that may leave when it has answered.
+
+    GOAWAY ends no stream up to the one that it names (RFC 9113, 6.8): load balancers say it to
+    every connection in its time. h2 takes it for the end of the connection, and refuses whatever
+    comes behind it.
+    """
+
+    def _receive_goaway_frame(self, frame: GoAwayFrame) -> tuple[list[Frame], list[Event]]:
+        told = ConnectionTerminated()
+        told.last_stream_id = frame.last_stream_id
+        return [], [told]
+
 
 STREAM_WINDOW_BYTES = 256 * 1024
 """What a server may send ahead of who reads one answer."""

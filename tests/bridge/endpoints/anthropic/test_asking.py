@@ -8,9 +8,8 @@ import msgspec
 
 from tests.support.rehearsed import CUSTOM, READ, user
 from tests.support.tables import each
-from tui.bridge.endpoints.anthropic.asking import Asking, asking
-from tui.bridge.endpoints.anthropic.models import nearest, ways
-from tui.bridge.endpoints.anthropic.options import Options
+from tui.bridge.endpoints.anthropic.model_options import Options, nearest, ways
+from tui.bridge.endpoints.anthropic.request import Asking, asking
 from tui.bridge.endpoints.base import Asked, ModelFacts
 
 NEW, OLD, OTHER = "claude-opus-5-5", "claude-sonnet-4-5-20250929", "kimi-k2"

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.bridge.endpoints.anthropic.rules import check
 from tests.support.rehearsed import CUSTOM, READ, user
 from tests.support.tables import each
-from tui.bridge.endpoints.anthropic.asking import asking
-from tui.bridge.endpoints.anthropic.options import Options
+from tui.bridge.endpoints.anthropic.model_options import Options
+from tui.bridge.endpoints.anthropic.request import asking
 from tui.bridge.endpoints.base import Asked, ModelFacts, Refused
-from tui.bridge.endpoints.carried import seal
+from tui.bridge.endpoints.encrypted_content import seal
 
 MODEL = "claude-sonnet-4-5"
 Item = dict[str, Any]

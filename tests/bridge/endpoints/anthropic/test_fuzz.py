@@ -9,11 +9,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.rehearsed import CUSTOM, READ
-from tui.bridge.endpoints.anthropic.language import AnthropicLanguage
+from tui.bridge.endpoints.anthropic.endpoint import AnthropicLanguage
 from tui.bridge.endpoints.base import Asked, Broken, EndpointSpec, Refused
-from tui.bridge.endpoints.carried import seal
-from tui.bridge.endpoints.telling import Telling
-from tui.bridge.told_endpoints import target
+from tui.bridge.endpoints.encrypted_content import seal
+from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.targets import target
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.server.run import Run, Task
 

@@ -9,9 +9,9 @@ import pytest
 
 from tests.support.rehearsed import user
 from tests.support.tables import each
-from tui.bridge.endpoints.anthropic.language import AnthropicLanguage
+from tui.bridge.endpoints.anthropic.endpoint import AnthropicLanguage
 from tui.bridge.endpoints.base import Asked, EndpointSpec, Refused, Target
-from tui.bridge.told_endpoints import target
+from tui.bridge.targets import target
 from tui.core.wire.address import Address
 
 KEY = "sk-ant-very-secret-0123456789"

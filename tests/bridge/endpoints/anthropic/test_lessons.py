@@ -17,7 +17,7 @@ from tests.support.messages_upstream import (
     thinking,
 )
 from tests.support.rehearsed import READ
-from tui.bridge.endpoints.anthropic.lessons import Lessons
+from tui.bridge.endpoints.anthropic.request import Lessons
 
 FINE = Events(start(), text("ok"), stop())
 EXTRA = "Extra inputs are not permitted"

@@ -10,7 +10,7 @@ from tests.support.chat_answers import asked, body, language, target
 from tests.support.rehearsed import user
 from tests.support.tables import each
 from tui.bridge.endpoints.base import ModelFacts, Refused
-from tui.bridge.endpoints.openai_chat.language import chat_address
+from tui.bridge.endpoints.openai_chat.endpoint import chat_address
 from tui.core.wire.address import Address
 
 SCHEMA = {"type": "object", "properties": {"title": {"type": "string"}}}

@@ -11,7 +11,7 @@ from tests.support.chat_answers import KEY, call, chunk, told
 from tests.support.tables import each
 from tui.bridge.endpoints import tool_input
 from tui.bridge.endpoints.base import Broken, Refused
-from tui.bridge.endpoints.openai_chat import reader
+from tui.bridge.endpoints.openai_chat import stream
 
 READ = {"type": "function", "name": "read", "parameters": {"type": "object", "properties": {}}}
 PATCH = {"type": "custom", "name": "apply_patch"}
@@ -166,7 +166,7 @@ def test_refusals(status: int, body: bytes, code: str, words: str) -> None:
 
 
 def test_chunks_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "MOST_CHUNKS", 50)
+    monkeypatch.setattr(stream, "MOST_CHUNKS", 50)
     answer = told(*[chunk()] * 51, chunk("stop"))
     assert isinstance(answer.error, Broken)
     assert "does not come to an end" in str(answer.error)

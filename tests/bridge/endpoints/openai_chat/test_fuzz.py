@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.support.chat_answers import asked, body, call, chunk, counted, told
 from tests.support.rehearsed import user
 from tui.bridge.endpoints.base import Refused
-from tui.bridge.endpoints.carried import seal
+from tui.bridge.endpoints.encrypted_content import seal
 
 READ = {"type": "function", "name": "read", "parameters": {"type": "object"}}
 PATCH = {"type": "custom", "name": "apply_patch", "format": {"type": "grammar", "definition": "x"}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.bridge.endpoints.openai_chat.think_tags import ThinkTags
+from tui.bridge.endpoints.openai_chat.stream import ThinkTags
 
 
 def split(*pieces: str, begun: bool = False) -> tuple[str, str]:

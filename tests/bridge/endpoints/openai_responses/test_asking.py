@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.tables import each
 from tui.bridge.endpoints.base import Asked, ModelFacts, Refused
-from tui.bridge.endpoints.openai_responses.asking import items_for, nearest_effort, settings
+from tui.bridge.endpoints.openai_responses.request import items_for, nearest_effort, settings
 
 
 def asked(facts: ModelFacts | None = None, **request: Any) -> Asked:

@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tui.bridge.endpoints.base import Unusable
-from tui.bridge.endpoints.openai_responses.items import ADDED, MOST_OPEN, ItemBook
-from tui.bridge.endpoints.openai_responses.retelling import Retelling
+from tui.bridge.endpoints.openai_responses.stream import ADDED, MOST_OPEN, ItemBook, Retelling
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address
 from tui.core.wire.client.protocol import ClientProtocol

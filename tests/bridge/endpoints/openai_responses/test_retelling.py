@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.tables import each
-from tui.bridge.endpoints.openai_responses.retelling import Retelling
+from tui.bridge.endpoints.openai_responses.stream import Retelling
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address
 from tui.core.wire.server.run import Run, Task

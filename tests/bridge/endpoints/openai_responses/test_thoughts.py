@@ -9,7 +9,7 @@ from tests.support.endpoint_kinds import Stand, failure, server_of, standing
 from tests.support.endpoint_servers import KEY, MODEL, Say, Script, Server, Status, Think
 from tests.support.tables import each
 from tui.bridge.endpoints.base import EndpointSpec
-from tui.bridge.told_endpoints import target
+from tui.bridge.targets import target
 
 OK = Script([Say("all is well")])
 BUSY = Script(instead=Status(503, "busy"))

@@ -15,8 +15,8 @@ from websockets.exceptions import InvalidHandshake, ProxyError
 from tests.support.endpoint_servers import KEY
 from tests.support.tables import each
 from tui.bridge.endpoints.base import Broken, Refused
-from tui.bridge.endpoints.responses_ws import dialling
-from tui.bridge.endpoints.responses_ws.dialling import dial
+from tui.bridge.endpoints.responses_ws import connection_pool
+from tui.bridge.endpoints.responses_ws.connection_pool import dial
 from tui.core.wire.address import Address
 
 
@@ -81,7 +81,7 @@ async def test_each_failure_has_its_words_and_none_of_its_own(
     async def fails(_: Address) -> None:
         raise error
 
-    monkeypatch.setattr(dialling, "_dialled", fails)
+    monkeypatch.setattr(connection_pool, "_dialled", fails)
     with pytest.raises(Broken, match=words) as broken:
         await dial(Address("https://far.example/v1"))
     assert broken.value.unreached

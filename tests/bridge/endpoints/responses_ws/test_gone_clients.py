@@ -9,7 +9,7 @@ from tests.support.endpoint_kinds import NAME, standing, text_of
 from tests.support.endpoint_servers import MODEL, Say, Script
 from tests.support.rehearsed import user
 from tui.bridge.endpoints.base import Asked
-from tui.bridge.endpoints.telling import Telling
+from tui.bridge.endpoints.response_writer import Telling
 from tui.core.wire.server.run import Run, Task
 
 

@@ -14,7 +14,7 @@ from tests.support.endpoint_servers import Call, Hold, Say, Script, Think
 from tests.support.endpoint_servers_ws import WsServer
 from tests.support.rehearsed import READ
 from tests.support.tables import each
-from tui.bridge.endpoints.responses_ws import exchange
+from tui.bridge.endpoints.responses_ws import endpoint
 
 ONE, TWO = Script([Say("one")]), Script([Say("two")])
 
@@ -68,7 +68,7 @@ async def test_a_socket_that_dies_unnoticed_is_replaced(relay: Stand) -> None:
 async def test_what_may_have_been_worked_on_is_not_asked_twice(
     relay: Stand, instead: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exchange, "STALE_S", 0.0)
+    monkeypatch.setattr(endpoint, "STALE_S", 0.0)
     parent = (await relay.answered(ONE))[-1]["response"]["id"]
     relay.answers(Script([Hold()], instead=instead), TWO)
     await relay.ask("more", previous_response_id=parent)

@@ -2,22 +2,98 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import TYPE_CHECKING
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from tui.bridge.endpoints.base import Asked, Refused, Target
-from tui.bridge.endpoints.http_endpoint import HttpEndpoint
-from tui.bridge.endpoints.openai_chat.language import ChatLanguage
-from tui.bridge.endpoints.openai_chat.lessons import Turn
-from tui.bridge.endpoints.telling import Telling
+from tui.bridge.endpoints.base import Asked, Refused, Target, options_over
+from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader
+from tui.bridge.endpoints.openai_chat.dialect import Dialect, Turn, adapted, dialect
+from tui.bridge.endpoints.openai_chat.request import body, toolbox
+from tui.bridge.endpoints.openai_chat.stream import ChatReader
+from tui.bridge.endpoints.response_writer import Telling
+from tui.core.wire.address import Address, checked, secrets_in
+from tui.core.wire.json_writing import request_body
+from tui.core.wire.masking import Mask
 from tui.core.wire.refused_fields import MOST_TRIES, STATUSES
+from tui.errors import EndpointError
 
 if TYPE_CHECKING:
     from tui.bridge.upstream.client import Upstream
 
 
+_MOST_MODELS = 256
+
+
+class ChatLanguage:
+    """See `endpoints.http_endpoint.Language`."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        """``options``: see `Dialect`; those of a model are over them."""
+        self._options = options
+        self._learnt: dict[str, Dialect] = {}
+        """What single models do not know."""
+
+    def request(self, asked: Asked, target: Target) -> tuple[Address, bytes]:
+        """See `Language`."""
+        habits = self.dialect(asked)
+        box = toolbox(asked, habits)
+        told = body(asked, habits, box)
+        if isinstance(asked, Turn):
+            asked.sent.toolbox, asked.sent.body = box, told
+        address = chat_address(target.address, habits.path)
+        key = asked.request.get("prompt_cache_key")
+        if habits.cache_key_header and isinstance(key, str) and key.isascii() and key.isprintable():
+            headers = {**address.headers, habits.cache_key_header: key[:256]}
+            address = replace(address, headers=headers)
+        return address, request_body(told)
+
+    def reader(self, asked: Asked, target: Target, telling: Telling) -> Reader:
+        """See `Language`."""
+        habits = self.dialect(asked)
+        sent = asked.sent.toolbox if isinstance(asked, Turn) else None
+        box = sent or toolbox(asked, habits)
+        if asked.model in self._learnt:
+            telling.left_out(habits.omit)
+        if box.left_out:
+            telling.note(duetto_tools_left_out=", ".join(box.left_out)[:200])
+        return ChatReader(telling, asked.model, box, habits, Mask(secrets_in(target.address)))
+
+    def dialect(self, asked: Asked) -> Dialect:
+        """How this model is asked. Raises Refused: an option is not understood."""
+        learnt = self._learnt.get(asked.model)
+        return learnt or dialect(options_over(asked.facts.options, self._options))
+
+    def learn(self, turn: Turn, error: Refused) -> bool:
+        """Whether a refusal is about a field that the same request can do without.
+
+        It is left out from now on.
+        """
+        habits = adapted(self.dialect(turn), turn.sent, error)
+        if habits is None:
+            return False
+        while len(self._learnt) >= _MOST_MODELS:
+            del self._learnt[next(iter(self._learnt))]
+        self._learnt[turn.model] = habits
+        return True
+
+
+def chat_address(address: Address, path: str) -> Address:
+    """Where a base URL's chats are answered. Raises Refused: no key may go there."""
+    try:
+        checked(address)
+    except EndpointError as error:
+        raise Refused(400, "invalid_endpoint", str(error)) from error
+    parts = urlsplit(address.url.strip())
+    base = parts.path.rstrip("/").removesuffix("/responses")
+    if not base.endswith(path):
+        base = f"{base or '/v1'}{path}"
+    scheme = {"ws": "http", "wss": "https"}.get(parts.scheme, parts.scheme)
+    return replace(address, url=parts._replace(scheme=scheme, path=base, fragment="").geturl())
+
+
 class ChatEndpoint(HttpEndpoint):
-    """See `endpoints.base.Endpoint`."""
+    """See `endpoints.kinds.Endpoint`."""
 
     def __init__(self, target: Target, upstream: Upstream) -> None:
         self._chat = ChatLanguage(target.spec.options)

@@ -7,24 +7,241 @@ socket holds goes on with its new items alone; else the whole of it is sent.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import contextlib
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Steered, Target, Unusable
-from tui.bridge.endpoints.openai_responses.asking import items_for
-from tui.bridge.endpoints.openai_responses.requests import EndpointRequests
-from tui.bridge.endpoints.openai_responses.retelling import Retelling
-from tui.bridge.endpoints.openai_responses.thoughts import Thoughts
-from tui.bridge.endpoints.responses_ws.dialling import ServiceConnection, UpgradeRefused, dial
-from tui.bridge.endpoints.responses_ws.exchange import AskAgain, Exchange
-from tui.bridge.endpoints.responses_ws.pool import MAX_AGE_S, SocketPool
-from tui.bridge.endpoints.responses_ws.upstream_socket import Lost, UpstreamSocket
-from tui.bridge.endpoints.telling import Telling
-from tui.bridge.providers.knowledge import Knowledge
+from tui.bridge.endpoints.openai_responses.encrypted_reasoning import Thoughts
+from tui.bridge.endpoints.openai_responses.request import EndpointRequests, items_for
+from tui.bridge.endpoints.openai_responses.stream import Retelling
+from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.responses_ws.connection_pool import (
+    MAX_AGE_S,
+    Chain,
+    Lost,
+    ServiceConnection,
+    SocketPool,
+    UpgradeRefused,
+    UpstreamSocket,
+    dial,
+)
+from tui.bridge.providers.catalogue import Knowledge
+from tui.bridge.time_slices import aside, in_turns
+from tui.bridge.upstream.error_bodies import complaint_in
+from tui.bridge.upstream.errors import STALE_S
+from tui.bridge.upstream.sse import Message, read_in_steps, said_by
+from tui.core.wire.json_reading import SHORT_BYTES
+from tui.core.wire.json_writing import request_body
 from tui.core.wire.rate_limits import pause_header, retry_after_s
 
 if TYPE_CHECKING:
     from tui.bridge.upstream.client import Upstream
+
+
+STOP_S = 0.3
+"""How long an upstream has to end a response that it was told to stop, before its socket goes."""
+_MOST_UNWRITTEN = 64
+"""Events that are told before they are written: what comes faster than that has to wait."""
+_TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_ADDED, _DONE = "response.output_item.added", "response.output_item.done"
+_CONTROL = ("response.interrupt.", "response.steer.", "response.output_item.interrupted")
+"""Answers to what only we and the upstream have said to each other."""
+_GOES_ON = ("steered", "interrupted")
+"""Why a response may be incomplete and still be continued (PROTOCOL section 5)."""
+
+
+class AskAgain(Exception):
+    """Nothing was told yet, and the whole conversation on another footing may be answered."""
+
+    def __init__(self, words: str, socket: UpstreamSocket | None = None) -> None:
+        """``words`` if that does not help either; ``socket``: the one to ask again on."""
+        super().__init__(words)
+        self.words, self.socket = words, socket
+
+
+class Stopped(NamedTuple):
+    """How an upstream took it to be told to stop."""
+
+    interrupts: bool
+    """It knows `response.interrupt`."""
+    ended: bool
+    """The response is over and the socket free."""
+
+
+class Exchange:
+    """See the module's text; used once."""
+
+    def __init__(
+        self,
+        socket: UpstreamSocket,
+        asked: Asked,
+        telling: Telling,
+        reader: Retelling,
+        requests: EndpointRequests,
+    ) -> None:
+        self._socket = socket
+        self._asked = asked
+        self._telling = telling
+        self._reader = reader
+        self._requests = requests
+        self._open: set[object] = set()
+        """Output indexes of the items that the run has open."""
+        self._finished = 0
+        """Items that the upstream has finished; a run that is slowed may be told of fewer."""
+        self._response_id = ""
+        self._goes_on = False
+        self.ended = False
+        """The upstream said that it is over: the socket is free."""
+        self._said_s: float | None = None
+        """When the request was sent, of the loop's clock; None: it was not."""
+        self._heard = False
+
+    @property
+    def begun(self) -> bool:
+        """The upstream has named its response: it can be told to stop."""
+        return bool(self._response_id)
+
+    @property
+    def unheard(self) -> bool:
+        """Lost now, the socket had been closed before the request came."""
+        if self._said_s is None:
+            return True
+        return not self._heard and asyncio.get_running_loop().time() - self._said_s < STALE_S
+
+    async def play(self) -> None:
+        """Ask, and tell what comes until the response is over.
+
+        Raises:
+            AskAgain, Lost: see there.
+            TimeoutError: a long silence.
+            Refused, Steered: as `Endpoint.answer`.
+        """
+        socket, chained, unwritten = self._socket, await self._ask(), 0
+        while not self._telling.done:
+            event = await _event(socket)
+            self._heard = True
+            unwritten += 1
+            if event is not None and not self._is_private(event):
+                self._look_for_another_way(event, chained=chained)
+                self._notice(event)
+                self._reader.hear_event(event)
+            if socket.waits or unwritten >= _MOST_UNWRITTEN:
+                await self._telling.flush()
+                unwritten = 0
+        self._keep_chain()
+
+    async def stop(self) -> Stopped:
+        """Have the upstream end this response; what it finishes or counts meanwhile is told."""
+        interrupts = False
+        stop = {"type": "response.interrupt", "response_id": self._response_id}
+        try:
+            async with asyncio.timeout(STOP_S):
+                await self._socket.say(request_body({**stop, "mode": "discard_partial_items"}))
+                while not self.ended:
+                    event = await _event(self._socket) or {}
+                    kind = event.get("type")
+                    if kind in ("error", "response.interrupt.failed"):
+                        return Stopped(interrupts, False)
+                    interrupts = interrupts or kind == "response.interrupt.accepted"
+                    self._wind_down(event)
+        except (TimeoutError, Lost):
+            return Stopped(interrupts, False)
+        self._keep_chain()
+        return Stopped(interrupts, True)
+
+    async def _ask(self) -> bool:
+        """Send the request; returns whether it goes on from what the socket holds."""
+        socket, asked = self._socket, self._asked
+        chain, socket.chain, socket.used = socket.chain, None, True
+
+        def made() -> tuple[bytes, bool]:
+            new = chain.new_items(asked.model, asked.items) if chain is not None else None
+            items = list(asked.items) if new is None else new
+            event: dict[str, Any] = {"type": "response.create", **self._requests.body(asked, items)}
+            if chain is not None and new is not None:
+                event["previous_response_id"] = chain.response_id
+            return request_body(event), new is not None
+
+        event, chained = await aside(asked, made)
+        await socket.say(event)
+        self._said_s = asyncio.get_running_loop().time()
+        return chained
+
+    def _is_private(self, event: dict[str, Any]) -> bool:
+        return str(event.get("type")).startswith(_CONTROL)
+
+    def _look_for_another_way(self, event: dict[str, Any], *, chained: bool) -> None:
+        """Raise AskAgain for what is no matter of the client's."""
+        if event.get("type") != "error" or self._telling.began:
+            return
+        said = complaint_in(event)
+        if said.code == "previous_response_not_found" and chained:
+            raise AskAgain(said.message, self._socket)
+        if said.code == "websocket_connection_limit_reached":
+            raise AskAgain(said.message or "The server ended the connection: it was too old.")
+
+    def _notice(self, event: dict[str, Any]) -> None:
+        """Keep in mind what stopping and going on will need."""
+        kind = event.get("type")
+        if kind == _ADDED:
+            self._open.add(event.get("output_index"))
+        elif kind == _DONE:
+            self._open.discard(event.get("output_index"))
+            self._finished += 1
+        elif kind == "response.created":
+            self._response_id = _id(event)
+        elif kind in _TERMINAL:
+            self._close(event)
+        elif kind == "error":
+            self.ended = True
+
+    def _close(self, event: dict[str, Any]) -> None:
+        self.ended = True
+        response = event.get("response")
+        told = response if isinstance(response, dict) else {}
+        details = told.get("incomplete_details")
+        reason = details.get("reason") if isinstance(details, dict) else None
+        self._goes_on = event["type"] == "response.completed" or reason in _GOES_ON
+
+    def _keep_chain(self) -> None:
+        """The socket holds the conversation now, if it may be continued there."""
+        told = self._telling.output
+        if self._goes_on and self._response_id and self._finished <= len(told):
+            items = [*self._asked.items, *told]
+            self._socket.chain = Chain(self._asked.model, self._response_id, items)
+
+    def _wind_down(self, event: dict[str, Any]) -> None:
+        """One event of a response that was told to stop."""
+        kind, index = event.get("type"), event.get("output_index")
+        if kind == _DONE:
+            self._finished += 1
+            if index in self._open:
+                self._open.discard(index)
+                with contextlib.suppress(Steered):
+                    self._reader.hear_event(event)
+        elif kind in _TERMINAL:
+            response = event.get("response")
+            usage = response.get("usage") if isinstance(response, dict) else None
+            if isinstance(usage, dict):
+                self._telling.used(usage)
+            self._close(event)
+
+
+async def _event(socket: UpstreamSocket) -> dict[str, Any] | None:
+    """The next event; None: a frame that is none. Raises as `UpstreamSocket.heard`."""
+    message = Message("", await socket.heard())
+    if len(message.data) > SHORT_BYTES:
+        message = await in_turns(read_in_steps(message))
+    value = said_by(message)
+    return value if isinstance(value, dict) else None
+
+
+def _id(event: dict[str, Any]) -> str:
+    response = event.get("response")
+    name = response.get("id") if isinstance(response, dict) else None
+    return name if isinstance(name, str) else ""
+
 
 _ROTATION = 0.9
 """Of the age at which the service ends a connection: it is not met in mid-response."""
@@ -36,7 +253,7 @@ _CLOSES = {
 
 
 class ResponsesWsEndpoint:
-    """See `endpoints.base.Endpoint`. Option ``max_age_s``: the service's limit of a connection."""
+    """See `endpoints.kinds.Endpoint`. Option ``max_age_s``: the service's limit of a connection."""
 
     def __init__(self, target: Target, upstream: Upstream) -> None:
         self._target = target

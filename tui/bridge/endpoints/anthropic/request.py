@@ -1,0 +1,408 @@
+"""What a server does not take of a request, learnt from its refusal: it is asked again without.
+
+Many servers speak this API, each as far as it goes, and models of one provider differ: a field
+that one of them wants is an error at the next. A refusal that names such a field says that nothing
+was done, so that asking again is safe; what was learnt holds for that model from then on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tui.bridge.endpoints.anthropic.conversation import (
+    Block,
+    Conversation,
+    conversation,
+    told_as_json,
+)
+from tui.bridge.endpoints.anthropic.model_options import (
+    EFFORTS,
+    VERSION,
+    Options,
+    Ways,
+    nearest,
+    ways,
+)
+from tui.bridge.endpoints.base import Asked, Refused
+from tui.bridge.endpoints.response_writer import characters_in
+from tui.bridge.endpoints.tools import Choice, Toolbox
+from tui.core.wire.events import Usage
+from tui.core.wire.refused_fields import fields_refused, without
+
+_COMPLAINT = re.compile(
+    r"extra (inputs|fields)|not (permitted|allowed|supported|available|accepted)|unsupported|"
+    r"unknown|unrecognized|unexpected|deprecated|(does|do|is) ?n.t support|does not support|"
+    r"cannot (both )?be specified|may not be enabled",
+    re.I,
+)
+_MOST = re.compile(r"\bmax_tokens\b\D{0,3}\d+ > (?P<most>\d+)")
+_ROOM = re.compile(r"(?P<input>\d+) \+ \d+ > (?P<window>\d+)")
+_SIGNATURE = re.compile(r"\bsignature\b.{0,60}\bthinking\b|\bthinking\b.{0,60}\bsignature\b", re.S)
+_LEAST_ROOM = 1024
+_MOST_MODELS = 256
+MOST, ROOM = "most ", "room "
+"""How a lesson begins that is a number of tokens: of any answer of that model, of this one."""
+FIELD = "field "
+"""How a lesson begins that is any other field's path."""
+THOUGHTS = "thoughts"
+"""The lesson that thoughts of this conversation are not that server's own."""
+_INNER = ("eager_input_streaming", "cache_control", "disable_parallel_tool_use")
+_OUTER = ("speed", "service_tier", "metadata", "stop_sequences", "temperature", "top_p")
+_BUDGET, _ADAPTIVE, _THINKING = "budget_tokens", "adaptive", "thinking"
+_REST, _FORCED, _CHOICE = "disabled", "forced", "tool_choice"
+_EFFORT, _DISPLAY, _FORMAT = "effort", "display", "format"
+_PLACES = (
+    *((name, re.compile(rf"\b{name}\b")) for name in (*_INNER, *_OUTER)),
+    (_DISPLAY, re.compile(r"\bdisplay\b")),
+    (_FORCED, re.compile(r"forces? tool use|\btool_choice\b.*\bthinking\b", re.S)),
+    (_CHOICE, re.compile(r"\btool_choice\b(?!.*disable_parallel)|\bforced tool\b", re.S)),
+    (_REST, re.compile(r"\bdisabled\b")),
+    # a server that names both wants the second one
+    (_BUDGET, re.compile(r"thinking\.type\.enabled|\bbudget_tokens\b.*\badaptive\b", re.S)),
+    (_ADAPTIVE, re.compile(r"\badaptive\b")),
+    (_FORMAT, re.compile(r"\boutput_config\.format\b|\bstructured outputs?\b|\boutput_format\b")),
+    (_EFFORT, re.compile(r"\beffort\b|\boutput_config\b")),
+    (_THINKING, re.compile(r"\bthinking\b")),
+)
+
+
+class Lessons:
+    """What was learnt of the models of one endpoint."""
+
+    def __init__(self) -> None:
+        self._by_model: dict[str, frozenset[str]] = {}
+
+    def of(self, model: str) -> frozenset[str]:
+        """What is not taken there."""
+        return self._by_model.get(model, frozenset())
+
+    def learn(self, model: str, learnt: str) -> None:
+        """Keep it in mind; of numbers the newest one, and so many models' as there may be."""
+        rest = self._by_model.pop(model, frozenset())
+        if learnt.startswith(MOST):
+            rest = frozenset(one for one in rest if not one.startswith(MOST))
+        self._by_model[model] = rest | {learnt}
+        if len(self._by_model) > _MOST_MODELS:
+            del self._by_model[next(iter(self._by_model))]
+
+
+def passes(learnt: str) -> bool:
+    """A lesson about one request, not about the server."""
+    return learnt == THOUGHTS or learnt.startswith(ROOM)
+
+
+def lesson(error: Refused) -> str:
+    """What a refusal says that the server does not take; empty: it says nothing of that kind."""
+    words = str(error)
+    if error.status not in (400, 422):
+        return ""
+    if (most := _MOST.search(words)) is not None:
+        return f"{MOST}{int(most['most'])}"
+    if _SIGNATURE.search(words.lower()):
+        return THOUGHTS
+    if "max_tokens" in words and (room := _ROOM.search(words)) is not None:
+        tokens = int(room["window"]) - int(room["input"])
+        return f"{ROOM}{tokens}" if tokens >= _LEAST_ROOM else ""
+    if not _COMPLAINT.search(words):
+        return ""
+    return next((name for name, place in _PLACES if place.search(words.lower())), "")
+
+
+def other_lesson(error: Refused, body: Mapping[str, Any]) -> str:
+    """A lesson about any other field of what was sent; empty: it names none."""
+    refused = fields_refused(f"{error.code} {error}", error.param, body)
+    return f"{FIELD}{refused[0]}" if refused else ""
+
+
+def fields_in(lessons: frozenset[str]) -> list[str]:
+    """The names of what is not sent; lessons of numbers and of thoughts are not about fields."""
+    fields = (one.removeprefix(FIELD) for one in lessons)
+    return sorted(one for one in fields if " " not in one and one != THOUGHTS)
+
+
+def adapted(known: Ways, lessons: frozenset[str]) -> Ways:
+    """How the model wants to be asked, by what was learnt."""
+    if _BUDGET in lessons:
+        known = replace(known, thinking="adaptive", efforts=known.efforts or EFFORTS)
+    elif _ADAPTIVE in lessons:
+        known = replace(known, thinking="budget")
+    if _THINKING in lessons or {_BUDGET, _ADAPTIVE} <= lessons:
+        known = replace(known, thinking="none")
+    if _REST in lessons or _FORCED in lessons:
+        forced = known.thinks_when_forced and _FORCED not in lessons
+        known = replace(known, rests=_REST not in lessons, thinks_when_forced=forced)
+    if _CHOICE in lessons:
+        known = replace(known, forces=False)
+    if _EFFORT in lessons:
+        known = replace(known, efforts=())
+    limits = [int(one.split()[1]) for one in lessons if one.startswith((MOST, ROOM))]
+    known = replace(known, most_tokens=min(limits, default=None))
+    return replace(known, structured=known.structured and _FORMAT not in lessons)
+
+
+def leave_out(body: dict[str, Any], lessons: frozenset[str]) -> None:
+    """Take out of a body what is not taken there."""
+    for name in lessons.intersection(_OUTER):
+        body.pop(name, None)
+    inner = lessons.intersection(_INNER)
+    for holder in _holders(body) if inner else ():
+        for name in inner:
+            holder.pop(name, None)
+    others = [one.removeprefix(FIELD) for one in lessons if one.startswith(FIELD)]
+    if others:
+        left = without(body, others)
+        body.clear()
+        body.update(left)
+    if _DISPLAY in lessons and "thinking" in body:
+        body["thinking"].pop("display", None)
+    if body.get("tool_choice") == {"type": "auto"}:
+        del body["tool_choice"]
+
+
+def _holders(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """All blocks, tools and the choice of one."""
+    yield from body.get("tools", ())
+    yield from body.get("system", ())
+    yield from (block for message in body["messages"] for block in message["content"])
+    yield body.get("tool_choice", {})
+
+
+_MESSAGES = 3
+
+
+def mark(body: dict[str, Any], options: Options) -> None:
+    """Mark a request's body, as the options ``cache`` and ``cache_ttl`` say."""
+    if not options.cache:
+        return
+    control: dict[str, Any] = {"type": "ephemeral"}
+    if options.cache_ttl:
+        control["ttl"] = options.cache_ttl
+    head = body.get("system") or body.get("tools")
+    if head:
+        head[-1] = {**head[-1], "cache_control": control}
+    ends = [message["content"] for message in body["messages"] if message["role"] == "user"]
+    for content in ends[-_MESSAGES:]:
+        content[-1] = {**content[-1], "cache_control": control}
+
+
+_INTERLEAVED = "interleaved-thinking-2025-05-14"
+_FAST = "fast-mode-2026-02-01"
+_FAST_TIERS = frozenset({"fast", "priority", "ultrafast"})
+_LEAST_BUDGET = 1024
+_BUDGETS = {
+    "minimal": 1024, "low": 4096, "medium": 10_240, "high": 24_576, "xhigh": 40_960, "max": 60_000,
+}  # fmt: skip
+"""Tokens to think in, by effort, where a model is given a number."""
+_CHARS_PER_TOKEN = 3
+"""So few that a prompt surely has not more tokens than are reckoned."""
+_JSON_ONLY = "Answer with one JSON object and with nothing else."
+_CALL_ONLY = "Answer with a call of a tool, not with words alone."
+"""Said where a call is wanted of a model that refuses to be forced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn(Asked):
+    """A request that may take several answers: a model that pauses is asked to go on."""
+
+    said: list[Block] = field(default_factory=list)
+    """The blocks of the answers so far, as they came."""
+    spent: list[Usage] = field(default_factory=list)
+    """What each of them took."""
+    lessons: frozenset[str] = frozenset()
+    """What the server does not take (see `lessons`)."""
+
+
+@dataclass(slots=True)
+class Asking:
+    """What is sent."""
+
+    body: dict[str, Any]
+    betas: list[str]
+    """For the header ``anthropic-beta``."""
+
+
+def asking(asked: Asked, options: Options, version: str = VERSION) -> Asking:
+    """The body of a request; ``version`` is that of the API.
+
+    Raises Refused: it cannot be asked of this model.
+    """
+    request = asked.request
+    box = toolbox(asked)
+    lessons = asked.lessons if isinstance(asked, Turn) else frozenset()
+    model_ways = adapted(ways(asked.model, asked.facts, options), lessons)
+    told = conversation(asked, box, thoughts=THOUGHTS not in lessons)
+    choice = box.choice(request.get("tool_choice"))
+    most = _max_tokens(asked, model_ways)
+    body: dict[str, Any] = {"model": asked.model, "max_tokens": most, "stream": True}
+    sent = Asking(body, list(options.betas))
+    if told.system:
+        body["system"] = told.system
+    body["messages"] = told.messages
+    _say_tools(body, request, (box, choice, told), model_ways)
+    _say_thinking(sent, asked, (choice, told), (model_ways, options))
+    _say_format(body, request, model_ways)
+    _say_tier(sent, request, model_ways)
+    _say_more(body, request)
+    if model_ways.sampling and "thinking" not in body and version <= VERSION:
+        _say_sampling(body, request)
+    mark(body, options)
+    leave_out(body, lessons)
+    if isinstance(asked, Turn) and asked.said:
+        body["messages"].append({"role": "assistant", "content": list(asked.said)})
+    return sent
+
+
+def unhurried(asked: Turn, options: Options) -> Turn | None:
+    """The same request at the usual speed; None: it was at that already."""
+    request = asked.request
+    fast = str(request.get("service_tier")) in _FAST_TIERS
+    if not fast or not ways(asked.model, asked.facts, options).fast:
+        return None
+    return replace(asked, request={**request, "service_tier": "auto"})
+
+
+def toolbox(asked: Asked) -> Toolbox:
+    """The tools of a request; its answer is read with the same ones."""
+    return Toolbox(asked.request, asked.items)
+
+
+def _max_tokens(asked: Asked, model_ways: Ways) -> int:
+    """Every request says how many tokens its answer may have at most, thoughts among them."""
+    facts, wanted = asked.facts, asked.request.get("max_output_tokens")
+    most = facts.max_output_tokens or model_ways.max_tokens
+    tokens = facts.ask_output_tokens or most
+    if isinstance(wanted, int) and wanted > 0:
+        tokens = min(wanted, facts.max_output_tokens or wanted)
+    if facts.context_window:
+        # Input and this number together may not be more, some models say: they refuse then.
+        said = [list(asked.items), asked.request.get("instructions"), asked.request.get("tools")]
+        room = facts.context_window - characters_in(said) // _CHARS_PER_TOKEN
+        tokens = min(tokens, max(room, _LEAST_BUDGET))
+    return min(tokens, model_ways.most_tokens or tokens)
+
+
+def _say_tools(
+    body: dict[str, Any],
+    request: Mapping[str, Any],
+    told: tuple[Toolbox, Choice, Conversation],
+    model_ways: Ways,
+) -> None:
+    box, choice, talk = told
+    tools: list[dict[str, Any]] = []
+    for function in box.offered(choice):
+        tool: dict[str, Any] = {"name": function.name, "input_schema": function.parameters}
+        if function.description:
+            tool["description"] = function.description
+        if model_ways.eager:
+            # Else a long argument comes in one piece when it is whole: no edit would be live.
+            tool["eager_input_streaming"] = True
+        tools.append(tool)
+    if not tools:
+        # Calls in the conversation want their tools, though none may be called.
+        tools = [{"name": name, "input_schema": {"type": "object"}} for name in sorted(talk.tools)]
+        choice = Choice("none")
+    if not tools:
+        return
+    body["tools"] = tools
+    single = request.get("parallel_tool_calls") is False
+    picked: dict[str, Any] = {"type": {"required": "any"}.get(choice.mode, choice.mode)}
+    if choice.mode == "required" and not model_ways.forces:
+        picked = {"type": "auto"}
+        body["system"] = [*body.get("system", ()), {"type": "text", "text": _CALL_ONLY}]
+    elif choice.mode == "required" and len(choice.names) == 1:
+        picked = {"type": "tool", "name": choice.names[0]}
+    if single and choice.mode != "none":
+        picked["disable_parallel_tool_use"] = True
+    if picked != {"type": "auto"}:
+        body["tool_choice"] = picked
+
+
+def _say_thinking(
+    sent: Asking,
+    asked: Asked,
+    told: tuple[Choice, Conversation],
+    how: tuple[Ways, Options],
+) -> None:
+    """Effort, or a number of tokens to think in, as the model wants it."""
+    (choice, talk), (model_ways, options) = told, how
+    reasoning = asked.request.get("reasoning")
+    if not isinstance(reasoning, Mapping) or model_ways.thinking == "none":
+        return
+    effort = str(reasoning.get("effort") or "").lower()
+    forced = choice.mode == "required" and model_ways.forces and not model_ways.thinks_when_forced
+    if level := nearest("low" if effort == "none" else effort, model_ways.efforts):
+        sent.body["output_config"] = {"effort": level}
+    if model_ways.thinking == "budget":
+        if effort != "none" and not forced and talk.thoughtful:
+            _say_budget(sent, effort or "medium", model_ways, options)
+    elif effort == "none" and model_ways.rests:
+        sent.body["thinking"] = {"type": "disabled"}
+    elif not forced:
+        shown = {"display": options.display} if options.display else {}
+        sent.body["thinking"] = {"type": "adaptive", **shown}
+
+
+def _say_budget(sent: Asking, effort: str, model_ways: Ways, options: Options) -> None:
+    """A number of tokens to think in; the API has a least one."""
+    budget = _budget(effort, options, sent.body["max_tokens"])
+    if budget < _LEAST_BUDGET:
+        return
+    sent.body["thinking"] = {"type": "enabled", "budget_tokens": budget}
+    if model_ways.interleaves and sent.body.get("tools"):
+        sent.betas.append(_INTERLEAVED)
+
+
+def _budget(effort: str, options: Options, max_tokens: int) -> int:
+    """Tokens to think in; there has to be room for the answer behind it."""
+    table = {**_BUDGETS, **options.budgets}
+    tokens = table.get(effort, table["medium"])
+    return min(tokens, max_tokens - min(_LEAST_BUDGET, max_tokens // 4))
+
+
+def _say_format(body: dict[str, Any], request: Mapping[str, Any], model_ways: Ways) -> None:
+    """A JSON schema for the answer; where there is no such thing, in words."""
+    text = request.get("text")
+    wanted = text.get("format") if isinstance(text, Mapping) else None
+    if not isinstance(wanted, Mapping) or wanted.get("type") not in ("json_schema", "json_object"):
+        return
+    schema = wanted.get("schema")
+    if isinstance(schema, Mapping) and model_ways.structured:
+        config = body.setdefault("output_config", {})
+        config["format"] = {"type": "json_schema", "schema": dict(schema)}
+        return
+    words = _JSON_ONLY
+    if isinstance(schema, Mapping):
+        words += f" It has to match this JSON schema:\n{told_as_json(schema)}"
+    body["system"] = [*body.get("system", ()), {"type": "text", "text": words}]
+
+
+def _say_tier(sent: Asking, request: Mapping[str, Any], model_ways: Ways) -> None:
+    tier = str(request.get("service_tier"))
+    if tier in _FAST_TIERS and model_ways.fast:
+        sent.body["speed"] = "fast"
+        sent.betas.append(_FAST)
+    elif tier in ("default", "standard") and model_ways.tier:
+        sent.body["service_tier"] = "standard_only"
+
+
+def _say_more(body: dict[str, Any], request: Mapping[str, Any]) -> None:
+    user = request.get("safety_identifier") or request.get("user")
+    if isinstance(user, str) and user:
+        body["metadata"] = {"user_id": user[:256]}
+    stop = request.get("stop")
+    words = stop if isinstance(stop, list) else [stop]
+    sequences = [word for word in words if isinstance(word, str) and word.strip()]
+    if sequences:
+        body["stop_sequences"] = sequences
+
+
+def _say_sampling(body: dict[str, Any], request: Mapping[str, Any]) -> None:
+    """A temperature, or else a top_p: both at once are refused by many."""
+    for name, most in (("temperature", 1.0), ("top_p", 1.0)):
+        value = request.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            body[name] = min(max(value, 0), most)
+            return

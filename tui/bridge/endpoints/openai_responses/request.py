@@ -1,0 +1,169 @@
+"""What a server of the Responses API is asked, by HTTP and by WebSocket alike.
+
+Our own items are its items. What is left out or refused here is what such a server would answer
+with an error: the thoughts of other models, pictures for a model without eyes, unknown efforts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from tui.bridge.endpoints.base import Asked, Refused
+from tui.bridge.endpoints.encrypted_content import is_sealed
+from tui.bridge.endpoints.response_writer import Telling
+from tui.core.wire.refused_fields import (
+    MOST_TRIES,
+    STATUSES,
+    RefusedFields,
+    fields_refused,
+    without,
+)
+
+_ENVELOPE = frozenset(
+    {"previous_response_id", "client_metadata", "background", "stream", "stream_id", "generate"}
+)
+"""What means nothing to an endpoint that is sent the whole conversation each time."""
+_ENCRYPTED = "reasoning.encrypted_content"
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+"""Weakest first, as openai-python 3.52 names them (`shared/reasoning_effort.py`), and ``max``."""
+
+
+def settings(asked: Asked) -> dict[str, Any]:
+    """The request without its input and envelope: not stored, thoughts sealed, known efforts."""
+    told = {key: value for key, value in asked.request.items() if key not in _ENVELOPE}
+    told.pop("input", None)
+    told["store"] = False
+    reasoning = told.get("reasoning")
+    if isinstance(reasoning, dict):
+        told["reasoning"] = _known_effort(reasoning, asked.facts.efforts)
+        include = told.get("include") or []
+        if isinstance(include, list) and _ENCRYPTED not in include:
+            # Unstored, a model's own thoughts come back to it only this way. Models that do not
+            # reason refuse the word, hence only where the client speaks of reasoning.
+            told["include"] = [*include, _ENCRYPTED]
+    return told
+
+
+def items_for(asked: Asked, items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Items as this server takes them. Raises Refused: there are pictures, and it is blind."""
+    if asked.facts.images is False and any(map(_shows, items)):
+        words = f"The model {asked.model} takes text only: remove the image, or use another model."
+        raise Refused(400, "image_not_supported", words, param="input")
+    return _without_loose_thoughts([item for item in items if not _is_foreign(item)])
+
+
+def nearest_effort(effort: str, known: Sequence[str]) -> str:
+    """The strongest known effort that is no stronger; else the weakest known one."""
+    if effort in known or effort not in EFFORTS:
+        return effort
+    ordered = [one for one in EFFORTS if one in known] or list(known)
+    weaker = [one for one in ordered if one in EFFORTS[: EFFORTS.index(effort)]]
+    return weaker[-1] if weaker else ordered[0]
+
+
+def _known_effort(reasoning: Mapping[str, Any], known: Sequence[str] | None) -> dict[str, Any]:
+    told, effort = dict(reasoning), reasoning.get("effort")
+    if known is None or not isinstance(effort, str):
+        return told
+    if known:
+        told["effort"] = nearest_effort(effort, known)
+    else:
+        del told["effort"]
+    return told
+
+
+def _is_foreign(item: Mapping[str, Any]) -> bool:
+    """Whether it is the thought of a model of another kind, or one that nothing is left of."""
+    if item.get("type") != "reasoning":
+        return False
+    sealed = item.get("encrypted_content")
+    # A server that stores nothing answers "item not found" to the bare shell of a thought;
+    # open-weight servers give and take the thought itself, as `content`.
+    return is_sealed(sealed) if sealed else not item.get("content")
+
+
+def _without_loose_thoughts(items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without the thoughts that led to nothing, for the answer was stopped behind them.
+
+    The service refuses them: "provided without its required following item".
+    """
+    kept: list[dict[str, Any]] = []
+    leads = False
+    for item in reversed(items):
+        if item.get("type") != "reasoning":
+            leads = _is_output(item)
+        elif not leads:
+            continue
+        kept.append(item)
+    return kept[::-1]
+
+
+def _is_output(item: Mapping[str, Any]) -> bool:
+    """Whether a model made the item, a message or a call."""
+    if item.get("type", "message") == "message":
+        return item.get("role") == "assistant"
+    return not str(item.get("type")).endswith("_output")
+
+
+def _shows(item: Mapping[str, Any]) -> bool:
+    return any(part.get("type") == "input_image" for part in _parts(item))
+
+
+def _parts(item: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for key in ("content", "output"):
+        held = item.get(key)
+        if isinstance(held, list):
+            yield from (part for part in held if isinstance(part, dict))
+
+
+class ResponsesOptions(msgspec.Struct, frozen=True):
+    """The options of one endpoint that speaks the Responses API, by HTTP or by WebSocket."""
+
+    omit: tuple[str, ...] = ()
+    """Fields that it is known not to take; dots lead into tables."""
+    max_age_s: float | None = None
+    """The service's limit of a WebSocket's age."""
+
+
+class EndpointRequests:
+    """Those of one endpoint, by HTTP and by WebSocket alike."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        """Raises Refused: an option is wrong."""
+        try:
+            self.options = msgspec.convert(options, ResponsesOptions)
+        except msgspec.ValidationError as error:
+            words = f"An option of this endpoint is wrong: {error}."
+            raise Refused(400, "invalid_option", words) from error
+        self._refused = RefusedFields()
+
+    def body(self, asked: Asked, items: list[dict[str, Any]]) -> dict[str, Any]:
+        """A request as this server takes it; ``items``: those of the conversation that are said."""
+        told = {**settings(asked), "input": items_for(asked, items)}
+        omit = asked.facts.options.get("omit", self.options.omit)
+        return without(told, (*omit, *self._refused.of(asked.model)))
+
+    async def answered(
+        self, asked: Asked, telling: Telling, ask: Callable[[Asked, Telling], Awaitable[None]]
+    ) -> None:
+        """Have ``ask`` answer; again without what the server does not take, if it says so.
+
+        Raises what ``ask`` raises.
+        """
+        for tries_left in reversed(range(MOST_TRIES)):
+            telling.left_out(self._refused.of(asked.model))
+            try:
+                await ask(asked, telling)
+                return
+            except Refused as error:
+                over = telling.began or not tries_left or error.status not in STATUSES
+                if over or not self._learns(asked, error):
+                    raise
+
+    def _learns(self, asked: Asked, error: Refused) -> bool:
+        sent = self.body(asked, list(asked.items))
+        refused = fields_refused(f"{error.code} {error}", error.param, sent)
+        return self._refused.learn(asked.model, refused)

@@ -1,0 +1,457 @@
+"""What the rehearsal model says besides the scripts: plain words, honest about what it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Literal
+
+from tui.bridge.rehearsal.patches import (
+    Change,
+    FilePlan,
+    in_prose,
+    lines_of,
+    plan_file,
+    write_patch,
+)
+from tui.bridge.rehearsal.player import Beat, Call, Reason, Say, function_call
+from tui.bridge.rehearsal.request import Scene, read_scene, shows_failure
+from tui.bridge.rehearsal.scripts import (
+    ORIGINAL,
+    Fix,
+    Region,
+    Script,
+    Version,
+    has_all,
+    load_scripts,
+    words_of,
+)
+
+REVIEW = "Accept or reject the hunks, then run the tests."
+REHEARSED = "That was rehearsed text without meaning."
+CONNECT = """\
+To talk to a real model, start duetto so:
+
+    duetto --endpoint NAME --fast MODEL --deep MODEL
+
+NAME is a provider (openai, anthropic, groq, ollama...) or a server's address (https://HOST/v1).
+The key is taken from the provider's own variable (GROQ_API_KEY...); --key-env names another one.
+"""
+_REFUSED = re.compile(
+    r"\bnot (?:be )?(?:placed|applied|found|valid)\b|\brefused\b|\brejected\b|\bconflict"
+    r"|\bambiguous\b|\binterrupted\b|\bfailed\b",
+    re.IGNORECASE,
+)
+_CUT = re.compile(r"\bpatch was (?:interrupted|cut)\b")
+_PLACED = re.compile(r"\bpending review\b|\baccepted\b")
+_QUOTED = "Current text of "
+"""What follows in a report is a file's text, not what became of the patch."""
+
+
+def about(prompt: str, failed: bool, exercise: Script | None) -> str:
+    """The honest answer to everything that no script knows."""
+    if failed:
+        opening = (
+            "I cannot tell what is wrong there: I am duetto's rehearsal model, no real one, and "
+            "know only the exercises of the practice workspace."
+        )
+    elif prompt:
+        opening = (
+            "I am duetto's rehearsal model, no real one: I play the exercises of the practice "
+            "workspace and cannot answer anything else."
+        )
+    else:
+        opening = "I am duetto's rehearsal model, and the request asks for nothing."
+    if exercise is not None and exercise.asks:
+        wishes = ", ".join(f"*{ask.example}*" for ask in exercise.asks.values())
+        opening += f" For the exercise at hand I understand these redirects: {wishes}."
+    prompts = "\n".join(f"- {script.prompt}" for script in load_scripts())
+    return f"{opening}\n\n{CONNECT}\nWhat I can do, in `duetto practice`:\n\n{prompts}\n"
+
+
+def not_declared(name: str) -> str:
+    """A call was asked for that the request does not allow."""
+    return f"I cannot call `{name}`: the request declares no such tool."
+
+
+def called(outputs: Sequence[tuple[str, str]]) -> str:
+    """What the calls that were asked for gave: tool and output."""
+    return "\n".join(f"`{name}` answered: {output.strip()[:400]}" for name, output in outputs)
+
+
+def reading(paths: Sequence[str]) -> str:
+    """Why files are read first."""
+    return f"I need to see {' and '.join(paths)} as it stands now before I change it."
+
+
+def no_file(path: str, output: str) -> str:
+    """A file that the exercise needs is not to be had."""
+    why = f" ({output.strip().splitlines()[0]})" if output.strip() else ""
+    return (
+        f"This exercise needs `{path}`, and I cannot see it{why}. I am a rehearsal model and know "
+        "only the practice workspace: open it with `duetto practice`, or start it over with "
+        "`duetto practice --new`."
+    )
+
+
+def lost_region(region: Region) -> str:
+    """The text is none of those that the script knows."""
+    block = next((text for text in (region.states[ORIGINAL],) if text), "")
+    first = next((line.strip() for line in block.splitlines() if line.strip()), "")
+    expected = f" I looked for the lines that begin with `{first}`." if first else ""
+    return (
+        f"You have changed {region.name} in `{region.path}`, and my edit no longer fits it, so I "
+        f"leave your text alone.{expected} I am a rehearsal model: I know this file only as the "
+        "exercise left it. Undo your change, or start over with `duetto practice --new`."
+    )
+
+
+def solved(script: Script, *, failed: bool) -> str:
+    """Nothing is left to change."""
+    if failed:
+        return (
+            f"`{'`, `'.join(script.paths)}` already stands as I would write it. If the tests still "
+            "fail, the change may be pending: accept it, then run them again."
+        )
+    return (
+        f"That is already done: `{'`, `'.join(script.paths)}` stands as I would write it. Run "
+        "the tests."
+    )
+
+
+def was_cut(outputs: Sequence[str]) -> bool:
+    """Whether a patch did not come through whole: the connection broke while it was sent."""
+    return any(_CUT.search(output.split("\n", 1)[0]) for output in outputs)
+
+
+def after_patch(outputs: Sequence[str]) -> str:
+    """The closing sentence, from what became of the patch."""
+    for output in outputs:
+        for line in output.split(f"\n{_QUOTED}")[0].splitlines():
+            if _REFUSED.search(line) and not _PLACED.search(line):
+                return f"Not everything found its place: {line.strip()[:300]}"
+    return f"Done. {REVIEW}"
+
+
+def lines_follow(count: int, path: str) -> str:
+    """Before free-form lines."""
+    return f"Rehearsed lines without meaning: {count} of them for `{path}`."
+
+
+CHARS_PER_TOKEN = 4
+MOST_TOKENS = 200_000
+MOST_LINES = 20_000
+MOST_CALLS = 16
+_SENTENCES = 97
+
+FreeKind = Literal["prose", "code", "reasoning", "markdown", "lines", "calls"]
+_KINDS: dict[str, FreeKind] = {
+    "prose": "prose",
+    "code": "code",
+    "reasoning": "reasoning",
+    "markdown": "markdown",
+}
+
+_TOKENS = re.compile(
+    r"\brehearse\s+([\d][\d,_]*)\s+tokens?(?:\s+of\s+(prose|code|reasoning|markdown))?", re.I
+)
+_LINES = re.compile(r"\bwrite\s+([\d][\d,_]*)\s+lines?\s+(?:in|into|to)\s+([\w./-]+)", re.I)
+_CALL = re.compile(r"\brehearse\s+call\s+([\w.-]+)\s+(\S.*)", re.I)
+_SAMPLE = """
+the buffer keeps every line while a patch lands and the meter counts what arrives so that a reader
+sees at once how fast a model writes and where it stopped when a key was pressed
+"""
+_WORDS = _SAMPLE.split()
+
+
+@dataclass(frozen=True, slots=True)
+class FreeForm:
+    """What was asked for."""
+
+    kind: FreeKind
+    count: int
+    """Tokens, or lines if the kind is ``lines``, or calls."""
+    path: str = ""
+    calls: tuple[tuple[str, str], ...] = ()
+    """Tool and arguments (or input) as they are to be said."""
+
+
+def free_form(prompt: str) -> FreeForm | None:
+    """Read a prompt that asks for free-form output; None: it does not."""
+    if match := _TOKENS.search(prompt):
+        kind = (match[2] or "prose").lower()
+        count = min(_number(match[1]), MOST_TOKENS)
+        known: dict[str, FreeKind] = {
+            "code": "code",
+            "reasoning": "reasoning",
+            "markdown": "markdown",
+        }
+        return FreeForm(known.get(kind, "prose"), count)
+    if match := _LINES.search(prompt):
+        return FreeForm("lines", min(_number(match[1]), MOST_LINES), match[2].rstrip("."))
+    if found := _CALL.findall(prompt):
+        calls = tuple((name, text.rstrip()) for name, text in found[:MOST_CALLS])
+        return FreeForm("calls", len(calls), calls=calls)
+    return None
+
+
+def free_text(kind: FreeKind, tokens: int, seed: int) -> str:
+    """Text of exactly ``tokens`` times four characters."""
+    wanted, random = tokens * CHARS_PER_TOKEN, Random(seed)
+    sentences = [_sentence(random) for _ in range(_SENTENCES)]
+    parts, size, number = ["Rehearsed text without meaning.\n\n"], 33, 0
+    while size < wanted:
+        number += 1
+        part = _piece(kind, number, random.choice(sentences))
+        parts.append(part)
+        size += len(part)
+    return "".join(parts)[:wanted]
+
+
+def free_lines(path: str, first: int, count: int, seed: int) -> list[str]:
+    """Numbered lines that fit the file's kind; ``first`` is the number of the first one."""
+    random = Random(seed)
+    return [_line(path, number, random) for number in range(first, first + count)]
+
+
+def _line(path: str, number: int, random: Random) -> str:
+    words = " ".join(random.choices(_WORDS, k=6))
+    if path.endswith(".py"):
+        return f"value_{number} = {random.randrange(1000)}  # {words}"
+    return f"line {number}: {words}"
+
+
+def _sentence(random: Random) -> str:
+    return " ".join(random.choices(_WORDS, k=random.randrange(7, 16))).capitalize() + "."
+
+
+def _piece(kind: FreeKind, number: int, sentence: str) -> str:
+    end = "\n\n" if number % 5 == 0 else " "
+    if kind == "code":
+        fence = "```python\n" if number == 1 else ""
+        return f"{fence}step_{number} = {number * 7 % 1000}  # {sentence}\n"
+    if kind == "markdown" and number % 5 == 1:
+        return f"## Part {number // 5 + 1}\n\n- **{sentence}**\n- `step_{number}` {sentence}\n\n"
+    return sentence + end
+
+
+def _number(text: str) -> int:
+    return int(text.replace(",", "").replace("_", ""))
+
+
+DEFAULT_SEED = 4
+DEFAULT_MISTAKES = 0.4
+_GO_ON = [["again", "continue", "go", "retry", "finish", "redo", "fix", "resume", "wrong"]]
+_MOST_SAID = 50
+"""Of what was said before: what a conversation is about now is in the newest."""
+_GO_ON_WORDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a model answers."""
+
+    deep: bool = False
+    """Thinks longer, and is right the first time."""
+    seed: int = DEFAULT_SEED
+    mistakes: float = DEFAULT_MISTAKES
+    """Share of the exercises that the fast model gets wrong at first, 0 to 1."""
+    effort: str = ""
+    """``low`` and ``minimal`` think one paragraph, ``none`` not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An exercise and what to make of it."""
+
+    script: Script
+    wishes: frozenset[str] = frozenset()
+
+
+def answer(
+    request: Mapping[str, Any], items: Sequence[Mapping[str, Any]], manner: Manner
+) -> list[Beat]:
+    """The answer to a request, ``items`` being the whole chain of items behind it."""
+    scene = read_scene(request, items)
+    outputs = [reply.output for reply in scene.answers if reply.name == "apply_patch"]
+    if outputs and len(outputs) == len(scene.answers) and not was_cut(outputs):
+        return [Say(after_patch(outputs))]
+    wanted = free_form(scene.prompt)
+    if wanted is not None:
+        return _free(scene, wanted, manner)
+    last = _last_worked(scene)
+    choice = choose(scene.prompt, last)
+    if choice is None:
+        known = last.script if last is not None else None
+        return [Say(about(scene.prompt, shows_failure(scene.prompt), known))]
+    return _perform(scene, choice, manner)
+
+
+def choose(prompt: str, last: Choice | None) -> Choice | None:
+    """The exercise that a prompt means after the one before; None: it means none."""
+    if shows_failure(prompt):
+        return _failed_exercise(prompt, last)
+    if last is not None and last.script.asked(prompt):
+        return Choice(last.script, last.script.asked(prompt, last.wishes))
+    best = best_match(prompt)
+    if best is not None:
+        before = last.wishes if last is not None and last.script is best else frozenset()
+        return Choice(best, best.asked(prompt, before))
+    words = words_of(prompt)
+    if last is not None and len(words) <= _GO_ON_WORDS and has_all(words, _GO_ON):
+        return last
+    return None
+
+
+def best_match(prompt: str) -> Script | None:
+    """The exercise that a prompt means on its own."""
+    ranked = sorted(load_scripts(), key=lambda script: -script.matches(prompt))
+    return ranked[0] if ranked and ranked[0].matches(prompt) > 0 else None
+
+
+def _last_worked(scene: Scene) -> Choice | None:
+    """The exercise that the conversation was about, and the wishes told since."""
+    last = _followed(scene.answered[-_MOST_SAID:]) or _followed(scene.said[-_MOST_SAID:-1])
+    if last is None:
+        touched = [s for s in load_scripts() if scene.patched.intersection(s.paths)]
+        last = Choice(touched[-1]) if touched else None
+    return last
+
+
+def _followed(said: Sequence[str]) -> Choice | None:
+    """Follow a conversation from exercise to exercise, from wish to wish."""
+    last: Choice | None = None
+    for text in said:
+        if shows_failure(text):
+            continue
+        found = best_match(text)
+        if found is not None and (last is None or found is not last.script):
+            last = Choice(found)
+        if last is not None:
+            last = Choice(last.script, last.script.asked(text, last.wishes))
+    return last
+
+
+def _failed_exercise(output: str, last: Choice | None) -> Choice | None:
+    """The exercise whose tests fail; the one that was worked on comes first."""
+    named = [script for script in load_scripts() if script.test in output]
+    if last is not None and (last.script in named or not named):
+        return last
+    return Choice(named[0]) if named else None
+
+
+def is_slip(script: Script, manner: Manner) -> bool:
+    """Whether the model gets this exercise wrong at its first try."""
+    if manner.deep:
+        return False
+    return Random(f"{manner.seed}/{script.name}").random() < manner.mistakes
+
+
+def _perform(scene: Scene, choice: Choice, manner: Manner) -> list[Beat]:
+    """Play an exercise: read what is missing, then patch."""
+    script = choice.script
+    missing = [path for path in script.paths if _must_read(scene, script, path)]
+    unread = [path for path in missing if path in scene.unreadable or not scene.can_read]
+    if unread:
+        return [Say(no_file(unread[0], scene.unreadable.get(unread[0], "")))]
+    if missing:
+        reads = [function_call("read_file", path=path) for path in missing]
+        return [*_reasoning([reading(missing)], manner), *reads]
+    first_try = not scene.failed and scene.patched.isdisjoint(script.paths)
+    version = script.version_for(choice.wishes)
+    slips = first_try and not choice.wishes and is_slip(script, manner)
+    if slips and not _slipped(scene, script):
+        version = script.versions["slip"]
+    return _patch(scene, script, version, manner)
+
+
+def _must_read(scene: Scene, script: Script, path: str) -> bool:
+    """Whether the request does not say how a file stands now."""
+    if path in scene.files:
+        return path in scene.stale and scene.can_read
+    new = all(not region.states[ORIGINAL] for region in script.regions if region.path == path)
+    return not new or path in scene.listed
+
+
+def _slipped(scene: Scene, script: Script) -> bool:
+    """Whether the files hold the wrong try already."""
+    wrong, right = script.versions["slip"].states, script.versions["solution"].states
+    return any(
+        state not in (ORIGINAL, better)
+        and region.states[state].strip("\n") in scene.files.get(region.path, "")
+        for region, state, better in zip(script.regions, wrong, right, strict=True)
+    )
+
+
+def _patch(scene: Scene, script: Script, version: Version, manner: Manner) -> list[Beat]:
+    """The reasoning, the prose and the patch of one version."""
+    plans = [_plan(scene, script, version, path) for path in script.paths]
+    lost = [region for plan in plans for region in plan.lost]
+    if lost:
+        return [Say(lost_region(lost[0]))]
+    patch = write_patch(plans, scene.notation)
+    if not patch:
+        return [Say(solved(script, failed=scene.failed))]
+    told: Version | Fix = version
+    if version is script.versions["solution"] and _slipped(scene, script):
+        told = script.fix
+    return [*_reasoning(told.reasoning, manner), *deliver(scene, told.prose, patch)]
+
+
+def _plan(scene: Scene, script: Script, version: Version, path: str) -> FilePlan:
+    wanted = [
+        (region, state)
+        for region, state in zip(script.regions, version.states, strict=True)
+        if region.path == path
+    ]
+    return plan_file(path, scene.files.get(path), wanted)
+
+
+def _reasoning(paragraphs: Sequence[str], manner: Manner) -> list[Beat]:
+    if manner.effort == "none" or not paragraphs:
+        return []
+    brief = not manner.deep or manner.effort in ("low", "minimal")
+    return [Reason("\n\n".join(paragraphs[:1] if brief else paragraphs))]
+
+
+def deliver(scene: Scene, prose: str, patch: str) -> list[Beat]:
+    """Prose and a patch, in the way that the request allows."""
+    if scene.channel == "custom":
+        return [Say(prose), Call("apply_patch", patch, custom=True)]
+    if scene.channel == "function":
+        return [Say(prose), function_call("apply_patch", **{scene.patch_argument: patch})]
+    return [Say(f"{prose}\n\n{in_prose(patch, scene.notation)}\n{REVIEW}")]
+
+
+def _free(scene: Scene, wanted: FreeForm, manner: Manner) -> list[Beat]:
+    """Output without meaning, as it was asked for."""
+    if wanted.kind == "calls":
+        return _calls(scene, wanted)
+    if wanted.kind == "reasoning":
+        text = free_text("reasoning", wanted.count, manner.seed)
+        return [Reason(text), Say(REHEARSED)]
+    if wanted.kind != "lines":
+        return [Say(free_text(wanted.kind, wanted.count, manner.seed))]
+    path, known = wanted.path, wanted.path in scene.files
+    if (not known or path in scene.stale) and scene.can_read and path not in scene.unreadable:
+        return [function_call("read_file", path=path)]
+    lines = lines_of(scene.files[path]) if known else []
+    added = free_lines(path, len(lines) + 1, wanted.count, manner.seed)
+    plan = FilePlan(path, scene.files.get(path))
+    plan.changes.append(Change(len(lines), 0, tuple(added)))
+    patch = write_patch([plan], scene.notation)
+    return deliver(scene, lines_follow(wanted.count, path), patch)
+
+
+def _calls(scene: Scene, wanted: FreeForm) -> list[Beat]:
+    """The calls that were asked for, then what they gave."""
+    if scene.answers:
+        return [Say(called([(reply.name, reply.output) for reply in scene.answers]))]
+    missing = [name for name, _ in wanted.calls if name not in scene.declared]
+    if missing:
+        return [Say(not_declared(missing[0]))]
+    return [
+        Call(name, text, custom=scene.declared[name] == "custom") for name, text in wanted.calls
+    ]

@@ -1,0 +1,261 @@
+"""The file of a team's users: names, hashes of their tokens, limits. No token is in it.
+
+JSON: ``{"schema": 1, "users": {NAME: {"hash": "sha256:HEX", "added": DATE, "limits": {...}}}}``.
+A token has 256 random bits, so that its plain SHA-256 tells nobody anything about it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import hashlib
+import os
+import re
+import secrets
+import stat
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from tui.bridge.team.limits import Limits
+from tui.errors import DuettoError, FileRefused, UsageError
+
+SCHEMA = 1
+LIMIT_BYTES = 16 * 1024 * 1024
+_PREFIX = "duetto_"
+"""Scanners for secrets find a token that was committed by mistake."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
+
+
+class User(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One user of the bridge."""
+
+    hash: Annotated[str, msgspec.Meta(pattern="^sha256:[0-9a-f]{64}$")]
+    added: str = ""
+    """The day, as ``2026-11-21``."""
+    limits: Limits = Limits()
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    schema: int = SCHEMA
+    users: dict[str, User] = {}
+
+
+def hash_of(token: bytes) -> str:
+    """What is kept of a token."""
+    return f"sha256:{hashlib.sha256(token).hexdigest()}"
+
+
+def new_token() -> str:
+    """A token that nobody can guess."""
+    return _PREFIX + secrets.token_urlsafe(32)
+
+
+def read_users(file: Path) -> dict[str, User]:
+    """The users by name.
+
+    Raises UsageError: there is no such file, or it is none of users; FileRefused: it cannot be
+    read.
+    """
+    try:
+        with open(file, "rb", opener=_opened) as opened:
+            mode = os.fstat(opened.fileno()).st_mode
+            data = opened.read(LIMIT_BYTES + 1) if stat.S_ISREG(mode) else b""
+    except FileNotFoundError:
+        words = f"there is no file of users {file}: duetto bridge token add NAME makes one"
+        raise UsageError(words) from None
+    except OSError as error:
+        raise FileRefused(f"the file of users {file} cannot be read: {error.strerror}") from error
+    if os.name == "posix" and mode & stat.S_IWOTH:
+        raise UsageError(f"anybody on this machine may change {file}: chmod 600 {file}")
+    return _parsed(data, file)
+
+
+def add_user(file: Path, name: str, limits: Limits) -> str:
+    """Add a user to the file, which is made if need be; returns the token, which nobody keeps.
+
+    Raises UsageError: the name is none or is taken; FileRefused: the file cannot be written.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} is no name of a user: up to 64 letters, digits and . _ @ + -, the first a "
+            "letter or a digit"
+        )
+    token = new_token()
+
+    def added(users: dict[str, User]) -> None:
+        if name in users:
+            words = f"{name} has a token already: revoke it first (duetto bridge token revoke)"
+            raise UsageError(words)
+        day = time.strftime("%Y-%m-%d", time.gmtime())
+        users[name] = User(hash_of(token.encode()), day, limits)
+
+    _change(file, added)
+    return token
+
+
+def revoke_user(file: Path, name: str) -> None:
+    """Take a user out of the file.
+
+    Raises UsageError: there is no such user; FileRefused: the file cannot be written.
+    """
+
+    def revoked(users: dict[str, User]) -> None:
+        if users.pop(name, None) is None:
+            near = difflib.get_close_matches(name, users, 1)
+            guess = f"; did you mean {near[0]!r}?" if near else ""
+            raise UsageError(f"there is no user {name!r} in {file}{guess}")
+
+    read_users(file)
+    _change(file, revoked)
+
+
+def _opened(file: str, flags: int) -> int:
+    """Opens a file, and a pipe too, without waiting until somebody writes into it."""
+    return os.open(file, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _parsed(data: bytes, file: Path) -> dict[str, User]:
+    try:
+        if len(data) > LIMIT_BYTES:
+            raise UsageError(f"the file of users {file} is larger than 16 MiB")
+        known = msgspec.json.decode(data, type=_File)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise UsageError(f"{file} is no file of users: {error}") from error
+    if known.schema != SCHEMA:
+        words = f"{file} has schema {known.schema}; this version of duetto knows {SCHEMA}"
+        raise UsageError(words)
+    hashes = [user.hash for user in known.users.values()]
+    if len(set(hashes)) != len(hashes):
+        raise UsageError(f"two users in {file} have the same token: revoke one of them")
+    return known.users
+
+
+def _change(file: Path, change: Callable[[dict[str, User]], None]) -> None:
+    """Read, change and write the file as one step; who else changes it waits."""
+    # a link, as of a mounted volume, stays one
+    real = Path(os.path.realpath(file))
+    try:
+        with _locked(real.parent):
+            users = read_users(real) if real.exists() else {}
+            change(users)
+            whole = msgspec.json.encode(_File(users=dict(sorted(users.items()))))
+            _replace(real, msgspec.json.format(whole, indent=2) + b"\n")
+    except OSError as error:
+        raise FileRefused(f"{file} cannot be written: {error.strerror or error}") from error
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Nobody else changes the file meanwhile; the folder is what is locked, the file is new."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _replace(file: Path, data: bytes) -> None:
+    """Put the file in place whole, for its owner only; whom it belonged to keeps it."""
+    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with open(descriptor, "wb") as opened:
+            opened.write(data)
+            opened.flush()
+            os.fsync(opened.fileno())
+            with contextlib.suppress(OSError):
+                # root adds a user for the service's own account
+                before = file.stat()
+                os.chown(temporary, before.st_uid, before.st_gid)
+        os.chmod(temporary, stat.S_IRUSR | stat.S_IWUSR)
+        os.replace(temporary, file)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+_Signature = tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """Somebody with a token."""
+
+    name: str
+    hash: str
+    limits: Limits
+
+
+class Roster:
+    """The users of a file, or just some that are given."""
+
+    def __init__(self, file: Path | None, users: Mapping[str, User] | None = None) -> None:
+        """Raises UsageError, FileRefused: see `users.read_users`."""
+        self._file = file
+        self._signature = _signature(file)
+        self._guests = _by_hash(users or {} if file is None else read_users(file))
+        self.wrong = ""
+        """Why the file could not be read when it last changed; empty: it could."""
+
+    def __len__(self) -> int:
+        return len(self._guests)
+
+    def guests(self) -> list[Guest]:
+        """All who may come in."""
+        return list(self._guests.values())
+
+    def find(self, token: bytes) -> Guest | None:
+        """Whose token this is; None: nobody's."""
+        return self._guests.get(hash_of(token)) if token else None
+
+    def knows(self, guest: Guest) -> bool:
+        """Whether somebody who came in may stay."""
+        return guest.hash in self._guests
+
+    def look(self) -> bool:
+        """Read the file if it has changed; returns whether it had.
+
+        A file that is none of users (somebody is editing it) leaves all as it was. One that is
+        gone names nobody, so that nobody may stay.
+        """
+        signature = _signature(self._file)
+        if self._file is None or signature == self._signature:
+            return False
+        self._signature = signature
+        try:
+            guests = _by_hash(read_users(self._file)) if signature is not None else {}
+        except DuettoError as error:
+            self.wrong = str(error)
+            return True
+        self._guests, self.wrong = guests, ""
+        return True
+
+
+def _by_hash(users: Mapping[str, User]) -> dict[str, Guest]:
+    return {user.hash: Guest(name, user.hash, user.limits) for name, user in users.items()}
+
+
+def _signature(file: Path | None) -> _Signature:
+    """What is another after each change; None: there is no file."""
+    try:
+        status = os.stat(file) if file is not None else None
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return ()  # there may be one: whoever reads it will say what is wrong
+    if status is None:
+        return None
+    # an inode may be given again, a time may be set: but for the last one
+    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
