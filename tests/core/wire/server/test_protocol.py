@@ -67,7 +67,7 @@ def test_a_connection_remembers_the_ends_of_a_while_and_no_more() -> None:
         (run,) = server.accept()
         run.finish("completed")
         server.data_to_send()
-    assert len(server._register._ended) == MAX_ENDED
+    assert len(server._ended_lanes) == MAX_ENDED
     late = {"type": "response.steer", "previous_response_id": run.response_id, "input": "x"}
     server.receive_text(json.dumps(late))
     (failed,) = [json.loads(text) for text in server.data_to_send()]

@@ -38,52 +38,26 @@ from tui.core.wire.server.run import Run, Task, error_fields
 from tui.core.wire.server.steering import (
     AcceptedTexts,
     behind_outputs,
-    is_steerable,
     items_of_texts,
+    refusal_of,
     required_outputs,
-    rules_out,
     size_of_texts,
     steer_error,
 )
 
-MAX_ENDED = 1024
-"""Responses that are over and still known as such: what comes late comes about the newest."""
-
-
-class Register:
-    """See the module."""
-
-    def __init__(self) -> None:
-        self.running: dict[str | None, Run] = {}
-        """By lane; None: the default one."""
-        self._ended: dict[str, str | None] = {}
-
-    def named(self, response_id: str) -> Run | None:
-        """The run that is this response; None: none that runs."""
-        runs = self.running.values()
-        return next((run for run in runs if run.response_id == response_id), None)
-
-    def is_over(self, response_id: str) -> bool:
-        """It ran here, and has ended."""
-        return response_id in self._ended
-
-    def lane_of(self, response_id: str) -> str | None:
-        """The lane of a response that is over; None also of one that nobody knows."""
-        return self._ended.get(response_id)
-
-    def ended(self, run: Run) -> None:
-        """A run is over: its lane is free."""
-        if self.running.get(run.lane) is run:
-            del self.running[run.lane]
-        self._ended[run.response_id] = run.lane
-        if len(self._ended) > MAX_ENDED:
-            del self._ended[next(iter(self._ended))]
-
-
+MAX_IN_FLIGHT = 16
+"""Responses that run at a time on one connection; more wait."""
 MAX_LANES = 32
 """Distinct names on one connection; the default lane is not counted."""
 MAX_WAITING = 64
 """Requests that wait for their lane on one connection; more are refused."""
+MAX_ENDED = 1024
+"""Responses that are over and still known as such: what comes late comes about the newest."""
+MAX_HELD_BYTES = 128 * 1024 * 1024
+"""What one connection may make us hold: requests that wait or run, conversations, steers."""
+MOST_SAID_BACK = 256
+"""Characters of a client's own name that an error repeats."""
+_NOTHING = KnownResponse("", ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,53 +68,37 @@ class PendingRequest:
     size_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a request may not even wait."""
-
-    status: int
-    code: str
-    message: str
-    param: str | None = None
-
-
 class RequestQueue:
-    """The requests of one connection that have not begun."""
+    """The requests of one connection that have not begun, in their order."""
 
     def __init__(self) -> None:
         self._names: set[str] = set()
         self._requests: deque[PendingRequest] = deque()
         self.held_bytes = 0
 
-    def __len__(self) -> int:
-        """How many wait."""
-        return len(self._requests)
+    def put(self, wanted: PendingRequest, room_bytes: int) -> dict[str, Any] | None:
+        """Let a request wait; None, or the fields of the `error` that refuses it.
 
-    @property
-    def lanes(self) -> list[str | None]:
-        """The lane of each that waits, in their order."""
-        return [wanted.event.stream_id for wanted in self._requests]
-
-    def put(self, wanted: PendingRequest, room_bytes: int) -> Refusal | None:
-        """Let a request wait, or say why not; ``room_bytes`` is what it may take."""
+        ``room_bytes`` is what it may take.
+        """
         lane = wanted.event.stream_id
         if lane is not None and lane not in self._names:
             if len(self._names) >= MAX_LANES:
                 words = f"At most {MAX_LANES} distinct stream ids on one connection."
-                return Refusal(400, "websocket_stream_limit_reached", words, "stream_id")
+                return error_fields(400, "websocket_stream_limit_reached", words, "stream_id")
             self._names.add(lane)
         if len(self._requests) >= MAX_WAITING:
             words = f"At most {MAX_WAITING} requests may wait on one connection."
-            return Refusal(429, "websocket_queue_full", words)
+            return error_fields(429, "websocket_queue_full", words)
         if wanted.size_bytes > room_bytes:
             words = "The requests of this connection are too large together: wait for their ends."
-            return Refusal(429, "websocket_queue_full", words)
+            return error_fields(429, "websocket_queue_full", words)
         self._requests.append(wanted)
         self.held_bytes += wanted.size_bytes
         return None
 
     def put_first(self, wanted: PendingRequest) -> None:
-        """A successor goes before everything that its client has asked for since."""
+        """Let a successor go before everything that its client has asked for since."""
         self._requests.appendleft(wanted)
         self.held_bytes += wanted.size_bytes
 
@@ -162,113 +120,6 @@ class RequestQueue:
         self.held_bytes = 0
 
 
-Say = Callable[[str, str | None, dict[str, Any]], None]
-"""Says what belongs to no run: the event's kind, its lane, its fields."""
-
-
-class Controls:
-    """The controls of one connection."""
-
-    def __init__(self, register: Register, steering: AcceptedTexts | None, say: Say) -> None:
-        self._register = register
-        self._steering = steering
-        self._say = say
-        self._interrupted: list[Run] = []
-        self._throttled: list[Run] = []
-
-    def interrupted(self) -> list[Run]:
-        """Runs newly asked to stop."""
-        runs, self._interrupted = self._interrupted, []
-        return [run for run in runs if not run.done]
-
-    def throttled(self) -> list[Run]:
-        """Runs whose rate was newly set."""
-        runs, self._throttled = self._throttled, []
-        return [run for run in runs if not run.done]
-
-    def interrupt(self, event: InterruptMessage) -> None:
-        """Have a run stopped."""
-        run = self._register.named(event.response_id)
-        if run is not None:
-            if not run.interrupted:
-                run.interrupted = True
-                run.emit("response.interrupt.accepted", response_id=run.response_id)
-                self._interrupted.append(run)
-        # One that is over already is ignored: an error would hit the client's next turn.
-        elif self._register.running and not self._register.is_over(event.response_id):
-            error = {"code": "response_not_found", "message": "No such response is running."}
-            fields = {"response_id": event.response_id, "error": error}
-            self._say("response.interrupt.failed", None, fields)
-
-    def throttle(self, event: ThrottleMessage) -> None:
-        """Rate what runs on a lane, or on all; of what has ended there is nothing to say."""
-        for run in self._register.running.values():
-            if event.everywhere or run.lane == event.stream_id:
-                run.tokens_s = event.tokens_s
-                self._throttled.append(run)
-
-    def steer(self, event: SteerMessage, size_bytes: int, room_bytes: int) -> None:
-        """Take a text for a run's successor, or give it back with the reason."""
-        parent = event.previous_response_id
-        run = self._register.named(parent)
-        steering = self._steering
-        refusal = self._refusal(event, run)
-        if refusal is None and steering is not None and run is not None:
-            if steering.is_full(parent) or size_bytes > room_bytes:
-                words = "Too many texts wait for this response's successor."
-                refusal = ("too_many_pending_steers", words)
-            else:
-                text = steering.accept(parent, event.input, size_bytes)
-                run.steered = True
-                run.emit("response.steer.accepted", steer=text.shown())
-        if refusal is not None:
-            steer = {"previous_response_id": parent, "input": event.given}
-            fields = {"steer": steer, "error": steer_error(*refusal)}
-            self._answer(parent, "response.steer.failed", fields)
-
-    def inject(self, event: Inject) -> None:
-        """There are no multi-agent responses here (PROTOCOL section 9 has two codes)."""
-        over = self._register.is_over(event.response_id)
-        code = "response_already_completed" if over else "response_not_found"
-        error = steer_error(code, "No such multi-agent response is running.")
-        fields = {"response_id": event.response_id, "input": event.given, "error": error}
-        self._answer(event.response_id, "response.inject.failed", fields)
-
-    def _refusal(self, event: SteerMessage, run: Run | None) -> tuple[str, str] | None:
-        """Code and words of why this run cannot be steered so; None: it can."""
-        if self._steering is None:
-            words = "This server does not steer: interrupt and send a new request."
-            return "steering_not_supported", words
-        if run is None:
-            over = self._register.is_over(event.previous_response_id)
-            code = "response_already_completed" if over else "response_not_found"
-            return code, "No such response is running."
-        if excluding := rules_out(run.request):
-            return "steering_not_supported", f"A response with '{excluding}' cannot be steered."
-        if run.interrupted:
-            return "response_not_active", "The response is being stopped."
-        if not is_steerable(event.input):
-            return "invalid_input", "User messages are expected."
-        return None
-
-    def _answer(self, response_id: str, kind: str, fields: dict[str, Any]) -> None:
-        """Say something about a response that the client named, on its lane if there is one."""
-        run = self._register.named(response_id)
-        if run is not None:
-            run.emit(kind, **fields)
-        else:
-            self._say(kind, self._register.lane_of(response_id), fields)
-
-
-MAX_IN_FLIGHT = 16
-"""Responses that run at a time on one connection; more wait."""
-MAX_HELD_BYTES = 128 * 1024 * 1024
-"""What one connection may make us hold: requests that wait or run, conversations, steers."""
-MOST_SAID_BACK = 256
-"""Characters of a client's own name that an error repeats."""
-_NOTHING = KnownResponse("", ())
-
-
 class ServerProtocol:
     """One connection, seen from the server."""
 
@@ -286,13 +137,18 @@ class ServerProtocol:
         self._counter = 0
         self._unix_s = 0
         self._waiting = RequestQueue()
-        self._register = Register()
+        self._running: dict[str | None, Run] = {}
+        """By lane; None: the default one."""
+        self._ended_lanes: dict[str, str | None] = {}
+        """Response that is over -> its lane; the newest ones."""
         self._shelf = shelf
         self._chains = LaneResponses(shelf)
-        self._steering = AcceptedTexts(prefix) if steering else None
-        self._controls = Controls(self._register, self._steering, self._say)
+        self._steers = steering
+        self._texts = AcceptedTexts(prefix)
         self._outbox: list[Told] = []
         self._prewarmed: list[dict[str, Any]] = []
+        self._interrupted: list[Run] = []
+        self._throttled: list[Run] = []
         self._over = False
 
     def receive_text(self, text: str, unix_s: int = 0) -> None:
@@ -302,7 +158,7 @@ class ServerProtocol:
             self.receive(event, finished(steps), unix_s)
 
     def receive(self, event: ClientEvent, size_bytes: int, unix_s: int = 0) -> None:
-        """Take what a client says; ``size_bytes``: what `weight.read_in_steps` says of its text."""
+        """Take what a client says; ``size_bytes``: what `read_in_steps` says of its text."""
         if self._over:
             return
         self._unix_s = unix_s
@@ -310,13 +166,13 @@ class ServerProtocol:
             case Create():
                 self._queue(PendingRequest(event, size_bytes))
             case InterruptMessage():
-                self._controls.interrupt(event)
+                self._interrupt(event)
             case SteerMessage():
-                self._controls.steer(event, size_bytes, self._room_bytes())
+                self._steer(event, size_bytes)
             case Inject():
-                self._controls.inject(event)
+                self._inject(event)
             case ThrottleMessage():
-                self._controls.throttle(event)
+                self._throttle(event)
             case Invalid(is_create=True):
                 self._queue(PendingRequest(event))
             case Invalid():
@@ -355,11 +211,13 @@ class ServerProtocol:
 
     def interrupted_runs(self) -> list[Run]:
         """Runs newly asked to stop: end each with `Run.finish_interrupted`."""
-        return self._controls.interrupted()
+        runs, self._interrupted = self._interrupted, []
+        return [run for run in runs if not run.done]
 
     def throttled_runs(self) -> list[Run]:
         """Runs whose `Run.tokens_s` has newly been set."""
-        return self._controls.throttled()
+        runs, self._throttled = self._throttled, []
+        return [run for run in runs if not run.done]
 
     def data_to_send(self) -> list[Told]:
         """Text frames to write, in order; `str` makes a text of any."""
@@ -369,21 +227,21 @@ class ServerProtocol:
 
     def running(self) -> list[Run]:
         """The runs in flight."""
-        return list(self._register.running.values())
+        return list(self._running.values())
 
     @property
     def held_bytes(self) -> int:
         """About what this connection makes us hold, in bytes of the frames that it came in."""
-        running = sum(run.task.size_bytes for run in self._register.running.values())
-        steers = self._steering.held_bytes if self._steering is not None else 0
-        return self._waiting.held_bytes + self._chains.held_bytes + running + steers
+        running = sum(run.task.size_bytes for run in self._running.values())
+        kept = self._chains.held_bytes + self._texts.held_bytes
+        return self._waiting.held_bytes + running + kept
 
     def connection_lost(self) -> list[Run]:
         """The client is gone: every run is abandoned; returns those whose work is to stop."""
         runs = self.running()
         for run in runs:
             run.abandon()
-        self._register.running.clear()
+        self._running.clear()
         self._waiting.clear()
         self._outbox.clear()
         self._over = True
@@ -401,9 +259,76 @@ class ServerProtocol:
         self._outbox.extend(said)
         return runs
 
+    # What a client says of a response that runs: out of the queue.
+
+    def _interrupt(self, event: InterruptMessage) -> None:
+        """Have a run stopped."""
+        run = self._named(event.response_id)
+        if run is not None:
+            if not run.interrupted:
+                run.interrupted = True
+                run.emit("response.interrupt.accepted", response_id=run.response_id)
+                self._interrupted.append(run)
+        # One that is over already is ignored: an error would hit the client's next turn.
+        elif self._running and event.response_id not in self._ended_lanes:
+            error = {"code": "response_not_found", "message": "No such response is running."}
+            fields = {"response_id": event.response_id, "error": error}
+            self._say("response.interrupt.failed", None, fields)
+
+    def _throttle(self, event: ThrottleMessage) -> None:
+        """Rate what runs on a lane, or on all; of what has ended there is nothing to say."""
+        for run in self._running.values():
+            if event.everywhere or run.lane == event.stream_id:
+                run.tokens_s = event.tokens_s
+                self._throttled.append(run)
+
+    def _steer(self, event: SteerMessage, size_bytes: int) -> None:
+        """Take a text for a run's successor, or give it back with the reason."""
+        parent = event.previous_response_id
+        run = self._named(parent)
+        if not self._steers:
+            words = "This server does not steer: interrupt and send a new request."
+            refusal: dict[str, str] | None = steer_error("steering_not_supported", words)
+        elif run is None:
+            refusal = self._not_running(parent, "No such response is running.")
+        else:
+            room = size_bytes <= self._room_bytes() and not self._texts.is_full(parent)
+            refusal = refusal_of(event.input, run, room=room)
+        if refusal is not None or run is None:
+            steer = {"previous_response_id": parent, "input": event.given}
+            self._answer(parent, "response.steer.failed", {"steer": steer, "error": refusal})
+        else:
+            text = self._texts.accept(parent, event.input, size_bytes)
+            run.steered = True
+            run.emit("response.steer.accepted", steer=text.shown())
+
+    def _inject(self, event: Inject) -> None:
+        """There are no multi-agent responses here (PROTOCOL section 9 has two codes)."""
+        error = self._not_running(event.response_id, "No such multi-agent response is running.")
+        fields = {"response_id": event.response_id, "input": event.given, "error": error}
+        self._answer(event.response_id, "response.inject.failed", fields)
+
+    def _not_running(self, response_id: str, words: str) -> dict[str, str]:
+        over = response_id in self._ended_lanes
+        return steer_error("response_already_completed" if over else "response_not_found", words)
+
+    def _named(self, response_id: str) -> Run | None:
+        """The run that is this response; None: none that runs."""
+        runs = self._running.values()
+        return next((run for run in runs if run.response_id == response_id), None)
+
+    def _answer(self, response_id: str, kind: str, fields: dict[str, Any]) -> None:
+        """Say something about a response that the client named, on its lane if there is one."""
+        run = self._named(response_id)
+        if run is not None:
+            run.emit(kind, **fields)
+        else:
+            self._say(kind, self._ended_lanes.get(response_id), fields)
+
+    # Requests: queued, started, ended.
+
     def _may_start(self, lane: str | None) -> bool:
-        running = self._register.running
-        return len(running) < MAX_IN_FLIGHT and lane not in running
+        return len(self._running) < MAX_IN_FLIGHT and lane not in self._running
 
     def _room_bytes(self) -> int:
         """How much more may be held; conversations make room, their clients can send them anew."""
@@ -412,8 +337,7 @@ class ServerProtocol:
     def _queue(self, wanted: PendingRequest) -> None:
         refusal = self._waiting.put(wanted, self._room_bytes())
         if refusal is not None:
-            told = (refusal.status, refusal.code, refusal.message, refusal.param)
-            self._say("error", wanted.event.stream_id, error_fields(*told))
+            self._say("error", wanted.event.stream_id, refusal)
 
     def _refuse(self, wanted: Invalid) -> None:
         """Answer a request that is none, and evict its parent as any 4xx does."""
@@ -451,10 +375,9 @@ class ServerProtocol:
     def _announce(self, create: Create, known: list[dict[str, Any]], size_bytes: int) -> Run | None:
         """Say that a response exists; None: a prewarm, which is over with that."""
         request, lane, unix_s = create.request, create.stream_id, self._unix_s
-        parent = str(request.get("previous_response_id") or "")
-        if create.generate and self._steering is not None:
+        if create.generate:
             # A prewarm is no successor: the texts would be used without an answer.
-            texts = self._steering.take(parent)
+            texts = self._texts.take(str(request.get("previous_response_id") or ""))
             owed = items_of_texts(texts)
             request = {**request, "input": behind_outputs(request["input"], owed)}
             size_bytes += size_of_texts(texts)
@@ -466,7 +389,7 @@ class ServerProtocol:
             response_id, lane, request, full_input, create.generate, unix_s, size_bytes, stored
         )
         run = Run(task, self._outbox.append, self._ended)
-        self._register.running[lane] = run
+        self._running[lane] = run
         run.start()
         if create.generate:
             return run
@@ -475,21 +398,26 @@ class ServerProtocol:
         return None
 
     def _ended(self, run: Run, remembered: bool) -> None:
-        lane, parent = run.lane, run.request.get("previous_response_id")
-        self._register.ended(run)
+        """Free the lane of a run that is over, and see to what waits for its successor."""
+        lane, parent = run.lane, str(run.request.get("previous_response_id") or "")
+        if self._running.get(lane) is run:
+            del self._running[lane]
+        self._ended_lanes[run.response_id] = lane
+        if len(self._ended_lanes) > MAX_ENDED:
+            del self._ended_lanes[next(iter(self._ended_lanes))]
         if remembered:
             items = (*run.full_input, *run.output)
             link = KnownResponse(run.response_id, items, run.task.size_bytes + run.end_bytes)
             before = self._chains.remember(lane, link)
             if self._shelf is not None and run.task.stored:
-                self._shelf.put(link, str(parent or ""))
+                self._shelf.put(link, parent)
             self._return_texts(lane, before)
             for other, forgotten in self._chains.shrink(MAX_HELD_BYTES):
                 self._return_texts(other, forgotten)
         elif parent:
-            self._evict(lane, str(parent))
-        if self._steering is not None and self._steering.waiting(run.response_id):
-            self._succeed(run, self._steering, usable=remembered and not run.interrupted)
+            self._evict(lane, parent)
+        if self._texts.waiting(run.response_id):
+            self._succeed(run, usable=remembered and not run.interrupted)
 
     def _evict(self, lane: str | None, parent: str) -> None:
         """A continuation on the parent's own lane failed (PROTOCOL section 4)."""
@@ -498,32 +426,33 @@ class ServerProtocol:
 
     def _return_texts(self, lane: str | None, parent: str) -> None:
         """Give back the texts that waited for a successor which cannot come any more."""
-        for text in self._steering.take(parent) if self._steering is not None else ():
+        for text in self._texts.take(parent):
             error = steer_error("successor_creation_failed", "The response was left behind.")
             fields = {"steer": text.shown(with_input=True), "error": error}
             self._say("response.steer.failed", lane, fields)
 
-    def _succeed(self, run: Run, steering: AcceptedTexts, *, usable: bool) -> None:
+    def _succeed(self, run: Run, *, usable: bool) -> None:
         """Start the successor of a steered run, or say what it waits for."""
         stubs = required_outputs(run.output)
-        if usable and not stubs:
-            texts = steering.take(run.response_id)
-            items = items_of_texts(texts)
-            request = {**run.request, "previous_response_id": run.response_id, "input": items}
-            self._waiting.put_first(PendingRequest(Create(request, run.lane), size_of_texts(texts)))
-        elif usable:
-            for text in steering.waiting(run.response_id):
+        if usable and stubs:
+            for text in self._texts.waiting(run.response_id):
                 run.postscript(
                     "response.steer.pending",
                     steer=text.shown(),
                     reason="waiting_for_required_input",
                     required_input=stubs,
                 )
-        else:
-            error = steer_error("successor_creation_failed", "The response was stopped.")
-            for text in steering.take(run.response_id):
-                steer = text.shown(with_input=True)
-                run.postscript("response.steer.failed", steer=steer, error=error)
+            return
+        texts = self._texts.take(run.response_id)
+        if usable:
+            items = items_of_texts(texts)
+            request = {**run.request, "previous_response_id": run.response_id, "input": items}
+            self._waiting.put_first(PendingRequest(Create(request, run.lane), size_of_texts(texts)))
+            return
+        error = steer_error("successor_creation_failed", "The response was stopped.")
+        for text in texts:
+            steer = text.shown(with_input=True)
+            run.postscript("response.steer.failed", steer=steer, error=error)
 
     def _error(self, lane: str | None, code: str, message: str, param: str = "") -> None:
         self._say("error", lane, error_fields(400, code, message, param or None))

@@ -1,8 +1,8 @@
 """What a server remembers of its conversations: the newest response of each lane, in memory.
 
 `previous_response_id` is resolved over all lanes of the connection (a fork names a parent on
-another lane); a response that is no longer the newest of its lane is forgotten here, and found
-among the stored ones (`shelf`) unless its request said `"store": false`.
+another lane); a response that is no longer the newest of its lane is forgotten there, and found
+among the stored ones unless its request said `"store": false`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from tui.core.wire.events import unanswered
 from tui.core.wire.json_writing import frame
 
 _REFERENCE = "item_reference"
+MOST_BYTES = 64 * 1024 * 1024
+"""What one user's stored conversations may take; those that were used least lately go first."""
+_POINTER_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +31,81 @@ class KnownResponse:
     """Of all the frames that its items came and went in."""
 
 
-class Stored(Protocol):
-    """Responses that other connections of the same user have stored (`shelf.StoredResponses`)."""
+@dataclass(eq=False, slots=True)
+class _Conversation:
+    """A response and all that continue it: they share their items, and go together."""
+
+    links: dict[str, KnownResponse] = field(default_factory=dict)
+    items: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By the id of the item."""
+    size_bytes: int = 0
+
+
+class StoredResponses:
+    """What one user's connections share: stored responses, in memory, by their ids.
+
+    A request with `store` (the API's default) leaves its response here, so that any connection of
+    the same user continues it by `previous_response_id`, or names its items, over either transport.
+    """
+
+    def __init__(self) -> None:
+        self._conversations: OrderedDict[_Conversation, None] = OrderedDict()
+        """The one used least lately first."""
+        self._by_response: dict[str, _Conversation] = {}
+        self._by_item: dict[str, _Conversation] = {}
+        self.held_bytes = 0
 
     def link(self, response_id: str) -> KnownResponse | None:
         """That response with what led to it; None: not stored."""
+        found = self._used(self._by_response.get(response_id))
+        return found.links[response_id] if found is not None else None
 
     def item(self, item_id: str) -> dict[str, Any] | None:
         """An item of a stored conversation, by its id."""
+        found = self._used(self._by_item.get(item_id))
+        return found.items[item_id] if found is not None else None
+
+    def put(self, link: KnownResponse, parent_id: str = "") -> None:
+        """Store a response; ``parent_id`` names the one that it continues, if it does."""
+        known = self._used(self._by_response.get(parent_id))
+        conversation = known or _Conversation()
+        parent = conversation.links.get(parent_id)
+        before = len(parent.items) if parent is not None else 0
+        own_bytes = link.size_bytes - (parent.size_bytes if parent is not None else 0)
+        own_bytes += _POINTER_BYTES * len(link.items)
+        conversation.links[link.response_id] = link
+        self._by_response[link.response_id] = conversation
+        new = link.items[before:]
+        named = {name: item for item in new if type(name := item.get("id")) is str}
+        conversation.items.update(named)
+        self._by_item.update(dict.fromkeys(named, conversation))
+        conversation.size_bytes += own_bytes
+        self.held_bytes += own_bytes
+        self._conversations[conversation] = None
+        if conversation.size_bytes > MOST_BYTES:  # all others would go for nothing
+            self._drop(conversation)
+        while self.held_bytes > MOST_BYTES:
+            self._drop(next(iter(self._conversations)))
+
+    def _used(self, conversation: _Conversation | None) -> _Conversation | None:
+        if conversation is not None:
+            self._conversations.move_to_end(conversation)
+        return conversation
+
+    def _drop(self, conversation: _Conversation) -> None:
+        del self._conversations[conversation]
+        self.held_bytes -= conversation.size_bytes
+        for name in conversation.links:
+            del self._by_response[name]
+        for name in conversation.items:
+            if self._by_item.get(name) is conversation:
+                del self._by_item[name]
 
 
 class LaneResponses:
     """Lane -> its newest response with everything that led to it."""
 
-    def __init__(self, stored: Stored | None = None) -> None:
+    def __init__(self, stored: StoredResponses | None = None) -> None:
         self._stored = stored
         self._newest: dict[str | None, KnownResponse] = {}
         """The least lately used lane first."""
@@ -54,11 +118,6 @@ class LaneResponses:
         if found is None and self._stored is not None:
             found = self._stored.link(response_id)
         return found
-
-    def items_before(self, response_id: str) -> list[dict[str, Any]] | None:
-        """Input and output items up to and with that response; None: not remembered."""
-        link = self.link(response_id)
-        return None if link is None else list(link.items)
 
     def item(self, item_id: str) -> dict[str, Any] | None:
         """An item of any remembered conversation, by its id."""
@@ -151,75 +210,3 @@ def unanswered_call(items: Sequence[dict[str, Any]]) -> str:
     """The call id of the first client tool call without an output; empty if there is none."""
     names = (item.get("call_id") for item in unanswered(items))
     return next((name for name in names if isinstance(name, str) and name), "")
-
-
-MOST_BYTES = 64 * 1024 * 1024
-"""What one user's stored conversations may take; those that were used least lately go first."""
-_POINTER_BYTES = 8
-
-
-@dataclass(eq=False, slots=True)
-class _Conversation:
-    """A response and all that continue it: they share their items, and go together."""
-
-    links: dict[str, KnownResponse] = field(default_factory=dict)
-    items: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """By the id of the item."""
-    size_bytes: int = 0
-
-
-class StoredResponses:
-    """The stored responses of one user."""
-
-    def __init__(self) -> None:
-        self._conversations: OrderedDict[_Conversation, None] = OrderedDict()
-        """The one used least lately first."""
-        self._by_response: dict[str, _Conversation] = {}
-        self._by_item: dict[str, _Conversation] = {}
-        self.held_bytes = 0
-
-    def link(self, response_id: str) -> KnownResponse | None:
-        """That response with what led to it; None: not stored."""
-        found = self._used(self._by_response.get(response_id))
-        return found.links[response_id] if found is not None else None
-
-    def item(self, item_id: str) -> dict[str, Any] | None:
-        """An item of a stored conversation, by its id."""
-        found = self._used(self._by_item.get(item_id))
-        return found.items[item_id] if found is not None else None
-
-    def put(self, link: KnownResponse, parent_id: str = "") -> None:
-        """Store a response; ``parent_id`` names the one that it continues, if it does."""
-        known = self._used(self._by_response.get(parent_id))
-        conversation = known or _Conversation()
-        parent = conversation.links.get(parent_id)
-        before = len(parent.items) if parent is not None else 0
-        own_bytes = link.size_bytes - (parent.size_bytes if parent is not None else 0)
-        own_bytes += _POINTER_BYTES * len(link.items)
-        conversation.links[link.response_id] = link
-        self._by_response[link.response_id] = conversation
-        new = link.items[before:]
-        named = {name: item for item in new if type(name := item.get("id")) is str}
-        conversation.items.update(named)
-        self._by_item.update(dict.fromkeys(named, conversation))
-        conversation.size_bytes += own_bytes
-        self.held_bytes += own_bytes
-        self._conversations[conversation] = None
-        if conversation.size_bytes > MOST_BYTES:  # all others would go for nothing
-            self._drop(conversation)
-        while self.held_bytes > MOST_BYTES:
-            self._drop(next(iter(self._conversations)))
-
-    def _used(self, conversation: _Conversation | None) -> _Conversation | None:
-        if conversation is not None:
-            self._conversations.move_to_end(conversation)
-        return conversation
-
-    def _drop(self, conversation: _Conversation) -> None:
-        del self._conversations[conversation]
-        self.held_bytes -= conversation.size_bytes
-        for name in conversation.links:
-            del self._by_response[name]
-        for name in conversation.items:
-            if self._by_item.get(name) is conversation:
-                del self._by_item[name]

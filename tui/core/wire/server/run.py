@@ -19,7 +19,7 @@ Emit = Callable[..., None]
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class TextFamily:
     """How one kind of text of an item travels."""
 
     text_event: str
@@ -35,27 +35,27 @@ class Family:
     """The field of a part that holds its text."""
 
 
-_TEXT = Family(
+_TEXT = TextFamily(
     "response.output_text", "text", "response.content_part", "output_text",
     "content", "content_index",
 )  # fmt: skip
-_REFUSAL = Family(
+_REFUSAL = TextFamily(
     "response.refusal", "refusal", "response.content_part", "refusal",
     "content", "content_index", "refusal",
 )  # fmt: skip
-_SUMMARY = Family(
+_SUMMARY = TextFamily(
     "response.reasoning_summary_text", "text", "response.reasoning_summary_part",
     "summary_text", "summary", "summary_index",
 )  # fmt: skip
-_REASONING = Family(
+_REASONING = TextFamily(
     "response.reasoning_text", "text", "response.content_part", "reasoning_text",
     "content", "content_index",
 )  # fmt: skip
-_FAMILIES: dict[str, dict[str, Family]] = {
+_FAMILIES: dict[str, dict[str, TextFamily]] = {
     "message": {"": _TEXT, "text": _TEXT, "refusal": _REFUSAL},
     "reasoning": {"": _SUMMARY, "summary": _SUMMARY, "reasoning_text": _REASONING},
-    "function_call": {"": Family("response.function_call_arguments", "arguments")},
-    "custom_tool_call": {"": Family("response.custom_tool_call_input", "input")},
+    "function_call": {"": TextFamily("response.function_call_arguments", "arguments")},
+    "custom_tool_call": {"": TextFamily("response.custom_tool_call_input", "input")},
 }
 """The type of an item -> the name of a family, empty for its usual one -> how it travels."""
 _PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
@@ -66,12 +66,12 @@ class OpenItem:
     """One item that has begun. `item` is what its ``added`` event said."""
 
     item: dict[str, Any]
-    families: dict[str, Family]
+    families: dict[str, TextFamily]
     head: dict[str, Any]
     """Fields that each of its events carries."""
     parts: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     """The closed parts, by the item's list that they go in."""
-    _family: Family | None = None
+    _family: TextFamily | None = None
     """Of the text that is coming."""
     _at: dict[str, Any] = field(default_factory=dict)
     _delta_event: str = ""
@@ -116,7 +116,7 @@ class OpenItem:
             whole["status"] = (given or {}).get("status") or "completed"
         return whole
 
-    def _begin(self, family: Family, emit: Emit) -> None:
+    def _begin(self, family: TextFamily, emit: Emit) -> None:
         self.end_part(emit)
         self._family, self._delta_event = family, f"{family.text_event}.delta"
         self._at = dict(self.head)
@@ -150,7 +150,7 @@ def passed_on(item: dict[str, Any]) -> OpenItem:
     return OpenItem(item, {}, {})
 
 
-def _part(family: Family, text: str) -> dict[str, Any]:
+def _part(family: TextFamily, text: str) -> dict[str, Any]:
     part: dict[str, Any] = {"type": family.part_type, family.part_key: text}
     return {**part, "annotations": [], "logprobs": []} if family is _TEXT else part
 

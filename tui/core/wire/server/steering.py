@@ -6,11 +6,12 @@ ended with tool calls, puts the text behind the outputs that the client sends (P
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tui.core.wire.events import CALL_OUTPUTS, OUTPUTS, unanswered
+from tui.core.wire.server.run import Run
 
 MAX_PENDING = 8
 """Texts that may wait for the successor of one response."""
@@ -77,12 +78,33 @@ def size_of_texts(texts: Iterable[AcceptedText]) -> int:
     return sum(text.size_bytes for text in texts)
 
 
-def is_steerable(items: Sequence[dict[str, Any]]) -> bool:
-    """Whether an input may steer: user messages only, and at least one."""
-    return bool(items) and all(
+def steer_error(code: str, message: str) -> dict[str, str]:
+    """Why a text is given back, as the events say it."""
+    return {"type": "invalid_request_error", "code": code, "message": message}
+
+
+def refusal_of(items: Sequence[dict[str, Any]], run: Run, *, room: bool) -> dict[str, str] | None:
+    """Why a run cannot be steered by this input (PROTOCOL section 7); None: it can.
+
+    ``room``: there is some for another text.
+    """
+    excluding = ("conversation", "context_management", "multi_agent")
+    excluded = next((name for name in excluding if run.request.get(name)), "")
+    if excluded:
+        words = f"A response with '{excluded}' cannot be steered."
+        return steer_error("steering_not_supported", words)
+    if run.interrupted:
+        return steer_error("response_not_active", "The response is being stopped.")
+    user_messages = (
         item.get("type") == "message" and item.get("role") == "user" and _is_said(item["content"])
         for item in items
     )
+    if not items or not all(user_messages):
+        return steer_error("invalid_input", "User messages are expected.")
+    if not room:
+        words = "Too many texts wait for this response's successor."
+        return steer_error("too_many_pending_steers", words)
+    return None
 
 
 def _is_said(parts: Sequence[object]) -> bool:
@@ -90,17 +112,6 @@ def _is_said(parts: Sequence[object]) -> bool:
     return bool(parts) and all(
         isinstance(part, dict) and part.get("type") in _USER_PARTS for part in parts
     )
-
-
-def rules_out(request: Mapping[str, Any]) -> str:
-    """What in a request excludes steering (PROTOCOL section 7); empty: nothing."""
-    excluding = ("conversation", "context_management", "multi_agent")
-    return next((name for name in excluding if request.get(name)), "")
-
-
-def steer_error(code: str, message: str) -> dict[str, str]:
-    """Why a text is given back, as the events say it."""
-    return {"type": "invalid_request_error", "code": code, "message": message}
 
 
 def required_outputs(output: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

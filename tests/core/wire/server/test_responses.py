@@ -1,4 +1,4 @@
-"""Stored responses: what any connection of a user continues, and how much is kept."""
+"""What a server remembers of its conversations."""
 
 from __future__ import annotations
 
@@ -13,8 +13,44 @@ from tui.core.steps import finished
 from tui.core.wire.client_events import Create, Invalid, posted_in_steps
 from tui.core.wire.server import responses as shelves
 from tui.core.wire.server.protocol import ServerProtocol
-from tui.core.wire.server.responses import StoredResponses
+from tui.core.wire.server.responses import (
+    KnownResponse,
+    LaneResponses,
+    StoredResponses,
+    unanswered_call,
+)
 from tui.core.wire.server.run import Run
+
+CALL = {"type": "function_call", "call_id": "c1"}
+CUSTOM = {"type": "custom_tool_call", "call_id": "c2"}
+OUTPUT = {"type": "function_call_output", "call_id": "c1"}
+CUSTOM_OUTPUT = {"type": "custom_tool_call_output", "call_id": "c2"}
+
+
+def test_forgetting_is_for_the_parent_s_own_lane() -> None:
+    chains = LaneResponses()
+    chains.remember("x", KnownResponse("r1", ()))
+    chains.forget("y", "r1")
+    chains.forget("x", "other")
+    assert chains.link("r1") == KnownResponse("r1", ())
+    chains.forget("x", "r1")
+    assert chains.link("r1") is None
+
+
+@each(
+    "items, call_id",
+    [
+        ([], ""),
+        ([CALL, OUTPUT], ""),
+        ([CALL], "c1"),
+        ([CALL, CUSTOM, OUTPUT], "c2"),
+        ([CUSTOM, CUSTOM_OUTPUT, CALL, OUTPUT], ""),
+        ([{"type": "function_call"}], ""),
+        ([CUSTOM, {"type": "function_call_output", "call_id": "c2"}], "c2"),
+    ],
+)
+def test_a_call_without_an_output_is_found(items: list[dict[str, Any]], call_id: str) -> None:
+    assert unanswered_call(items) == call_id
 
 
 def said(run: Run) -> list[str]:
