@@ -268,8 +268,8 @@ class Row:
         inner = inner_width(self._width)
         fill = palette.style("foreground", self._line.back)
         strip = make_strip(self._line.pieces, inner, fill)
-        pieces = [(segment.text, segment.style or fill) for segment in strip]
         if MARGIN + inner > self._width:
+            pieces = [(segment.text, segment.style or fill) for segment in strip]
             return make_strip([margin, *pieces], self._width, base)
         right = Segment(" " * (self._width - MARGIN - inner), base)
         return Strip([Segment(*margin), *strip, right], self._width)

@@ -105,6 +105,7 @@ class Painter:
     def __init__(self, palette: Palette) -> None:
         self.palette = palette
         self._strips: LRUCache[tuple[Row, Frame], Strip] = LRUCache(_STRIPS)
+        self._bodies: LRUCache[tuple[Row, Frame], list[Segment]] = LRUCache(_STRIPS)
         self._token_styles: dict[tuple[object, str], Style] = {}
 
     def strip(self, row: Row, frame: Frame) -> Strip:
@@ -126,14 +127,23 @@ class Painter:
         return Strip([*strip.crop(0, max(room, 0)), *over], strip.cell_length)
 
     def _segments(self, row: Row, frame: Frame) -> list[Segment]:
-        room = max(frame.width - gutter_width(frame.digits), 0)
         if row.number is None and row.kind != "incoming":
             return [Segment(" " * frame.width, self.palette.style("", "background"))]
+        # Lines below what lands get other numbers, and are painted as before.
+        key = (row._replace(number=None, ghost=False), frame)
+        body = self._bodies.get(key)
+        if body is None:
+            body = self._bodies[key] = self._body(row, frame)
+        return [*self._gutter(row, frame), *body]
+
+    def _body(self, row: Row, frame: Frame) -> list[Segment]:
+        """What stands right of the gutter."""
+        room = max(frame.width - gutter_width(frame.digits), 0)
         cells = part_cells(row.text, row.phase % TAB_SIZE)
         back = self._back(row)
         left = frame.left - row.cell
         cut = cells.width > left + room
-        segments = self._gutter(row, frame, cells)
+        segments: list[Segment] = []
         if left < 0:
             blanks = min(-left, room)
             segments.append(Segment(" " * blanks, self.palette.style("", back)))
@@ -154,13 +164,13 @@ class Painter:
             return f"hunk-{row.kind}-line"
         return "panel" if row.current else "background"
 
-    def _gutter(self, row: Row, frame: Frame, cells: LineCells) -> list[Segment]:
+    def _gutter(self, row: Row, frame: Frame) -> list[Segment]:
         style, back = self.palette.style, self._back(row)
         number = "" if row.number is None else _CONTINUED if row.continued else str(row.number)
         colour = "muted" if row.current else "faint"
         bar_colour = "hunk-landing" if row.kind == "incoming" else f"hunk-{row.kind}"
         bar = style(bar_colour if row.kind else "faint", back)
-        margin = _MORE_LEFT if frame.left and cells.width else " "
+        margin = _MORE_LEFT if frame.left and row.text else " "
         if row.ghost:
             colour = "meter-ghost"
         before = GUTTER_GHOST if row.ghost else " "

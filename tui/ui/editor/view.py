@@ -233,6 +233,12 @@ class Sight(NamedTuple):
     first: int
     """First line that the cursor or the selection is in."""
     last: int
+    searching: bool
+    """Something is looked for: lines may have matches."""
+    bracketed: frozenset[int]
+    """Lines with a bracket to show."""
+    mixed: bool
+    """Line endings differ: the unusual ones are shown."""
 
 
 def rows_in_sight(view: View, height: int, focused: bool, decorations: Decorations) -> list[Row]:
@@ -245,7 +251,17 @@ def rows_in_sight(view: View, height: int, focused: bool, decorations: Decoratio
     view.brackets.look(position if focused and selection is None else None)
     view.brackets.advance(BRACKET_BUDGET_S)
     ends = selection or (position, position)
-    sight = Sight(position, selection, focused, view.wrapped, ends[0][0], ends[1][0])
+    sight = Sight(
+        position,
+        selection,
+        focused,
+        view.wrapped,
+        ends[0][0],
+        ends[1][0],
+        view.search.pattern is not None,
+        frozenset(row for row, _ in view.brackets.pair or ()),
+        view.newline_words == MIXED,
+    )
     return [_row(view, sight, part, kinds.get(part.line, "")) for part in parts]
 
 
@@ -255,16 +271,23 @@ def _row(view: View, sight: Sight, part: Slice, kind: str) -> Row:
     text = view.buffer.lines[line]
     touched = sight.first <= line <= sight.last
     here = touched and line == sight.position[0] and part.has(sight.position[1])
-    matches = view.search.on_line(line, part.start, part.end + 1) + view.brackets.on_line(line)
+    matches = view.search.on_line(line, part.start, part.end + 1) if sight.searching else []
+    if line in sight.bracketed:
+        matches += view.brackets.on_line(line)
+    spans = view.colours.spans(line)
+    if part.end - part.start < len(text):
+        spans = spans_in(spans, part, len(text))
+        text = text[part.start : part.end]
     overlays: tuple[Overlay, ...] = ()
     if touched or matches:
-        overlays = tuple(overlays_in(_overlays(sight, part, matches, len(text)), part))
+        length = len(view.buffer.lines[line])
+        overlays = tuple(overlays_in(_overlays(sight, part, matches, length), part))
     alone = sight.selection is None and touched and sight.focused
     return Row(
-        text if part.start == 0 and part.end == len(text) else text[part.start : part.end],
+        text,
         line + 1,
         kind,
-        spans_in(view.colours.spans(line), part, len(text)),
+        spans,
         alone and (here or not sight.wrapped),
         overlays,
         touched and part.last and sight.selection is not None and line < sight.last,
@@ -273,7 +296,7 @@ def _row(view: View, sight: Sight, part: Slice, kind: str) -> Row:
         part.phase,
         sight.wrapped and part.start > 0,
         part.last,
-        view.ending(line) if part.last else "",
+        view.ending(line) if sight.mixed and part.last else "",
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -81,11 +81,11 @@ class Ink:
     def codes(self, style: Style) -> str:
         """The numbers between ``ESC [`` and ``m``."""
         style = self.reduced(style)
-        if style._ansi is not None:
-            return style._ansi
-        return Strip.render_ansi(style, ColorSystem.TRUECOLOR)
+        if style._ansi is None:  # an equal style may be known to Textual, this one is not
+            style._ansi = Strip.render_ansi(style, ColorSystem.TRUECOLOR)
+        return style._ansi
 
-    def written(self, segments: Iterable[Segment]) -> Iterable[Segment]:
+    def written(self, segments: Sequence[Segment]) -> Sequence[Segment]:
         """The segments in signs that there are, cell by cell."""
         if self._glyphs is None:
             return segments
@@ -195,22 +195,29 @@ def _unsure() -> re.Pattern[str]:
 
 def steady_bytes(strip: Strip, x: int) -> str:
     """The strip as it is written from column ``x`` of the screen on."""
-    known = strip._render_cache
-    if known is not None:
-        return known
-    segments = ink().written(strip)
-    if not _is_steady(segments):
+    if strip._render_cache is not None:
+        return strip._render_cache
+    segments = ink().written(strip._segments)
+    if _is_unsure_in(segments):
         return _pieces(segments, x)
     said = strip._render_cache = row_bytes(segments, ink())
     return said
 
 
-def _is_steady(segments: Iterable[Segment]) -> bool:
-    """All terminals agree about the width of each of its pieces."""
-    return not any(not text.isascii() and is_unsure(text) for text, _, _ in segments)
+def segment_bytes(segments: Sequence[Segment], x: int) -> str:
+    """The same of a part of a strip, which is not asked for again."""
+    segments = ink().written(segments)
+    return _pieces(segments, x) if _is_unsure_in(segments) else row_bytes(segments, ink())
 
 
-def _pieces(segments: Iterable[Segment], x: int) -> str:
+def _is_unsure_in(segments: Sequence[Segment]) -> bool:
+    """Terminals may disagree about the width of a piece."""
+    if "".join([text for text, _, _ in segments]).isascii():
+        return False
+    return any(is_unsure(text) for text, _, _ in segments)
+
+
+def _pieces(segments: Sequence[Segment], x: int) -> str:
     """Piece by piece: behind one that is unsure the cursor is put where the next one belongs."""
     parts: list[str] = []
     piece: list[Segment] = []

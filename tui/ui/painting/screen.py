@@ -28,7 +28,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.ui.painting.frames import is_behind, write_frame
-from tui.ui.painting.ink import is_unsure, steady_bytes
+from tui.ui.painting.ink import is_unsure, segment_bytes, steady_bytes
 
 
 class HandedOn:
@@ -93,11 +93,14 @@ def changed_cells(old: Strip, new: Strip, at: tuple[int, int]) -> str:
     x, y = at
     if new._render_cache is not None:  # a row that only moved: its bytes are there already
         return f"{_move(x, y)}{new._render_cache}"
-    before, after = list(old), list(new)
-    most = min(len(before), len(after))
-    head = 0
-    while head < most and _same(before[head], after[head]):
-        head += 1
+    before, after = old._segments, new._segments
+    most = head = min(len(before), len(after))
+    for index, ((text, style, _), (text_now, style_now, _)) in enumerate(
+        zip(before, after, strict=False)
+    ):
+        if text != text_now or (style is not style_now and style != style_now):
+            head = index
+            break
     if head == len(before) == len(after):
         return ""
     tail = 0
@@ -109,8 +112,7 @@ def changed_cells(old: Strip, new: Strip, at: tuple[int, int]) -> str:
     if changed and is_unsure(changed[-1].text):
         changed = after[head:]  # it may be drawn over what stands behind it
     skipped = sum(cell_len(segment.text) for segment in after[:head])
-    rest = Strip(changed)
-    return f"{_move(x + skipped, y)}{steady_bytes(rest, x + skipped)}"
+    return f"{_move(x + skipped, y)}{segment_bytes(changed, x + skipped)}"
 
 
 def _same(one: Segment, other: Segment) -> bool:
