@@ -112,6 +112,23 @@ async def test_a_connection_made_ahead_that_is_gone_is_replaced(upstream: Upstre
         assert server.connections == 2
 
 
+async def test_a_connection_stands_by_for_the_request_behind_an_interrupt(
+    upstream: Upstream, tls: ssl.SSLContext
+) -> None:
+    async def endless(_server: Server, writer: asyncio.StreamWriter) -> None:
+        writer.write(HEAD + b"\r\ndata: 1\n\n")
+
+    async with served(endless, tls) as server:
+        async with upstream.post(Address(server.url), b"cut") as answer:
+            await answer.chunk()
+            async with asyncio.timeout(10):
+                while server.connections < 2:
+                    await asyncio.sleep(0.005)
+        server.answer = whole
+        assert await read(upstream, server.url, b"redirect") == b"data: 1\n\n"
+        assert [number for number, _ in server.requests] == [1, 2]
+
+
 async def test_a_server_that_has_answered_is_tried_again_while_it_restarts(
     upstream: Upstream,
 ) -> None:

@@ -14,8 +14,9 @@ from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Target
 from tui.bridge.endpoints.response_writer import Telling
 from tui.bridge.providers.catalogue import Knowledge
 from tui.bridge.time_slices import Share, aside, in_turns, others
-from tui.bridge.upstream.client import MOST_REFUSAL_BYTES, Answer, Upstream
+from tui.bridge.upstream.client import MOST_REFUSAL_BYTES, Upstream
 from tui.bridge.upstream.errors import BrokenError, CutError
+from tui.bridge.upstream.http1 import Answer
 from tui.bridge.upstream.rate_limits import left, pause_s
 from tui.bridge.upstream.sse import (
     MAX_MESSAGE_BYTES,

@@ -236,8 +236,6 @@ def load(targets: Iterable[Target]) -> None:
     for target in targets:
         if target.spec.kind in _OWN:
             _maker(target.spec.kind)
-        if target.address.url.startswith("https:"):
-            importlib.import_module("tui.bridge.upstream.http2")
 
 
 _OWN = {

@@ -1,7 +1,8 @@
-"""HTTP to the endpoints: connections kept and made ahead, HTTP/2 where there is, errors in words.
+"""HTTP to the endpoints: connections kept and made ahead, errors in words.
 
-Two libraries, each for the half that it is good at (docs/house.md has the figures): aiohttp for
-HTTP/1.1 and its pool, h2 for HTTP/2. Nobody outside of this folder knows either.
+One more connection than is used stands by at a server that speaks TLS: an interrupt closes the
+one that it cuts, and the redirect behind it takes the other at once, where a new one would cost
+two or three round trips (docs/house.md has the figures, and why it is not HTTP/2).
 """
 
 from __future__ import annotations
@@ -9,9 +10,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-import functools
-from collections.abc import AsyncIterator, Callable, Mapping
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import AsyncIterator
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from multidict import CIMultiDict
@@ -19,28 +18,19 @@ from multidict import CIMultiDict
 from tui import __version__
 from tui.bridge.endpoints.base import Broken, Refused
 from tui.bridge.providers.discovery import Fetched
-from tui.bridge.upstream.dialing import Dialler, Origin, origin_of, proxy_for
+from tui.bridge.upstream.dialing import Dialler, Origin, origin_of
 from tui.bridge.upstream.errors import (
-    UNANSWERED,
     BrokenError,
     CutError,
-    FullError,
     UnconnectedError,
 )
-from tui.bridge.upstream.http1 import Http1, Way, way_of
+from tui.bridge.upstream.http1 import Answer, Http1, Way, way_of
 from tui.core.wire.address import Address, checked, is_loopback
 from tui.errors import EndpointError
-
-if TYPE_CHECKING:
-    from tui.bridge.upstream.http2 import Http2Connection
-
-__all__ = ["MOST_REFUSAL_BYTES", "SILENCE_S", "Answer", "BrokenError", "Upstream", "proxy_for"]
 
 SILENCE_S = 300.0
 """Minutes without an event are normal while a model reasons (PROTOCOL section 10)."""
 MOST_REFUSAL_BYTES = 64 * 1024
-_MOST_FULL = 16
-"""HTTP/2 connections that took no more requests, one behind the other."""
 _AGAIN_S = 0.1
 """A server that refused a connection and had answered before is tried again after so long."""
 _HEADERS = {
@@ -51,55 +41,25 @@ _HEADERS = {
 }
 
 
-class Answer(Protocol):
-    """An upstream's answer, whichever HTTP it came by."""
-
-    status: int
-    headers: Mapping[str, str]
-    """By their names in lower case, or in any case."""
-
-    @property
-    def over(self) -> bool:
-        """All of it was said."""
-
-    async def chunk(self) -> bytes:
-        """The next piece of the body as it comes; empty: there is no more.
-
-        While nobody asks for it the server is made to wait. Raises CutError (see `Upstream`).
-        """
-
-    async def follow(self, take: Callable[[bytes], bool]) -> None:
-        """Hand on each piece in the very turn of the loop in which it comes.
-
-        Till ``take``, which raises nothing, says False, or something else than a piece comes:
-        `chunk` tells.
-        """
-
-    def leave(self) -> None:
-        """Nobody wants more of it; `Upstream` does it."""
-
-
 class Upstream:
     """The connections to all endpoints. Made inside the event loop."""
 
     def __init__(self) -> None:
         self._dialler = Dialler()
         self._http1: dict[Way, Http1] = {}
-        self._http2: dict[Origin, list[Http2Connection]] = {}
-        self._old: set[Origin] = set()
-        """Servers that speak TLS and no HTTP/2."""
         self._dialling: dict[Origin, asyncio.Lock] = {}
         self._failed: dict[Origin, tuple[float, UnconnectedError]] = {}
         """The last dials that failed, and when, of the loop's clock."""
         self._reached: set[Origin] = set()
         """Servers that have answered."""
+        self._warming: dict[Origin, asyncio.Task[None]] = {}
 
     async def close(self) -> None:
         """End all connections."""
+        for task in self._warming.values():
+            task.cancel()
+        await asyncio.gather(*self._warming.values(), return_exceptions=True)
         self._dialler.close()
-        for connections in self._http2.values():
-            for connection in list(connections):
-                connection.transport.abort()
         for http1 in self._http1.values():
             await http1.close()
 
@@ -107,13 +67,14 @@ class Upstream:
     async def post(self, address: Address, body: bytes) -> AsyncIterator[Answer]:
         """POST a request; the answer's body is still to be read.
 
-        Leaving it early tells the server: HTTP/1.1 ends the connection, HTTP/2 resets the stream.
+        Leaving it early tells the server: its connection ends.
 
         Raises:
             BrokenError: it cannot be reached, or broke off while the block read it.
             EndpointError: through a proxy of a kind that is not known, or with a key in clear text.
         """
         async with self._answering("POST", address, body) as answer:
+            self._stand_by(origin_of(address.url))
             yield answer
 
     async def fetch(self, address: Address, body: bytes | None, most_bytes: int) -> Fetched:
@@ -138,18 +99,23 @@ class Upstream:
 
         What fails is no matter: the request itself will say it.
         """
-        with contextlib.suppress(UnconnectedError, EndpointError):
-            origin = origin_of(address.url)
-            way = way_of(origin)
-            if way.whole or self._dialler.spare(origin) or self._of_http1(way).idle(origin):
-                return
-            if origin.scheme == "https" and origin not in self._old:
-                connection = await self._connection(origin)
-                if connection is not None:
-                    connection.begun = True
-            else:
-                async with self._alone(origin):
-                    self._dialler.keep(origin, await self._dialler.dialled(origin, http2=False))
+        with contextlib.suppress(EndpointError):
+            await self._warm(origin_of(address.url))
+
+    async def _warm(self, origin: Origin) -> None:
+        way = way_of(origin)
+        if way.whole:
+            return  # aiohttp dials there, when it is asked
+        with contextlib.suppress(UnconnectedError):
+            async with self._alone(origin):
+                if not (self._dialler.spare(origin) or self._of_http1(way).idle(origin)):
+                    self._dialler.keep(origin, await self._dialler.dialled(origin))
+
+    def _stand_by(self, origin: Origin) -> None:
+        """Dial the connection that a redirect will take, beside the answer that has begun."""
+        known = self._warming.get(origin)
+        if origin.scheme == "https" and (known is None or known.done()):
+            self._warming[origin] = asyncio.create_task(self._warm(origin))
 
     @contextlib.asynccontextmanager
     async def _answering(self, method: str, address: Address, body: bytes) -> AsyncIterator[Answer]:
@@ -176,21 +142,14 @@ class Upstream:
         headers = CIMultiDict(_HEADERS)
         headers.update(_of_user(address.url))
         headers.update(address.headers)
-        full, stale, waited = 0, False, False
+        stale = waited = False
         way = way_of(origin)
         while True:
             try:
-                connection = await self._connection(origin)
-                if connection is not None:
-                    return await connection.asked(method, address.url, headers, body)
                 async with self._alone(origin):
                     pass  # a connection that is being made ahead is taken, not overtaken
                 http1 = self._of_http1(way)
                 return await http1.asked(method, _without_user(address.url), headers, body)
-            except FullError as error:
-                full += 1
-                if full > _MOST_FULL:
-                    raise CutError(UNANSWERED) from error
             except CutError as error:
                 if not error.unanswered or stale:
                     raise
@@ -220,36 +179,6 @@ class Upstream:
                 self._failed[origin] = (loop.time(), error)
                 raise
 
-    async def _connection(self, origin: Origin) -> Http2Connection | None:
-        """The HTTP/2 connection to a server; None: it speaks HTTP/1.1. Raises UnconnectedError."""
-        if origin.scheme != "https" or way_of(origin).whole:
-            return None
-        async with self._alone(origin):
-            if origin in self._old:
-                return None
-            known = self._http2.setdefault(origin, [])
-            for connection in known:
-                if connection.room:
-                    return connection
-            return await self._dialled(origin, known)
-
-    async def _dialled(
-        self, origin: Origin, known: list[Http2Connection]
-    ) -> Http2Connection | None:
-        # 30 ms, and no server on this machine needs it
-        from tui.bridge.upstream.http2 import MOST_STREAMS, Http2Connection
-
-        most = min((one.most_streams for one in known), default=MOST_STREAMS)
-        made = await self._dialler.dialled(origin, lambda: Http2Connection(SILENCE_S, most))
-        assert isinstance(made, Http2Connection)
-        if not made.speaks_http2:
-            self._old.add(origin)
-            self._dialler.keep(origin, made)
-            return None
-        known.append(made)
-        made.gone = functools.partial(_remove, known, made)
-        return made
-
     def _forget(self, origin: Origin) -> None:
         """Nothing that waits for this server is of use any more."""
         self._dialler.forget(origin)
@@ -276,8 +205,3 @@ def _of_user(url: str) -> dict[str, str]:
 def _without_user(url: str) -> str:
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-
-
-def _remove(known: list[Http2Connection], gone: Http2Connection) -> None:
-    if gone in known:
-        known.remove(gone)

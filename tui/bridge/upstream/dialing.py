@@ -16,7 +16,7 @@ import socket
 import ssl
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -159,12 +159,6 @@ class Spare(asyncio.Protocol):
         self.lost = True
 
     @property
-    def speaks_http2(self) -> bool:
-        """Server and client have agreed on HTTP/2 (ALPN)."""
-        tls = self.transport.get_extra_info("ssl_object")
-        return tls is not None and tls.selected_alpn_protocol() == "h2"
-
-    @property
     def usable(self) -> bool:
         """It is there, and not so old that something in between may have dropped it."""
         age_s = asyncio.get_running_loop().time() - self.since_s
@@ -179,16 +173,11 @@ class Dialler:
         self._spares: dict[Origin, deque[Spare]] = {}
         self._contexts: dict[Sequence[str | None], ssl.SSLContext] = {}
 
-    async def dialled(
-        self, origin: Origin, factory: Callable[[], Spare] = Spare, *, http2: bool = True
-    ) -> Spare:
-        """A new connection. Raises UnconnectedError.
-
-        ``http2``: offer it to a server that speaks TLS.
-        """
+    async def dialled(self, origin: Origin) -> Spare:
+        """A new connection. Raises UnconnectedError."""
         try:
             async with asyncio.timeout(CONNECT_S):
-                return await self._dialled(origin, factory, http2=http2)
+                return await self._dialled(origin)
         except (OSError, UnicodeError) as error:
             raise unconnected(error, CONNECT_S) from error
 
@@ -223,21 +212,21 @@ class Dialler:
         for origin in list(self._spares):
             self.forget(origin)
 
-    async def context(self, *, http2: bool) -> ssl.SSLContext:
+    async def context(self) -> ssl.SSLContext:
         """Whom TLS trusts; it is read from the disk, in a thread, whenever others are named."""
-        key = ("h2" if http2 else "h1", *(os.environ.get(name) for name in AUTHORITY_VARIABLES))
+        key = tuple(os.environ.get(name) for name in AUTHORITY_VARIABLES)
         known = self._contexts.get(key)
         if known is None:
-            known = self._contexts[key] = await asyncio.to_thread(_context, http2=http2)
+            known = self._contexts[key] = await asyncio.to_thread(_context)
         return known
 
-    async def _dialled(self, origin: Origin, factory: Callable[[], Spare], *, http2: bool) -> Spare:
-        context = await self.context(http2=http2) if origin.scheme == "https" else None
+    async def _dialled(self, origin: Origin) -> Spare:
+        context = await self.context() if origin.scheme == "https" else None
         name = origin.host if context else None
         loop = asyncio.get_running_loop()
         way = await (_straight(origin, self._names) if origin.proxy is None else _tunnel(origin))
         transport, spare = await loop.create_connection(
-            factory, sock=way, ssl=context, server_hostname=name
+            Spare, sock=way, ssl=context, server_hostname=name
         )
         _keep_alive(transport.get_extra_info("socket"))
         return spare
@@ -275,10 +264,10 @@ async def _tunnel(origin: Origin) -> socket.socket:
         raise UnconnectedError("cannot be reached: the proxy's address is wrong.") from error
 
 
-def _context(*, http2: bool) -> ssl.SSLContext:
+def _context() -> ssl.SSLContext:
     context = ssl.create_default_context()
     trust_added_authorities(context, os.environ)
-    context.set_alpn_protocols(["h2", "http/1.1"] if http2 else ["http/1.1"])
+    context.set_alpn_protocols(["http/1.1"])
     return context
 
 

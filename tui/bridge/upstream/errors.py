@@ -47,14 +47,9 @@ class CutError(Exception):
         self.unanswered, self.flooded = unanswered, text == FLOODED
 
 
-class FullError(Exception):
-    """An HTTP/2 connection takes no more requests, now or ever; another one may."""
-
-
 STALE_S = 1.0
 """A connection that a server closed while it waited is gone a round trip behind the request."""
 UNANSWERED = "closed the connection before it had answered."
-REFUSED_HEADER = "cannot be asked: HTTP/2 has no such header; check the endpoint's headers."
 SILENT = "said nothing for too long."
 MOST_UNSAID_BYTES = 256 * 1024
 """No server says as much around an answer; its headers may have a tenth of it."""

@@ -182,8 +182,8 @@ class _Request(aiohttp.ClientRequest):
         return await super().send(conn)
 
 
-class Http1Answer:
-    """One answer; see `upstream.client.Answer`."""
+class Answer:
+    """An upstream's answer. While nobody asks for its next piece the server is made to wait."""
 
     def __init__(self, response: aiohttp.ClientResponse, course: _Course) -> None:
         self._response = response
@@ -214,7 +214,11 @@ class Http1Answer:
             raise CutError(_broken_off(error)) from error
 
     async def follow(self, take: Callable[[bytes], bool]) -> None:
-        """See `Answer`. Without it each piece wakes a task in the next turn, behind all others."""
+        """Hand on each piece in the very turn of the loop in which it comes.
+
+        Till ``take``, which raises nothing, says False, or something else than a piece comes:
+        `chunk` tells. Without it each piece wakes a task in the next turn, behind all others.
+        """
         handler, content = self._course.handler, self._response.content
         if handler is None or content.is_eof():
             return
@@ -265,9 +269,7 @@ class Http1:
         self._session: aiohttp.ClientSession | None = None
         self._making = asyncio.Lock()
 
-    async def asked(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes
-    ) -> Http1Answer:
+    async def asked(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Send a request; its answer has its status. Raises UnconnectedError, CutError.
 
         Cancelled, its connection is closed.
@@ -292,7 +294,7 @@ class Http1:
             raise _failed(error, course) from error
         finally:
             _course.reset(token)
-        return Http1Answer(response, course)
+        return Answer(response, course)
 
     def idle(self, origin: Origin) -> bool:
         """Whether a connection to this server waits for the next request."""
@@ -320,7 +322,7 @@ class Http1:
         """A session that adds nothing by itself: no cookies, no .netrc, no limit on lanes."""
         connector: aiohttp.BaseConnector
         if self._by_itself:
-            context = await self._dialler.context(http2=False)
+            context = await self._dialler.context()
             connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_S, ssl=context)
         else:
             connector = _Connector(self._dialler, self._proxy)
@@ -362,7 +364,7 @@ class _Connector(aiohttp.BaseConnector):
         origin = Origin(url.scheme, url.host or "", url.port or 80, self._way)
         spare = self._dialler.taken(origin)
         if spare is None:
-            spare = await self._dialler.dialled(origin, http2=False)
+            spare = await self._dialler.dialled(origin)
         else:
             _note_pooled()
         handler: ResponseHandler = self._factory()
