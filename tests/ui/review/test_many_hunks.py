@@ -73,7 +73,7 @@ async def test_keys_are_taken_while_very_many_are_laid_out(monkeypatch: pytest.M
             slow.setattr(view, "_SLICE_S", 0.0)
             await pilot.press("a")
             session.changed()
-            screen.look()
+            screen.content.look()
             assert screen.view.laying
             await pilot.press("r")
             assert session.states()[:3] == ["accepted", "rejected", "landed"]

@@ -273,7 +273,7 @@ class TranscriptPane(PaintedWidget, can_focus=True):
 
     def action_reject_why(self) -> None:
         """Reject the selected hunk with words for the model."""
-        from tui.ui.review.why import WhyScreen
+        from tui.ui.review.reject_reason import RejectReasonScreen
 
         hunk = self.selection.hunk
         if hunk is None:
@@ -284,7 +284,7 @@ class TranscriptPane(PaintedWidget, can_focus=True):
                 self._want(Reject((hunk.id,), words))
                 self.selection.step_hunk(waiting=True)
 
-        self.app.push_screen(WhyScreen(), answered)
+        self.app.push_screen(RejectReasonScreen(), answered)
 
     def action_accept_all(self) -> None:
         """Accept every decidable hunk."""
@@ -325,9 +325,10 @@ class TranscriptPane(PaintedWidget, can_focus=True):
 
     def _place(self, hunk: Hunk) -> bool:
         """Put an ambiguous hunk at the chosen place; False if it is not ambiguous."""
-        if (line := self.selection.candidate_line(hunk)) is not None:
+        line = self.selection.candidate_line(hunk)
+        if line is not None:
             self._want(PlaceHunk(hunk.id, line))
-        return hunk.placeable
+        return line is not None
 
     def _want(self, intent: Intent, *, enter: bool = False) -> None:
         self.post_message(Wanted(intent, enter=enter))

@@ -270,7 +270,7 @@ class TurnActions:
             return
         post = self._screen.post_message
         screen = ReviewScreen(self._session, post, against=against, path=path)
-        screen.after = after
+        screen.content.start_after = after
         self.over = screen.sync
         app.push_screen(screen, self._reviewed)
 

@@ -15,10 +15,10 @@ from tui.ui.sheets import sheet
 from tui.ui.widgets.field import Field
 
 
-class WhyScreen(ModalScreen[str | None]):
+class RejectReasonScreen(ModalScreen[str | None]):
     """Gives the words (perhaps none); None: the hunk is left as it is."""
 
-    CSS_PATH = sheet("review_why")
+    CSS_PATH = sheet("reject_reason")
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "leave", show=False, priority=True)
