@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
@@ -231,3 +234,24 @@ async def test_a_redirect_is_not_followed() -> None:
         with pytest.raises(EndpointError, match=r"redirects to wss://elsewhere\.example/v1 "):
             await connection.open()
         await connection.close()
+
+
+async def test_a_silent_name_server_is_no_answer_and_leaves_no_thread_to_wait_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked, over = threading.Event(), threading.Event()
+
+    def silent(*args: Any, **options: Any) -> Any:
+        asked.set()
+        over.wait(20)
+        raise socket.gaierror("at last")
+
+    monkeypatch.setattr(socket, "getaddrinfo", silent)
+    lane, _ = connection_to("wss://model.example/v1/responses", connect_timeout_s=0.2)
+    with pytest.raises(EndpointError, match=r"No answer from model\.example"):
+        await lane.open()
+    assert asked.is_set()
+    async with asyncio.timeout(30):
+        await asyncio.get_running_loop().shutdown_default_executor()
+    over.set()
+    await lane.close()
