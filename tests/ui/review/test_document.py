@@ -6,12 +6,12 @@ import pytest
 
 from tests.support.review_session import ReviewSession
 from tui.ui.review.changes import FileChanges, of_hunks
-from tui.ui.review.document import Document, Look, Row, file_rows
+from tui.ui.review.document import DiffDocument, DiffOptions, DiffRow, file_rows
 
 
-def rows_of(file: FileChanges, look: Look) -> list[Row]:
+def rows_of(file: FileChanges, look: DiffOptions) -> list[DiffRow]:
     """All rows of one file."""
-    document = Document([file_rows(file, look)])
+    document = DiffDocument([file_rows(file, look)])
     return [document.row(number) for number in range(document.height)]
 
 
@@ -20,7 +20,10 @@ def test_no_lines_belong_around_what_stands_nowhere() -> None:
     session = ReviewSession({"a.py": "a = 1\nb = 2\n"})
     session.turn_of("*** Begin Patch\n*** Update File: a.py\n@@\n-x = 1\n+x = 2\n*** End Patch\n")
     (file,) = of_hunks(session.workspace, session.workspace.hunks)
-    for look, shown in ((Look(80, alone=True), 0), (Look(80, alone=True, unfolded=True), 2)):
+    for look, shown in (
+        (DiffOptions(80, alone=True), 0),
+        (DiffOptions(80, alone=True, unfolded=True), 2),
+    ):
         kinds = [row.kind for row in rows_of(file, look) if row.kind != "note"]
         above = ["line"] * shown
         assert kinds == [*above, "hunk", "line", "line", "blank"]

@@ -77,7 +77,7 @@ async def test_keys_are_taken_while_very_many_are_laid_out(monkeypatch: pytest.M
             assert screen.view.laying
             await pilot.press("r")
             assert session.states()[:3] == ["accepted", "rejected", "landed"]
-            assert screen.view.hunk is session.workspace.hunk(3)
+            assert screen.view.cursor.hunk is session.workspace.hunk(3)
         while screen.view.laying:
             await pilot.pause(0.01)
         await settled(session, pilot)
@@ -92,7 +92,9 @@ async def test_rows_are_made_of_what_is_in_sight_only_and_a_closed_review_keeps_
     """Else 10,000 hunks take as much memory again as the session had before them."""
 
     def shown() -> int:
-        return sum(isinstance(one, document.Head | document.Body) for one in gc.get_objects())
+        return sum(
+            isinstance(one, document.HeadRow | document.ChangeLines) for one in gc.get_objects()
+        )
 
     gc.collect()
     before = shown()
@@ -105,5 +107,5 @@ async def test_rows_are_made_of_what_is_in_sight_only_and_a_closed_review_keeps_
         await pilot.press("escape")
         await settled(session, pilot)
         assert not screen.is_attached
-        assert not screen.view.files
+        assert not screen.view.cursor.files
         assert shown() == before

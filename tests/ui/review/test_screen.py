@@ -28,7 +28,7 @@ async def test_a_file_and_all_that_is_shown() -> None:
         await pilot.press("f")
         await settled(session, pilot)
         assert session.asked[-1] == Accept((1, 2, 3, 4))
-        assert screen.view.file.path == "ledger/lock.py"
+        assert screen.view.cursor.file.path == "ledger/lock.py"
         await pilot.press("F")
         await settled(session, pilot)
         assert session.asked[-1] == Reject((6,))
@@ -78,7 +78,7 @@ async def test_editing_leads_to_the_editor_and_back_to_a_decision() -> None:
         assert session.asked[-1] == Accept((2,))
         again = pilot.app.screen
         assert isinstance(again, ReviewScreen), "back to where e was pressed"
-        await until(pilot, lambda: again.view.hunk is session.workspace.hunk(3))
+        await until(pilot, lambda: again.view.cursor.hunk is session.workspace.hunk(3))
 
 
 async def test_it_is_live_while_the_turn_streams() -> None:
@@ -219,7 +219,7 @@ async def shown(app: DuettoApp, pilot: Pilot[int]) -> ReviewScreen:
     screen = app.screen
     assert isinstance(screen, ReviewScreen)
     await until(pilot, lambda: screen.query("#review-title") and screen.view.words)
-    await until(pilot, lambda: screen.view.files or "moment" not in screen.view.words)
+    await until(pilot, lambda: screen.view.cursor.files or "moment" not in screen.view.words)
     return screen
 
 

@@ -25,7 +25,7 @@ _NEAR = 64
 """Lines around the expected one in which a rejected hunk's old text is looked for."""
 
 
-class Change(NamedTuple):
+class DiffChange(NamedTuple):
     """One change of a file."""
 
     first: int
@@ -109,7 +109,7 @@ class FileChanges:
     path: str
     lines: Sequence[str]
     """The new text; empty if there is none."""
-    changes: list[Change]
+    changes: list[DiffChange]
     buffer: Buffer | None = None
     """Whose colours the new text has; None: it has none."""
     words: str = ""
@@ -118,7 +118,7 @@ class FileChanges:
     """A sentence shown instead of lines, or above them."""
     hunks: list[Hunk] = field(default_factory=list)
     """All hunks of the file that are shown, in order of their coming."""
-    standing: HunkCounts = field(default_factory=HunkCounts)
+    counts: HunkCounts = field(default_factory=HunkCounts)
     """How these stood when the copy was made."""
     old: list[str] = field(default_factory=list)
     """The old text, for its colours; what overlaps is left as it is."""
@@ -146,11 +146,12 @@ def of_texts(
 ) -> FileChanges:
     """What makes a new text of an old one; ``buffer`` has the new one's colours."""
     found = [
-        Change(b.new_first, b.new_last, old[b.old_first : b.old_last]) for b in blocks(old, lines)
+        DiffChange(b.new_first, b.new_last, old[b.old_first : b.old_last])
+        for b in blocks(old, lines)
     ]
     file = FileChanges(path, lines, found, buffer)
-    file.standing.added = sum(change.last - change.first for change in found)
-    file.standing.removed = sum(len(change.old) for change in found)
+    file.counts.added = sum(change.last - change.first for change in found)
+    file.counts.removed = sum(len(change.old) for change in found)
     file.old = finished(file.without_changes())
     return file
 
@@ -188,7 +189,7 @@ def _file(
     file = FileChanges(path, lines, [], buffer, hunks=hunks)
     kinds: set[Kind] = set()
     for hunk in hunks:
-        file.standing.count(hunk)
+        file.counts.count(hunk)
         if hunk.decision is not Decision.REJECTED:
             kinds.add(hunk.kind)
         yield
@@ -196,13 +197,13 @@ def _file(
     if Kind.DELETE in kinds:
         for hunk in hunks:
             old = _lines(hunk.base) if hunk.kind is Kind.DELETE else ()
-            file.changes.append(Change(0, 0, old, (), hunk))
+            file.changes.append(DiffChange(0, 0, old, (), hunk))
         file.lines, file.buffer = (), None
         file.old = yield from file.without_changes()
         return file
-    lonely, in_order = _Lonely(lines, places), True
+    unplaced, in_order = _Unplaced(lines, places), True
     for hunk in hunks:
-        for change in _of_hunk(workspace, file, hunk, (lonely, stood.get(hunk))):
+        for change in _of_hunk(workspace, file, hunk, (unplaced, stood.get(hunk))):
             in_order = in_order and (not file.changes or _order(file.changes[-1]) <= _order(change))
             file.changes.append(change)
         yield
@@ -212,7 +213,7 @@ def _file(
     return file
 
 
-def _order(change: Change) -> tuple[int, int, int]:
+def _order(change: DiffChange) -> tuple[int, int, int]:
     return change.first, change.last, change.number
 
 
@@ -234,30 +235,30 @@ def _of_hunk(
     workspace: Workspace,
     file: FileChanges,
     hunk: Hunk,
-    where: tuple[_Lonely, tuple[int, int] | None],
-) -> list[Change]:
+    where: tuple[_Unplaced, tuple[int, int] | None],
+) -> list[DiffChange]:
     """The changes of one hunk: one, or several where the whole text was written anew.
 
     ``where``: how the rows of one that does not stand in the text are found, and of one that
     does, where it stood when the lines were copied.
     """
-    lonely, stood = where
+    unplaced, stood = where
     rows = _rows(hunk, stood, len(file.lines))
     if hunk.kind is Kind.MOVE:
-        return [Change(0, 0, (), (), hunk)]
+        return [DiffChange(0, 0, (), (), hunk)]
     if hunk.stage in OPEN and rows is not None and rows:
         found = workspace.decorations(file.path, rows.start, rows.stop - 1)
         marks = [_mark(found.get(row, "")) for row in rows]
-        return [Change(rows.start, rows.stop, (), None, hunk, marks)]
+        return [DiffChange(rows.start, rows.stop, (), None, hunk, marks)]
     out = hunk.decision is Decision.REJECTED or hunk.stage not in (Stage.LANDED, Stage.PARTIAL)
     if out or rows is None:
-        return [_out(hunk, lonely)]
+        return [_out(hunk, unplaced)]
     old = _lines(hunk.base)
     if hunk.kind is Kind.ADD and old:
         return _rewritten(old, file.lines, (rows, hunk))
     block = trimmed(old, file.lines, LineBlock(0, len(old), rows.start, rows.stop))
     return [
-        Change(
+        DiffChange(
             block.new_first,
             block.new_last,
             old[block.old_first : block.old_last],
@@ -267,23 +268,25 @@ def _of_hunk(
     ]
 
 
-def _out(hunk: Hunk, lonely: _Lonely) -> Change:
+def _out(hunk: Hunk, unplaced: _Unplaced) -> DiffChange:
     """A hunk whose text does not stand there, as it was when it did."""
-    first, last = lonely.place(hunk)
+    first, last = unplaced.place(hunk)
     old, new = _lines(hunk.base), _lines(hunk.agent)
     if first == last:
-        return Change(first, last, old, new, hunk)
+        return DiffChange(first, last, old, new, hunk)
     block = trimmed(old, new, LineBlock(0, len(old), 0, len(new)))
     rows = first + block.old_first, first + block.old_last
     removed = old[block.old_first : block.old_last]
-    return Change(*rows, removed, new[block.new_first : block.new_last], hunk)
+    return DiffChange(*rows, removed, new[block.new_first : block.new_last], hunk)
 
 
-def _rewritten(old: Sequence[str], lines: Sequence[str], stood: tuple[range, Hunk]) -> list[Change]:
+def _rewritten(
+    old: Sequence[str], lines: Sequence[str], stood: tuple[range, Hunk]
+) -> list[DiffChange]:
     rows, hunk = stood
     new = lines[rows.start : rows.stop]
     found = [
-        Change(
+        DiffChange(
             rows.start + b.new_first,
             rows.start + b.new_last,
             old[b.old_first : b.old_last],
@@ -292,7 +295,7 @@ def _rewritten(old: Sequence[str], lines: Sequence[str], stood: tuple[range, Hun
         )
         for b in blocks(old, new)
     ]
-    return found or [Change(rows.start, rows.start, (), None, hunk)]
+    return found or [DiffChange(rows.start, rows.start, (), None, hunk)]
 
 
 def _mark(word: str) -> str:
@@ -308,7 +311,7 @@ def _rows(hunk: Hunk, stood: tuple[int, int] | None, count: int) -> range | None
     return range(first, min(max(stood[1], first), count))
 
 
-class _Lonely:
+class _Unplaced:
     """Where hunks would stand that do not: their marks stayed behind when the text moved on."""
 
     def __init__(self, lines: Sequence[str], places: Mapping[int, int]) -> None:

@@ -124,7 +124,7 @@ class ReviewContent:
         self.laid_for = self._screen.size
         self._look_after = False
         if self.against is None:
-            self._show(making(self._session.workspace, self._listed(), self._view.places))
+            self._show(making(self._session.workspace, self._listed(), self._view.cursor.places))
             return
         if not self._loading:
             self._loading = True
@@ -146,20 +146,20 @@ class ReviewContent:
 
     def _show(self, files: Work[list[FileChanges]] | list[FileChanges]) -> None:
         self._view.words = "One moment…"
-        self._view.show(files, self._view.look._replace(split=self.split), self._laid)
+        self._view.show(files, self._view.options._replace(split=self.split), self._laid)
 
     def _laid(self) -> None:
         """What there is is shown."""
         view = self._view
         view.words = self._nothing()
-        if self.anew and view.files:
+        if self.anew and view.cursor.files:
             self.anew = False
             if self.decides:
-                if not view.choose_hunk(self.start_after):
-                    view.step(-1)
-                hunk = view.hunk
+                if not view.cursor.choose_hunk(self.start_after):
+                    view.cursor.step(-1)
+                hunk = view.cursor.hunk
                 if hunk is not None and not hunk.decidable:
-                    view.next_pending()
+                    view.cursor.next_pending()
         self._on_laid()
         now_s = perf_counter()
         took_s = now_s - self._began_s
@@ -184,13 +184,13 @@ class ReviewContent:
     def words(self) -> str:
         """What is shown."""
         if self.against is not None:
-            count = len(self._view.files)
+            count = len(self._view.cursor.files)
             files = f"{count} file{'' if count == 1 else 's'}"
             return f"against {against_words(self.against)} · {files} · only looked at"
         what = "last turn" if self.which == "turn" else "all pending"
         if self._session.status.auto_accept:
             what += " · auto-accept"
-        return f"{what} · {_counted(self._view.laid.counts)}{self._elsewhere()}"
+        return f"{what} · {_counted(self._view.cursor.laid.counts)}{self._elsewhere()}"
 
     @property
     def next_words(self) -> str:

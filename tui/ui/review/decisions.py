@@ -19,7 +19,7 @@ from tui.engine.intents import (
 from tui.engine.session import Session
 from tui.ui.messages import HunkShown, Wanted
 from tui.ui.review.content import ReviewContent
-from tui.ui.review.view import DiffView
+from tui.ui.review.cursor import DiffCursor
 
 
 class ReviewDecisions:
@@ -29,14 +29,14 @@ class ReviewDecisions:
         self,
         session: Session,
         content: ReviewContent,
-        view: DiffView,
+        cursor: DiffCursor,
         say: Callable[[str], object],
         leave: Callable[[Message], object],
     ) -> None:
         """``say`` tells why nothing is done; ``leave`` closes the review with a message."""
         self._session = session
         self._content = content
-        self._view = view
+        self._cursor = cursor
         self._say = say
         self._leave = leave
 
@@ -47,13 +47,13 @@ class ReviewDecisions:
         hunk = self._chosen()
         if hunk is not None and not self._place(hunk):
             self._session.submit(Accept((hunk.id,)))
-            self._view.next_pending()
+            self._cursor.next_pending()
 
     def reject(self, words: str = "") -> None:
         """Reject the chosen hunk, and choose the next one that waits; the model gets the words."""
         if (hunk := self._chosen()) is not None:
             self._session.submit(Reject((hunk.id,), words))
-            self._view.next_pending()
+            self._cursor.next_pending()
 
     def to_explain(self) -> Hunk | None:
         """The chosen hunk, if it may be rejected with words."""
@@ -75,7 +75,7 @@ class ReviewDecisions:
 
     def go(self) -> None:
         """Go to what is chosen in the editor; an ambiguous hunk is placed."""
-        hunk, change, file = self._view.hunk, self._view.change, self._view.file
+        hunk, change, file = self._cursor.hunk, self._cursor.change, self._cursor.file
         if hunk is not None:
             if not self._place(hunk):
                 self._leave(HunkShown(hunk.id))
@@ -87,7 +87,7 @@ class ReviewDecisions:
         """Place an ambiguous hunk where it is shown; False if it is none."""
         if not hunk.placeable:
             return False
-        at = self._view.places.get(hunk.id, 0) % len(hunk.candidates)
+        at = self._cursor.places.get(hunk.id, 0) % len(hunk.candidates)
         self._session.submit(PlaceHunk(hunk.id, hunk.candidates[at]))
         return True
 
@@ -95,11 +95,11 @@ class ReviewDecisions:
 
     def decide_file(self, accept: bool) -> None:
         """Accept or reject what waits in this file."""
-        self._decide(self._view.file.hunks if self._view.file is not None else (), accept)
+        self._decide(self._cursor.file.hunks if self._cursor.file is not None else (), accept)
 
     def decide_all(self, accept: bool) -> None:
         """Accept or reject all that waits among what is shown."""
-        self._decide((hunk for file in self._view.files for hunk in file.hunks), accept)
+        self._decide((hunk for file in self._cursor.files for hunk in file.hunks), accept)
 
     def _decide(self, hunks: Iterable[Hunk], accept: bool) -> None:
         if self._chosen(any_hunk=True) is None:
@@ -107,7 +107,7 @@ class ReviewDecisions:
         waiting = tuple(hunk.id for hunk in hunks if hunk.decidable)
         if waiting:
             self._session.submit(Accept(waiting) if accept else Reject(waiting))
-            self._view.next_pending()
+            self._cursor.next_pending()
         else:
             self._say("No hunk waits for a decision here.")
 
@@ -127,14 +127,16 @@ class ReviewDecisions:
 
     def _follow(self, entry: Entry | None) -> None:
         """Choose what was decided on, where that is shown."""
-        any(self._view.choose_hunk(hunk.id) for hunk in (entry.hunks if entry is not None else ()))
+        any(
+            self._cursor.choose_hunk(hunk.id) for hunk in (entry.hunks if entry is not None else ())
+        )
 
     def _chosen(self, *, any_hunk: bool = False) -> Hunk | None:
         """The chosen hunk (or the first there is); says so if nothing can be decided here."""
         if not self._content.decides:
             self._say("This diff is only looked at; d leads back to the review.")
             return None
-        hunk = self._view.hunk
+        hunk = self._cursor.hunk
         if hunk is None and any_hunk:
-            hunk = next((hunk for file in self._view.files for hunk in file.hunks), None)
+            hunk = next((hunk for file in self._cursor.files for hunk in file.hunks), None)
         return hunk

@@ -17,7 +17,7 @@ from tui.core.edits.hunk import UNDONE, Kind
 from tui.core.steps import Work, finished
 from tui.core.text.diff_rows import Ranges, emphasis, paired
 from tui.ui.editor.overview import Mark, coarser, kind_of_hunk
-from tui.ui.review.changes import Change, FileChanges, HunkCounts
+from tui.ui.review.changes import DiffChange, FileChanges, HunkCounts
 from tui.ui.rows import breaks, one_line
 
 CONTEXT = 3
@@ -29,7 +29,7 @@ SideKind = Literal["same", "removed", "added", "away", "kept", "lost"]
 ``kept``: it would go, but does not; ``lost``: it was not found."""
 
 
-class Side(NamedTuple):
+class DiffSide(NamedTuple):
     """One line on one side."""
 
     kind: SideKind
@@ -42,20 +42,20 @@ class Side(NamedTuple):
     """What differs from the line beside it."""
 
 
-class Row(NamedTuple):
+class DiffRow(NamedTuple):
     """What one row of the view is about."""
 
     kind: Literal["file", "hunk", "note", "fold", "line", "blank"]
     file: FileChanges
-    change: Change | None = None
-    old: Side | None = None
-    new: Side | None = None
+    change: DiffChange | None = None
+    old: DiffSide | None = None
+    new: DiffSide | None = None
     text: str = ""
     gap: int = -1
     """Of a fold: the first row of the new text that it hides."""
 
 
-class Look(NamedTuple):
+class DiffOptions(NamedTuple):
     """How the rows are laid out."""
 
     width: int
@@ -67,12 +67,12 @@ class Look(NamedTuple):
     """There is one file only: its name stands above the view already."""
 
 
-class Head:
+class HeadRow:
     """One row with words: a file's name, a hunk's state, a note, how many lines are folded."""
 
     __slots__ = ("_row", "change", "height")
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: DiffRow) -> None:
         self.height = 1
         self.change = row.change
         self._row = row
@@ -82,31 +82,33 @@ class Head:
         """True for the row of a change that can be stepped to."""
         return self._row.kind == "hunk"
 
-    def row(self, index: int) -> Row:
+    def row(self, index: int) -> DiffRow:
         """Its row."""
         return self._row
 
 
-class Context:
+class ContextLines:
     """Lines that both sides have."""
 
     __slots__ = ("_delta", "_file", "_first", "change", "height")
 
-    def __init__(self, file: FileChanges, rows: range, delta: int, change: Change | None) -> None:
+    def __init__(
+        self, file: FileChanges, rows: range, delta: int, change: DiffChange | None
+    ) -> None:
         """``delta``: how many rows the new text has more above them; ``change``: the one near."""
         self.height = len(rows)
         self.change = change
         self._file, self._first, self._delta = file, rows.start, delta
 
-    def row(self, index: int) -> Row:
+    def row(self, index: int) -> DiffRow:
         """One of its rows."""
         at = self._first + index
         text = self._file.lines[at]
-        old = Side("same", at - self._delta + 1, text, at)
-        return Row("line", self._file, self.change, old, Side("same", at + 1, text, at))
+        old = DiffSide("same", at - self._delta + 1, text, at)
+        return DiffRow("line", self._file, self.change, old, DiffSide("same", at + 1, text, at))
 
 
-class Body:
+class ChangeLines:
     """The lines of a change: removed and added, or beside each other."""
 
     __slots__ = (
@@ -121,7 +123,9 @@ class Body:
         "height",
     )
 
-    def __init__(self, file: FileChanges, change: Change, delta: int, look: Look) -> None:
+    def __init__(
+        self, file: FileChanges, change: DiffChange, delta: int, look: DiffOptions
+    ) -> None:
         self.change = change
         self._file, self._delta, self._split = file, delta, look.split
         self._new: Sequence[str] = (
@@ -134,7 +138,7 @@ class Body:
         old, new = len(change.old), len(self._new)
         self.height = new if change.marks else max(old, new) if look.split else old + new
 
-    def row(self, index: int) -> Row:
+    def row(self, index: int) -> DiffRow:
         """One of its rows."""
         change = self.change
         if change.marks:
@@ -147,7 +151,7 @@ class Body:
             old = index
         else:
             new = index - len(change.old)
-        return Row("line", self._file, change, self._old(old), self._added(new))
+        return DiffRow("line", self._file, change, self._old(old), self._added(new))
 
     def _pairs(self) -> Sequence[tuple[int | None, int | None]]:
         if not self._beside and self.height:
@@ -156,7 +160,7 @@ class Body:
             self._others = dict(both), {b: a for a, b in both}
         return self._beside
 
-    def _old(self, at: int | None) -> Side | None:
+    def _old(self, at: int | None) -> DiffSide | None:
         if at is None:
             return None
         self._pairs()
@@ -164,38 +168,40 @@ class Body:
         ranges = emphasis(text, self._new[other])[0] if other is not None else ()
         change = self.change
         if change.is_lost:
-            return Side("lost", None, text, None, ranges)
+            return DiffSide("lost", None, text, None, ranges)
         number = change.first - self._delta + at
         if change.new is not None and change.first < change.last:
-            return Side("kept", number + 1, text, change.first + at, ranges)
-        return Side("removed", number + 1, text, number, ranges)
+            return DiffSide("kept", number + 1, text, change.first + at, ranges)
+        return DiffSide("removed", number + 1, text, number, ranges)
 
-    def _added(self, at: int | None) -> Side | None:
+    def _added(self, at: int | None) -> DiffSide | None:
         if at is None:
             return None
         self._pairs()
         text, change, other = self._new[at], self.change, self._others[1].get(at)
         ranges = emphasis(change.old[other], text)[1] if other is not None else ()
         if change.new is not None:
-            return Side("away", None, text, None, ranges)
-        return Side("added", change.first + at + 1, text, change.first + at, ranges)
+            return DiffSide("away", None, text, None, ranges)
+        return DiffSide("added", change.first + at + 1, text, change.first + at, ranges)
 
-    def _landing(self, index: int) -> Row:
+    def _landing(self, index: int) -> DiffRow:
         change, at = self.change, self.change.first + index
         if not self._grown:
             self._grown = [0, *accumulate(mark == "landing" for mark in change.marks)]
         text, mark = self._new[index], change.marks[index]
         number = at - self._delta - self._grown[index] + 1
         if mark == "struck":
-            return Row("line", self._file, change, Side("removed", number, text, number - 1))
+            return DiffRow(
+                "line", self._file, change, DiffSide("removed", number, text, number - 1)
+            )
         if mark == "landing":
-            return Row("line", self._file, change, None, Side("added", at + 1, text, at))
-        both = Side("same", number, text, at), Side("same", at + 1, text, at)
-        return Row("line", self._file, change, *both)
+            return DiffRow("line", self._file, change, None, DiffSide("added", at + 1, text, at))
+        both = DiffSide("same", number, text, at), DiffSide("same", at + 1, text, at)
+        return DiffRow("line", self._file, change, *both)
 
 
 _NOT_YET: tuple[dict[int, int], dict[int, int]] = ({}, {})
-Part = Head | Context | Body
+RowsPart = HeadRow | ContextLines | ChangeLines
 _NOWHERE = -1
 _MOST_MADE = 64
 """So many changes' rows are kept for the next time that they are asked for."""
@@ -204,34 +210,34 @@ _MOST_MADE = 64
 class FileRows:
     """The rows of one file; of each change is kept where they begin, and how to make them."""
 
-    def __init__(self, file: FileChanges, look: Look) -> None:
+    def __init__(self, file: FileChanges, look: DiffOptions) -> None:
         self.file = file
         self.height = 0
-        self.stops: list[Change] = []
+        self.stops: list[DiffChange] = []
         """What can be stepped to."""
         self.rows = array("q")
         """The rows of these."""
         self._look = look
         self._starts = array("q")
-        self._changes: list[Change | None] = []
+        self._changes: list[DiffChange | None] = []
         """Whose rows begin there; None: they are among the fixed ones."""
-        self._fixed: dict[int, list[Part]] = {}
+        self._fixed: dict[int, list[RowsPart]] = {}
         self._reached = array("q")
         """Up to which row of the new text all is shown above the change; `_NOWHERE`."""
         self._deltas = array("q")
         """How many rows the new text has more above the change."""
         self._notes: dict[int, list[str]] = {}
         """What was said of a change when it was laid out: most need no words."""
-        self._made: dict[int, list[Part]] = {}
+        self._made: dict[int, list[RowsPart]] = {}
         """Those in sight, more or less."""
 
-    def fix(self, *parts: Part) -> None:
+    def fix(self, *parts: RowsPart) -> None:
         """Put parts below the others."""
         self._fixed[len(self._changes)] = [*parts]
         self._begin(None, 0, 0)
         self.height += sum(part.height for part in parts)
 
-    def add(self, change: Change, reached: int, delta: int) -> None:
+    def add(self, change: DiffChange, reached: int, delta: int) -> None:
         """Put a change below the others."""
         index = len(self._changes)
         fresh = self._is_fresh(change, index)
@@ -239,38 +245,45 @@ class FileRows:
             self._notes[index] = [one for note in said for one in _wrapped(note, self._look.width)]
         self._begin(change, reached, delta)
         for part in self._parts(index):
-            if fresh and isinstance(part, Head) and part.begins:
+            if fresh and isinstance(part, HeadRow) and part.begins:
                 self.stops.append(change)
                 self.rows.append(self.height)
             self.height += part.height
 
-    def _begin(self, change: Change | None, reached: int, delta: int) -> None:
+    def _begin(self, change: DiffChange | None, reached: int, delta: int) -> None:
         self._starts.append(self.height)
         self._changes.append(change)
         self._reached.append(reached)
         self._deltas.append(delta)
 
-    def _is_fresh(self, change: Change, index: int) -> bool:
+    def _is_fresh(self, change: DiffChange, index: int) -> bool:
         """Whether it has a row of its own: it is not a further part of the hunk before it."""
         before = self._changes[index - 1]
         return before is None or change.hunk is None or before.hunk is not change.hunk
 
-    def _parts(self, index: int) -> list[Part]:
+    def _parts(self, index: int) -> list[RowsPart]:
         """What shows one change: the lines above it, its own row and notes, its lines."""
         change = self._changes[index]
         if change is None:
             return self._fixed[index]
         file, look, delta = self.file, self._look, self._deltas[index]
-        above: list[Part] = []
+        above: list[RowsPart] = []
         near, fresh = range(0), self._is_fresh(change, index)
         if (reached := self._reached[index]) != _NOWHERE:
             between = self._changes[index - 1], change if fresh else None
             above, near = _gap(file, look, (reached, change.first, delta), between)
-        own = [Head(Row("hunk", file, change))] if fresh else []
-        own += [Head(Row("note", file, change, text=one)) for one in self._notes.get(index, ())]
-        return [*above, *own, Context(file, near, delta, change), Body(file, change, delta, look)]
+        own = [HeadRow(DiffRow("hunk", file, change))] if fresh else []
+        own += [
+            HeadRow(DiffRow("note", file, change, text=one)) for one in self._notes.get(index, ())
+        ]
+        return [
+            *above,
+            *own,
+            ContextLines(file, near, delta, change),
+            ChangeLines(file, change, delta, look),
+        ]
 
-    def part(self, row: int) -> tuple[Part, int]:
+    def part(self, row: int) -> tuple[RowsPart, int]:
         """The part in a row, and which of its rows that is."""
         index = bisect_right(self._starts, row) - 1
         parts = self._made.get(index)
@@ -286,20 +299,22 @@ class FileRows:
         return part, row
 
 
-def file_rows(file: FileChanges, look: Look) -> FileRows:
+def file_rows(file: FileChanges, look: DiffOptions) -> FileRows:
     """Lay a file out."""
     return finished(laying_rows(file, look))
 
 
-def laying_rows(file: FileChanges, look: Look) -> Work[FileRows]:
+def laying_rows(file: FileChanges, look: DiffOptions) -> Work[FileRows]:
     """The same, with a pause after each change."""
     rows = FileRows(file, look)
-    name = [] if look.alone else [Head(Row("file", file))]
-    words = [Head(Row("note", file, None, text=text)) for text in _wrapped(file.note, look.width)]
+    name = [] if look.alone else [HeadRow(DiffRow("file", file))]
+    words = [
+        HeadRow(DiffRow("note", file, None, text=text)) for text in _wrapped(file.note, look.width)
+    ]
     rows.fix(*name, *words)
     at = delta = 0
-    before: Change | None = None
-    nowhere: list[Change] = []
+    before: DiffChange | None = None
+    nowhere: list[DiffChange] = []
     for change in file.changes:
         yield
         if _stands_nowhere(file, change):
@@ -309,24 +324,24 @@ def laying_rows(file: FileChanges, look: Look) -> Work[FileRows]:
         at, before, delta = max(at, change.last), change, delta + change.grows
     if file.changes:
         above, rest = _gap(file, look, (at, len(file.lines), delta), (before, None))
-        rows.fix(*above, Context(file, rest if look.unfolded else range(0), delta, None))
+        rows.fix(*above, ContextLines(file, rest if look.unfolded else range(0), delta, None))
     for change in nowhere:  # no lines belong around it
         rows.add(change, _NOWHERE, delta)
         yield
-    rows.fix(Head(Row("blank", file)))
+    rows.fix(HeadRow(DiffRow("blank", file)))
     return rows
 
 
-def _stands_nowhere(file: FileChanges, change: Change) -> bool:
+def _stands_nowhere(file: FileChanges, change: DiffChange) -> bool:
     return change.is_lost and change.first >= len(file.lines)
 
 
 def _gap(
     file: FileChanges,
-    look: Look,
+    look: DiffOptions,
     where: tuple[int, int, int],
-    between: tuple[Change | None, Change | None],
-) -> tuple[list[Part], range]:
+    between: tuple[DiffChange | None, DiffChange | None],
+) -> tuple[list[RowsPart], range]:
     """The lines between two changes, and those that belong below the next one's header."""
     first, last, delta = where
     before, behind = between
@@ -337,14 +352,14 @@ def _gap(
     if look.unfolded or (file.path, above) in look.opened or below - above < _FEWEST_FOLDED:
         if before is None:
             return [], range(first, last)
-        return [Context(file, range(first, below), delta, before)], range(below, last)
+        return [ContextLines(file, range(first, below), delta, before)], range(below, last)
     hidden = below - above
     words = f"{hidden:,} line{'s' if hidden > 1 else ''}"
-    fold = Head(Row("fold", file, None, text=words, gap=above))
-    return [Context(file, range(first, above), delta, before), fold], range(below, last)
+    fold = HeadRow(DiffRow("fold", file, None, text=words, gap=above))
+    return [ContextLines(file, range(first, above), delta, before), fold], range(below, last)
 
 
-def notes(change: Change) -> list[str]:
+def notes(change: DiffChange) -> list[str]:
     """What is said of a hunk beside its state: flags, reason, the user's words."""
     hunk = change.hunk
     if hunk is None:
@@ -380,7 +395,7 @@ def _wrapped(text: str, width: int) -> list[str]:
     return [line[a:b] for a, b in breaks(line, max(width - 10, 16))[:_MOST_NOTE_ROWS]]
 
 
-class Document:
+class DiffDocument:
     """The rows of all files, one below the other."""
 
     def __init__(self, files: Sequence[FileRows]) -> None:
@@ -391,7 +406,7 @@ class Document:
             self.starts.append(self.height)
             self.height += file.height
 
-    def row(self, number: int) -> Row:
+    def row(self, number: int) -> DiffRow:
         """A row, 0-based; it must be there."""
         file, at = self.file_at(number)
         part, index = file.part(at)
@@ -402,7 +417,7 @@ class Document:
         index = max(bisect_right(self.starts, number) - 1, 0)
         return self.files[index], number - self.starts[index]
 
-    def change_at(self, number: int) -> Change | None:
+    def change_at(self, number: int) -> DiffChange | None:
         """The change that a row belongs to, or is near to."""
         if not 0 <= number < self.height:
             return None
@@ -418,14 +433,14 @@ Key = tuple[str, int]
 
 
 @dataclass
-class Layout:
+class DiffLayout:
     """The rows of all files, and the places in them."""
 
     files: Sequence[FileChanges] = ()
-    wanted: Look | None = None
+    wanted: DiffOptions | None = None
     """How it was to be laid out."""
-    document: Document = field(default_factory=lambda: Document([]))
-    stops: list[Change] = field(default_factory=list)
+    document: DiffDocument = field(default_factory=lambda: DiffDocument([]))
+    stops: list[DiffChange] = field(default_factory=list)
     """Everything that can be stepped to."""
     rows: array[int] = field(default_factory=lambda: array("q"))
     """The rows of these."""
@@ -449,16 +464,18 @@ class Layout:
         return None
 
 
-def laying_out(files: Work[list[FileChanges]] | Sequence[FileChanges], look: Look) -> Work[Layout]:
+def laying_out(
+    files: Work[list[FileChanges]] | Sequence[FileChanges], look: DiffOptions
+) -> Work[DiffLayout]:
     """Lay out files, or what becomes them, with a pause after each change."""
     made = files if isinstance(files, Sequence) else (yield from files)
-    layout = Layout(made, look)
+    layout = DiffLayout(made, look)
     parts: list[FileRows] = []
     look = look._replace(alone=len(made) == 1)
     for file in made:
-        layout.counts.add(file.standing)
+        layout.counts.add(file.counts)
         parts.append((yield from laying_rows(file, look)))
-    layout.document = Document(parts)
+    layout.document = DiffDocument(parts)
     for start, part in zip(layout.document.starts, parts, strict=True):
         for row, change in zip(part.rows, part.stops, strict=True):
             layout.stops.append(change)
@@ -469,14 +486,14 @@ def laying_out(files: Work[list[FileChanges]] | Sequence[FileChanges], look: Loo
     return layout
 
 
-def key_of(change: Change, file: FileChanges) -> Key:
+def key_of(change: DiffChange, file: FileChanges) -> Key:
     """The name of a change of this file."""
     if change.hunk is not None:
         return "", change.hunk.id
     return file.path, change.first
 
 
-def _marks(layout: Layout) -> Work[list[Mark]]:
+def _marks(layout: DiffLayout) -> Work[list[Mark]]:
     found: dict[Mark, None] = {}
     height = layout.document.height
     grain = max(height // _GRAIN, 1)
@@ -489,7 +506,7 @@ def _marks(layout: Layout) -> Work[list[Mark]]:
     return list(found)
 
 
-def kind_of(change: Change) -> str:
+def kind_of(change: DiffChange) -> str:
     """How a change is coloured in the strip: as its hunk stands, else by what it does."""
     if change.hunk is not None:
         return kind_of_hunk(change.hunk) or "struck"

@@ -18,8 +18,8 @@ from tui.core.edits.hunk import Decision, Hunk, Kind
 from tui.core.text.buffer import Buffer
 from tui.ui.conversation.hunk_card import MINUS, look
 from tui.ui.editor.cells import LONG, part_cells
-from tui.ui.review.changes import Change, FileChanges
-from tui.ui.review.document import Row, Side
+from tui.ui.review.changes import DiffChange, FileChanges
+from tui.ui.review.document import DiffRow, DiffSide
 from tui.ui.rows import Piece, clip, clip_left, make_strip, one_line, spread
 from tui.ui.theming.palette import Palette
 
@@ -31,7 +31,7 @@ _ROW_S = 0.002
 """For one line, if it has no colours yet."""
 
 
-class _Text:
+class _TextColours:
     """The colours of one of the two texts.
 
     Until a lexer has come from the top, a row has the colours of one that began near it.
@@ -67,9 +67,9 @@ class SideColours:
     """The colours of one file's old and new text."""
 
     def __init__(self) -> None:
-        self._new: _Text | None = None
+        self._new: _TextColours | None = None
         self._buffer: Buffer | None = None
-        self._old: _Text | None = None
+        self._old: _TextColours | None = None
         self._old_lines: Sequence[str] = ()
         self._made_for: FileChanges | None = None
 
@@ -77,13 +77,13 @@ class SideColours:
         """These are the file's changes now."""
         if file.buffer is not self._buffer:
             self._buffer = file.buffer
-            self._new = None if file.buffer is None else _Text(file.buffer)
+            self._new = None if file.buffer is None else _TextColours(file.buffer)
         if file is not self._made_for:
             self._made_for = file
             old = file.old
             if old != self._old_lines:
                 self._old_lines = old
-                self._old = _Text(_buffer(file.path, old))
+                self._old = _TextColours(_buffer(file.path, old))
 
     def spans(self, row: int, *, old: bool, until: float) -> tuple[Spans, bool]:
         """The spans of a line, and whether they may be others soon: then `go_on`.
@@ -130,7 +130,7 @@ _SIGN_COLOURS = {"removed": "hunk-struck", "added": "hunk-added"}
 _BARS = {"pending": "┃", "accepted": "│", "landing": "▌", "rejected": "┊", "": " "}
 
 
-class Sheet(NamedTuple):
+class LineFormat(NamedTuple):
     """What all rows share."""
 
     width: int
@@ -142,18 +142,18 @@ class Sheet(NamedTuple):
     """There are no colours: what differs is underlined."""
 
 
-class Inked(NamedTuple):
+class ColouredSide(NamedTuple):
     """A side with its colours."""
 
-    side: Side
+    side: DiffSide
     spans: Spans
 
 
 class PaintedLine(NamedTuple):
     """All that the strip of a line depends on."""
 
-    old: Inked | None
-    new: Inked | None
+    old: ColouredSide | None
+    new: ColouredSide | None
     state: str
     chosen: bool
 
@@ -163,21 +163,21 @@ class DiffPainter:
 
     def __init__(self, palette: Palette) -> None:
         self.palette = palette
-        self._strips: LRUCache[tuple[PaintedLine, Sheet], Strip] = LRUCache(_STRIPS)
+        self._strips: LRUCache[tuple[PaintedLine, LineFormat], Strip] = LRUCache(_STRIPS)
 
     # -- lines
 
-    def line(self, painted: PaintedLine, sheet: Sheet) -> Strip:
+    def line(self, painted: PaintedLine, form: LineFormat) -> Strip:
         """A line, or two beside each other."""
-        key = (painted, sheet)
+        key = (painted, form)
         strip = self._strips.get(key)
         if strip is None:
             segments = self._bar(painted)
-            if sheet.split:
-                segments += self._two(painted, sheet)
+            if form.split:
+                segments += self._two(painted, form)
             else:
-                segments += self._one(painted, sheet)
-            strip = Strip(segments, sheet.width)
+                segments += self._one(painted, form)
+            strip = Strip(segments, form.width)
             self._strips[key] = strip
         return strip
 
@@ -189,7 +189,7 @@ class DiffPainter:
             Segment(mark, self.palette.style("accent" if painted.chosen else colour, "background"))
         ]
 
-    def _one(self, painted: PaintedLine, sheet: Sheet) -> list[Segment]:
+    def _one(self, painted: PaintedLine, form: LineFormat) -> list[Segment]:
         """Both numbers, the sign, the text."""
         shown = painted.new or painted.old
         assert shown is not None
@@ -197,51 +197,51 @@ class DiffPainter:
         back = _BACKS.get(kind, "background")
         old = painted.old.side.number if painted.old is not None else None
         new = painted.new.side.number if painted.new is not None else None
-        numbers = f"{_number(old, sheet.digits)} {_number(new, sheet.digits)} "
-        room = max(sheet.width - 1 - len(numbers) - 2, 0)
+        numbers = f"{_number(old, form.digits)} {_number(new, form.digits)} "
+        room = max(form.width - 1 - len(numbers) - 2, 0)
         return [
             Segment(numbers, self.palette.style("faint", back)),
             Segment(
                 f"{_SIGNS[kind]} ",
                 self.palette.style(_SIGN_COLOURS.get(kind, "faint"), back, "bold"),
             ),
-            *self._text(shown, sheet, room),
+            *self._text(shown, form, room),
         ]
 
-    def _two(self, painted: PaintedLine, sheet: Sheet) -> list[Segment]:
+    def _two(self, painted: PaintedLine, form: LineFormat) -> list[Segment]:
         """The old text left, the new one right."""
-        room = sheet.width - 2
+        room = form.width - 2
         half = room // 2
         rule = Segment("│", self.palette.style("line", "background"))
         return [
-            *self._half(painted.old, sheet, half),
+            *self._half(painted.old, form, half),
             rule,
-            *self._half(painted.new, sheet, room - half),
+            *self._half(painted.new, form, room - half),
         ]
 
-    def _half(self, shown: Inked | None, sheet: Sheet, width: int) -> list[Segment]:
+    def _half(self, shown: ColouredSide | None, form: LineFormat, width: int) -> list[Segment]:
         if shown is None:
             return [Segment(" " * width, self.palette.style("", "surface"))]
         kind = shown.side.kind
         back = _BACKS.get(kind, "background")
-        head = f"{_number(shown.side.number, sheet.digits)} "
+        head = f"{_number(shown.side.number, form.digits)} "
         return [
             Segment(head, self.palette.style("faint", back)),
             Segment(
                 f"{_SIGNS[kind]} ",
                 self.palette.style(_SIGN_COLOURS.get(kind, "faint"), back, "bold"),
             ),
-            *self._text(shown, sheet, max(width - len(head) - 2, 0)),
+            *self._text(shown, form, max(width - len(head) - 2, 0)),
         ]
 
-    def _text(self, shown: Inked, sheet: Sheet, room: int) -> Iterator[Segment]:
+    def _text(self, shown: ColouredSide, form: LineFormat, room: int) -> Iterator[Segment]:
         side, back = shown.side, _BACKS.get(shown.side.kind, "background")
         text = side.text
         cells = part_cells(text if len(text) <= LONG else text[:LONG], 0)
-        more = cells.width > sheet.left + room or len(text) > LONG
+        more = cells.width > form.left + room or len(text) > LONG
         fits = max(room - 1, 0) if more else room
         used = 0
-        for piece in cells.window(sheet.left, sheet.left + fits):
+        for piece in cells.window(form.left, form.left + fits):
             style = self._style(shown, piece.col, back)
             if piece.step == 0:
                 if piece.kind == "inert":
@@ -250,17 +250,17 @@ class DiffPainter:
                 yield Segment(piece.text, style)
                 used += cell_len(piece.text)
                 continue
-            for start, end, inked in self._styled(shown, sheet, (piece.col, piece.end)):
+            for start, end, coloured in self._styled(shown, form, (piece.col, piece.end)):
                 part = piece.text[start - piece.col : end - piece.col]
                 used += len(part) * piece.step
-                yield Segment(part, inked)
+                yield Segment(part, coloured)
         if used < fits:
             yield Segment(" " * (fits - used), self.palette.style("", back))
         if more and room:
             yield Segment("›", self.palette.style("faint", back))
 
     def _styled(
-        self, shown: Inked, sheet: Sheet, cut: tuple[int, int]
+        self, shown: ColouredSide, form: LineFormat, cut: tuple[int, int]
     ) -> Iterator[tuple[int, int, Style]]:
         """Neighbouring columns of one style, together ``cut``."""
         first, last = cut
@@ -275,11 +275,11 @@ class DiffPainter:
             style = self._style(shown, start, back)
             if any(a <= start < b for a, b in side.ranges):
                 over = _WORDS.get(side.kind, "panel")
-                more = "bold underline" if sheet.plain else self.palette.face(over)
+                more = "bold underline" if form.plain else self.palette.face(over)
                 style = self.palette.legible(style + self.palette.style("", over, more))
             yield start, end, style
 
-    def _style(self, shown: Inked, col: int, back: str) -> Style:
+    def _style(self, shown: ColouredSide, col: int, back: str) -> Style:
         side, style = shown.side, self.palette.style
         if side.kind in ("away", "lost"):
             return style("muted", back)
@@ -305,7 +305,7 @@ class DiffPainter:
             )
         return make_strip(spread(left, right, width), width, style("foreground", "panel"))
 
-    def hunk(self, row: Row, chosen: bool, keys: Sequence[Piece], width: int) -> Strip:
+    def hunk(self, row: DiffRow, chosen: bool, keys: Sequence[Piece], width: int) -> Strip:
         """A change's own row: its state, where it is, how much it is, what the keys do."""
         style, change = self.palette.style, row.change
         assert change is not None
@@ -335,7 +335,7 @@ class DiffPainter:
         base = style("foreground", back)
         return make_strip(spread(pieces, right, width), width, base)
 
-    def _size(self, change: Change) -> Piece:
+    def _size(self, change: DiffChange) -> Piece:
         added = len(change.new) if change.new is not None else change.last - change.first
         removed = len(change.old)
         if change.marks:
@@ -344,14 +344,14 @@ class DiffPainter:
             added, removed = change.hunk.added, change.hunk.removed
         return f"+{added} {MINUS}{removed} ", self.palette.style("faint")
 
-    def note(self, row: Row, width: int) -> Strip:
+    def note(self, row: DiffRow, width: int) -> Strip:
         """Why a person must look."""
         style = self.palette.style
         waits = row.change is None or (row.change.hunk is not None and row.change.hunk.decidable)
         pieces = [("       ", style("")), (row.text, style("warning" if waits else "muted"))]
         return make_strip(pieces, width, style("foreground", "background"))
 
-    def fold(self, row: Row, width: int) -> Strip:
+    def fold(self, row: DiffRow, width: int) -> Strip:
         """So many lines are not shown."""
         style = self.palette.style
         words = f"  ⋯ {row.text} "
@@ -387,11 +387,11 @@ def counts(palette: Palette, file: FileChanges) -> list[Piece]:
     word = "hunk" if file.hunks else "change"
     pieces: list[Piece] = [
         (f"{total} {word}{'' if total == 1 else 's'}  ", style("muted")),
-        (f"+{file.standing.added} ", style("hunk-added")),
-        (f"{MINUS}{file.standing.removed}", style("hunk-struck")),
+        (f"+{file.counts.added} ", style("hunk-added")),
+        (f"{MINUS}{file.counts.removed}", style("hunk-struck")),
     ]
     if file.hunks:
-        decided = file.standing.decided
+        decided = file.counts.decided
         pieces.append((f"  {decided}/{total}", style("success" if decided == total else "faint")))
     return pieces
 

@@ -57,7 +57,9 @@ class ReviewScreen(PaintedScreen):
         self.content = ReviewContent(session, self.view, self, self.update_bars)
         self.content.against, self.content.path = against, path
         self.content.from_review = against is None
-        self.decisions = ReviewDecisions(session, self.content, self.view, self.say, self.leave)
+        self.decisions = ReviewDecisions(
+            session, self.content, self.view.cursor, self.say, self.leave
+        )
         self.scopes: tuple[Scope, ...] = ("turn", "diff")
         self._tell = tell
         self._came_from = 0
@@ -120,7 +122,7 @@ class ReviewScreen(PaintedScreen):
 
     def update_bars(self) -> None:
         """Title, files and footer say what there is now."""
-        content, status, counts = self.content, self.session.status, self.view.laid.counts
+        content, status, counts = self.content, self.session.status, self.view.cursor.laid.counts
         alert = "a question waits: Esc leads to it" if status.asks else self._said
         if status.deciding:
             alert = f"{status.deciding}, Esc stops"
@@ -130,9 +132,9 @@ class ReviewScreen(PaintedScreen):
         if content.split:
             how = "side by side"
         self._title.say(Title(what, content.words, alert, how, counts.added, counts.removed))
-        self._list.show(self.view.files, self.view.file)
+        self._list.show(self.view.cursor.files, self.view.cursor.file)
         states: set[When] = {"busy" if status.busy else "idle"}
-        hunk = self.view.hunk
+        hunk = self.view.cursor.hunk
         if hunk is not None and (hunk.decidable or hunk.placeable):
             states.add("pending")
         if counts.waiting or counts.conflicts:
@@ -170,7 +172,7 @@ class ReviewScreen(PaintedScreen):
     def on_file_list_chosen(self, message: FileList.Chosen) -> None:
         """A file was clicked."""
         message.stop()
-        self.view.choose_path(message.path)
+        self.view.cursor.choose_path(message.path)
 
     # -- actions of the scope "turn"
 
@@ -190,7 +192,7 @@ class ReviewScreen(PaintedScreen):
             return
 
         def answered(words: str | None) -> None:
-            if words is not None and self.view.choose_hunk(hunk.id):
+            if words is not None and self.view.cursor.choose_hunk(hunk.id):
                 self.decisions.reject(words)
 
         self.app.push_screen(RejectReasonScreen(), answered)
@@ -227,35 +229,35 @@ class ReviewScreen(PaintedScreen):
 
     def action_step(self, count: int) -> None:
         """The next change, or the one before."""
-        self.view.step(count)
+        self.view.cursor.step(count)
 
     def action_step_file(self, count: int) -> None:
         """The next file, or the one before."""
-        self.view.step_file(count)
+        self.view.cursor.step_file(count)
 
     def action_scroll_rows(self, count: int) -> None:
         """Scroll."""
-        self.view.scroll_rows(count)
+        self.view.cursor.scroll_rows(count)
 
     def action_scroll_pages(self, pages: int) -> None:
         """Scroll by a page."""
-        self.view.scroll_rows(pages * max(self.view.size.height - _PAGE_OVERLAP, 1))
+        self.view.cursor.scroll_rows(pages * max(self.view.size.height - _PAGE_OVERLAP, 1))
 
     def action_scroll_home(self) -> None:
         """The first change."""
-        self.view.step(-_FAR)
-        self.view.scroll_rows(-_FAR)
+        self.view.cursor.step(-_FAR)
+        self.view.cursor.scroll_rows(-_FAR)
 
     def action_scroll_end(self) -> None:
         """The last change."""
-        self.view.step(_FAR)
+        self.view.cursor.step(_FAR)
 
     def action_sideways(self, steps: int) -> None:
         """Another place of an ambiguous hunk; else scroll sideways."""
-        hunk = self.view.hunk
+        hunk = self.view.cursor.hunk
         if hunk is not None and hunk.placeable:
-            now = self.view.places.get(hunk.id, 0)
-            self.view.places[hunk.id] = (now + steps) % len(hunk.candidates)
+            now = self.view.cursor.places.get(hunk.id, 0)
+            self.view.cursor.places[hunk.id] = (now + steps) % len(hunk.candidates)
             self.content.look()
         else:
             self.view.sideways(steps * _SIDEWAYS_CELLS)
@@ -274,17 +276,18 @@ class ReviewScreen(PaintedScreen):
 
     def action_context(self) -> None:
         """Whole files, or only what changed."""
-        look = self.view.look
-        self.view.relook(look._replace(unfolded=not look.unfolded, opened=frozenset()))
+        options = self.view.options
+        self.view.lay_out(options._replace(unfolded=not options.unfolded, opened=frozenset()))
 
     def action_against(self) -> None:
         """This file against the next of disk, HEAD and the turn's start; then back."""
+        cursor = self.view.cursor
         if self.content.decides:
-            self.content.path = self.view.file.path if self.view.file is not None else ""
-            self._came_from = self.view.hunk.id if self.view.hunk is not None else 0
+            self.content.path = cursor.file.path if cursor.file is not None else ""
+            self._came_from = cursor.hunk.id if cursor.hunk is not None else 0
         self.content.compare_with_next()
         if self.content.decides:
-            self.view.choose_hunk(self._came_from)
+            cursor.choose_hunk(self._came_from)
 
     def action_close(self) -> None:
         """Back to the workbench."""

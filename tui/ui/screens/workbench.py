@@ -86,7 +86,7 @@ class Workbench(PaintedScreen):
         )
         self.turn_actions = TurnActions(self, session, self.pane_actions)
         self.slash = SlashCommands(
-            self, session, self.pane_actions, self.turn_actions, self.status_line.scene
+            self, session, self.pane_actions, self.turn_actions, self.status_line.facts
         )
         self.guide: Guide | None = None
         """The lesson that runs, or ran."""

@@ -19,8 +19,8 @@ from textual.widgets import Input, Static
 from tui.ui import theme
 from tui.ui.editor.paint import Frame, Painter, Row
 from tui.ui.highlight.lines import Spans
-from tui.ui.review.document import Side
-from tui.ui.review.paint import DiffPainter, Inked, PaintedLine, Sheet
+from tui.ui.review.document import DiffSide
+from tui.ui.review.paint import ColouredSide, DiffPainter, LineFormat, PaintedLine
 from tui.ui.rows import Piece, clip, make_strip, one_line, spread
 from tui.ui.sheets import sheet
 from tui.ui.theming.contrast_check import least_contrast
@@ -128,9 +128,9 @@ def _code(palette: Palette, width: int) -> Iterator[Strip]:
 
 def _diff(palette: Palette, width: int) -> Iterator[Strip]:
     """A line before and after, with the words that differ."""
-    painter, sheet = DiffPainter(palette), Sheet(width, 0, 2, split=False)
-    old = Inked(Side("removed", 12, _REMOVED, 0, (_DIFFERS_OLD,)), _spans(_REMOVED))
-    new = Inked(Side("added", 12, _ADDED, 0, (_DIFFERS_NEW,)), _spans(_ADDED))
+    painter, sheet = DiffPainter(palette), LineFormat(width, 0, 2, split=False)
+    old = ColouredSide(DiffSide("removed", 12, _REMOVED, 0, (_DIFFERS_OLD,)), _spans(_REMOVED))
+    new = ColouredSide(DiffSide("added", 12, _ADDED, 0, (_DIFFERS_NEW,)), _spans(_ADDED))
     yield painter.line(PaintedLine(old, None, "", chosen=False), sheet)
     yield painter.line(PaintedLine(None, new, "", chosen=False), sheet)
 

@@ -213,9 +213,9 @@ class StatusFacts(NamedTuple):
     """A connection to the endpoint stood before."""
 
 
-def news(scene: StatusFacts) -> Forms:
+def news(facts: StatusFacts) -> Forms:
     """That it stops, or where it was stopped."""
-    status, warning = scene.status, theme.active().style("warning")
+    status, warning = facts.status, theme.active().style("warning")
     if status.stopping:
         return [[("stopping…", warning)]]
     if not status.stopped or status.busy:
@@ -228,62 +228,62 @@ def news(scene: StatusFacts) -> Forms:
     ]
 
 
-def running(scene: StatusFacts) -> Forms:
+def running(facts: StatusFacts) -> Forms:
     """The command that runs."""
-    if not scene.status.running:
+    if not facts.status.running:
         return []
-    words, warning = one_line(scene.status.running), theme.active().style("warning")
+    words, warning = one_line(facts.status.running), theme.active().style("warning")
     return [[(f"$ {clip(words, cells)} …", warning)] for cells in (_NAME, 10)]
 
 
-def verdict(scene: StatusFacts) -> Forms:
+def verdict(facts: StatusFacts) -> Forms:
     """How the last tests ended; nothing while a command runs."""
-    found = _VERDICTS.get(scene.status.verdict)
-    if found is None or scene.status.running:
+    found = _VERDICTS.get(facts.status.verdict)
+    if found is None or facts.status.running:
         return []
     sign, words, colour = found
     style = theme.active().style(colour, more="bold")
     return [[(f"{sign} tests {words}", style)], [(f"{sign} {words}", style)]]
 
 
-def throttle(scene: StatusFacts) -> Forms:
+def throttle(facts: StatusFacts) -> Forms:
     """That the model is slowed down, and to what."""
-    if not scene.status.throttle:
+    if not facts.status.throttle:
         return []
-    warning, words = theme.active().style("warning"), f"{scene.status.throttle:,.0f}/s"
+    warning, words = theme.active().style("warning"), f"{facts.status.throttle:,.0f}/s"
     return [[(f"throttled {words}", warning)], [(f"≤ {words}", warning)]]
 
 
-def role(scene: StatusFacts) -> Forms:
+def role(facts: StatusFacts) -> Forms:
     """``fast`` or ``deep``."""
-    name = scene.status.role
+    name = facts.status.role
     style = theme.active().style(name, more="bold")
     return [[(f"{ROLE_GLYPHS[name]} {name}", style)], [(name, style)]]
 
 
-def model(scene: StatusFacts) -> Forms:
+def model(facts: StatusFacts) -> Forms:
     """The model that is asked."""
-    return _plain(scene.status.models.get(scene.status.role, ""))
+    return _plain(facts.status.models.get(facts.status.role, ""))
 
 
-def effort(scene: StatusFacts) -> Forms:
+def effort(facts: StatusFacts) -> Forms:
     """The effort that is asked for."""
-    return _plain(scene.status.efforts.get(scene.status.role) or "")
+    return _plain(facts.status.efforts.get(facts.status.role) or "")
 
 
-def endpoint(scene: StatusFacts) -> Forms:
+def endpoint(facts: StatusFacts) -> Forms:
     """The endpoint's name."""
-    return _plain(scene.status.endpoint)
+    return _plain(facts.status.endpoint)
 
 
-def served(scene: StatusFacts) -> Forms:
+def served(facts: StatusFacts) -> Forms:
     """Who answered, once that was told: ``asked → served`` where they differ."""
-    status, style = scene.status, theme.active().style
+    status, style = facts.status, theme.active().style
     asked = one_line(status.models.get(status.role, ""))
     name = one_line(status.served_model or status.served_endpoint)
     if not name:
         return []
-    if not other_model(scene):
+    if not other_model(facts):
         return [[(clip(name, _NAME), style("muted"))]]
     warning = style("warning")
     short: Form = [(f"↪ {clip(name, _NAME)}", warning)]
@@ -295,39 +295,39 @@ def served(scene: StatusFacts) -> Forms:
     return [whole, [(f"↪ {clip(name, _NAME)}{on}", warning)], short]
 
 
-def other_model(scene: StatusFacts) -> bool:
+def other_model(facts: StatusFacts) -> bool:
     """True if somebody else answered than was asked: a dated name of the same model is the same."""
-    status = scene.status
+    status = facts.status
     asked, name = status.models.get(status.role, ""), status.served_model
     same = not name or not asked or _bare(name).startswith(_bare(asked))
     return bool(status.served_endpoint) or not same
 
 
-def tier(scene: StatusFacts) -> Forms:
+def tier(facts: StatusFacts) -> Forms:
     """The service tier, once that was told: ``asked → served`` where they differ."""
-    status, style = scene.status, theme.active().style
+    status, style = facts.status, theme.active().style
     got = one_line(status.served_tier)
     if got.casefold() in _UNSAID_TIERS:
         return []
-    if not other_tier(scene):
+    if not other_tier(facts):
         return [[(clip(got, 12), style("muted"))]]
     asked = one_line(status.tiers.get(status.role, ""))
     whole = [(clip(asked, 12), style("muted")), (f" → {clip(got, 12)}", style("warning"))]
     return [whole, [(f"↪ {clip(got, 12)}", style("warning"))]]
 
 
-def other_tier(scene: StatusFacts) -> bool:
+def other_tier(facts: StatusFacts) -> bool:
     """True if another tier was served than was asked for."""
-    status = scene.status
+    status = facts.status
     asked, got = status.tiers.get(status.role, "").casefold(), status.served_tier.casefold()
     if asked in _UNSAID_TIERS or got in _UNSAID_TIERS:
         return False
     return got not in names_of(asked, status.same_tiers.get(status.role, ()))
 
 
-def limits(scene: StatusFacts, option: str) -> Forms:
+def limits(facts: StatusFacts, option: str) -> Forms:
     """The limit that is felt first, if little is left, and when it is lifted; ``all``: always."""
-    status, now = scene.status, scene.now
+    status, now = facts.status, facts.now
     if status.retry_s is not None:
         return []
     pauses = [one for one in status.limits if one.name == PAUSE and (one.until_s or 0) > now]
@@ -359,9 +359,9 @@ def _limit(found: Limit, now: float) -> Forms:
     return [[(f"{words}{after}", style)], [(f"{short}{after}", style)], [(short, style)]]
 
 
-def connection(scene: StatusFacts) -> Forms:
+def connection(facts: StatusFacts) -> Forms:
     """How it stands with the server: in words, with its round trip, or when it is tried again."""
-    status, style = scene.status, theme.active().style
+    status, style = facts.status, theme.active().style
     if status.retry_s is not None:
         left, lit = f"{math.ceil(max(status.retry_s, 0))} s", style("warning", more="bold")
         again: Form = [(f"◌ again in {left}", lit)]
@@ -374,9 +374,9 @@ def connection(scene: StatusFacts) -> Forms:
         short = over or [(" ok", style("muted"))]
         return [[dot, *over, (trip, style("muted"))], [dot, *short], [dot]]
     if status.connection == "connecting" or (status.connection == "lost" and status.busy):
-        again_said = "re" if scene.reached else ""
+        again_said = "re" if facts.reached else ""
         return [[(f"◌ {again_said}connecting", style("warning")), *over]]
-    if status.connection == "offline" and scene.reached:
+    if status.connection == "offline" and facts.reached:
         return [[("○ idle", style("muted")), *over]]  # typing opens it again
     if status.connection == "lost":
         offline = style("meter-offline")
@@ -384,50 +384,50 @@ def connection(scene: StatusFacts) -> Forms:
     return [[("○ offline", style("meter-offline"))]]
 
 
-def away(scene: StatusFacts) -> bool:
+def away(facts: StatusFacts) -> bool:
     """True while the connection does not stand."""
-    status = scene.status
+    status = facts.status
     return status.retry_s is not None or status.connection != "ready"
 
 
-def transport(scene: StatusFacts) -> Forms:
+def transport(facts: StatusFacts) -> Forms:
     """What the endpoint is spoken to over."""
-    http = scene.status.transport == "http"
+    http = facts.status.transport == "http"
     return _plain("HTTP" if http else "WebSocket", "warning" if http else "muted")
 
 
-def trip(scene: StatusFacts) -> Forms:
+def trip(facts: StatusFacts) -> Forms:
     """The round trip, where it was measured."""
-    trip_ms = scene.status.round_trip_ms
+    trip_ms = facts.status.round_trip_ms
     return [] if trip_ms is None else _plain(f"{trip_ms:.0f} ms")
 
 
-def queue(scene: StatusFacts) -> Forms:
+def queue(facts: StatusFacts) -> Forms:
     """How many prompts wait."""
-    count = len(scene.status.queued)
+    count = len(facts.status.queued)
     return _plain(f"{count} queued", "foreground") if count else []
 
 
-def path(scene: StatusFacts) -> Forms:
+def path(facts: StatusFacts) -> Forms:
     """The file that is shown, as far as there is room."""
-    whole = one_line(scene.status.active_path)
+    whole = one_line(facts.status.active_path)
     cut = [clip_left(whole, cells) for cells in (60, _NAME, 12)]
     return [form for words in dict.fromkeys(cut) for form in _plain(words, "foreground")]
 
 
-def workspace(scene: StatusFacts) -> Forms:
+def workspace(facts: StatusFacts) -> Forms:
     """The folder's name."""
-    return _plain(scene.workspace, "foreground")
+    return _plain(facts.workspace, "foreground")
 
 
-def branch(scene: StatusFacts) -> Forms:
+def branch(facts: StatusFacts) -> Forms:
     """The git branch at the start."""
-    return _plain(scene.branch)
+    return _plain(facts.branch)
 
 
-def clock(scene: StatusFacts) -> Forms:
+def clock(facts: StatusFacts) -> Forms:
     """Hours and minutes."""
-    return _plain(scene.clock)
+    return _plain(facts.clock)
 
 
 def wait(seconds: float) -> str:

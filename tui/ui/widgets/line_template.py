@@ -259,20 +259,20 @@ class LineField(NamedTuple):
     """What can be asked for behind a colon; ``cells`` is a number."""
     follows_time: bool = False
     """It changes while nothing else does."""
-    stands_out: Callable[[StatusFacts], bool] = lambda scene: False
+    stands_out: Callable[[StatusFacts], bool] = lambda facts: False
     """What it says now is no matter of course: it goes late."""
 
-    def weight_in(self, scene: StatusFacts) -> int:
+    def weight_in(self, facts: StatusFacts) -> int:
         """Its weight for what it says now."""
-        return _STANDS_OUT if self.stands_out(scene) else self.weight
+        return _STANDS_OUT if self.stands_out(facts) else self.weight
 
 
 def _metered(forms: Callable[[MeterView], Forms]) -> Callable[[StatusFacts, str], Forms]:
-    return lambda scene, _: forms(scene.view)
+    return lambda facts, _: forms(facts.view)
 
 
 def _said(forms: Callable[[StatusFacts], Forms]) -> Callable[[StatusFacts, str], Forms]:
-    return lambda scene, _: forms(scene)
+    return lambda facts, _: forms(facts)
 
 
 FIELDS: dict[str, LineField] = {
@@ -284,7 +284,7 @@ FIELDS: dict[str, LineField] = {
     "limits": LineField(4, figures.limits, ("all",), follows_time=True),
     "tokens": LineField(5, _metered(figures.tokens)),
     "scale": LineField(
-        6, lambda scene, option: figures.scale(scene.view, option), ("words", "plain", "cells")
+        6, lambda facts, option: figures.scale(facts.view, option), ("words", "plain", "cells")
     ),
     "ghost": LineField(7, _metered(figures.ghost)),
     "ttft": LineField(8, _metered(figures.ttft)),
@@ -293,7 +293,7 @@ FIELDS: dict[str, LineField] = {
     "seconds": LineField(10, _metered(figures.seconds)),
     "reasoning": LineField(11, _metered(figures.reasoning)),
     "cost": LineField(12, _metered(figures.cost)),
-    "spark": LineField(13, lambda scene, option: figures.spark(scene.view, option), ("cells",)),
+    "spark": LineField(13, lambda facts, option: figures.spark(facts.view, option), ("cells",)),
     "context": LineField(14, _metered(figures.context)),
     "session_cost": LineField(15, _metered(figures.session_cost)),
     "tier": LineField(17, _said(figures.tier), stands_out=figures.other_tier),

@@ -59,9 +59,9 @@ class _Made(NamedTuple):
     """Of each form, the gap left out."""
 
 
-def laid_out(template: LineTemplate, scene: StatusFacts, width: int) -> list[Piece]:
+def laid_out(template: LineTemplate, facts: StatusFacts, width: int) -> list[Piece]:
     """The pieces of the line, together ``width`` cells."""
-    made = [*_made(template.left, scene, right=False), *_made(template.right, scene, right=True)]
+    made = [*_made(template.left, facts, right=False), *_made(template.right, facts, right=True)]
     chosen = _chosen(made, width - 2 * _EDGE)
     blank = theme.active().style("faint")
     halves: tuple[Form, Form] = ([], [])
@@ -128,29 +128,29 @@ def _used(made: list[_Made], chosen: dict[int, int]) -> int:
     return used + (_BETWEEN if all(begun.values()) else 0)
 
 
-def _made(chunks: tuple[Chunk, ...], scene: StatusFacts, *, right: bool) -> list[_Made]:
+def _made(chunks: tuple[Chunk, ...], facts: StatusFacts, *, right: bool) -> list[_Made]:
     found = []
     for chunk in chunks:
-        forms = [form for form in _forms(chunk.parts, scene) if form]
+        forms = [form for form in _forms(chunk.parts, facts) if form]
         if forms:
-            weights = [_weight(one, scene) for one in chunk.figures()]
+            weights = [_weight(one, facts) for one in chunk.figures()]
             cells = tuple(sum(cell_len(text) for text, _ in form) for form in forms)
             weight = min(weights, default=_OWN_WORDS)
             found.append(_Made(weight, chunk.gap, right, forms, cells))
     return found
 
 
-def _weight(figure: Figure, scene: StatusFacts) -> int:
+def _weight(figure: Figure, facts: StatusFacts) -> int:
     if figure.kept:
         return -1
-    return FIELDS[figure.name].weight_in(scene) if figure.name else _OWN_WORDS
+    return FIELDS[figure.name].weight_in(facts) if figure.name else _OWN_WORDS
 
 
-def _forms(parts: tuple[Part, ...], scene: StatusFacts) -> Forms:
+def _forms(parts: tuple[Part, ...], facts: StatusFacts) -> Forms:
     """Parts side by side: all in their longest form, and so on down to the shortest."""
     if len(parts) == 1:
-        return _part_forms(parts[0], scene)
-    return _side_by_side([_part_forms(part, scene) for part in parts])
+        return _part_forms(parts[0], facts)
+    return _side_by_side([_part_forms(part, facts) for part in parts])
 
 
 def _side_by_side(each: list[Forms]) -> Forms:
@@ -161,14 +161,14 @@ def _side_by_side(each: list[Forms]) -> Forms:
     ]
 
 
-def _part_forms(part: Part, scene: StatusFacts) -> Forms:
+def _part_forms(part: Part, facts: StatusFacts) -> Forms:
     if isinstance(part, Text):
         return [[(part.text, theme.active().style("faint"))]]
     if isinstance(part, Bracket):
-        each = [_part_forms(one, scene) for one in part.parts]
+        each = [_part_forms(one, facts) for one in part.parts]
         said = zip(part.parts, each, strict=True)
         return _side_by_side(each) if any(f for one, f in said if not isinstance(one, Text)) else []
-    return FIELDS[part.name].forms(scene, part.option) if part.name else []
+    return FIELDS[part.name].forms(facts, part.option) if part.name else []
 
 
 _TICK_S, _CALM_TICK_S = 0.1, 1.0
@@ -216,9 +216,9 @@ class StatusLine(Bar):
 
     def pieces(self, width: int) -> list[Piece]:
         """What the template says, as far as there is room."""
-        return laid_out(self._template, self.scene(), width)
+        return laid_out(self._template, self.facts(), width)
 
-    def scene(self) -> StatusFacts:
+    def facts(self) -> StatusFacts:
         """All that it shows a part of."""
         session = self._session
         status, now = session.status, session.now()
