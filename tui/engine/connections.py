@@ -19,6 +19,11 @@ from tui.engine.requests import Request
 from tui.engine.services import Services
 from tui.errors import DuettoError
 
+
+def unheard(event: Event, now: float) -> None:
+    """Takes the events of a wire on which neither a turn nor a prewarm runs."""
+
+
 PREWARM_S = 2.0
 """A prompt waits so long for the end of a prewarm; then the socket goes, and it with it."""
 
@@ -35,8 +40,6 @@ class Prewarming:
         self._asked: tuple[RoleSpec, Request] | None = None
         self._used = False
         """A request went over this connection: there is nothing left to warm."""
-        self.running = False
-        """What comes is about the prewarm: the short cut of every other event."""
 
     def begin(self, spec: RoleSpec, effort: Effort | None, tier: str) -> None:
         """Dial if need be, and prewarm if that helps; what fails will be told to a prompt."""
@@ -55,17 +58,14 @@ class Prewarming:
         self._used = False
         self._end()
 
-    def event(self, event: Event) -> bool:
-        """Take an event if it is about the prewarm: nothing of it is ever shown."""
-        if self._over is None:
-            return False
+    def event(self, event: Event, now: float) -> None:
+        """Take an event about the prewarm: nothing of it is ever shown."""
         if isinstance(event, Completed) and self._history is self._services.requests.history:
             self._services.requests.history.warmed(event.response_id)
         if isinstance(event, Failed | ErrorEvent) and self._asked is not None:
             self._services.requests.learns(*self._asked, event)
         if isinstance(event, Completed | Incomplete | Failed | ErrorEvent):
             self._end()
-        return True
 
     async def over(self) -> None:
         """Wait until the lane is free for a turn."""
@@ -89,7 +89,7 @@ class Prewarming:
             self._used = True
             self._history = services.requests.history
             self._over = asyncio.get_running_loop().create_future()
-            self.running = True
+            self._wire.on_event = self.event
             self._wire.create(request)
         except DuettoError:
             self._end()
@@ -108,7 +108,9 @@ class Prewarming:
         )
 
     def _end(self) -> None:
-        over, self._over, self.running = self._over, None, False
+        over, self._over = self._over, None
+        if over is not None:
+            self._wire.on_event = unheard
         if over is not None and not over.done():
             over.set_result(None)
 
@@ -134,12 +136,10 @@ class Connections:
     def __init__(
         self,
         services: Services,
-        on_event: Callable[[EndpointConnection, Event, float], None],
         on_closed: Callable[[EndpointConnection, str], None],
     ) -> None:
         self._services = services
         self._status = services.state.status
-        self._on_event = on_event
         self._on_closed = on_closed
         self._connections: dict[str, EndpointConnection] = {}
 
@@ -148,7 +148,7 @@ class Connections:
         connection = self._connections.get(endpoint)
         if connection is None:
             connection = self._connections[endpoint] = EndpointConnection(self._services, endpoint)
-            connection.wire.on_event = partial(self._event, connection)
+            connection.wire.on_event = unheard
             connection.wire.on_state = partial(self._stated, connection)
         return connection
 
@@ -187,10 +187,6 @@ class Connections:
         """Close the sockets."""
         for connection in self._connections.values():
             await connection.wire.close()
-
-    def _event(self, connection: EndpointConnection, event: Event, now: float) -> None:
-        if not (connection.prewarm.running and connection.prewarm.event(event)):
-            self._on_event(connection, event, now)
 
     def _stated(self, connection: EndpointConnection, state: WireState, why: str) -> None:
         if connection.endpoint == self._status.endpoint:

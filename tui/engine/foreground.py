@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from tui.core.conversation import Block, BlockKind
-from tui.core.wire.events import Event
 from tui.engine import intents
-from tui.engine.connections import Connections, EndpointConnection
+from tui.engine.connections import Connections, EndpointConnection, unheard
 from tui.engine.intents import Intent, Role
 from tui.engine.notices import Status, Trouble
 from tui.engine.ports import MAIN_LANE, Abilities, RoleSpec
@@ -40,7 +39,7 @@ class Foreground:
         self._status = services.state.status
         self._round_limit = round_limit
         self._backlog = services.backlog
-        self._connections = Connections(services, self._event, self._closed)
+        self._connections = Connections(services, self._closed)
         self._turn: Turn | None = None
         self._number = 0
         self._handover = ""
@@ -279,6 +278,8 @@ class Foreground:
     def _ended(self, outcome: Outcome) -> None:
         """The turn is over and the lane is free."""
         turn, self._turn = self._turn, None
+        if turn is not None:
+            turn.wire.on_event = unheard
         status, state = self._status, self._services.state
         status.busy = status.stopping = False
         status.outcome = outcome
@@ -340,11 +341,6 @@ class Foreground:
             status.suggestion = self._suggested()
         if self._suggested is None or status.suggestion in self._asked:
             status.suggestion = fresh[0] if fresh else ""
-
-    def _event(self, connection: EndpointConnection, event: Event, now: float) -> None:
-        turn = self._turn
-        if turn is not None and turn.wire is connection.wire:
-            turn.pacer.take(event, now)
 
     def _closed(self, connection: EndpointConnection, why: str) -> None:
         turn = self._turn

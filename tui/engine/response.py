@@ -18,7 +18,6 @@ from tui.core.edits.hunk import PLACED
 from tui.core.meter import Meter
 from tui.core.wire.events import (
     ArgumentsDelta,
-    Event,
     InputDelta,
     ItemAdded,
     ItemDone,
@@ -115,11 +114,13 @@ class Calls:
         self.all.append(call)
         return call
 
-    def delta(self, key: str, delta: str) -> int:
-        """More of a call's input; returns how many characters of it were taken."""
+    def streaming(self, key: str) -> Call | None:
+        """The call of this key, as long as its end was not said."""
         call = self._keyed.get(key)
-        if call is None or call.done:
-            return 0
+        return None if call is None or call.done else call
+
+    def delta(self, call: Call, delta: str) -> None:
+        """More of a call's input."""
         call.parts.append(delta)
         if call.twins:
             self._compare(call, delta)
@@ -128,7 +129,6 @@ class Calls:
             self._state.wake()
         elif call.shell and call.parts.length < _SEEN_EARLY_CHARS and names_patch(call.text):
             self._turn_patch(call)
-        return len(delta)
 
     def said(self, key: str) -> str | None:
         """What the deltas of a call have said; None: it is compared with an earlier one."""
@@ -383,7 +383,7 @@ class Reply:
         self._prose: dict[str, OpenMessage] = {}
         self._reasoning: dict[str, Block] = {}
         self._closed = False
-        self._handlers: dict[type, Callable[..., None]] = {
+        self.handlers: dict[type, Callable[..., None]] = {
             TextDelta: self.text,
             RefusalDelta: self.text,
             InputDelta: self.call_delta,
@@ -393,12 +393,6 @@ class Reply:
             ItemAdded: self.added,
             ItemDone: self.done,
         }
-
-    def event(self, event: Event, now: float) -> None:
-        """An event of this response; ``now`` in seconds."""
-        handler = self._handlers.get(type(event))
-        if handler is not None and (not self._closed or handler == self.done):
-            handler(event, now)
 
     @property
     def started(self) -> bool:
@@ -442,7 +436,16 @@ class Reply:
         """More of a call's input."""
         self._count(now, event.delta)
         key = self.slots.of(_KINDS[type(event)], event.item_id, event.output_index)
-        self.chars += self.calls.delta(key, event.delta)
+        call = self.calls.streaming(key)
+        if call is None:
+            return
+        self.chars += len(event.delta)
+        if call.landing is None or call.twins:
+            self.calls.delta(call, event.delta)
+        else:
+            call.parts.append(event.delta)
+            call.landing.feed(event.delta)
+            self._state.wake()
 
     def done(self, event: ItemDone, now: float) -> None:
         """An item is finished: its text is the authoritative one."""
@@ -511,6 +514,7 @@ class Reply:
         if self._closed:
             return
         self._closed = True
+        self.handlers = {ItemDone: self.done}
         self.calls.close()
         for prose in self._prose.values():
             prose.end(self._page, cut=cut)
@@ -556,8 +560,9 @@ class Reply:
     def _say_late(self, kind: str, key: str, text: str) -> None:
         if kind == "message":
             self._say(self._prose.get(key) or self._begin_prose(key), text)
-        else:
-            self.chars += self.calls.delta(key, text)
+        elif call := self.calls.streaming(key):
+            self.chars += len(text)
+            self.calls.delta(call, text)
 
     def _finish_prose(self, key: str, item: Item) -> None:
         prose = self._prose.get(key)

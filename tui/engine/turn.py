@@ -153,9 +153,11 @@ class Turn:
         elif handler is not None:
             handler(event, now)
         elif self._reply is not None and not self.pacer.unheard:
-            self._reply.event(event, now)
-            if self._reply.room < 0:
-                self._overlong(self._reply)
+            reply = self._reply
+            if heard := reply.handlers.get(type(event)):
+                heard(event, now)
+                if reply.room < 0:
+                    self._overlong(reply)
 
     def _holding(self, characters: int) -> None:
         """What is not yet landed counts, too."""
@@ -282,6 +284,7 @@ class Turn:
         services.state.metered()
         self._open()
         try:
+            self.wire.on_event = self.pacer.take
             self.wire.create(body)
         except DuettoError as error:
             self.lost(str(error))
