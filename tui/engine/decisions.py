@@ -39,8 +39,8 @@ class _Making(NamedTuple):
     """A decision that is being made."""
 
     work: Work[None]
-    what: str
-    total: int
+    what: str = "deciding on"
+    total: int = 0
 
     def said(self, made: int) -> str:
         """How far it is, in words."""
@@ -84,33 +84,32 @@ class HunkDecisions:
         self.on_decided: Callable[[], None] = lambda: None
         """Called after each decision."""
 
-    def handle(self, intent: Intent) -> bool:
-        """Do it, if it is about hunks."""
+    def _begun(self, intent: Intent) -> _Making | None:
+        """The decision to make; None: it is done already."""
         match intent:
             case intents.Accept(hunk_ids):
-                self._do(self._accept(hunk_ids), "accepting", self._count(hunk_ids))
+                return _Making(self._accept(hunk_ids), "accepting", self._count(hunk_ids))
             case intents.Reject(hunk_ids, words):
-                self._do(self._reject(hunk_ids, words), "rejecting", self._count(hunk_ids))
+                return _Making(self._reject(hunk_ids, words), "rejecting", self._count(hunk_ids))
             case intents.PlaceHunk(hunk_id, line):
-                self._do(self._place(hunk_id, line))
+                return _Making(self._place(hunk_id, line))
             case intents.UndoTurn():
-                self._do(self._undo_turn(), "taking back")
+                return _Making(self._undo_turn(), "taking back")
             case intents.UndoDecision():
-                self._do(self._undo_decision(), "taking back", self._size())
+                return _Making(self._undo_decision(), "taking back", self._size())
             case intents.RedoDecision():
-                self._do(self._redo_decision(), "deciding again on", self._size(again=True))
+                work = self._redo_decision()
+                return _Making(work, "deciding again on", self._size(again=True))
             case intents.StopDeciding():
                 self._stop()
+                return None
             case intents.SetAutoAccept(on):
                 self._state.status.auto_accept = on
                 self._state.restated()
-                self._decided()
             case intents.ShowDiff(path, against):
                 self._state.show_diff(path, against)
-                self._decided()
-            case _:
-                return False
-        return True
+        self._decided()
+        return None
 
     @property
     def at_work(self) -> bool:
@@ -135,14 +134,17 @@ class HunkDecisions:
             while len(self._works) > 1:
                 self._works.pop()
 
-    def _do(self, work: Work[None], what: str = "deciding on", total: int = 0) -> None:
-        """Make a decision, after those that are being made."""
-        self._works.append(_Making(work, what, total))
-        if len(self._works) == 1:
-            self._go_on()
+    def handle(self, intent: Intent | None = None) -> None:
+        """Do what is asked of hunks, after the decisions that are being made; None: go on.
 
-    def _go_on(self) -> None:
-        """Make decisions; of those on very many hunks a part in each turn of the event loop."""
+        Of those on very many hunks a part is made in each turn of the event loop.
+        """
+        if intent is not None:
+            making = self._begun(intent)
+            if making is not None:
+                self._works.append(making)
+            if making is None or len(self._works) > 1:
+                return
         until = self._clock.now() + SLICE_S
         while self._works:
             work, left = self._works[0].work, _LEAST
@@ -150,7 +152,7 @@ class HunkDecisions:
                 while (hunks := next(work, _DONE)) is not _DONE:
                     left -= hunks if isinstance(hunks, int) else 1
                     if left <= 0 and self._in_slices and self._clock.now() > until:
-                        asyncio.get_running_loop().call_later(REST_S, self._go_on)
+                        asyncio.get_running_loop().call_later(REST_S, self.handle)
                         self._decided()
                         self._say_how_far()
                         return
@@ -190,7 +192,7 @@ class HunkDecisions:
             self._state.trouble(Trouble("That hunk was not accepted", str(error)))
             return
         if self._mode == "on-accept":
-            yield from self._saving.writing(*paths)
+            yield from self._saving.writing(dict.fromkeys(paths, False))
         yield from self._tell_of_open(hunk_ids)
 
     def _reject(self, hunk_ids: tuple[int, ...] | None, words: str) -> Work[None]:
@@ -207,7 +209,7 @@ class HunkDecisions:
         able = yield from picked(chosen, lambda one: one.need is Need.DECISION)
         ids = [hunk.id for hunk in chosen] if typed or hunk_ids is not None else None
         paths = yield from self._workspace.rejecting(ids, words)
-        yield from self._saving.writing(*paths)
+        yield from self._saving.writing(dict.fromkeys(paths, False))
         stuck = yield from picked(able, _is_stuck)
         if stuck:
             self._ask_of_edited(stuck, words)
@@ -323,7 +325,7 @@ class HunkDecisions:
         if of_turn:
             yield from self._write_turn(paths, unsaved)
         elif self._mode == "on-accept":
-            yield from self._saving.writing(*paths)
+            yield from self._saving.writing(dict.fromkeys(paths, False))
         stays = self._workspace.ledger.decisions.stays
         why = f"{len(stays)} stay as they are: {stays[0]}" if stays else ""
         severity: Literal["information", "warning"] = "warning" if stays else "information"
@@ -338,7 +340,9 @@ class HunkDecisions:
             self._catalogue.moved(hunk.path, hunk.target)
         if not self._state.status.auto_accept or not whole:
             return
-        self._do(self._take_as_read(hunks, moves))
+        self._works.append(_Making(self._take_as_read(hunks, moves)))
+        if len(self._works) == 1:
+            self.handle()
 
     def _take_as_read(self, hunks: Sequence[Hunk], moves: list[Hunk]) -> Work[None]:
         private = [hunk for hunk in moves if self._catalogue.privacy(hunk.path)]
@@ -362,7 +366,7 @@ class HunkDecisions:
         Where saving is the user's, nothing of theirs goes to the disk with it.
         """
         if self._mode == "on-accept" or unsaved.isdisjoint(paths):
-            yield from self._saving.writing(*paths)
+            yield from self._saving.writing(dict.fromkeys(paths, False))
 
     def _unsaved(self) -> set[str]:
         """Of the files that a model worked on, those that are not on the disk as they are."""

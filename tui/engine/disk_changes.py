@@ -13,7 +13,6 @@ from tui.core.edits.workspace import FileRead, Workspace
 from tui.core.files import FolderEntry, GitStates, summed
 from tui.core.text.change_set import Author
 from tui.engine import intents
-from tui.engine.intents import Intent
 from tui.engine.notices import Trouble
 from tui.engine.services import Services
 from tui.errors import EditRefused, FileRefused
@@ -71,17 +70,12 @@ class DiskChanges:
         self.on_released: Callable[[], None] = lambda: None
         """Called when files may be written that could not be."""
 
-    def handle(self, intent: Intent) -> bool:
-        """Do it, if it is about what lies on the disk."""
-        match intent:
-            case intents.Reload(path):
-                self._reload(path)
-                self.on_released()
-            case _:
-                return False
+    def reload(self, intent: intents.Reload) -> None:
+        """Take a file as it is on the disk."""
+        self._reload(intent.path)
+        self.on_released()
         self._state.hunks_changed()
         self._state.retabbed()
-        return True
 
     def outside(self, paths: Iterable[str]) -> None:
         """Somebody changed files: take the changes over, but not our own echoes.
@@ -331,7 +325,7 @@ class DiskChanges:
         if choice == KEEP_MINE:
             self._overwrite(path)
         elif choice == TAKE_THEIRS:
-            self.handle(intents.Reload(path))
+            self.reload(intents.Reload(path))
         elif choice == SHOW_DIFF:
             self._state.show_diff(path, "disk")
             self.conflict(path)  # the question stays while it is looked at

@@ -54,8 +54,8 @@ class Foreground:
         self._suggest()
         services.state.before_drain.append(self._frame)
 
-    def handle(self, intent: Intent) -> bool:
-        """Do it, if it is about the conversation."""
+    def handle(self, intent: Intent) -> None:
+        """Do what the user asks of the conversation."""
         match intent:
             case intents.Prompt(text):
                 self.prompt(text)
@@ -73,10 +73,6 @@ class Foreground:
                 self._let_go()
             case intents.Prewarm():
                 self._prewarm()
-            case intents.Interrupt():
-                self._handover = ""
-                self._backlog.calm()
-                self._interrupt()
             case intents.Switch(role):
                 self._switch(role)
             case intents.SetEffort() | intents.SetTier() | intents.Throttle():
@@ -84,9 +80,6 @@ class Foreground:
                 self._services.state.restated()
             case intents.NewConversation():
                 self._forget()
-            case _:
-                return False
-        return True
 
     def prompt(self, text: str) -> None:
         """Send this now; what streams is interrupted first."""
@@ -97,7 +90,7 @@ class Foreground:
             return
         self._backlog.add(text, "redirect")
         self._handover = ""
-        self._interrupt()
+        self.interrupt()
 
     @property
     def unsent(self) -> list[str]:
@@ -173,8 +166,14 @@ class Foreground:
         if text := self._backlog.first():
             self._begin(text)
 
-    def _interrupt(self) -> None:
-        """Freeze at this character, then tell the wire; synchronous from end to end."""
+    def interrupt(self, esc: intents.Interrupt | None = None) -> None:
+        """Freeze at this character, then tell the wire; synchronous from end to end.
+
+        ``esc``: the user wants a rest, so nothing follows by itself.
+        """
+        if esc is not None:
+            self._handover = ""
+            self._backlog.calm()
         turn = self._turn
         if turn is None or turn.stopped:
             return
@@ -220,7 +219,7 @@ class Foreground:
         turn = self._turn
         if turn is not None and not turn.stopped:
             self._handover = turn.request.text
-            self._interrupt()
+            self.interrupt()
         self._services.state.restated()
 
     def _forget(self) -> None:
@@ -228,7 +227,7 @@ class Foreground:
         self._forgetting = True
         self._handover = ""
         if self._turn is not None:
-            self._interrupt()
+            self.interrupt()
             if self._turn is not None:
                 return
         self._forgetting = False

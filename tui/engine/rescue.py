@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, TypeVar
 from tui.core.edits.workspace import Workspace
 from tui.core.unsaved import TypedText, Unsaved, UnsavedFile, all_of, bring_back, typed_text
 from tui.engine import intents
-from tui.engine.intents import Intent
 from tui.engine.notices import Trouble
 from tui.engine.ports import Rescue
 from tui.engine.services import Services
@@ -268,24 +267,16 @@ class Rescuing:
         self._state = services.state
         self._open_files = services.open_files
         self._kept: list[Unsaved] = []
+        self._ports = services.ports
 
     async def look(self, rescue: Rescue) -> None:
         """Tell at the start what is there."""
         self._kept = await asyncio.to_thread(rescue.kept)
         self._announce()
 
-    def handle(self, intent: Intent, rescue: Rescue | None) -> bool:
-        """Do it, if it is about what was kept."""
-        match intent:
-            case intents.Restore():
-                self._act(rescue, restore=True)
-            case intents.Dismiss():
-                self._act(rescue, restore=False)
-            case _:
-                return False
-        return True
-
-    def _act(self, rescue: Rescue | None, *, restore: bool) -> None:
+    def handle(self, intent: intents.Restore | intents.Dismiss) -> None:
+        """Bring back what was kept, or remove it."""
+        rescue, restore = self._ports.rescue, isinstance(intent, intents.Restore)
         if rescue is None or not self._kept:
             self._state.trouble(
                 Trouble("Nothing was rescued for this workspace", severity="information")

@@ -21,7 +21,6 @@ from tui.core.files import MAX_BYTES, FileRead, Prepared, is_ignore_file
 from tui.core.steps import AT_ONCE, Work, finished
 from tui.engine import intents
 from tui.engine.disk_changes import DiskChanges
-from tui.engine.intents import Intent
 from tui.engine.notices import Trouble
 from tui.engine.open_files import SAVE
 from tui.engine.services import Services
@@ -76,27 +75,9 @@ def bring(
     Every file is looked at before the first one is written. If a write fails all the same,
     those before it are taken back. ``why_not`` is asked of files that were read just now.
     """
-    changing = {path: plan for path, plan in plans.items() if plan.data != plan.expected}
-    reads = {path: files.read(path) for path in changing}
-    obstacles = {path: _obstacle(path, plan, reads[path]) for path, plan in changing.items()}
-    again = _once_more(changing, reads)
-    written = {path for path, plan in changing.items() if None not in (plan.data, plan.expected)}
-    whys = {
-        path: why or again.get(path, "") or (why_not(path) if path in written else "")
-        for path, why in obstacles.items()
-    }
-    if refusals := {path: why for path, why in whys.items() if why}:
+    steps, refusals = _steps(files, plans, why_not)
+    if refusals or not steps:
         return refusals
-    changing = {path: plan for path, plan in changing.items() if path not in again}
-    if not changing:
-        return {}
-    return _together(files, _steps(files, changing, reads), journal)
-
-
-def _together(
-    files: WorkspaceFiles, steps: Sequence[Step], journal: WriteLog | None
-) -> dict[str, str]:
-    """Write these into the journal, make them ready, and carry them out."""
     unkept: FileRefused | None = None
     if journal is not None:
         needed = len(steps) > 1  # one file that is replaced whole is old or new by itself
@@ -155,7 +136,10 @@ def _carried_out(
     files.modes.update({step.path: step.mode for step in steps if step.mode is not None})
     for step in steps:
         try:
-            _bring(files, step.path, step.before, step.after)
+            if step.after is not None:
+                files.write(step.path, step.after, step.before)
+            elif step.before is not None:
+                files.delete(step.path, step.before)
         except FileRefused as error:
             stuck = not _is_old(files, step)
             half = "; some of it is written: duetto puts that right when it is started again"
@@ -166,7 +150,7 @@ def _carried_out(
             journal.done(step.path)
     for step in reversed(done) if refusals else ():
         try:
-            _bring(files, step.path, step.after, step.before)
+            _put(files, step.path, step.after, step.before)
             files.sweep((), "", step.folders)
         except FileRefused as error:
             refusals[step.path] = f"could not be put back: {error}"
@@ -181,18 +165,30 @@ def _is_old(files: WorkspaceFiles, step: Step) -> bool:
     if state_of(step, read) not in (State.TORN, State.NEW):
         return True
     try:
-        _bring(files, step.path, read.data, step.before)
+        _put(files, step.path, read.data, step.before)
     except FileRefused:
         return False
     return True
 
 
 def _steps(
-    files: WorkspaceFiles, plans: Mapping[str, DiskPlan], reads: Mapping[str, FileRead]
-) -> list[Step]:
-    """What the journal keeps of the plans."""
-    modes = {path: reads[path].mode for path in plans}
-    return [
+    files: WorkspaceFiles, plans: Mapping[str, DiskPlan], why_not: Callable[[str], str]
+) -> tuple[list[Step], dict[str, str]]:
+    """What is to be written, as the journal keeps it; or why that cannot be, by the path."""
+    changing = {path: plan for path, plan in plans.items() if plan.data != plan.expected}
+    reads = {path: files.read(path) for path in changing}
+    obstacles = {path: _obstacle(path, plan, reads[path]) for path, plan in changing.items()}
+    again = _once_more(changing, reads)
+    written = {path for path, plan in changing.items() if None not in (plan.data, plan.expected)}
+    whys = {
+        path: why or again.get(path, "") or (why_not(path) if path in written else "")
+        for path, why in obstacles.items()
+    }
+    if refusals := {path: why for path, why in whys.items() if why}:
+        return [], refusals
+    changing = {path: plan for path, plan in changing.items() if path not in again}
+    modes = {path: reads[path].mode for path in changing}
+    steps = [
         Step(
             path,
             plan.expected,
@@ -201,8 +197,9 @@ def _steps(
             files.missing_folders(path) if plan.expected is None else (),
             modes[path] or modes.get(plan.origin),
         )
-        for path, plan in plans.items()
+        for path, plan in changing.items()
     ]
+    return steps, {}
 
 
 def _obstacle(path: str, plan: DiskPlan, read: FileRead) -> str:
@@ -239,7 +236,7 @@ def _once_more(plans: Mapping[str, DiskPlan], reads: Mapping[str, FileRead]) -> 
     return again
 
 
-def _bring(files: WorkspaceFiles, path: str, old: bytes | None, new: bytes | None) -> None:
+def _put(files: WorkspaceFiles, path: str, old: bytes | None, new: bytes | None) -> None:
     """Make a file new that is old. Raises FileRefused."""
     if new is not None:
         files.write(path, new, old)
@@ -285,18 +282,13 @@ class Saving:
         self.on_written: Callable[[list[str]], None] = lambda paths: None
         """Called with the paths whose new text lies on the disk."""
 
-    def handle(self, intent: Intent) -> bool:
-        """Do it, if it is about saving."""
-        match intent:
-            case intents.SaveFile(path, force):
-                self._told.clear()
-                self.write(path, force=force)
-                self._say_what_is_left_out(path)
-            case _:
-                return self.changes.handle(intent)
+    def save(self, intent: intents.SaveFile) -> None:
+        """The user saves a file."""
+        self._told.clear()
+        self.write(intent.path, force=intent.force)
+        self._say_what_is_left_out(intent.path)
         self._state.hunks_changed()
         self._state.retabbed()
-        return True
 
     def outside(self, paths: Iterable[str]) -> None:
         """Somebody changed files (no path: maybe any open one): take the changes over."""
@@ -312,13 +304,7 @@ class Saving:
         On a refusal the hunks are pending again. While the formatter is at work on one of them
         nothing is written: what it makes of the old text would take the new one away.
         """
-        finished(self.writing(*paths, force=force))
-
-    def writing(self, *paths: str, force: bool = False) -> Work[None]:
-        """The same, with pauses while it is found out what belongs on the disk."""
-        forced = dict.fromkeys(paths, force)
-        if not self._must_wait(forced):
-            yield from self._write(forced)
+        finished(self.writing(dict.fromkeys(paths, force)))
 
     def _must_wait(self, forced: dict[str, bool]) -> bool:
         """Whether the formatter is at work on a file: then all are written later."""
@@ -344,10 +330,12 @@ class Saving:
         """The formatter is done with some files, or a question about one is answered."""
         asked = self._workspace.conflicts if self._can_ask else ()
         for plans in self.later.take({*self.changes.held, *asked, *self._asking}):
-            finished(self._write(plans))
+            finished(self.writing(plans))
 
-    def _write(self, forced: dict[str, bool]) -> Work[None]:
-        """Write these files; those that are forced over whatever lies there."""
+    def writing(self, forced: dict[str, bool]) -> Work[None]:
+        """Write these, with pauses; path -> whether it is written over whatever lies there."""
+        if self._must_wait(forced):
+            return
         paths = tuple(forced)
         blocked = [path for path in paths if path in self._workspace.conflicts and not forced[path]]
         if blocked:
@@ -412,7 +400,7 @@ class Saving:
         self._state.retabbed()
 
     def _overwrite(self, path: str) -> None:
-        self.handle(intents.SaveFile(path, force=True))
+        self.save(intents.SaveFile(path, force=True))
         self._write_waiting()
 
     def _say_what_is_left_out(self, path: str) -> None:

@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from tui.core.conversation import Transcript
 from tui.core.edits.workspace import Workspace
@@ -123,6 +123,7 @@ class Session:
         """The workspace's folders, for the file tree."""
         self.diffs = Diffs(services)
         """What files are compared with, for `intents.ShowDiff`."""
+        self._handlers = self._handlers_by_type()
         self._state.before_turn.append(self.diffs.turn_begins)
 
     @property
@@ -167,15 +168,53 @@ class Session:
     def submit(self, intent: Intent) -> None:
         """Do what the user asks; returns at once, never raises for what a user may ask."""
         if isinstance(intent, intents.UndoTurn) and self.status.busy:
-            self._foreground.handle(intents.Interrupt())
-        if self._foreground.handle(intent) or self._deciding.handle(intent):
-            return
-        if self._saving.handle(intent):
-            return
-        if self._rescuing.handle(intent, self._ports.rescue):
-            return
-        if not self._verification.handle(intent):
-            self._look(intent)
+            self._foreground.interrupt(intents.Interrupt())
+        self._handlers.get(type(intent), self._look)(intent)
+
+    def _handlers_by_type(self) -> dict[type, Callable[[Any], None]]:
+        """Who does what; all else is about what is looked at."""
+        foreground, saving = self._foreground, self._saving
+        of_conversation = (
+            intents.Prompt,
+            intents.Queue,
+            intents.Steer,
+            intents.Unqueue,
+            intents.EditQueued,
+            intents.HoldQueued,
+            intents.Prewarm,
+            intents.Switch,
+            intents.SetEffort,
+            intents.SetTier,
+            intents.Throttle,
+            intents.NewConversation,
+        )
+        of_hunks = (
+            intents.Accept,
+            intents.Reject,
+            intents.PlaceHunk,
+            intents.UndoTurn,
+            intents.UndoDecision,
+            intents.RedoDecision,
+            intents.StopDeciding,
+            intents.SetAutoAccept,
+            intents.ShowDiff,
+        )
+        of_commands = (
+            intents.Verify,
+            intents.RunCommand,
+            intents.StopCommand,
+            intents.SendFailure,
+        )
+        return {
+            intents.Interrupt: foreground.interrupt,
+            **dict.fromkeys(of_conversation, foreground.handle),
+            **dict.fromkeys(of_hunks, self._deciding.handle),
+            **dict.fromkeys(of_commands, self._verification.handle),
+            intents.SaveFile: saving.save,
+            intents.Reload: saving.changes.reload,
+            intents.Restore: self._rescuing.handle,
+            intents.Dismiss: self._rescuing.handle,
+        }
 
     def drain(self) -> Notices:
         """What changed since the last drain, merged."""

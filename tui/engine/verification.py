@@ -62,8 +62,8 @@ class Verification:
         """True while a command runs, is looked for, or is asked about."""
         return self._task is not None
 
-    def handle(self, intent: Intent) -> bool:
-        """Do it, if it is about commands."""
+    def handle(self, intent: Intent) -> None:
+        """Run a command, stop it, or send what it left."""
         match intent:
             case intents.Verify():
                 self._start(self._verify(), "verify")
@@ -74,9 +74,6 @@ class Verification:
                 self._stop()
             case intents.SendFailure():
                 self._send_failure()
-            case _:
-                return False
-        return True
 
     def _start(self, work: Coroutine[object, object, None], name: str) -> None:
         if self._task is not None:
