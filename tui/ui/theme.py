@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,12 +31,11 @@ def is_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-def themes_dir() -> Traversable:
+def themes_dir() -> Path:
     """Where duetto's own are: in the wheel beside the code, else in the checkout."""
-    packed = resources.files("tui") / "themes"
-    if packed.is_dir():
-        return packed
-    return Path(__file__).resolve().parents[2] / "themes"
+    package = Path(__file__).resolve().parents[1]
+    packed = package / "themes"
+    return packed if packed.is_dir() else package.parent / "themes"
 
 
 class _CircleError(Exception):

@@ -90,7 +90,7 @@ class Workbench(PaintedScreen):
         )
         self.guide: Guide | None = None
         """The lesson that runs, or ran."""
-        self._was_busy = False
+        self._was_open = self._was_busy = False
         self._given_back = ""
         """The unsent prompt that the prompt box has taken back."""
         self._had_focus: Widget | None = None
@@ -103,6 +103,11 @@ class Workbench(PaintedScreen):
             yield self.panes
             yield self.status_line
             yield self._keys
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Opened the first time, it was styled a moment ago, widget by widget."""
+        event.refresh_styles = self._was_open
+        self._was_open = True
 
     def on_mount(self) -> None:
         """The prompt has the focus at the start, also over a file."""
