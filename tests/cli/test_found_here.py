@@ -13,7 +13,7 @@ import pytest
 from tui.cli import first_run
 from tui.cli.first_run import Place
 from tui.settings import Paths
-from tui.ui.first_run.port import Found, Listed, Source
+from tui.ui.first_run.port import FoundHere, Listed, ModelSource
 
 KEY = "sk-correct-horse-battery"
 LIST = json.dumps({"data": [{"id": "qwen3:32b"}, {"id": "qwen3:8b"}]}).encode()
@@ -75,8 +75,8 @@ def place(tmp_path: Path, port: int = 0, **environment: str) -> Place:
     return Place(paths, None, environment)
 
 
-async def looked(where: Place) -> tuple[tuple[Source, ...], Mapping[str, Found]]:
-    told: dict[str, Found] = {}
+async def looked(where: Place) -> tuple[tuple[ModelSource, ...], Mapping[str, FoundHere]]:
+    told: dict[str, FoundHere] = {}
     sources = await first_run.look(where, lambda one: told.__setitem__(one.name, one))
     return sources, told
 
@@ -85,7 +85,7 @@ async def test_a_server_names_its_models_smallest_first(tmp_path: Path) -> None:
     async with serving(http(LIST)) as server:
         sources, told = await looked(place(tmp_path, server.port))
     assert sources[0].models == ("qwen3:8b", "qwen3:32b")
-    assert told["Mine"] == Found("Mine", f"2 models on 127.0.0.1:{server.port}", "found")
+    assert told["Mine"] == FoundHere("Mine", f"2 models on 127.0.0.1:{server.port}", "found")
 
 
 async def test_no_key_is_sent_to_whoever_listens(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ async def test_no_key_is_sent_to_whoever_listens(tmp_path: Path) -> None:
         http(b"<html>a page</html>"),
         http(b'{"data": []}'),
         http(b"not json"),
-        http(b"{}", "404 Not Found"),
+        http(b"{}", "404 Not FoundHere"),
         http(b"{}", "500 Oops"),
         b"SSH-2.0-OpenSSH_9.2\r\n",
         b"\x00\xff" * 200,
@@ -144,7 +144,7 @@ async def test_one_who_wants_a_key_is_offered_with_it(tmp_path: Path) -> None:
 async def test_a_key_that_is_refused_is_said_by_its_name(tmp_path: Path) -> None:
     async with serving(http(b"{}", "401 No")) as server:
         where = place(tmp_path, server.port, MINE_KEY=KEY)
-        listed = await first_run.models_of(Source("mine", "Mine", ""), where)
+        listed = await first_run.models_of(ModelSource("mine", "Mine", ""), where)
     assert listed.models == ()
     assert "refused the key: check MINE_KEY" in listed.wrong
     assert KEY not in listed.wrong
@@ -163,7 +163,7 @@ async def test_nothing_at_all_is_no_error(tmp_path: Path) -> None:
 
 
 async def test_somebody_nobody_knows_is_an_answer_too(tmp_path: Path) -> None:
-    listed = await first_run.models_of(Source("gone", "Gone", ""), place(tmp_path))
+    listed = await first_run.models_of(ModelSource("gone", "Gone", ""), place(tmp_path))
     assert listed == Listed((), "There is no provider 'gone' any more.")
 
 
@@ -184,4 +184,4 @@ async def test_a_folder_with_tests_says_how_they_are_run(tmp_path: Path) -> None
     (tmp_path / "work" / "test_one.py").write_text("")
     where = place(tmp_path)
     _, told = await looked(Place(where.paths, tmp_path / "work", {}))
-    assert told["tests"] == Found("tests", "pytest found", "found")
+    assert told["tests"] == FoundHere("tests", "pytest found", "found")

@@ -12,7 +12,7 @@ from rich.style import Style
 
 from tui.ui.conversation import markdown_stream
 from tui.ui.conversation.markdown_stream import MarkdownStream
-from tui.ui.rows import Line
+from tui.ui.rows import StyledLine
 
 WIDTH = 60
 _WORD = re.compile(r"w\d+w")
@@ -66,7 +66,7 @@ def markdown(draw: st.DrawFn) -> str:
     return draw(st.sampled_from(["\n", "\n", "\r\n"])).join(lines)
 
 
-def texts(lines: list[Line]) -> list[str]:
+def texts(lines: list[StyledLine]) -> list[str]:
     return ["".join(text for text, _ in line.pieces) for line in lines]
 
 
@@ -108,10 +108,10 @@ def test_a_piece_of_an_answer_costs_little_however_long_it_is(
 ) -> None:
     spent = 0
 
-    def counting(source: str, *args: object) -> list[Line]:
+    def counting(source: str, *args: object) -> list[StyledLine]:
         nonlocal spent
         spent += len(source) + 20 * source.count("[") + 9 * source.count("\n")
-        return [Line([(source, Style())])]
+        return [StyledLine([(source, Style())])]
 
     monkeypatch.setattr(markdown_stream, "markdown_lines", counting)
     monkeypatch.setattr(markdown_stream, "code_lines", counting)

@@ -17,7 +17,7 @@ from tui.ui.editor import tabs
 from tui.ui.editor.paint import BARS, GUTTER_GHOST
 from tui.ui.key_words import KeyWords
 from tui.ui.keymap import KEYMAP, actions
-from tui.ui.palette import Palette
+from tui.ui.palette import ActionPalette
 from tui.ui.screens.help import SIGNS, help_content
 from tui.ui.terminal.input_stream import InputStream
 
@@ -63,8 +63,8 @@ def test_terminals_can_send_every_key(key: str) -> None:
 async def test_a_second_palette_over_the_help_or_right_after_the_first_one_breaks_nothing() -> None:
     async with running(ScriptedSession()) as (app, pilot):
         await pilot.press("ctrl+p", "f1", "ctrl+p", "f1")
-        assert isinstance(app.screen, Palette)
+        assert isinstance(app.screen, ActionPalette)
         app.screen.dismiss()
         app.action_command_palette()
         await pilot.press("escape", "ctrl+p")
-        assert [type(screen) for screen in app.screen_stack[1:]] == [Palette]
+        assert [type(screen) for screen in app.screen_stack[1:]] == [ActionPalette]

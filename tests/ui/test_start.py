@@ -21,7 +21,7 @@ from tui.engine.intents import Interrupt
 from tui.ui import sheets, theme
 from tui.ui.app import DuettoApp
 from tui.ui.screens.leave import LeaveScreen
-from tui.ui.tick import FRAME_S, Frame
+from tui.ui.tick import FRAME_S, FrameTimer
 
 
 def test_what_the_first_paint_waits_for_is_on_the_list_with_a_reason() -> None:
@@ -108,7 +108,7 @@ def post(call: Callable[[], None]) -> None:
 
 async def test_many_wakes_are_one_frame() -> None:
     painted = asyncio.Event()
-    frame = Frame(painted.set, post)
+    frame = FrameTimer(painted.set, post)
     for _ in range(1000):
         frame.wake()
     await painted.wait()
@@ -116,13 +116,13 @@ async def test_many_wakes_are_one_frame() -> None:
 
 
 async def test_nothing_is_scheduled_while_nothing_changes() -> None:
-    frame = Frame(lambda: None, post)
+    frame = FrameTimer(lambda: None, post)
     await asyncio.sleep(2 * FRAME_S)
     assert frame.count == 0
 
 
 async def test_a_stopped_frame_never_paints() -> None:
-    frame = Frame(lambda: None, post)
+    frame = FrameTimer(lambda: None, post)
     frame.wake()
     frame.stop()
     frame.wake()
@@ -166,7 +166,7 @@ def test_an_expensive_frame_is_followed_by_a_bounded_pause(
         loop.now_s += cost_s
 
     with patch("tui.ui.tick.asyncio.get_running_loop", lambda: loop):
-        frame = Frame(paint, post)
+        frame = FrameTimer(paint, post)
     frame.wake()
     for _ in range(5):
         loop.step()

@@ -26,7 +26,7 @@ from tui.cli.practice import guided, rehearsed
 from tui.core.programs import safe_path
 from tui.errors import EXIT_OK, DuettoError, EndpointError
 from tui.settings import Paths, Settings, parse
-from tui.ui.first_run.port import Found, Listed, Source
+from tui.ui.first_run.port import FoundHere, Listed, ModelSource
 from tui.ui.terminal import facts as terminal_facts
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tui.cli.practice import Guided
     from tui.engine.session import SessionOptions
     from tui.ui.app import DuettoApp
-    from tui.ui.first_run.port import Choice, Found, Listed, Source
+    from tui.ui.first_run.port import Choice, FoundHere, Listed, ModelSource
 
 
 _HEAD = """\
@@ -98,7 +98,7 @@ _OTHERS = re.compile(
     r"embed|whisper|\btts\b|-tts|dall-e|moderation|transcri|rerank|image|realtime|audio|sora|guard"
 )
 _SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)b(?![a-z])")
-Tell = Callable[[Found], None]
+Tell = Callable[[FoundHere], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,26 +111,26 @@ class Place:
     environment: Mapping[str, str]
 
 
-async def look(place: Place, tell: Tell) -> tuple[Source, ...]:
+async def look(place: Place, tell: Tell) -> tuple[ModelSource, ...]:
     """All of it, at the same time; servers of this machine come first. Never raises."""
     known = await asyncio.to_thread(_providers, place.paths)
     local = {name: one for name, one in known.items() if one.local}
     for name in SERVERS:
         if name in local:
-            tell(Found(local[name].title, "looking…", "looking"))
+            tell(FoundHere(local[name].title, "looking…", "looking"))
     keyed = _keyed(known, place.environment, tell)
     servers = [_server(name, one, place, tell) for name, one in sorted(local.items(), key=_order)]
-    tell(Found("terminal", _terminal(place.environment), "found"))
+    tell(FoundHere("terminal", _terminal(place.environment), "found"))
     rest = (_git(tell), _tests(place, tell))
     # not an except: what a stranger's server can break is not known beforehand
     found = await asyncio.gather(*servers, *rest, return_exceptions=True)
     for one in found:
         if isinstance(one, BaseException):
             log.warning("looking around: %s", type(one).__name__)
-    return (*(one for one in found if isinstance(one, Source)), *keyed)
+    return (*(one for one in found if isinstance(one, ModelSource)), *keyed)
 
 
-async def models_of(source: Source, place: Place) -> Listed:
+async def models_of(source: ModelSource, place: Place) -> Listed:
     """The list of somebody who was chosen, asked with the key. Never raises."""
     (found,) = await asyncio.gather(_models(source.name, place), return_exceptions=True)
     if isinstance(found, Listed):
@@ -214,9 +214,9 @@ def _by_size(model: str) -> tuple[float, str]:
 
 def _keyed(
     known: Mapping[str, Provider], environment: Mapping[str, str], tell: Tell
-) -> list[Source]:
+) -> list[ModelSource]:
     """The providers whose keys are in the environment: by the variables' names."""
-    sources: list[Source] = []
+    sources: list[ModelSource] = []
     for name, one in known.items():
         variable = one.variable(environment)
         if one.local or not variable or not environment.get(variable, "").strip():
@@ -224,36 +224,36 @@ def _keyed(
         try:
             host = urlsplit(one.address(environment)).hostname
         except (EndpointError, ValueError) as error:
-            tell(Found(one.title, f"{variable} is set. {error}", "odd"))
+            tell(FoundHere(one.title, f"{variable} is set. {error}", "odd"))
             continue
-        tell(Found(one.title, f"{variable} is set", "found"))
+        tell(FoundHere(one.title, f"{variable} is set", "found"))
         asks = f"asks {host} for its models, with {variable}"
-        sources.append(Source(name, one.title, f"{variable} is set", asks=asks))
+        sources.append(ModelSource(name, one.title, f"{variable} is set", asks=asks))
     return sources
 
 
-async def _server(name: str, one: Provider, place: Place, tell: Tell) -> Source | None:
+async def _server(name: str, one: Provider, place: Place, tell: Tell) -> ModelSource | None:
     """A server at the port that it chooses by itself; None: there is none that could answer."""
     where = f"127.0.0.1:{one.port}"
     if not await _listens(one.port or 0):
         if name in SERVERS:
-            tell(Found(one.title, "nobody listens", "nothing"))
+            tell(FoundHere(one.title, "nobody listens", "nothing"))
         return None
     spec = one.spec({}, f"http://{where}/v1")
     found = await listed(name, msgspec.structs.replace(spec, key_env=""), "", LIST_S)
     variable = one.variable(place.environment)
     if found.models:
         count = f"{len(found.models)} model{'s' * (len(found.models) > 1)} on {where}"
-        tell(Found(one.title, count, "found"))
-        return Source(name, one.title, count, found.models)
+        tell(FoundHere(one.title, count, "found"))
+        return ModelSource(name, one.title, count, found.models)
     if variable and place.environment.get(variable, "").strip():
-        tell(Found(one.title, f"something on {where}, and {variable} is set", "found"))
+        tell(FoundHere(one.title, f"something on {where}, and {variable} is set", "found"))
         asks = f"asks {where} for its models, with {variable}"
-        return Source(name, one.title, "", asks=asks)
+        return ModelSource(name, one.title, "", asks=asks)
     wrong = found.wrong
     if wrong == NO_MODEL and name == "ollama":
         wrong += " ollama pull NAME gets one."
-    tell(Found(one.title, f"something on {where}, but: {wrong}", "odd"))
+    tell(FoundHere(one.title, f"something on {where}, but: {wrong}", "odd"))
     return None
 
 
@@ -275,7 +275,11 @@ async def _git(tell: Tell) -> None:
     path = safe_path(os.environ, os.getcwd())
     program = shutil.which("git", path=path)
     if program is None:
-        tell(Found("git", "not found: no states in the file tree, no diff against HEAD", "nothing"))
+        tell(
+            FoundHere(
+                "git", "not found: no states in the file tree, no diff against HEAD", "nothing"
+            )
+        )
         return
     version = ""
     with contextlib.suppress(OSError, TimeoutError):
@@ -294,7 +298,7 @@ async def _git(tell: Tell) -> None:
         finally:
             if running.returncode is None:
                 running.kill()
-    tell(Found("git", version[:24] or "found", "found"))
+    tell(FoundHere("git", version[:24] or "found", "found"))
 
 
 async def _tests(place: Place, tell: Tell) -> None:
@@ -306,12 +310,12 @@ async def _tests(place: Place, tell: Tell) -> None:
     try:
         command = await asyncio.to_thread(workspace_commands.find_verify, place.here, Settings())
     except (DuettoError, OSError) as error:
-        tell(Found("tests", str(error), "odd"))
+        tell(FoundHere("tests", str(error), "odd"))
         return
     if command is None:
-        tell(Found("tests", "no test command found in this folder", "nothing"))
+        tell(FoundHere("tests", "no test command found in this folder", "nothing"))
     else:
-        tell(Found("tests", command.source, "found"))
+        tell(FoundHere("tests", command.source, "found"))
 
 
 def remember(state_dir: Path, choice: str) -> None:
@@ -351,15 +355,15 @@ class FirstRun:
 
         app.push_screen(FirstRunScreen(self, lambda: self.go_on(app)))
 
-    async def look(self, tell: Callable[[Found], None]) -> tuple[Source, ...]:
+    async def look(self, tell: Callable[[FoundHere], None]) -> tuple[ModelSource, ...]:
         """See `Port`."""
         return await look(self._place(), tell)
 
-    async def models(self, source: Source) -> Listed:
+    async def models(self, source: ModelSource) -> Listed:
         """See `Port`."""
         return await models_of(source, self._place())
 
-    def config(self, source: Source, fast: str, deep: str) -> str:
+    def config(self, source: ModelSource, fast: str, deep: str) -> str:
         """See `Port`."""
         return text_of(source.name, fast, deep)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
     from tui.ui.theme import ThemeLibrary
-    from tui.ui.theming.theme_file import Reading
+    from tui.ui.theming.theme_file import ThemeReading
 
 
 @click.group("theme")
@@ -139,7 +139,7 @@ def _line_of(text: str, colour: str) -> int:
     return line if there and there[0].lstrip().startswith(key[1]) else 0
 
 
-def _read(library: ThemeLibrary, which: str) -> tuple[Traversable, Reading]:
+def _read(library: ThemeLibrary, which: str) -> tuple[Traversable, ThemeReading]:
     """A theme by name, or a file. Raises SettingsError."""
     from tui.ui.theme import read_file
 

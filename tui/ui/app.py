@@ -31,7 +31,7 @@ from tui.ui.sheets import behind as sheets_behind
 from tui.ui.terminal.notifying import Moment
 from tui.ui.terminal.terminal_app import TerminalApp
 from tui.ui.theming.theme_manager import ThemeManager
-from tui.ui.tick import Frame
+from tui.ui.tick import FrameTimer
 from tui.ui.widgets.field import Field, tame
 
 
@@ -82,7 +82,7 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
         """Copies by a program of this machine's desktop; False: there is none."""
         self.on_begun: Callable[[], None] = lambda: None
         """Called when the first picture is on the screen and the session runs."""
-        self._frame: Frame | None = None
+        self._frame: FrameTimer | None = None
         self._was_busy = self._stopped_first = False
 
     def reduce_motion(self) -> None:
@@ -124,7 +124,7 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Wire the frame; the session starts when the first frame is on the screen."""
-        self._frame = Frame(self._paint, self.call_later)
+        self._frame = FrameTimer(self._paint, self.call_later)
         self._frame.stamp = self.stamp
         self.leaving.before = self._frame.stop
         first = self.session.input_first
@@ -183,10 +183,10 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
         Textual's gives it an id, and ends the app where another one is under the help, or not
         quite gone.
         """
-        from tui.ui.palette import Palette
+        from tui.ui.palette import ActionPalette
 
-        if not any(isinstance(screen, Palette) for screen in self.screen_stack):
-            self.push_screen(Palette())
+        if not any(isinstance(screen, ActionPalette) for screen in self.screen_stack):
+            self.push_screen(ActionPalette())
 
     def action_leader(self) -> None:
         """List what the next key does here. Raises SkipAction on a screen of its own keys."""

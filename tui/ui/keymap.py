@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from textual.screen import Screen
 
-    from tui.ui.keys.remapping import Refused
+    from tui.ui.keys.remapping import RefusedKey
 
 
 SHIPPED: tuple[Key, ...] = tuple(
@@ -94,9 +94,9 @@ def stand_in(key: Key) -> str:
 _now = _Now()
 
 
-def use(wishes: Mapping[str, object]) -> list[Refused]:
+def use(wishes: Mapping[str, object]) -> list[RefusedKey]:
     """Have these keys from now on (``[keys]`` of the settings); what is not granted is returned."""
-    refused: list[Refused] = []
+    refused: list[RefusedKey] = []
     table: Sequence[Key] = SHIPPED
     if wishes:
         from tui.ui.keys.remapping import remapped  # few have keys of their own

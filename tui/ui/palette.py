@@ -36,7 +36,7 @@ _ACTION_OF = {"undo": "undo_turn", "review": "review_turn", "help": "app.help", 
 """Slash commands whose key's action has another name."""
 
 
-class Palette(CommandPalette):
+class ActionPalette(CommandPalette):
     """Textual's; what is chosen is done once, and it closes nothing but itself.
 
     A second Enter may be on its way when the first one has closed it.

@@ -24,7 +24,7 @@ Piece = tuple[str, Style]
 """Inert text of one style, without line breaks."""
 
 
-class Target(NamedTuple):
+class RowTarget(NamedTuple):
     """What Enter, a click or a review key on a row acts upon."""
 
     kind: Literal["hunk", "place", "fold", "file", "code", "message", "card"]
@@ -214,13 +214,13 @@ def spread(left: list[Piece], right: list[Piece], width: int) -> list[Piece]:
     return [*shown, (" " * max(room, 0), Style.null()), *right]
 
 
-class Line(NamedTuple):
+class StyledLine(NamedTuple):
     """A row of content before it gets its margins."""
 
     pieces: Iterable[Piece]
     back: str = ""
     """The palette's name of the background that fills the row; empty: the pane's own."""
-    target: Target | None = None
+    target: RowTarget | None = None
 
 
 def waits(pieces: Iterable[Piece]) -> bool:
@@ -228,12 +228,12 @@ def waits(pieces: Iterable[Piece]) -> bool:
     return bool(getattr(pieces, "waits", False))
 
 
-class Row:
+class StyledRow:
     """A line with its margins; the strip is made when the row is first painted."""
 
     __slots__ = ("_line", "_strip", "_waits", "_width", "target")
 
-    def __init__(self, line: Line, width: int) -> None:
+    def __init__(self, line: StyledLine, width: int) -> None:
         """``width`` of the pane in cells, margins included."""
         self.target = line.target
         self._line = line

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tui.errors import SettingsError
 from tui.ui.theming.palette import Palette
-from tui.ui.theming.theme_file import LIMIT_BYTES, Complaint, Reading, reading
+from tui.ui.theming.theme_file import LIMIT_BYTES, ThemeComplaint, ThemeReading, reading
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -49,7 +49,7 @@ class ThemeLibrary:
         """``brought``: where duetto's own themes are; None: where they always are."""
         self._brought = brought or themes_dir()
         self._own: Path | None = None
-        self._readings: dict[str, Reading] = {}
+        self._readings: dict[str, ThemeReading] = {}
         self._names: list[str] = []
 
     def own_folder(self, folder: Path | None) -> None:
@@ -90,7 +90,7 @@ class ThemeLibrary:
         found = next((each for each in here if _is_file(each, name)), here[0] if here else None)
         return None if found is None else found / f"{name}.toml"
 
-    def reading(self, name: str) -> Reading:
+    def reading(self, name: str) -> ThemeReading:
         """A theme and what is wrong with its file; of one that cannot be read nothing is right.
 
         Raises SettingsError: there is no such theme.
@@ -100,16 +100,16 @@ class ThemeLibrary:
             found = self._readings[name] = self._read_or_blank(name)
         return found
 
-    def _read_or_blank(self, name: str) -> Reading:
+    def _read_or_blank(self, name: str) -> ThemeReading:
         if name not in {*self.names(), *self.own_names()}:
             raise SettingsError(f"There is no theme {name!r}; there are {', '.join(self.names())}.")
         try:
             return self._read(name)
         except SettingsError as error:
             blank = reading("", name, "", lambda _: None)
-            return blank._replace(complaints=(Complaint(f"{name}.toml", 0, str(error)),))
+            return blank._replace(complaints=(ThemeComplaint(f"{name}.toml", 0, str(error)),))
 
-    def _read(self, name: str, above: tuple[str, ...] = ()) -> Reading:
+    def _read(self, name: str, above: tuple[str, ...] = ()) -> ThemeReading:
         place = self.place(name)
         if place is None:
             raise SettingsError(f"{name}.toml is not there any more")
@@ -141,18 +141,18 @@ class ThemeLibrary:
         """A theme to build on; None: there is none, or it cannot be read."""
         return self._below(name, ("",))
 
-    def complaints(self) -> list[Complaint]:
+    def complaints(self) -> list[ThemeComplaint]:
         """What is wrong in the files of the user's folder."""
         return [one for name in self.own_names() for one in self._of_own(name)]
 
-    def _of_own(self, name: str) -> tuple[Complaint, ...]:
+    def _of_own(self, name: str) -> tuple[ThemeComplaint, ...]:
         try:
             return self.reading(name).complaints
         except SettingsError:  # it was not there when the themes were listed
             return ()
 
 
-def read_file(place: Traversable, name: str, base: Callable[[str], Palette | None]) -> Reading:
+def read_file(place: Traversable, name: str, base: Callable[[str], Palette | None]) -> ThemeReading:
     """Read one file. Raises SettingsError: it cannot be read, or is no text."""
     try:
         if not place.is_file():
@@ -232,7 +232,7 @@ def own_folder(folder: Path | None) -> None:
     library.own_folder(folder)
 
 
-def complaints() -> list[Complaint]:
+def complaints() -> list[ThemeComplaint]:
     """What is wrong in the files of the user's own folder."""
     return library.complaints()
 

@@ -21,7 +21,7 @@ FRAME_S = 1 / 60
 _WAIT_S = 0.001
 
 
-class Frame:
+class FrameTimer:
     """Schedules one call of ``paint`` however often it is woken."""
 
     def __init__(

@@ -15,7 +15,7 @@ from tui.ui.conversation import markdown_stream
 from tui.ui.conversation.markdown import markdown_lines
 from tui.ui.conversation.markdown_stream import MarkdownStream
 from tui.ui.conversation.text_view import WrappedStream
-from tui.ui.rows import Line
+from tui.ui.rows import StyledLine
 
 TEXT = """# Title
 
@@ -122,7 +122,7 @@ def plain(source: str, width: int = 40) -> list[str]:
     return [text_of(line) for line in markdown_lines(source, width)]
 
 
-def text_of(line: Line) -> str:
+def text_of(line: StyledLine) -> str:
     return "".join(text for text, _ in line.pieces).rstrip()
 
 
@@ -203,7 +203,7 @@ def wrapped(*pieces: str) -> list[str]:
     return [words(row) for row in stream.rows]
 
 
-def words(row: Line) -> str:
+def words(row: StyledLine) -> str:
     return "".join(text for text, _ in row.pieces)
 
 
@@ -218,7 +218,7 @@ def test_items_within_items_are_settled_before_they_are_many(
 ) -> None:
     asked: list[str] = []
 
-    def noted(source: str, *rest: Any) -> list[Line]:
+    def noted(source: str, *rest: Any) -> list[StyledLine]:
         asked.append(source)
         return markdown_lines(source, *rest)
 

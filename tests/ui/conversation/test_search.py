@@ -15,14 +15,14 @@ from tui.ui.conversation.markdown_stream import MarkdownStream
 from tui.ui.conversation.search import SearchPattern, TranscriptSearch, count_in_block
 from tui.ui.conversation.text_view import TextView
 from tui.ui.conversation.views import ViewContext
-from tui.ui.rows import Row
+from tui.ui.rows import StyledRow
 
 
-def rows_of(text: str, width: int = 40) -> list[Row]:
+def rows_of(text: str, width: int = 40) -> list[StyledRow]:
     stream = MarkdownStream(width - 3)
     stream.feed(text)
     stream.finish()
-    return [Row(line, width) for line in stream.rows]
+    return [StyledRow(line, width) for line in stream.rows]
 
 
 def found(words: str, text: str, width: int = 40) -> list[str]:

@@ -16,13 +16,15 @@ from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
 from tui.ui.first_run.pages import Chooser, Item
-from tui.ui.first_run.port import Choice, Found, Listed, Source
-from tui.ui.first_run.screen import FirstRunScreen, Sheet
+from tui.ui.first_run.port import Choice, FoundHere, Listed, ModelSource
+from tui.ui.first_run.screen import FirstRunScreen, RowSheet
 
-OLLAMA = Source("ollama", "Ollama", "2 models on 127.0.0.1:11434", ("qwen3:8b", "qwen3:32b"))
+OLLAMA = ModelSource("ollama", "Ollama", "2 models on 127.0.0.1:11434", ("qwen3:8b", "qwen3:32b"))
 
 
-GROQ = Source("groq", "Groq", "GROQ_API_KEY is set", asks="asks api.groq.com, with GROQ_API_KEY")
+GROQ = ModelSource(
+    "groq", "Groq", "GROQ_API_KEY is set", asks="asks api.groq.com, with GROQ_API_KEY"
+)
 
 
 SIZES = [(40, 12), (120, 36)]
@@ -35,7 +37,7 @@ class Outside:
     here = "~/ledger"
     under: Literal["practice", "here"] = "practice"
 
-    def __init__(self, *sources: Source) -> None:
+    def __init__(self, *sources: ModelSource) -> None:
         self.sources = sources
         self.found_all = asyncio.Event()
         self.found_all.set()
@@ -48,21 +50,21 @@ class Outside:
         self.chosen: list[Choice] = []
         self.went_on = 0
 
-    async def look(self, tell: Callable[[Found], None]) -> tuple[Source, ...]:
-        tell(Found("Ollama", "looking…", "looking"))
+    async def look(self, tell: Callable[[FoundHere], None]) -> tuple[ModelSource, ...]:
+        tell(FoundHere("Ollama", "looking…", "looking"))
         await self.found_all.wait()
-        tell(Found("Ollama", "nobody listens", "nothing"))
+        tell(FoundHere("Ollama", "nobody listens", "nothing"))
         for source in self.sources:
-            tell(Found(source.title, source.words, "found"))
-        tell(Found("git", "2.43.0", "found"))
+            tell(FoundHere(source.title, source.words, "found"))
+        tell(FoundHere("git", "2.43.0", "found"))
         return self.sources
 
-    async def models(self, source: Source) -> Listed:
+    async def models(self, source: ModelSource) -> Listed:
         self.asked.append(source.name)
         await self.answers.wait()
         return self.answer
 
-    def config(self, source: Source, fast: str, deep: str) -> str:
+    def config(self, source: ModelSource, fast: str, deep: str) -> str:
         return f'[models.fast]\nname = "{fast}"\n[models.deep]\nname = "{deep}"\n'
 
     def write(self, text: str) -> str:
@@ -111,7 +113,7 @@ async def test_three_ways_in_every_window(size: tuple[int, int]) -> None:
             assert way in seat.screen.text
         rows = seat.screen.text.splitlines()
         assert len(rows) <= size[1]
-        assert max(map(len, rows)) <= seat.screen.query_one(Sheet).size.width, "it is cut off"
+        assert max(map(len, rows)) <= seat.screen.query_one(RowSheet).size.width, "it is cut off"
         assert "Esc" in rows[-1] + rows[-2]
 
 
@@ -177,7 +179,7 @@ async def test_settings_that_cannot_be_written_are_on_the_clipboard() -> None:
 
 
 async def test_foreign_names_do_not_act_on_the_screen() -> None:
-    nasty = Source("ollama", "Ollama", "1 model", ("[red]bad\x1b[2J\nname",))
+    nasty = ModelSource("ollama", "Ollama", "1 model", ("[red]bad\x1b[2J\nname",))
     async with seated(Outside(nasty)) as seat:
         shown = await seat.press("2")
         assert "\x1b" not in shown

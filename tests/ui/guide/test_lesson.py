@@ -16,8 +16,8 @@ from tui.engine.intents import Interrupt, Throttle
 from tui.ui import keymap
 from tui.ui.app import DuettoApp
 from tui.ui.guide.guide import Ending, Guide
-from tui.ui.guide.lesson import STEPS, Figures, Lesson, Sight
-from tui.ui.guide.pages import Place, said
+from tui.ui.guide.lesson import STEPS, Figures, Lesson, LessonView
+from tui.ui.guide.pages import GuideContext, said
 
 
 class Pupil:
@@ -25,7 +25,7 @@ class Pupil:
 
     def __init__(self) -> None:
         self.lesson = Lesson()
-        self.sight = Sight(10.0)
+        self.sight = LessonView(10.0)
         self.lesson.begin(self.sight)
 
     def sees(self, **changes: object) -> str | None:
@@ -88,23 +88,23 @@ def test_who_never_stops_goes_on_without() -> None:
     assert pupil.sees(role="deep") is None
 
 
-NOTHING_YET, EMPTY = Sight(), Place()
+NOTHING_YET, EMPTY = LessonView(), GuideContext()
 
 
-def words_of(lesson: Lesson, place: Place = EMPTY) -> str:
+def words_of(lesson: Lesson, place: GuideContext = EMPTY) -> str:
     page = said(lesson, place)
     to_do = "".join(text for text, _ in page.to_do)
     return "\n".join((page.title, page.happened, to_do, page.why))
 
 
-def at(step: str, sight: Sight = NOTHING_YET) -> Lesson:
+def at(step: str, sight: LessonView = NOTHING_YET) -> Lesson:
     """A lesson that has come to this step."""
     before = STEPS[: STEPS.index(step)]
     return Lesson(done=set(before), sight=sight)
 
 
 def test_the_gap_is_said_as_it_was_measured() -> None:
-    lesson = at("accept", Sight(prompts=2, outcome="completed", pending=True))
+    lesson = at("accept", LessonView(prompts=2, outcome="completed", pending=True))
     lesson.figures = Figures(slow_tokens_s=50.0, own_tokens_s=1000.0)
     assert "1,000 tokens/s, 20 times as fast" in words_of(lesson)
 
@@ -119,7 +119,7 @@ def remapped() -> Iterator[None]:
 
 @pytest.mark.usefixtures("remapped")
 def test_remapped_keys_are_said_as_they_are() -> None:
-    pending = Sight(prompts=2, outcome="completed", pending=True)
+    pending = LessonView(prompts=2, outcome="completed", pending=True)
     assert "F9 or Ctrl+N a accepts all hunks" in words_of(at("accept", pending))
 
 

@@ -16,12 +16,12 @@ from tui.ui import theme
 from tui.ui.theme import ThemeLibrary
 from tui.ui.theming.contrast import TEXT_RATIO
 from tui.ui.theming.contrast_check import GROUNDS, least_contrast, texts
-from tui.ui.theming.theme_file import MIXES, MOST_COMPLAINTS, Reading, is_colour, reading
+from tui.ui.theming.theme_file import MIXES, MOST_COMPLAINTS, ThemeReading, is_colour, reading
 
 MINIMAL = '[palette]\nbackground = "#000000"\nforeground = "#ffffff"\naccent = "#00ff00"\n'
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> ThemeReading:
     return reading(text, "mine", "mine.toml", lambda name: None)
 
 

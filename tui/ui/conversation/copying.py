@@ -10,7 +10,7 @@ from tui.core.edits.hunk import Hunk
 from tui.ui.conversation.hunk_card import PatchView
 from tui.ui.conversation.markdown_stream import closes
 from tui.ui.conversation.views import BlockView
-from tui.ui.rows import Target
+from tui.ui.rows import RowTarget
 
 _OPENING = re.compile(r"(?P<lead>.*?)(?:(?P<marker>`{3,})[^`\n]*|(?P<tildes>~{3,}).*)$")
 _QUOTES = re.compile(r" {0,3}> ?")
@@ -32,7 +32,7 @@ class Copied(NamedTuple):
         return f"{count:,} character{'' if count == 1 else 's'}"
 
 
-def selected_text(target: Target | None, view: BlockView) -> Copied:
+def selected_text(target: RowTarget | None, view: BlockView) -> Copied:
     """What the keys copy of a block: the part that is selected, else all of it."""
     if target is not None and target.kind == "code":
         return Copied(fenced_code(view.block.text, target.line), "code")

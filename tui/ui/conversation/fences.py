@@ -18,7 +18,7 @@ from time import thread_time
 from typing import TYPE_CHECKING
 
 from tui.ui import theme
-from tui.ui.rows import Line, Piece, breaks, cut, flat, inert
+from tui.ui.rows import Piece, StyledLine, breaks, cut, flat, inert
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
@@ -78,7 +78,7 @@ def code_rows(code: str, language: str) -> list[list[Piece]]:
 
 def code_lines(
     code: str, language: str, width: int, before: Sequence[Iterable[Piece]] = ()
-) -> list[Line]:
+) -> list[StyledLine]:
     """Highlighted code on a panel, wrapped to ``width`` cells with one cell of padding.
 
     The colours are made when a row is painted: most of a quick answer never is. ``before``: what
@@ -94,7 +94,7 @@ def code_lines(
     if len(rows) == len(before):
         for row, old in zip(rows, before, strict=True):
             row.before = old
-    return [Line(row, "panel") for row in rows]
+    return [StyledLine(row, "panel") for row in rows]
 
 
 class CodeRow:

@@ -13,9 +13,9 @@ from tui.core.edits.roster import FileTally
 from tui.ui import theme
 from tui.ui.conversation.views import BlockView, Focus, ViewPage
 from tui.ui.rows import (
-    Line,
     Piece,
-    Target,
+    RowTarget,
+    StyledLine,
     breaks,
     clip,
     clip_left,
@@ -88,29 +88,31 @@ class FilePart(NamedTuple):
         return [] if self.shut else self.tally.hunks[self.first : self.last]
 
 
-def empty_lines(cut: bool) -> list[Line]:
+def empty_lines(cut: bool) -> list[StyledLine]:
     """A card without hunks."""
     words = "patch stopped before it named a file" if cut else "reading the patch…"
-    return [Line([(f" ✎ {words}", theme.active().style("muted"))], "panel")]
+    return [StyledLine([(f" ✎ {words}", theme.active().style("muted"))], "panel")]
 
 
-def card_lines(parts: Iterable[FilePart], width: int, focus: Focus, block: int = 0) -> list[Line]:
+def card_lines(
+    parts: Iterable[FilePart], width: int, focus: Focus, block: int = 0
+) -> list[StyledLine]:
     """The rows of these hunks on the card of a patch; ``block``: the index of its block."""
-    lines: list[Line] = []
+    lines: list[StyledLine] = []
     for part in parts:
         if part.headed:
-            target = Target("file", block, part.path)
+            target = RowTarget("file", block, part.path)
             header = _header(part.path, part.tally, width, part.shut)
             lines.append(header._replace(target=target))
         if part.earlier and not part.shut:
             words = f"     ⋯ {part.first} earlier hunk{'s' if part.first > 1 else ''}"
-            lines.append(Line([(words, theme.active().style("faint"))], "panel"))
+            lines.append(StyledLine([(words, theme.active().style("faint"))], "panel"))
         for hunk in part.hunks:
             lines += _hunk_lines(hunk, width, focus)
     return lines
 
 
-def _header(path: str, tally: FileTally, width: int, shut: bool) -> Line:
+def _header(path: str, tally: FileTally, width: int, shut: bool) -> StyledLine:
     palette = theme.active()
     total = tally.total
     decided = total - tally.waiting
@@ -128,15 +130,15 @@ def _header(path: str, tally: FileTally, width: int, shut: bool) -> Line:
         (" ▸ " if shut else " ✎ ", palette.style("accent")),
         (clip_left(one_line(path), max(room, 6)), palette.style("foreground", more="bold")),
     ]
-    return Line(spread(left, right, width), "panel")
+    return StyledLine(spread(left, right, width), "panel")
 
 
-def _hunk_lines(hunk: Hunk, width: int, focus: Focus) -> list[Line]:
+def _hunk_lines(hunk: Hunk, width: int, focus: Focus) -> list[StyledLine]:
     """Its rows; its number is the one by which the model is told of it, and all else names it."""
     palette = theme.active()
     state = look(hunk)
     focused = hunk.id == focus.hunk_id
-    target = Target("hunk", hunk.id)
+    target = RowTarget("hunk", hunk.id)
     where = f"L{hunk.start.line + 1}" if hunk.start is not None else _sought(hunk)
     left: list[Piece] = [
         (f" {hunk.id:>3} ", palette.style("faint")),
@@ -146,9 +148,9 @@ def _hunk_lines(hunk: Hunk, width: int, focus: Focus) -> list[Line]:
     right = _keys(hunk, width) if focused and focus.has_keys else []
     if not right:
         right = [(f"+{hunk.added} {MINUS}{hunk.removed} ", palette.style("faint"))]
-    lines = [Line(spread(left, right, width), "panel", target)]
+    lines = [StyledLine(spread(left, right, width), "panel", target)]
     if hunk.placeable:
-        lines.append(Line(_candidates(hunk, focus if focused else Focus()), "panel", target))
+        lines.append(StyledLine(_candidates(hunk, focus if focused else Focus()), "panel", target))
     reasons = [*(f"⚑ {flag}" for flag in hunk.flags), *([hunk.reason] if hunk.reason else [])]
     if hunk.words and hunk.words != UNDONE:
         reasons.append(f"you said: {hunk.words}")
@@ -158,7 +160,7 @@ def _hunk_lines(hunk: Hunk, width: int, focus: Focus) -> list[Line]:
     for reason in reasons:
         text = one_line(reason)
         lines += [
-            Line([("       ", style), (text[start:end], style)], "panel", target)
+            StyledLine([("       ", style), (text[start:end], style)], "panel", target)
             for start, end in breaks(text, width - 8)[:4]
         ]
     return lines + (_streamed(hunk, width) if focused and focus.opened else [])
@@ -174,19 +176,19 @@ def _sought(hunk: Hunk) -> str:
     return f"{words}, reading context"
 
 
-def _streamed(hunk: Hunk, width: int) -> list[Line]:
+def _streamed(hunk: Hunk, width: int) -> list[StyledLine]:
     """What came of a hunk that is not in the buffer."""
-    palette, target = theme.active(), Target("hunk", hunk.id)
+    palette, target = theme.active(), RowTarget("hunk", hunk.id)
     removed, added = palette.style("hunk-struck"), palette.style("hunk-accepted")
     texts = [(MINUS, text, removed) for text in hunk.base.splitlines()]
     texts += [("+", text, added) for text in hunk.agent.splitlines()]
     lines = [
-        Line([(f"       {sign}{clip(flat(inert(text)), width - 9)}", style)], "panel", target)
+        StyledLine([(f"       {sign}{clip(flat(inert(text)), width - 9)}", style)], "panel", target)
         for sign, text, style in texts[:_MOST_STREAMED]
     ]
     if more := len(texts) - len(lines):
         words = f"       ⋯ {more} more lines"
-        lines.append(Line([(words, palette.style("muted"))], "panel", target))
+        lines.append(StyledLine([(words, palette.style("muted"))], "panel", target))
     return lines
 
 
@@ -274,7 +276,7 @@ class PatchView(BlockView):
         """The hunks that have rows on a page."""
         return (hunk for part in self._parts(number) for hunk in part.hunks)
 
-    def lines(self, number: int) -> list[Line]:
+    def lines(self, number: int) -> list[StyledLine]:
         """The rows of a page as they are to be now."""
         hunks = self.context.hunks(self.block.call_id)
         stopped = self.block.state in ("cut", "failed")
@@ -290,7 +292,7 @@ class PatchView(BlockView):
             style = theme.active().style("warning")
             rows = wrap([(flat(inert(why)), style)], self.inner - 4)
             lines = lines if hunks else []
-            lines = [*lines, *(Line([("   ", style), *row], "panel") for row in rows)]
+            lines = [*lines, *(StyledLine([("   ", style), *row], "panel") for row in rows)]
         return lines
 
     def source(self, number: int) -> str:

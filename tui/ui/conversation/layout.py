@@ -27,7 +27,7 @@ from tui.ui.conversation.views import (
     ViewPage,
     welcome_lines,
 )
-from tui.ui.rows import Row, Target, inner_width
+from tui.ui.rows import RowTarget, StyledRow, inner_width
 
 _MOST_KEPT = 2_000
 """Rows that are kept of pages out of sight."""
@@ -106,7 +106,7 @@ class PageList:
             if row >= behind:
                 self.anchors[name] = row + grown
 
-    def row(self, number: int) -> Row | None:
+    def row(self, number: int) -> StyledRow | None:
         """The row of this number; None outside."""
         if not 0 <= number < self.total:
             return None
@@ -196,7 +196,7 @@ class Stop(NamedTuple):
     row: int
     view: int
     """Index of the block."""
-    target: Target
+    target: RowTarget
 
 
 class TranscriptLayout:
@@ -219,7 +219,7 @@ class TranscriptLayout:
         self._open: set[int] = set()
         """Those of them whose patch is still coming, perhaps."""
         self._focused = 0
-        self._welcome: list[Row] = []
+        self._welcome: list[StyledRow] = []
         self._welcome_key: object = None
         roster = session.workspace.roster
         context.hunks, context.files = roster.of_call, roster.files_of
@@ -254,17 +254,17 @@ class TranscriptLayout:
         """The first block whose text is more than one frame takes up."""
         return min(self.context.behind, default=None)
 
-    def row(self, number: int) -> Row | None:
+    def row(self, number: int) -> StyledRow | None:
         """The row of this number; None outside."""
         return self.pages.row(number) if self.views else self._welcome_row(number)
 
-    def _welcome_row(self, number: int) -> Row | None:
+    def _welcome_row(self, number: int) -> StyledRow | None:
         """Rows of an empty conversation."""
         status, width = self._session.status, self.context.width
         key = (status.rehearsal, status.endpoint, width, theme.active())
         if key != self._welcome_key:
             lines = welcome_lines(status, inner_width(width))
-            self._welcome_key, self._welcome = key, [Row(line, width) for line in lines]
+            self._welcome_key, self._welcome = key, [StyledRow(line, width) for line in lines]
         return self._welcome[number] if 0 <= number < len(self._welcome) else None
 
     def settle(self, height: int, *, end: bool) -> None:
@@ -389,7 +389,7 @@ class TranscriptLayout:
         """The stops of one page: the first row of each target."""
         page, start = self.pages[at], self.pages.start(at)
         found: list[Stop] = []
-        before: Target | None = None
+        before: RowTarget | None = None
         for offset, row in enumerate(page.rows or ()):
             if row.target is not None and row.target != before:
                 found.append(Stop(start + offset, page.view.index, row.target))

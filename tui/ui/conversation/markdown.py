@@ -25,7 +25,7 @@ from tui.ui.conversation.tables import (
     table_lines,
     widened,
 )
-from tui.ui.rows import Line, Piece, Target, flat, inert, one_line, wrap
+from tui.ui.rows import Piece, RowTarget, StyledLine, flat, inert, one_line, wrap
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -179,7 +179,7 @@ class Piecework(NamedTuple):
 
 def markdown_lines(
     source: str, width: int, at: int = 0, before: TableHead | Nest | None = None
-) -> list[Line]:
+) -> list[StyledLine]:
     """Render a Markdown text to rows of at most ``width`` cells.
 
     Of a piece of a text, ``at`` is the character of the whole text with which it begins;
@@ -189,21 +189,21 @@ def markdown_lines(
     opening = "" if before is None else before.source
     nest = before if isinstance(before, Nest) else Nest()
     work = Piecework(width, at - len(opening), f"{opening}{source}", nest)
-    lines: list[Line] = []
+    lines: list[StyledLine] = []
     nodes = _parsed(work.source)
     if nodes is None:
         rows = wrap([(flat(inert(source)), theme.active().style("foreground"))], width)
-        return [Line(row) for row in rows]
+        return [StyledLine(row) for row in rows]
     for number, node in enumerate(nodes):
         first = head is not None and number == 0 and node.type == "table"
         found = table_lines(_table(node), width, head) if first else _block(node, work, 0)
         if lines and found:
-            lines.append(Line([]))
+            lines.append(StyledLine([]))
         lines += found if node.type in _FLAT else _fitting(found, width)
     return lines
 
 
-def _fitting(lines: Iterable[Line], width: int) -> Iterator[Line]:
+def _fitting(lines: Iterable[StyledLine], width: int) -> Iterator[StyledLine]:
     """Rows that are too wide, as many indents left no room, are wrapped once more.
 
     Code, whose colours are made later, stands below the bullets that leave it no room.
@@ -213,7 +213,7 @@ def _fitting(lines: Iterable[Line], width: int) -> Iterator[Line]:
         if isinstance(pieces, CodeRow):
             if sum(cell_len(text) for text, _ in pieces.lead) > width - _NARROWEST:
                 lead, pieces.lead = pieces.lead, ()
-                yield from (Line(row) for row in wrap(lead, width))
+                yield from (StyledLine(row) for row in wrap(lead, width))
             yield line
         elif isinstance(pieces, list) and sum(cell_len(text) for text, _ in pieces) > width:
             yield from (line._replace(pieces=row) for row in wrap(pieces, width))
@@ -256,31 +256,31 @@ def _tables(tokens: Iterable[Token]) -> Iterator[tuple[int, int, int]]:
             yield *lines, columns
 
 
-def _blocks(nodes: Iterable[SyntaxTreeNode], work: Piecework, depth: int) -> list[Line]:
+def _blocks(nodes: Iterable[SyntaxTreeNode], work: Piecework, depth: int) -> list[StyledLine]:
     """Blocks one under the other, with an empty row between them."""
-    lines: list[Line] = []
+    lines: list[StyledLine] = []
     for node in nodes:
         found = _block(node, work, depth)
         if lines and found:
-            lines.append(Line([]))
+            lines.append(StyledLine([]))
         lines += found
     return lines
 
 
-def _block(node: SyntaxTreeNode, work: Piecework, depth: int) -> list[Line]:
+def _block(node: SyntaxTreeNode, work: Piecework, depth: int) -> list[StyledLine]:
     palette = theme.active()
     kind, width = node.type, work.width
     if kind == "fence":
         language = node.info.split()[0] if node.info.strip() else ""
         if _is_above(node, work) and not node.content:
             return []
-        target = Target("code", line=_offset(node, work))
+        target = RowTarget("code", line=_offset(node, work))
         found = code_lines(node.content, language, width)
         return [line._replace(target=target) for line in found]
     if kind == "code_block":
         return code_lines(node.content, "", width)
     if kind == "hr":
-        return [Line([("─" * width, palette.style("line"))])]
+        return [StyledLine([("─" * width, palette.style("line"))])]
     if kind in ("bullet_list", "ordered_list"):
         return _list(node, work, depth)
     if kind == "blockquote":
@@ -293,10 +293,10 @@ def _block(node: SyntaxTreeNode, work: Piecework, depth: int) -> list[Line]:
         return table_lines(_table(node), width)
     if kind == "heading":
         more = _HEADINGS.get(node.tag, "bold")
-        return [Line(row) for row in wrap(_inline(node, _heading(more)), width)]
+        return [StyledLine(row) for row in wrap(_inline(node, _heading(more)), width)]
     if node.children:
-        return [Line(row) for row in wrap(_inline(node, palette.style("foreground")), width)]
-    return [Line([(flat(inert(node.content)), palette.style("foreground"))])]
+        return [StyledLine(row) for row in wrap(_inline(node, palette.style("foreground")), width)]
+    return [StyledLine([(flat(inert(node.content)), palette.style("foreground"))])]
 
 
 def _heading(more: str) -> Style:
@@ -323,7 +323,7 @@ def _is_above(node: SyntaxTreeNode, work: Piecework) -> bool:
     return node.map is not None and node.map[0] < work.nest.lines
 
 
-def _list(node: SyntaxTreeNode, work: Piecework, depth: int) -> list[Line]:
+def _list(node: SyntaxTreeNode, work: Piecework, depth: int) -> list[StyledLine]:
     ordered = node.type == "ordered_list"
     number = int(node.attrs.get("start", 1)) if ordered else 0
     widest = len(f"{number + len(node.children) - 1}. ")
@@ -334,7 +334,7 @@ def _list(node: SyntaxTreeNode, work: Piecework, depth: int) -> list[Line]:
         if child.type == "paragraph"
     )
     style = theme.active().style("accent")
-    lines: list[Line] = []
+    lines: list[StyledLine] = []
     for item in node.children:
         bullet = f"{number}. ".rjust(widest) if ordered else _box(item) or "• "
         number += 1
@@ -346,8 +346,8 @@ def _list(node: SyntaxTreeNode, work: Piecework, depth: int) -> list[Line]:
             if not inner:
                 continue
         if loose and lines:
-            lines.append(Line([]))
-        for index, line in enumerate(inner or [Line([])]):
+            lines.append(StyledLine([]))
+        for index, line in enumerate(inner or [StyledLine([])]):
             lead = (bullet if index == 0 else " " * indent, style)
             lines.append(line._replace(pieces=led(lead, line.pieces)))
     return lines
@@ -365,12 +365,12 @@ def _box(item: SyntaxTreeNode) -> str:
     return "[ ] " if found[1] == " " else "[✓] "
 
 
-def _item(item: SyntaxTreeNode, work: Piecework, depth: int) -> list[Line]:
+def _item(item: SyntaxTreeNode, work: Piecework, depth: int) -> list[StyledLine]:
     """The blocks of a list item; nested lists stand close to their text."""
-    lines: list[Line] = []
+    lines: list[StyledLine] = []
     for child in item.children:
         if lines and not child.type.endswith("_list") and child.type != "fence":
-            lines.append(Line([]))
+            lines.append(StyledLine([]))
         lines += _block(child, work, depth + 1)
     return lines
 

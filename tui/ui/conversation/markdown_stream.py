@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tui.ui.conversation.fences import LONGEST_LINE, MOST_CHARS, code_lines
 from tui.ui.conversation.markdown import Nest, markdown_lines, nest_at_end, table_head
 from tui.ui.conversation.tables import TableHead
-from tui.ui.rows import Line, Piece, Target, breaks
+from tui.ui.rows import Piece, RowTarget, StyledLine, breaks
 
 _FENCE = re.compile(r"( {0,3})(?:(`{3,})[ \t]*([^\s`]*)[^`]*|(~{3,})[ \t]*(\S*).*)$")
 _FENCES = re.compile(
@@ -87,11 +87,11 @@ class MarkdownStream:
         ``carried``: this is the rest of a text, from its character ``start`` on.
         """
         carried = carried or Carried()
-        self.rows: list[Line] = []
+        self.rows: list[StyledLine] = []
         self.settled = 0
         """How many of `rows` will never change."""
         self._width = width
-        self._done: list[Line] = []
+        self._done: list[StyledLine] = []
         self._open = ""
         """Source of the open end: complete lines that are not settled."""
         self._line = ""
@@ -131,7 +131,7 @@ class MarkdownStream:
         gap = self._gap and not self._open
         return Carried(self._fence, begun, self._joined, self._head, self._nest, gap, self._middle)
 
-    def closed(self) -> list[Line]:
+    def closed(self) -> list[StyledLine]:
         """The rows that are settled, for good."""
         return self._done
 
@@ -227,9 +227,11 @@ class MarkdownStream:
         self._fence_code.append(code)
         self._done += self._code(code, fence._replace(language="") if plain or middle else fence)
 
-    def _code(self, code: str, fence: Fence, before: Sequence[Iterable[Piece]] = ()) -> list[Line]:
+    def _code(
+        self, code: str, fence: Fence, before: Sequence[Iterable[Piece]] = ()
+    ) -> list[StyledLine]:
         """Rows of a fence, which the keys act on together."""
-        target = Target("code", line=fence.at)
+        target = RowTarget("code", line=fence.at)
         found = code_lines(code, fence.language, self._width, before)
         return [line._replace(target=target) for line in found]
 
@@ -248,7 +250,7 @@ class MarkdownStream:
     def _begin(self) -> None:
         """The empty row before a block."""
         if (self._done or self._begun) and not self._joined:
-            self._done.append(Line([]))
+            self._done.append(StyledLine([]))
         self._joined = False
 
     def _settle_open(self) -> None:
@@ -257,7 +259,7 @@ class MarkdownStream:
             self._done += found
         self._open, self._gap, self._head, self._nest = "", False, None, None
 
-    def _rendered(self, source: str, at: int) -> list[Line]:
+    def _rendered(self, source: str, at: int) -> list[StyledLine]:
         """Rows of the open end."""
         if not source.strip():
             return []
@@ -319,7 +321,7 @@ class MarkdownStream:
         at = self._open_at if self._open else self._at
         if found := self._rendered(self._shown(line), at):
             if (self._done or self._begun) and not self._joined:
-                self.rows.append(Line([]))
+                self.rows.append(StyledLine([]))
             self.rows += found
         return first
 

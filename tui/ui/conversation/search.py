@@ -22,7 +22,7 @@ from tui.ui.conversation.layout import TranscriptLayout
 from tui.ui.conversation.markdown_stream import MarkdownStream
 from tui.ui.conversation.viewport import Highlight, Viewport
 from tui.ui.conversation.views import BlockView, ViewPage
-from tui.ui.rows import MARGIN, Line, Row, inert
+from tui.ui.rows import MARGIN, StyledLine, StyledRow, inert
 
 _LEAD = re.compile(r"[\s▎│▌╌•┃]*")
 """Bars, bullets and indents at the beginning of a row are no part of what is said."""
@@ -103,7 +103,7 @@ class SearchPattern:
         """How often it is in rows under each other."""
         return self.count(" ".join(_body(text)[1] for text in texts))
 
-    def matches(self, rows: Sequence[Row]) -> list[Match]:
+    def matches(self, rows: Sequence[StyledRow]) -> list[Match]:
         """All places in rows under each other, from top to bottom."""
         bodies = [_body(row.text) for row in rows]
         starts, at = [], 0
@@ -190,7 +190,7 @@ def _source_parts(block: Block) -> Iterator[str]:
         at += cut or len(part)
 
 
-def _count(lines: Iterable[Line], pattern: SearchPattern) -> int:
+def _count(lines: Iterable[StyledLine], pattern: SearchPattern) -> int:
     return pattern.count_in_rows("".join(text for text, _ in line.pieces) for line in lines)
 
 
@@ -309,12 +309,12 @@ class CurrentMatch(NamedTuple):
 class PageMatches(NamedTuple):
     """The matches of a page, and the rows in which they were found."""
 
-    rows: list[Row]
-    last: Row | None
+    rows: list[StyledRow]
+    last: StyledRow | None
     height: int
     matches: list[Match]
     by_row: dict[int, list[tuple[MatchSpan, int]]]
-    """Row -> the parts on it, with the numbers of their matches."""
+    """StyledRow -> the parts on it, with the numbers of their matches."""
 
 
 class TranscriptSearch:

@@ -14,7 +14,7 @@ from tui.core.edits.roster import Roster
 from tui.ui.conversation.layout import Stop, TranscriptLayout
 from tui.ui.conversation.viewport import Viewport
 from tui.ui.conversation.views import BlockView, Focus
-from tui.ui.rows import Row, Target
+from tui.ui.rows import RowTarget, StyledRow
 
 _SAID = frozenset({BlockKind.USER, BlockKind.TEXT})
 
@@ -30,7 +30,7 @@ class Selection:
         on_hunk: Callable[[Hunk, int | None], object],
     ) -> None:
         """``on_hunk``: a hunk was selected; of an ambiguous one with the line of its candidate."""
-        self.target: Target | None = None
+        self.target: RowTarget | None = None
         """The rows of this target are shown as selected."""
         self._roster = roster
         self._rows = rows
@@ -59,7 +59,7 @@ class Selection:
                 return views[index]
         return next((view for view in reversed(views) if view.block.kind in _SAID), None)
 
-    def mark_of(self, row: Row, number: int) -> str:
+    def mark_of(self, row: StyledRow, number: int) -> str:
         """How a row is shown as selected: see `Viewport.painted`."""
         target = self.target
         if target is None:
@@ -102,7 +102,7 @@ class Selection:
             return True
         index = self._rows.pages.view_at(row) if found is not None else -1
         if index >= 0 and _is_said(self._rows.views[index]):
-            self.select(Stop(row, index, Target("message", index)))
+            self.select(Stop(row, index, RowTarget("message", index)))
         return False
 
     def step(self, *, back: bool) -> None:
@@ -195,7 +195,7 @@ class Selection:
         last = self._viewport.follows and self.target is None
         row = rows.chosen if in_sight else rows.total - 1 if last else self._viewport.top
         index = max(rows.pages.view_at(row), 0)
-        if step < 0 and _is_said(rows.views[index]) and self.target != Target("message", index):
+        if step < 0 and _is_said(rows.views[index]) and self.target != RowTarget("message", index):
             self._select_message(index)  # first to the beginning of the one that is read
             return
         index += step
@@ -208,7 +208,7 @@ class Selection:
 
     def _select_message(self, index: int) -> None:
         row = self._rows.pages.first_said(self._rows.views[index].first)
-        self.select(Stop(row, index, Target("message", index)))
+        self.select(Stop(row, index, RowTarget("message", index)))
         if not self._viewport.top <= row < self._viewport.top + self._viewport.height - 2:
             self._viewport.go_to(row - 1)
 

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from tui.ui import theme
-from tui.ui.rows import Line, Piece, wrap
+from tui.ui.rows import Piece, StyledLine, wrap
 
 Cell = list[Piece]
 _BETWEEN = " │ "
@@ -123,17 +123,17 @@ def _capped(natural: Sequence[int], floors: Sequence[int], cap: int) -> list[int
     return [max(min(full, cap), floor) for full, floor in zip(natural, floors, strict=True)]
 
 
-def table_lines(table: Table, width: int, head: TableHead | None = None) -> list[Line]:
+def table_lines(table: Table, width: int, head: TableHead | None = None) -> list[StyledLine]:
     """The rows of a table; ``head``: of one whose first row was shown above."""
     fits = head is not None and len(head.widths) == len(table.alignments)
     widths = head.widths if head is not None and fits else column_widths(table, width)
     if not widths:
         return _records(table, width, begun=head is not None)
     rule = theme.active().style("line")
-    between = Line([("─┼─".join("─" * cells for cells in widths), rule)])
+    between = StyledLine([("─┼─".join("─" * cells for cells in widths), rule)])
     wrapped = [_wrapped(row, widths) for row in table.rows]
     ruled = any(len(cell) > 1 for row in wrapped for cell in row)
-    lines: list[Line] = []
+    lines: list[StyledLine] = []
     for number, row in enumerate(wrapped):
         if number == 0 and head is not None:
             continue
@@ -149,7 +149,9 @@ def _wrapped(row: list[Cell], widths: Iterable[int]) -> list[list[Cell]]:
     return [wrap(cell, cells) for cell, cells in zip(row, widths, strict=False)]
 
 
-def _row(row: list[list[Cell]], widths: Sequence[int], alignments: Sequence[str]) -> list[Line]:
+def _row(
+    row: list[list[Cell]], widths: Sequence[int], alignments: Sequence[str]
+) -> list[StyledLine]:
     """One row of a table: as many lines as its tallest cell."""
     rule = theme.active().style("line")
     lines = []
@@ -160,7 +162,7 @@ def _row(row: list[list[Cell]], widths: Sequence[int], alignments: Sequence[str]
                 pieces.append((_BETWEEN, rule))
             shown = row[number][index] if number < len(row) and index < len(row[number]) else []
             pieces += _aligned(shown, cells, alignments[number], rule)
-        lines.append(Line(pieces))
+        lines.append(StyledLine(pieces))
     return lines
 
 
@@ -170,14 +172,14 @@ def _aligned(cell: Cell, cells: int, alignment: str, blank: Style) -> list[Piece
     return [(" " * before, blank), *cell, (" " * (free - before), blank)]
 
 
-def _records(table: Table, width: int, *, begun: bool) -> list[Line]:
+def _records(table: Table, width: int, *, begun: bool) -> list[StyledLine]:
     """One field a row, its name before it: for tables that are too wide for the pane."""
     palette = theme.active()
-    rule = Line([("─" * width, palette.style("line"))])
+    rule = StyledLine([("─" * width, palette.style("line"))])
     names = ["".join(text for text, _ in cell) for cell in table.rows[0]]
     room = min(max(map(cell_len, names), default=0), width // 3)
     style = palette.style("muted")
-    lines: list[Line] = []
+    lines: list[StyledLine] = []
     for row in table.rows[1:] or table.rows:
         if lines or begun:
             lines.append(rule)
@@ -187,5 +189,7 @@ def _records(table: Table, width: int, *, begun: bool) -> list[Line]:
             for index in range(max(len(label), len(value))):
                 left = label[index] if index < len(label) else []
                 right = value[index] if index < len(value) else []
-                lines.append(Line([*_aligned(left, room, "left", style), ("  ", style), *right]))
+                lines.append(
+                    StyledLine([*_aligned(left, room, "left", style), ("  ", style), *right])
+                )
     return lines

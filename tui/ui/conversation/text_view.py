@@ -15,9 +15,9 @@ from tui.ui import theme
 from tui.ui.conversation.markdown_stream import Carried, MarkdownStream
 from tui.ui.conversation.views import BlockView, ViewContext, ViewPage
 from tui.ui.rows import (
-    Line,
     Piece,
-    Target,
+    RowTarget,
+    StyledLine,
     breaks,
     clip,
     clip_left,
@@ -43,7 +43,7 @@ class WrappedStream:
     """
 
     def __init__(self, width: int, style: Style, bar: Piece) -> None:
-        self.rows: list[Line] = []
+        self.rows: list[StyledLine] = []
         """Valid after `feed`."""
         self._width = width
         self._style = style
@@ -77,7 +77,7 @@ class WrappedStream:
 
     def _put(self, paragraph: str) -> None:
         rows = wrap([(flat(inert(paragraph)), self._style)], self._width)
-        self.rows += [Line([self._bar, *row]) for row in rows]
+        self.rows += [StyledLine([self._bar, *row]) for row in rows]
 
     def _split(self) -> None:
         """Settle the rows of a long paragraph, all but the last one."""
@@ -110,14 +110,14 @@ class ReasoningView(BlockView):
             return None
         palette = theme.active()
         style = palette.style("muted", more="italic")
-        target = Target("fold", self.index)
+        target = RowTarget("fold", self.index)
         still = self.block.state == "open"
         self._count()
         head = "∴ thinking" if still else "∴ thought"
         said = self._size() if self.folded or not still else ""
         size: list[Piece] = [(said, palette.style("faint"))]
         if not self.folded:
-            line = Line(spread([(f"{head} ▾", style)], size, self.inner), target=target)
+            line = StyledLine(spread([(f"{head} ▾", style)], size, self.inner), target=target)
             grown = self._grown(line, head) if fresh and self._body else self._begun(line, head)
             whole = self._taken == self._counted == self.block.length
             (behind.discard if whole else behind.add)(self.index)
@@ -130,7 +130,7 @@ class ReasoningView(BlockView):
         head_text = self.block.text_between(0, min(self.block.length, 4 * self.inner))
         tail = clip_left(shown, max(room, 1)) if still else clip(one_line(head_text), max(room, 1))
         pieces = [(f"{head} ▸ ", style), (tail, palette.style("faint", more="italic"))]
-        return self._put([Line(spread(pieces, size, self.inner), target=target)])
+        return self._put([StyledLine(spread(pieces, size, self.inner), target=target)])
 
     def _count(self) -> None:
         """Count the words that are new; one may come in several pieces."""
@@ -146,7 +146,7 @@ class ReasoningView(BlockView):
         words = f"{self._words:,} word{'' if self._words == 1 else 's'}" if self._words else ""
         return "".join(f" · {part}" if part else "" for part in (words, self._lasted()))[2:]
 
-    def _begun(self, line: Line, head: str) -> int:
+    def _begun(self, line: StyledLine, head: str) -> int:
         """The text is wrapped from its beginning."""
         palette = theme.active()
         style = palette.style("muted", more="italic")
@@ -163,7 +163,7 @@ class ReasoningView(BlockView):
             first = min(first, body.feed(self.block.text_between(start, self._taken)))
         return first
 
-    def _grown(self, line: Line, head: str) -> int:
+    def _grown(self, line: StyledLine, head: str) -> int:
         """What is new goes to its end; returns the first row that changed."""
         page, body = self.pages[0], self._body
         assert page.rows is not None
@@ -339,7 +339,7 @@ class TextView(BlockView):
         self._show(new, self._stream.rows, 0)
         return first
 
-    def _show(self, page: TextPage, lines: list[Line], first: int) -> None:
+    def _show(self, page: TextPage, lines: list[StyledLine], first: int) -> None:
         """Have these rows on a page; those before ``first`` stay as they are."""
         if page.rows is None:
             page.rows = [] if page.number else self._lead()
@@ -348,7 +348,7 @@ class TextView(BlockView):
         page.rows += map(self._row, map(self._owned, lines[first:]))
         page.height, page.version = len(page.rows), self.version
 
-    def _owned(self, line: Line) -> Line:
+    def _owned(self, line: StyledLine) -> StyledLine:
         """Code knows in which block it is."""
         target = line.target
         return line if target is None else line._replace(target=target._replace(key=self.index))
@@ -367,7 +367,7 @@ class TextView(BlockView):
         first = clip(one_line(beginning), self.inner - len(words) - 4)
         glyph = "⋯" if self.folded else "▾"
         row = spread([(f"{glyph} {first}", faint)], [(words, faint)], self.inner)
-        lines = [Line(row, target=Target("fold", self.index))]
+        lines = [StyledLine(row, target=RowTarget("fold", self.index))]
         if not self.folded:
             stream = MarkdownStream(self.inner)
             stream.feed(self.block.text)

@@ -9,7 +9,7 @@ from tui.core.conversation import Block
 from tui.ui import theme
 from tui.ui.conversation.views import FOLDED_ROWS, UNFOLDED_LINES, BlockView, ViewContext, duration
 from tui.ui.locations import find_location
-from tui.ui.rows import Line, Piece, Target, clip, cut, flat, inert, one_line, spread, wrap
+from tui.ui.rows import Piece, RowTarget, StyledLine, clip, cut, flat, inert, one_line, spread, wrap
 
 _FEWEST = 3
 """So many calls under each other are folded into one row."""
@@ -56,7 +56,7 @@ class CallGroup:
         whole = bool(begun) and len(begun) == len(ended) == len(self.calls)
         return duration(max(ended) - min(begun)) if whole else ""
 
-    def head(self, width: int, index: int) -> Line:
+    def head(self, width: int, index: int) -> StyledLine:
         """The row that counts them; while they run it names the newest."""
         palette = theme.active()
         for call in self.calls:
@@ -82,7 +82,7 @@ class CallGroup:
             right.append(("  running…", palette.style("warning")))
         elif lasted := self.lasted:
             right.append((f"  {lasted}", palette.style("faint")))
-        return Line(spread(left, right, width), target=Target("fold", index))
+        return StyledLine(spread(left, right, width), target=RowTarget("fold", index))
 
 
 class ToolView(BlockView):
@@ -152,7 +152,7 @@ class ToolView(BlockView):
         page.rows, page.height, page.version = [], 0, self.version
         return 0
 
-    def _brief(self) -> Line:
+    def _brief(self) -> StyledLine:
         """All on one row; where something is left out, Enter shows it."""
         palette = theme.active()
         head, colour = self._head()
@@ -161,19 +161,19 @@ class ToolView(BlockView):
         right: list[Piece] = [(f"  {lasted}", palette.style("faint"))] if lasted else []
         whole = sum(len(text) for text, _ in [*pieces, *right])
         long = whole > self.inner or self._is_long
-        target = Target("fold", self.index) if long else None
-        return Line(spread(pieces, right, self.inner), target=target)
+        target = RowTarget("fold", self.index) if long else None
+        return StyledLine(spread(pieces, right, self.inner), target=target)
 
-    def _full(self) -> list[Line]:
+    def _full(self) -> list[StyledLine]:
         """The whole call, and the whole of its result."""
         palette = theme.active()
         head, colour = self._head()
-        target = Target("fold", self.index)
-        lines = [Line(row, target=target) for row in wrap(head, self.inner)]
+        target = RowTarget("fold", self.index)
+        lines = [StyledLine(row, target=target) for row in wrap(head, self.inner)]
         bar = ("│ ", palette.style("line"))
         text = self.block.text.strip()
         rows = wrap([(flat(inert(text)), palette.style(colour))], self.inner - 2) if text else []
-        return lines + [Line([bar, *row], target=target) for row in rows]
+        return lines + [StyledLine([bar, *row], target=target) for row in rows]
 
     def _head(self) -> tuple[list[Piece], str]:
         """Sign and call, and the colour of what follows."""
@@ -213,12 +213,12 @@ class RunView(BlockView):
         if left_out := len(output) - len(shown):
             style = theme.active().style("muted")
             words = f"│ ⋯ {left_out} more lines · Enter shows them"
-            lines.append(Line([(words, style)], target=Target("fold", self.index)))
+            lines.append(StyledLine([(words, style)], target=RowTarget("fold", self.index)))
         for text in shown:
             lines += self._output_lines(flat(text))
         return self._put(lines)
 
-    def _header(self) -> Line:
+    def _header(self) -> StyledLine:
         palette = theme.active()
         words, colour = {
             "open": ("running…", "warning"),
@@ -232,15 +232,15 @@ class RunView(BlockView):
         right = [(f" {words} ", palette.style(colour, more="bold"))]
         if lasted := self._lasted():
             right = [(f" {lasted} ", palette.style("muted")), *right]
-        return Line(spread(left, right, self.inner), target=Target("fold", self.index))
+        return StyledLine(spread(left, right, self.inner), target=RowTarget("fold", self.index))
 
-    def _output_lines(self, text: str) -> list[Line]:
+    def _output_lines(self, text: str) -> list[StyledLine]:
         palette = theme.active()
         style = palette.style(_output_colour(text))
         pieces: list[Piece] = [(text, style)]
         target = None
         if place := find_location(text, self.context.root):
-            target = Target("place", 0, place.path, place.line, place.col)
+            target = RowTarget("place", 0, place.path, place.line, place.col)
             link = style + palette.style("accent", more="underline")
             pieces = [
                 *cut(pieces, 0, place.start),
@@ -249,7 +249,7 @@ class RunView(BlockView):
             ]
         bar = ("│ ", palette.style("line"))
         rows = wrap(pieces, self.inner - 2)
-        return [Line([bar, *row], target=target) for row in rows]
+        return [StyledLine([bar, *row], target=target) for row in rows]
 
 
 def _output_colour(text: str) -> str:

@@ -16,7 +16,7 @@ from textual.strip import Strip
 
 from tui.ui import theme
 from tui.ui.conversation.layout import TranscriptLayout
-from tui.ui.rows import Row
+from tui.ui.rows import StyledRow
 from tui.ui.widgets.painted import scroll_cell, scroll_thumb
 
 _MOST_PAINTED = 512
@@ -126,7 +126,9 @@ class Viewport:
         """True if the hint of new rows is on this row of the screen."""
         return self._unseen and y == self.height - 1
 
-    def painted(self, y: int, row: Row | None, mark: str, lights: Sequence[Highlight]) -> Strip:
+    def painted(
+        self, y: int, row: StyledRow | None, mark: str, lights: Sequence[Highlight]
+    ) -> Strip:
         """One row of the screen: content, the selection, the scroll bar.
 
         ``mark``: how it is shown as selected, as a ``message`` or as what has the keys; or not.

@@ -18,7 +18,18 @@ from tui.core.edits.roster import FileTally
 from tui.engine.notices import Status, Trouble
 from tui.ui import theme
 from tui.ui.keymap import shown
-from tui.ui.rows import Line, Piece, Row, Target, clip, flat, inert, inner_width, one_line, wrap
+from tui.ui.rows import (
+    Piece,
+    RowTarget,
+    StyledLine,
+    StyledRow,
+    clip,
+    flat,
+    inert,
+    inner_width,
+    one_line,
+    wrap,
+)
 
 FOLDED_ROWS = 12
 """Rows of a command's output, or of a long message, that are shown while it is folded."""
@@ -85,7 +96,7 @@ class ViewPage:
         """The how manieth of its view."""
         self.height = 1
         """Rows: as many as there were when it was made last, or a guess."""
-        self.rows: list[Row] | None = None
+        self.rows: list[StyledRow] | None = None
         self.version: object = None
         """`BlockView.version` when it was made."""
         self.seen: object = None
@@ -192,32 +203,34 @@ class BlockView:
             return ""
         return duration(self.ended_s - self.began_s)
 
-    def _lead(self) -> list[Row]:
+    def _lead(self) -> list[StyledRow]:
         """The rows before the block's own."""
         before, block = self._before, self.block
-        rows: list[Row] = []
+        rows: list[StyledRow] = []
         if before is None or not before.kind is block.kind is BlockKind.TOOL:
-            rows.append(self._row(Line([])))
+            rows.append(self._row(StyledLine([])))
         new_voice = before is None or before.kind in (BlockKind.USER, BlockKind.RUN)
         if block.speaker and (new_voice or (before and before.speaker != block.speaker)):
             rows.append(self._row(self._label()))
         return rows
 
-    def _label(self) -> Line:
+    def _label(self) -> StyledLine:
         role = self.block.speaker
         colour = role if role in ROLE_GLYPHS else "muted"
         glyph = ROLE_GLYPHS.get(role, "·")
-        return Line([(f"{glyph} {one_line(role)}", theme.active().style(colour, more="bold"))])
+        return StyledLine(
+            [(f"{glyph} {one_line(role)}", theme.active().style(colour, more="bold"))]
+        )
 
-    def _put(self, lines: Iterable[Line]) -> int:
+    def _put(self, lines: Iterable[StyledLine]) -> int:
         """Have these rows on the first page; returns the first one that changed."""
         page = self.pages[0]
         page.rows = [*self._lead(), *map(self._row, lines)]
         page.height, page.version = len(page.rows), self.version
         return 0
 
-    def _row(self, line: Line) -> Row:
-        return Row(line, self.context.width)
+    def _row(self, line: StyledLine) -> StyledRow:
+        return StyledRow(line, self.context.width)
 
 
 class UserView(BlockView):
@@ -239,12 +252,12 @@ class UserView(BlockView):
         text = self.block.text.rstrip()
         bar = ("▌ ", palette.style("you"))
         rows, left_out = self._begin(text) if len(text) > _LONG_CHARS else self._fold(text)
-        lines = [Line([bar, *row], "panel") for row in rows]
+        lines = [StyledLine([bar, *row], "panel") for row in rows]
         if left_out:
             what = "Enter shows them" if self.folded else "not shown, but sent"
             words = f"⋯ {left_out} · {what}"
-            target = Target("fold", self.index)
-            lines.append(Line([bar, (words, palette.style("muted"))], "panel", target))
+            target = RowTarget("fold", self.index)
+            lines.append(StyledLine([bar, (words, palette.style("muted"))], "panel", target))
         return self._put(lines)
 
     def _fold(self, text: str) -> tuple[list[list[Piece]], str]:
@@ -319,14 +332,14 @@ class NoteView(BlockView):
         text = "\n".join(filter(None, (self.block.title, self.block.text.strip())))
         return self._put(self._card(failure(text)) if self._is_card else self._note(text))
 
-    def _note(self, text: str) -> list[Line]:
+    def _note(self, text: str) -> list[StyledLine]:
         colour = {"cut": "warning", "failed": "error"}.get(self.block.state, "muted")
         style = theme.active().style(colour)
         rows = wrap([(flat(inert(text)), style)], self.inner - 2)
         lead = ["╌ ", *["  "] * (len(rows) - 1)]
-        return [Line([(mark, style), *row]) for mark, row in zip(lead, rows, strict=True)]
+        return [StyledLine([(mark, style), *row]) for mark, row in zip(lead, rows, strict=True)]
 
-    def _card(self, said: FailureWords) -> list[Line]:
+    def _card(self, said: FailureWords) -> list[StyledLine]:
         """The sign and the word tell how bad it is, without the colour."""
         palette = theme.active()
         failed = self.block.state == "failed"
@@ -341,14 +354,14 @@ class NoteView(BlockView):
             lines += self._part(" → ", [("next: ", muted), step])
         return lines + self._part("   ", [(_ways(), muted)])
 
-    def _part(self, lead: str, pieces: list[Piece]) -> list[Line]:
+    def _part(self, lead: str, pieces: list[Piece]) -> list[StyledLine]:
         """Rows of the card; the sign stands before the first one."""
         style = pieces[-1][1]
-        target = Target("card", self.index)
+        target = RowTarget("card", self.index)
         rows = wrap(pieces, max(self.inner - len(lead) - 1, 1))
         leads = [lead, *["   "] * (len(rows) - 1)]
         return [
-            Line([(mark, style), *row], "panel", target)
+            StyledLine([(mark, style), *row], "panel", target)
             for mark, row in zip(leads, rows, strict=True)
         ]
 
@@ -373,26 +386,35 @@ _CONNECT = (
 _ABOUT = "pair-programming, interruptible"
 
 
-def welcome_lines(status: Status, width: int) -> list[Line]:
+def welcome_lines(status: Status, width: int) -> list[StyledLine]:
     """Rows for an empty conversation, at most ``width`` cells wide."""
     palette = theme.active()
     text, muted = palette.style("foreground"), palette.style("muted")
     name: Piece = ("duetto", palette.style("accent", more="bold"))
-    lines = [Line([]), Line([name, (f"  {clip(_ABOUT, width - 8)}", muted)]), Line([])]
+    lines = [
+        StyledLine([]),
+        StyledLine([name, (f"  {clip(_ABOUT, width - 8)}", muted)]),
+        StyledLine([]),
+    ]
     keys = _keys()
     column = max(cell_len(key) for key, _ in keys) + 2
     room = width - column
-    lines += [Line(_key(key, clip(words, room), column)) for key, words in keys]
+    lines += [StyledLine(_key(key, clip(words, room), column)) for key, words in keys]
     if status.rehearsal:
-        lines.append(Line([]))
-        lines.append(Line([("This is a rehearsal", palette.style("warning", more="bold"))]))
+        lines.append(StyledLine([]))
+        lines.append(StyledLine([("This is a rehearsal", palette.style("warning", more="bold"))]))
         words = "Scripted answers at real speeds, no model. Three lines connect one:"
-        lines += [Line(row) for row in wrap([(words, text)], width)]
-        lines += [Line([(f" {row}", palette.style("syntax-string"))], "panel") for row in _CONNECT]
+        lines += [StyledLine(row) for row in wrap([(words, text)], width)]
+        lines += [
+            StyledLine([(f" {row}", palette.style("syntax-string"))], "panel") for row in _CONNECT
+        ]
         words = "duetto practice --guide teaches all of this in a minute."
-        lines += [Line([]), *(Line(row) for row in wrap([(words, muted)], width))]
+        lines += [StyledLine([]), *(StyledLine(row) for row in wrap([(words, muted)], width))]
     elif status.endpoint:
-        lines += [Line([]), Line([("endpoint ", muted), (one_line(status.endpoint), text)])]
+        lines += [
+            StyledLine([]),
+            StyledLine([("endpoint ", muted), (one_line(status.endpoint), text)]),
+        ]
     return lines
 
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from rich.cells import cell_len
 
 from tui.ui import theme
-from tui.ui.first_run.port import Found, Port, Source, State
+from tui.ui.first_run.port import FoundHere, ModelSource, Port, State
 from tui.ui.rows import Piece, clip, inert, one_line, wrap
 
 _DIGITS = "123456789"
@@ -108,7 +108,7 @@ def heading(words: str, room: Room) -> list[Row]:
     return [[(name, style("accent", more="bold")), (about, style("muted"))], []]
 
 
-def findings(found: Sequence[Found], room: Room) -> list[Row]:
+def findings(found: Sequence[FoundHere], room: Room) -> list[Row]:
     """What was looked for: a row each, or a sentence where there is no room."""
     style = theme.active().style
     if room.height < _LEAST_TALL:
@@ -135,7 +135,7 @@ def findings(found: Sequence[Found], room: Room) -> list[Row]:
     return [*rows, *([("  ", style("faint")), *line] for line in promise), []]
 
 
-def _together(found: Sequence[Found]) -> list[Found]:
+def _together(found: Sequence[FoundHere]) -> list[FoundHere]:
     """What is there first; those of whom the same is to be said share a row."""
     absent: dict[str, list[str]] = {}
     for one in found:
@@ -144,7 +144,7 @@ def _together(found: Sequence[Found]) -> list[Found]:
     there = sorted(
         (one for one in found if one.state != "nothing"), key=lambda one: _ORDER[one.state]
     )
-    return [*there, *(Found(", ".join(who), words, "nothing") for words, who in absent.items())]
+    return [*there, *(FoundHere(", ".join(who), words, "nothing") for words, who in absent.items())]
 
 
 def choices(chooser: Chooser, room: Room) -> list[Row]:
@@ -261,7 +261,7 @@ HOW = (
 LINE = "duetto --endpoint NAME|URL --fast MODEL --deep MODEL"
 
 
-def ways(port: Port, sources: Sequence[Source] | None) -> Sequence[Item]:
+def ways(port: Port, sources: Sequence[ModelSource] | None) -> Sequence[Item]:
     """The three ways to begin; ``sources`` is None while it is looked for them."""
     names = ", ".join(one.title for one in sources or ())
     connect = names or "nobody was found; how to"
@@ -273,7 +273,7 @@ def ways(port: Port, sources: Sequence[Source] | None) -> Sequence[Item]:
     )
 
 
-def whom(sources: Sequence[Source]) -> Sequence[Item]:
+def whom(sources: Sequence[ModelSource]) -> Sequence[Item]:
     """Who could answer, and what choosing them sends."""
     return [Item(one.name, one.title, one.asks or one.words) for one in sources]
 
@@ -284,7 +284,7 @@ def models(names: Sequence[str], fast: str) -> Sequence[Item]:
     return [Item(fast, fast, "the same one"), *others] if fast else others
 
 
-def before(page: Page, sources: Sequence[Source]) -> Page:
+def before(page: Page, sources: Sequence[ModelSource]) -> Page:
     """The page to go back to; who had no choice is not asked anew."""
     alone = len(sources) == 1 and not sources[0].asks
     back = _BACK.get(page, "start")

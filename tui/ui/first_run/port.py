@@ -11,7 +11,7 @@ Choice = Literal["practice", "connected", "here", "look"]
 what lies under the screen stays."""
 
 
-class Found(NamedTuple):
+class FoundHere(NamedTuple):
     """One thing that was looked for on this machine."""
 
     name: str
@@ -19,7 +19,7 @@ class Found(NamedTuple):
     state: State
 
 
-class Source(NamedTuple):
+class ModelSource(NamedTuple):
     """Somebody who could answer: a server on this machine, or a provider whose key is here."""
 
     name: str
@@ -51,13 +51,13 @@ class Port(Protocol):
     under: Literal["practice", "here"]
     """What lies under the screen."""
 
-    async def look(self, tell: Callable[[Found], None]) -> tuple[Source, ...]:
+    async def look(self, tell: Callable[[FoundHere], None]) -> tuple[ModelSource, ...]:
         """Look around this machine; each thing is told as soon as it is known. Never raises."""
 
-    async def models(self, source: Source) -> Listed:
+    async def models(self, source: ModelSource) -> Listed:
         """Ask for the list of models, with the key if it takes one. Never raises."""
 
-    def config(self, source: Source, fast: str, deep: str) -> str:
+    def config(self, source: ModelSource, fast: str, deep: str) -> str:
         """The text of the settings that connect it."""
 
     def write(self, text: str) -> str:

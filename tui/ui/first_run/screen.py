@@ -15,12 +15,12 @@ from textual.strip import Strip
 from tui.ui import theme
 from tui.ui.first_run import pages
 from tui.ui.first_run.pages import Chooser, Item, Page, Room, Row
-from tui.ui.first_run.port import Found, Port, Source
+from tui.ui.first_run.port import FoundHere, ModelSource, Port
 from tui.ui.rows import make_strip
 from tui.ui.widgets.painted import PaintedWidget
 
 
-class Sheet(PaintedWidget):
+class RowSheet(PaintedWidget):
     """Paints rows; what does not fit is cut off below, so pages are made for the room."""
 
     class Clicked(Message):
@@ -77,13 +77,13 @@ class FirstRunScreen(ModalScreen[None]):
         """``then`` is called when the screen is gone and the port knows what was chosen."""
         super().__init__()
         self._port, self._then = port, then
-        self._sheet = Sheet(id="first-run")
-        self._found: dict[str, Found] = {}
-        self._sources: Sequence[Source] | None = None
+        self._sheet = RowSheet(id="first-run")
+        self._found: dict[str, FoundHere] = {}
+        self._sources: Sequence[ModelSource] | None = None
         """None while it is looked for them."""
         self._page: Page = "start"
         self._chooser = Chooser(pages.ways(port, None))
-        self._source: Source | None = None
+        self._source: ModelSource | None = None
         self._models: tuple[str, ...] = ()
         self._fast = self._deep = ""
         self._wrong = ""
@@ -126,7 +126,7 @@ class FirstRunScreen(ModalScreen[None]):
                 self.action_take()
             self._write()
 
-    def on_sheet_clicked(self, message: Sheet.Clicked) -> None:
+    def on_row_sheet_clicked(self, message: RowSheet.Clicked) -> None:
         """A row that was clicked is chosen, as by its digit."""
         shown = message.text[2:].strip()
         for index in range(len(self._chooser.shown)):
@@ -202,7 +202,7 @@ class FirstRunScreen(ModalScreen[None]):
         else:
             self._go("sources")
 
-    def _ask(self, source: Source) -> None:
+    def _ask(self, source: ModelSource) -> None:
         """For the models, if they are not known."""
         self._source = source
         if source.models:
@@ -212,7 +212,7 @@ class FirstRunScreen(ModalScreen[None]):
         self._go("waiting")
         self.run_worker(self._list(source), name="asking for models", exclusive=True, group="ask")
 
-    async def _list(self, source: Source) -> None:
+    async def _list(self, source: ModelSource) -> None:
         listed = await self._port.models(source)
         if self._page != "waiting" or self._source is not source:
             return
@@ -233,7 +233,7 @@ class FirstRunScreen(ModalScreen[None]):
             self._connect()
         self._write()
 
-    def _tell(self, found: Found) -> None:
+    def _tell(self, found: FoundHere) -> None:
         self._found[found.name] = found
         self._write()
 

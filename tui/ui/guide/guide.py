@@ -13,7 +13,16 @@ from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.guide.lesson import STEPS, Facts, Lesson, Step
-from tui.ui.guide.pages import REPEATED, SLOW_TOKENS_S, Place, Said, key_of, said, sentence, summary
+from tui.ui.guide.pages import (
+    REPEATED,
+    SLOW_TOKENS_S,
+    GuideContext,
+    GuidePage,
+    key_of,
+    said,
+    sentence,
+    summary,
+)
 from tui.ui.prompt.box import PromptBox
 from tui.ui.rows import Piece, clip, inert, make_strip, one_line, wrap
 from tui.ui.widgets.painted import PaintedWidget
@@ -30,7 +39,7 @@ class GuidePanel(PaintedWidget):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._said = Said("", [])
+        self._said = GuidePage("", [])
         self._figures: Sequence[tuple[str, str]] = ()
         self._at: Step | None = STEPS[0]
         self._way_out = ""
@@ -40,7 +49,7 @@ class GuidePanel(PaintedWidget):
 
     def say(
         self,
-        said: Said,
+        said: GuidePage,
         at: Step | None,
         way_out: str,
         figures: Sequence[tuple[str, str]] = (),
@@ -261,12 +270,12 @@ class Guide:
             self._panes.notify(words, timeout=6, markup=False)
         return True
 
-    def _place(self) -> Place:
+    def _place(self) -> GuideContext:
         prompt = self._box.prompt
         offered = inert(prompt.suggestion_shown)
-        return Place(bool(prompt.text.strip()), offered, self._panes.narrow)
+        return GuideContext(bool(prompt.text.strip()), offered, self._panes.narrow)
 
-    def _say(self, place: Place) -> None:
+    def _say(self, place: GuideContext) -> None:
         lesson = self.lesson
         stop, page = key_of("interrupt"), said(lesson, place)
         way_out = f"{stop} {'closes' if lesson.step is None else 'leaves'}"

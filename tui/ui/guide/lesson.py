@@ -22,7 +22,7 @@ ENOUGH_MISSED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class LessonView:
     """What can be seen of the session at one moment."""
 
     now_s: float = 0.0
@@ -80,7 +80,7 @@ class Lesson:
     typed_over: bool = False
     """The answer was stopped by sending another instruction, not by the key for it."""
     figures: Figures = field(default_factory=Figures)
-    sight: Sight = field(default_factory=Sight)
+    sight: LessonView = field(default_factory=LessonView)
     """The newest one."""
     _role: Role = "fast"
     """That of the beginning."""
@@ -97,7 +97,7 @@ class Lesson:
     _newest_handed: int = -1
     """How many stops the session had noted at the newest of them."""
 
-    def begin(self, sight: Sight) -> None:
+    def begin(self, sight: LessonView) -> None:
         """From here on it counts."""
         self.sight, self._role = sight, sight.role
         self.figures.began_s = sight.now_s
@@ -113,7 +113,7 @@ class Lesson:
         """Whether the model is to be slowed down, so that there is time to stop it."""
         return self.step in ("prompt", "watch", "stop")
 
-    def look(self, sight: Sight) -> None:
+    def look(self, sight: LessonView) -> None:
         """Take up what is to be seen now."""
         sight = self._without_handed(sight)
         before, self.sight = self.sight, sight
@@ -134,13 +134,13 @@ class Lesson:
         if self.step is None and self.figures.ended_s is None:
             self.figures.ended_s = sight.now_s
 
-    def _without_handed(self, sight: Sight) -> Sight:
+    def _without_handed(self, sight: LessonView) -> LessonView:
         if sight.stops - self._handed > self.sight.stops and sight.role != self.sight.role:
             self._handed, self._newest_handed = self._handed + 1, sight.stops
         stopped = "" if sight.stops == self._newest_handed else sight.stopped
         return replace(sight, stops=sight.stops - self._handed, stopped=stopped)
 
-    def _end_turn(self, sight: Sight) -> None:
+    def _end_turn(self, sight: LessonView) -> None:
         if sight.outcome == "interrupted":
             self._lay_still = True
         elif sight.outcome == "completed" and self.step == "stop":
@@ -148,7 +148,7 @@ class Lesson:
             if self.missed >= ENOUGH_MISSED:
                 self.skipped.add("stop")
 
-    def _shown(self, sight: Sight) -> Iterator[Step]:
+    def _shown(self, sight: LessonView) -> Iterator[Step]:
         """The steps that this sight proves."""
         if sight.prompts:
             yield "prompt"
@@ -164,13 +164,13 @@ class Lesson:
         if sight.role != self._role:
             yield "switch"
 
-    def _redirected(self, sight: Sight) -> bool:
+    def _redirected(self, sight: LessonView) -> bool:
         """Something else was said after a stop, or after an answer that nobody stopped."""
         if self._stopped_at is not None:
             return sight.prompts > self._stopped_at
         return "stop" in self.skipped and sight.prompts > 1
 
-    def _measure(self, sight: Sight) -> None:
+    def _measure(self, sight: LessonView) -> None:
         figures = self.figures
         if not sight.prompts:
             return
@@ -184,7 +184,7 @@ class Lesson:
         if sight.accepted and figures.accepted_s is None:
             figures.accepted_s = since_s
 
-    def _measure_turn(self, before: Sight, sight: Sight) -> None:
+    def _measure_turn(self, before: LessonView, sight: LessonView) -> None:
         """How quick an answer was; one that was slow for a part of it says nothing.
 
         Of one that was stopped: how quick it was until then. What a server counts of it may be
@@ -217,14 +217,14 @@ class Facts:
         self._prompts = self._stops = self._landed = 0
         self._accepted = self._rejected = False
 
-    def look(self) -> Sight:
+    def look(self) -> LessonView:
         """What is so now."""
         session = self._session
         self._read_blocks()
         self._read_hunks()
         now_s, status = session.now(), session.status
         view = session.meter.view(now_s)
-        return Sight(
+        return LessonView(
             now_s,
             busy=status.busy,
             outcome=status.outcome,

@@ -28,7 +28,7 @@ TITLES: dict[Step, str] = {
 }
 
 
-class Said(NamedTuple):
+class GuidePage(NamedTuple):
     """One page of the panel."""
 
     title: str
@@ -41,7 +41,7 @@ class Said(NamedTuple):
     """What happened is a step forward."""
 
 
-class Place(NamedTuple):
+class GuideContext(NamedTuple):
     """What the sentences need to know besides the lesson."""
 
     drafted: bool = False
@@ -52,11 +52,11 @@ class Place(NamedTuple):
     """Conversation and editor take turns."""
 
 
-def said(lesson: Lesson, place: Place) -> Said:
+def said(lesson: Lesson, place: GuideContext) -> GuidePage:
     """What the panel says now."""
     step = lesson.step
     if step is None:
-        return Said("done", _done(), summary_title(lesson.figures))
+        return GuidePage("done", _done(), summary_title(lesson.figures))
     page = _PAGES[step](lesson, place)
     if lesson.sight.outcome == "failed" and not lesson.sight.busy:
         words = "No answer came; the conversation says why."
@@ -94,7 +94,7 @@ def either(action: str) -> str:
     return _OR.join(dict.fromkeys((names[0], names[-1]))) if names else key_of(action)
 
 
-def _send(place: Place) -> Sentence:
+def _send(place: GuideContext) -> Sentence:
     """How to get the suggestion, or what is typed, on its way."""
     send = key_of("send", "prompt")
     if place.drafted:
@@ -104,18 +104,18 @@ def _send(place: Place) -> Sentence:
     return sentence("Type what you want; {} sends it.", send)
 
 
-def _prompt(lesson: Lesson, place: Place) -> Said:
+def _prompt(lesson: Lesson, place: GuideContext) -> GuidePage:
     why = f"It will answer at {SLOW_TOKENS_S} tokens/s, as models do that one waits for."
-    return Said("", _send(place), why=why)
+    return GuidePage("", _send(place), why=why)
 
 
-def _watch(lesson: Lesson, place: Place) -> Said:
+def _watch(lesson: Lesson, place: GuideContext) -> GuidePage:
     if not lesson.sight.busy:
         words = "Nothing landed yet."
         why = "The edit comes into the file while it is written."
-        return Said("", _send(place), words, why, is_good=False)
+        return GuidePage("", _send(place), words, why, is_good=False)
     where = "in the file" if place.narrow else "in the file on the right"
-    return Said(
+    return GuidePage(
         "",
         sentence(f"Just watch: the edit lands {where}, letter by letter."),
         "Sent.",
@@ -123,19 +123,19 @@ def _watch(lesson: Lesson, place: Place) -> Said:
     )
 
 
-def _stop(lesson: Lesson, place: Place) -> Said:
+def _stop(lesson: Lesson, place: GuideContext) -> GuidePage:
     key = key_of("interrupt")
     if lesson.sight.busy:
         why = "What has landed stays, to the character. Nobody has to wait for the end."
-        return Said("", sentence("Too slow? {} stops it.", key), "It lands.", why)
+        return GuidePage("", sentence("Too slow? {} stops it.", key), "It lands.", why)
     if lesson.missed:
         words = "It came to its end before it was stopped: no harm done."
         why = f"Once more, and then {key} while it writes."
-        return Said("", _send(place), words, why, is_good=False)
-    return Said("", _send(place), why=f"Then {key} stops it while it writes.")
+        return GuidePage("", _send(place), words, why, is_good=False)
+    return GuidePage("", _send(place), why=f"Then {key} stops it while it writes.")
 
 
-def _redirect(lesson: Lesson, place: Place) -> Said:
+def _redirect(lesson: Lesson, place: GuideContext) -> GuidePage:
     sight = lesson.sight
     if "stop" in lesson.skipped:
         happened = f"Not stopped. {key_of('interrupt')} does it whenever you need it."
@@ -143,12 +143,12 @@ def _redirect(lesson: Lesson, place: Place) -> Said:
         words = sight.stopped or lesson.figures.stopped
         happened = f"{words[:1].upper()}{words[1:]}." if words else "Stopped."
     if sight.busy:
-        return Said("", sentence("One moment: it comes to a stop."), happened)
+        return GuidePage("", sentence("One moment: it comes to a stop."), happened)
     why = "Nothing is slowed down from here on. Typing while it writes redirects, too."
-    return Said("", _send(place), happened, why)
+    return GuidePage("", _send(place), happened, why)
 
 
-def _accept(lesson: Lesson, place: Place) -> Said:
+def _accept(lesson: Lesson, place: GuideContext) -> GuidePage:
     figures, happened = lesson.figures, "Redirected."
     if lesson.typed_over:
         happened = "Stopped and redirected in one, by sending."
@@ -159,17 +159,17 @@ def _accept(lesson: Lesson, place: Place) -> Said:
             happened += f", {times:.0f} times as fast" if times >= 2 else ""
         happened += "."
     if lesson.sight.busy:
-        return Said("", sentence("Watch: that is its own speed."), happened)
+        return GuidePage("", sentence("Watch: that is its own speed."), happened)
     if not lesson.sight.pending:
         why = "Nothing waits for a decision yet."
-        return Said("", _send(place), happened, why)
+        return GuidePage("", _send(place), happened, why)
     review, reject = key_of("review"), key_of("reject")
     why = f"Or one by one: {review}. {reject} takes all of it back out."
     words = sentence("{} accepts all hunks and writes the file.", either("accept"))
-    return Said("", words, happened, why)
+    return GuidePage("", words, happened, why)
 
 
-def _switch(lesson: Lesson, place: Place) -> Said:
+def _switch(lesson: Lesson, place: GuideContext) -> GuidePage:
     sight = lesson.sight
     happened = "Accepted: the file is written."
     if not sight.accepted:
@@ -177,7 +177,7 @@ def _switch(lesson: Lesson, place: Place) -> Said:
     other = "deep" if sight.role == "fast" else "fast"
     words = sentence(f"{{}} hands over to the {other} model.", either("switch"))
     why = "In the middle of an answer, too: the other one takes the instruction over."
-    return Said("", words, happened, why)
+    return GuidePage("", words, happened, why)
 
 
 _PAGES = {

@@ -40,7 +40,7 @@ _TOGETHER: tuple[frozenset[Scope], ...] = (
 """Scopes whose keys can be meant at the same time."""
 
 
-class Refused(NamedTuple):
+class RefusedKey(NamedTuple):
     """A wish that was not granted."""
 
     path: tuple[str, ...]
@@ -57,16 +57,16 @@ class _Wish(NamedTuple):
 
 def remapped(
     table: Sequence[Key], wishes: Mapping[str, object]
-) -> tuple[tuple[Key, ...], list[Refused]]:
+) -> tuple[tuple[Key, ...], list[RefusedKey]]:
     """The table with these wishes, and those that are not granted, in the order of the file."""
-    refused: list[Refused] = []
+    refused: list[RefusedKey] = []
     granted: list[_Wish] = []
     for path, value in _flat(wishes, refused):
         found = _read(table, path, value)
-        if isinstance(found, Refused):
+        if isinstance(found, RefusedKey):
             refused.append(found)
         elif any(found.row == other.row for other in granted):
-            refused.append(Refused(path, "was said before; remove one of the two"))
+            refused.append(RefusedKey(path, "was said before; remove one of the two"))
         else:
             granted.append(found)
     while True:
@@ -75,14 +75,14 @@ def remapped(
             break
         loser, words = clash
         granted.remove(loser)
-        refused.append(Refused(loser.path, words))
+        refused.append(RefusedKey(loser.path, words))
     order = [path for path, _ in _flat(wishes, [])]
     refused.sort(key=lambda one: order.index(one.path) if one.path in order else -1)
     return put, refused
 
 
 def _flat(
-    wishes: Mapping[str, object], refused: list[Refused]
+    wishes: Mapping[str, object], refused: list[RefusedKey]
 ) -> Iterator[tuple[tuple[str, ...], object]]:
     """Path and value of every wish; what stands in ``[keys]`` itself is meant everywhere."""
     for first, value in wishes.items():
@@ -93,20 +93,20 @@ def _flat(
                 yield (first, str(name)), keys
         else:
             words = f"is no place for keys{_near(first, SCOPES)} (there are {', '.join(SCOPES)})"
-            refused.append(Refused((first,), words))
+            refused.append(RefusedKey((first,), words))
 
 
-def _read(table: Sequence[Key], path: tuple[str, ...], value: object) -> _Wish | Refused:
+def _read(table: Sequence[Key], path: tuple[str, ...], value: object) -> _Wish | RefusedKey:
     """A wish by itself."""
     scope, name = path if len(path) == 2 else ("global", path[0])
     at = next((i for i, key in enumerate(table) if (key.scope, key.name) == (scope, name)), None)
     if at is None:
-        return Refused(path, _no_action(table, scope, name))
+        return RefusedKey(path, _no_action(table, scope, name))
     written = [value] if isinstance(value, str) else value
     if not isinstance(written, list) or not all(isinstance(one, str) for one in written):
-        return Refused(path, 'is neither a key as "ctrl+x" nor a list of keys; "" is none')
+        return RefusedKey(path, 'is neither a key as "ctrl+x" nor a list of keys; "" is none')
     if len(written) > MOST_WAYS:
-        return Refused(path, f"has more than {MOST_WAYS} keys")
+        return RefusedKey(path, f"has more than {MOST_WAYS} keys")
     row, keys = table[at], list[str]()
     for one in written:
         if not one and len(written) == 1:
@@ -114,13 +114,13 @@ def _read(table: Sequence[Key], path: tuple[str, ...], value: object) -> _Wish |
         try:
             key = spelled(one)
         except NoSuchKey as error:
-            return Refused(path, f"{quoted(one)} {error}")
+            return RefusedKey(path, f"{quoted(one)} {error}")
         if words := _not_for(row, key):
-            return Refused(path, f"{quoted(one)} {words}")
+            return RefusedKey(path, f"{quoted(one)} {words}")
         keys += twins(key)
     for kept in _STOPPING:
         if kept in row.keys and kept not in keys:
-            return Refused(path, f"must keep {key_name(kept)} among its keys, as a way out")
+            return RefusedKey(path, f"must keep {key_name(kept)} among its keys, as a way out")
     return _Wish(at, _unique(keys), path)
 
 

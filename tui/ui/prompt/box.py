@@ -25,7 +25,7 @@ from tui.ui.messages import (
 )
 from tui.ui.prompt.completion_list import CompletionList
 from tui.ui.prompt.hint import Hint
-from tui.ui.prompt.prompt import Prompt
+from tui.ui.prompt.prompt import PromptArea
 from tui.ui.prompt.question_box import QuestionBox
 from tui.ui.prompt.queue_editing import QueueEditing
 from tui.ui.prompt.queue_list import QueueList
@@ -70,7 +70,7 @@ class PromptBox(Vertical):
     def __init__(self, session: Session, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._session = session
-        self.prompt = Prompt(self._files, lambda: session.status, id="prompt")
+        self.prompt = PromptArea(self._files, lambda: session.status, id="prompt")
         self.prompt.completer.on_change = self._show_completions
         self._question = QuestionBox(id="asks")
         self._queue = QueueList(id="queue")
@@ -223,7 +223,7 @@ class PromptBox(Vertical):
         return waits
 
     def close_list(self) -> bool:
-        """Close what the prompt has open (see `Prompt.close_list`). False: nothing is."""
+        """Close what the prompt has open (see `PromptArea.close_list`). False: nothing is."""
         return self.prompt.has_focus and self.prompt.close_list()
 
     def on_draft_changed(self, message: DraftChanged) -> None:

@@ -12,7 +12,7 @@ from textual import events
 from tui.ui import theme
 from tui.ui.messages import CompletionActed
 from tui.ui.prompt.completion import CompletionItem
-from tui.ui.rows import Line, Piece, clip, pictures, spread
+from tui.ui.rows import Piece, StyledLine, clip, pictures, spread
 from tui.ui.widgets.painted import RowsBox
 
 MOST_ROWS = 8
@@ -101,13 +101,13 @@ class CompletionList(RowsBox):
         """Before there is a width of its own."""
         return self.container_size.width
 
-    def _head(self, width: int) -> Line:
+    def _head(self, width: int) -> StyledLine:
         palette = theme.active()
         count = f"{self._at + 1} of {self._total:,} "
         left: list[Piece] = [(f"   {_TITLES[self._kind]}", palette.style("faint"))]
-        return Line(spread(left, [(count, palette.style("faint"))], width), "panel")
+        return StyledLine(spread(left, [(count, palette.style("faint"))], width), "panel")
 
-    def _row(self, item: CompletionItem, names: int, width: int, *, lit: bool) -> Line:
+    def _row(self, item: CompletionItem, names: int, width: int, *, lit: bool) -> StyledLine:
         palette = theme.active()
         pieces: list[Piece] = [(" ▸ " if lit else "   ", palette.style("accent", more="bold"))]
         beside = width - 3 - names - 4
@@ -119,7 +119,7 @@ class CompletionList(RowsBox):
             pad = names - sum(cell_len(text) for text, _ in name) + 2
             said = palette.style("foreground" if lit else "muted")
             pieces += [(" " * pad, said), (clip(pictures(item.help), beside), said)]
-        return Line(pieces, "selection" if lit else "panel")
+        return StyledLine(pieces, "selection" if lit else "panel")
 
     def _name_pieces(self, item: CompletionItem, room: int) -> list[Piece]:
         """What was typed of it in another colour and bold; the folder of a file is quieter."""

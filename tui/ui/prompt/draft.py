@@ -8,7 +8,7 @@ Location = tuple[int, int]
 """Row and column, 0-based."""
 
 
-class Lines(Protocol):
+class DraftLines(Protocol):
     """The text by lines."""
 
     @property
@@ -27,7 +27,7 @@ class Draft(Protocol):
         """All of it."""
 
     @property
-    def document(self) -> Lines:
+    def document(self) -> DraftLines:
         """Its lines."""
 
     @property

@@ -12,7 +12,7 @@ from tui.ui import theme
 from tui.ui.keymap import shown
 from tui.ui.keys.table import Scope
 from tui.ui.painting.ink import ink
-from tui.ui.prompt.prompt import Prompt
+from tui.ui.prompt.prompt import PromptArea
 from tui.ui.prompt.question_box import QuestionBox
 from tui.ui.prompt.queue_list import QueueList
 from tui.ui.rows import Piece, clip
@@ -64,7 +64,7 @@ def tips() -> tuple[str, ...]:
     )
 
 
-class Said(NamedTuple):
+class HintWords(NamedTuple):
     """What the row says."""
 
     labels: list[tuple[str, str]]
@@ -79,7 +79,7 @@ class Hint(Bar):
     """Reads session, prompt and queue; shown under the draft at every moment."""
 
     def __init__(
-        self, session: Session, prompt: Prompt, queue: QueueList, *, id: str | None = None
+        self, session: Session, prompt: PromptArea, queue: QueueList, *, id: str | None = None
     ) -> None:
         super().__init__(id=id)
         self._session = session
@@ -108,98 +108,100 @@ class Hint(Bar):
             pieces.append((f"  {clip(words, room - 2)}", palette.style("faint")))
         return pieces
 
-    def _said(self) -> Said:
+    def _said(self) -> HintWords:
         draft = self._prompt.text
         if self._session.status.asks and not self._queue.has_focus:
             if isinstance(self._prompt.screen.focused, QuestionBox):
-                return Said([(_enter(), "answer")], "1-9 · Esc refuses · Tab: prompt")
+                return HintWords([(_enter(), "answer")], "1-9 · Esc refuses · Tab: prompt")
             if not self._prompt.has_focus:  # there a digit is text
-                return Said(
+                return HintWords(
                     [(f"{shown('next_pane')} {shown('conversation', 'prompt')}", "answer")],
                     "the question above",
                 )
             if not draft and not self._prompt.editing:
-                return Said([(_key("conversation"), "answer")], "the question above")
+                return HintWords([(_key("conversation"), "answer")], "the question above")
         if self._queue.has_focus:
             return self._queued()
         if self._prompt.search.active:
             words = "words of an earlier prompt · Esc: back to the draft"
             if not self._prompt.completer.items:
-                return Said([("Esc", "back to the draft")], "none has these words")
-            return Said([(_both("send", "complete"), "take")], words, "Esc: back to the draft")
+                return HintWords([("Esc", "back to the draft")], "none has these words")
+            return HintWords([(_both("send", "complete"), "take")], words, "Esc: back to the draft")
         if self._prompt.completer.items:
             return self._choosing()
         if self._prompt.editing:
             return self._editing()
         return self._command(draft) or self._words_for_the_model(draft)
 
-    def _queued(self) -> Said:
+    def _queued(self) -> HintWords:
         """The queue has the keys."""
         says = {"edit_queued": "edit", "remove_queued": "remove", "send_queued": "send now"}
         labels = [(_key(action, "queue"), word) for action, word in says.items()]
-        return Said([*labels, (_key("prompt", "queue"), "prompt")])
+        return HintWords([*labels, (_key("prompt", "queue"), "prompt")])
 
-    def _editing(self) -> Said:
+    def _editing(self) -> HintWords:
         """A queued message stands in the prompt."""
         number = (self._queue.edited or 0) + 1
         if not self._prompt.text.strip():
-            return Said(
+            return HintWords(
                 [(_both("send", "complete"), "remove")], f"nothing typed: message {number} goes"
             )
         back = (_both("send", "complete"), f"put back as {number}")
         status = self._session.status
         if status.busy:
-            return Said([back, (_key("steer"), self._session.alt_label())])
+            return HintWords([back, (_key("steer"), self._session.alt_label())])
         other = "queue" if len(status.queued) > 1 else "send"
-        return Said([back, (_key("steer"), other), ("Esc", "leave it")])
+        return HintWords([back, (_key("steer"), other), ("Esc", "leave it")])
 
-    def _choosing(self) -> Said:
+    def _choosing(self) -> HintWords:
         """The list is open over the prompt."""
         completer, words = self._prompt.completer, "↑↓ choose · Esc closes"
         item, query = completer.selected, completer.query
         if query is None or item is None or query.kind == "file":
-            return Said([(_both("send", "complete"), "take")], words)
+            return HintWords([(_both("send", "complete"), "take")], words)
         typed = completer.names_a_command or query.kind == "argument"
         if item.more or not (completer.sure or typed):
-            return Said([(_both("send", "complete"), "complete")], words)
-        return Said([(_key("send"), "run"), (_key("complete"), "complete")], words)
+            return HintWords([(_both("send", "complete"), "complete")], words)
+        return HintWords([(_key("send"), "run"), (_key("complete"), "complete")], words)
 
-    def _command(self, draft: str) -> Said | None:
+    def _command(self, draft: str) -> HintWords | None:
         """The draft is, or becomes, a command."""
         if found := _completions(draft):
             first = found[0]
             if len(found) == 1 or draft[1:] == first.name:
                 words = f"/{first.name} {first.argument}  {first.help}"
-                return Said([(_key("send"), "run")], words)
-            return Said([(_key("send"), "run")], "  ".join(f"/{command.name}" for command in found))
+                return HintWords([(_key("send"), "run")], words)
+            return HintWords(
+                [(_key("send"), "run")], "  ".join(f"/{command.name}" for command in found)
+            )
         if (parts := split_command(draft)) is not None:
             command = find_command(parts[0])
             if parts[0] == "steer" and parts[1]:
-                return Said([(_key("send"), self._session.alt_label())], *self._refusal())
+                return HintWords([(_key("send"), self._session.alt_label())], *self._refusal())
             words = f"{command.argument}  {command.help}" if command else "unknown command"
-            return Said([(_key("send"), "run")], words)
+            return HintWords([(_key("send"), "run")], words)
         if draft.startswith("!"):
-            return Said([(_key("send"), "run")], "as a command in the workspace")
+            return HintWords([(_key("send"), "run")], "as a command in the workspace")
         return None
 
-    def _words_for_the_model(self, draft: str) -> Said:
+    def _words_for_the_model(self, draft: str) -> HintWords:
         enter = self._session.prompt_label()
         if self._prompt.completer.fits_nothing:
-            return Said([(_key("send"), enter)], "no file has these letters")
+            return HintWords([(_key("send"), enter)], "no file has these letters")
         if self._session.status.busy:
             other = self._session.alt_label()
             if other == "queue":
-                return Said(
+                return HintWords(
                     [(_key("send"), enter), (_both("steer", "complete"), other)], *self._refusal()
                 )
-            return Said(
+            return HintWords(
                 [(_key("send"), enter), (_key("steer"), other), (_key("complete"), "queue")]
             )
         if not draft:
-            return Said([(_key("send"), enter)], self._usual())
+            return HintWords([(_key("send"), enter)], self._usual())
         if self._session.status.queued:  # Alt+Enter goes behind them, and the first of them goes
-            return Said([(_key("send"), enter), (_key("steer"), "queue")], self._usual())
-        return Said([(_both("send", "steer"), enter)], self._usual())
+            return HintWords([(_key("send"), enter), (_key("steer"), "queue")], self._usual())
+        return HintWords([(_both("send", "steer"), enter)], self._usual())
 
     def _refusal(self) -> tuple[str, str]:
         """Why Alt+Enter does not steer, if it is known; in words and in few."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
-from tui.ui.prompt.draft import Lines, Location
+from tui.ui.prompt.draft import DraftLines, Location
 
 LONG_CHARS, LONG_LINES = 5_000, 100
 """What is longer, in characters or in lines, is folded."""
@@ -68,14 +68,16 @@ class Folds:
             return places[at]
         return None
 
-    def beside(self, lines: Lines, at: Location) -> tuple[Location, Location] | None:
+    def beside(self, lines: DraftLines, at: Location) -> tuple[Location, Location] | None:
         """Both ends of the label that this place touches, the one before it first."""
         row, column = at
         places = self.places(lines.get_line(row))
         touched = next((place for place in places if column in place), None)
         return None if touched is None else ((row, touched[0]), (row, touched[1]))
 
-    def widened(self, lines: Lines, top: Location, bottom: Location) -> tuple[Location, Location]:
+    def widened(
+        self, lines: DraftLines, top: Location, bottom: Location
+    ) -> tuple[Location, Location]:
         """The places of an edit that takes whole labels only; a text put into one comes behind."""
         above, below = self._inside(lines, top), self._inside(lines, bottom)
         if top == bottom and above is not None:
@@ -85,7 +87,7 @@ class Folds:
             bottom if below is None else (bottom[0], below[1]),
         )
 
-    def outside(self, lines: Lines, at: Location, before: Location) -> Location:
+    def outside(self, lines: DraftLines, at: Location, before: Location) -> Location:
         """A place at an end of the label around it: the one that the cursor was not at."""
         place = self._inside(lines, at)
         if place is None:
@@ -95,7 +97,7 @@ class Folds:
             return (row, end if before[1] == start else start)
         return (row, start if at[1] - start < end - at[1] else end)
 
-    def _inside(self, lines: Lines, at: Location) -> tuple[int, int] | None:
+    def _inside(self, lines: DraftLines, at: Location) -> tuple[int, int] | None:
         """The label that a place lies inside of."""
         row, column = at
         return self.around(lines.get_line(row), column) if row < lines.line_count else None

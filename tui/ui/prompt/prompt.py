@@ -43,7 +43,7 @@ MOST_SHOWN_CHARS = 50_000
 _ACTIONS = actions("prompt")
 
 
-class Prompt(TextArea):
+class PromptArea(TextArea):
     """The draft. Keys go through the table of `keymap` before the text sees them."""
 
     folds: Folds | None = None

@@ -8,7 +8,7 @@ from tui.engine.intents import Answer
 from tui.engine.notices import Ask
 from tui.ui import theme
 from tui.ui.messages import PromptWanted, Wanted
-from tui.ui.rows import Line, breaks, flat, inert, one_line
+from tui.ui.rows import StyledLine, breaks, flat, inert, one_line
 from tui.ui.widgets.painted import RowsBox
 
 _MOST_DETAIL_ROWS = 6
@@ -100,26 +100,27 @@ class QuestionBox(RowsBox, can_focus=True):
         bold, muted = palette.style("warning", more="bold"), palette.style("muted")
         question = one_line(self._ask.question)
         lines = [
-            Line([(" ? " if not at else "   ", bold), (question[at:end], bold)], "panel")
+            StyledLine([(" ? " if not at else "   ", bold), (question[at:end], bold)], "panel")
             for at, end in breaks(question, width)
         ]
-        detail: list[Line] = []
+        detail: list[StyledLine] = []
         for text in flat(inert(self._ask.detail)).split("\n") if self._ask.detail else []:
             detail += [
-                Line([("   ", muted), (text[a:b], muted)], "panel") for a, b in breaks(text, width)
+                StyledLine([("   ", muted), (text[a:b], muted)], "panel")
+                for a, b in breaks(text, width)
             ]
         room = max(self._most - len(self._ask.choices), 1)
         del lines[room:]
         room = min(room - len(lines), _MOST_DETAIL_ROWS)
         if len(detail) > room > 0:
             hidden = len(detail) - room + 1
-            detail[room - 1 :] = [Line([(f"   … {hidden} more rows", muted)], "panel")]
+            detail[room - 1 :] = [StyledLine([(f"   … {hidden} more rows", muted)], "panel")]
         lines += detail[: max(room, 0)]
         for index, choice in enumerate(self._ask.choices):
             chosen = self.has_focus and index == self._choice
             back = "selection" if chosen else "panel"
             lines.append(
-                Line(
+                StyledLine(
                     [
                         (f"   {index + 1} ", palette.style("accent", more="bold")),
                         (one_line(choice), palette.style("foreground")),

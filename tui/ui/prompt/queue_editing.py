@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from tui.engine.intents import EditQueued, HoldQueued, Intent, Queue, Unqueue
 from tui.engine.notices import Status
-from tui.ui.prompt.prompt import Prompt
+from tui.ui.prompt.prompt import PromptArea
 from tui.ui.prompt.queue_list import place_of
 
 
@@ -28,7 +28,7 @@ class QueueEditing:
 
     def __init__(
         self,
-        prompt: Prompt,
+        prompt: PromptArea,
         status: Callable[[], Status],
         submit: Callable[[Intent], object],
         changed: Callable[[], None],

@@ -16,7 +16,7 @@ from tui.engine.notices import SteerFate
 from tui.ui import theme
 from tui.ui.keymap import actions, bindings, shown
 from tui.ui.messages import PromptWanted, QueueActed
-from tui.ui.rows import Line, Piece, clip, one_line, spread
+from tui.ui.rows import Piece, StyledLine, clip, one_line, spread
 from tui.ui.widgets.painted import RowsBox
 
 FATES: dict[SteerFate, tuple[str, str]] = {
@@ -171,7 +171,7 @@ class QueueList(RowsBox, can_focus=True):
         lines += [self._queue_line(at, last=at == shown[-1]) for at in shown]
         self.show_lines(lines)
 
-    def _steering_line(self, at: int) -> Line:
+    def _steering_line(self, at: int) -> StyledLine:
         palette = theme.active()
         text, fate = self._steering[at]
         hidden = len(self._steering) - self._steering_rows()
@@ -181,7 +181,7 @@ class QueueList(RowsBox, can_focus=True):
         head: Piece = ("  ↳ ", palette.style("accent", more="bold"))
         return self._line(head, (text, palette.style("foreground")), (more + words, said))
 
-    def _queue_line(self, at: int, *, last: bool) -> Line:
+    def _queue_line(self, at: int, *, last: bool) -> StyledLine:
         palette = theme.active()
         lit = self.has_focus and at == self.chosen
         faint = palette.style("foreground" if lit else "faint")
@@ -197,15 +197,17 @@ class QueueList(RowsBox, can_focus=True):
             number, (self._queued[at], words), (said, faint), back="selection" if lit else ""
         )
 
-    def _line(self, head: Piece, text: Piece, said: tuple[str, Style], back: str = "") -> Line:
+    def _line(
+        self, head: Piece, text: Piece, said: tuple[str, Style], back: str = ""
+    ) -> StyledLine:
         """Head and text left, what is said about it flush right where there is room for it."""
         width = max(self.size.width - 2, 20)
         words, room = one_line(text[0]), width - cell_len(head[0])
         beside = room - cell_len(said[0]) - 2 if said[0] else room
         if beside < _LEAST_WORDS:
-            return Line([head, (clip(words, room), text[1])], back)
+            return StyledLine([head, (clip(words, room), text[1])], back)
         left = [head, (clip(words, beside), text[1])]
-        return Line(spread(left, [said], width), back)
+        return StyledLine(spread(left, [said], width), back)
 
 
 _KEYS = actions("queue")

@@ -58,7 +58,7 @@ COMMANDS_TITLE = "Commands"
 Part = tuple[str, str]
 
 
-class Entry(NamedTuple):
+class HelpEntry(NamedTuple):
     """One row of the help."""
 
     keys: str
@@ -155,28 +155,29 @@ def help_content(width: int, first: Sequence[Scope] = (), wanted: str = "") -> C
     return content
 
 
-def sections(first: Sequence[Scope] = ()) -> Iterator[tuple[str, list[Entry]]]:
+def sections(first: Sequence[Scope] = ()) -> Iterator[tuple[str, list[HelpEntry]]]:
     """Headings and what stands below them."""
     for scope in dict.fromkeys((*first, *SCOPES)):
         yield (
             SCOPE_TITLES[scope],
-            [Entry("  ".join(ways(key)), key.help, key.name) for key in rows(scope)],
+            [HelpEntry("  ".join(ways(key)), key.help, key.name) for key in rows(scope)],
         )
     commands = [
-        Entry(f"/{command.name} {command.argument}".strip(), command.help) for command in COMMANDS
+        HelpEntry(f"/{command.name} {command.argument}".strip(), command.help)
+        for command in COMMANDS
     ]
-    commands.append(Entry("!COMMAND", "Run a shell command in the workspace"))
-    commands.append(Entry("@FILE", "Name a file of the workspace; Tab completes it"))
+    commands.append(HelpEntry("!COMMAND", "Run a shell command in the workspace"))
+    commands.append(HelpEntry("@FILE", "Name a file of the workspace; Tab completes it"))
     yield COMMANDS_TITLE, commands
-    yield "Signs", [Entry(sign, words) for sign, words in SIGNS]
+    yield "Signs", [HelpEntry(sign, words) for sign, words in SIGNS]
 
 
-def _holds(entry: Entry, title: str, words: Sequence[str]) -> bool:
+def _holds(entry: HelpEntry, title: str, words: Sequence[str]) -> bool:
     text = " ".join((entry.keys, entry.words, entry.also, title)).casefold()
     return all(word in text for word in words)
 
 
-def _row(entry: Entry, width: int) -> list[Part]:
+def _row(entry: HelpEntry, width: int) -> list[Part]:
     """Keys left, words right, both wrapped."""
     left, words = entry.keys or "no key", entry.words
     column = min(_KEYS_WIDTH, width // 2)

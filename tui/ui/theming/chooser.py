@@ -25,7 +25,7 @@ from tui.ui.rows import Piece, clip, make_strip, one_line, spread
 from tui.ui.sheets import sheet
 from tui.ui.theming.contrast_check import least_contrast
 from tui.ui.theming.palette import Palette
-from tui.ui.theming.theme_file import Reading
+from tui.ui.theming.theme_file import ThemeReading
 from tui.ui.theming.theme_manager import AUTO, ThemeManager
 from tui.ui.widgets.field import Field
 from tui.ui.widgets.painted import PaintedWidget
@@ -172,14 +172,14 @@ _ROOM_FOR_SAMPLE = 72
 """Cells of the screen from which the sample stands beside the list."""
 
 
-class Entry(NamedTuple):
+class ThemeEntry(NamedTuple):
     """One row of the list."""
 
     choice: str
     title: str
     kind: str
     """``dark``, ``light``, or what ``auto`` chooses from."""
-    reading: Reading | None = None
+    reading: ThemeReading | None = None
     """None of ``auto``."""
 
     def fits(self, words: str) -> bool:
@@ -188,17 +188,17 @@ class Entry(NamedTuple):
         return all(word in whole for word in words.casefold().split())
 
 
-def entries(themes: ThemeManager) -> list[Entry]:
+def entries(themes: ThemeManager) -> list[ThemeEntry]:
     """``auto`` and all themes; the dark ones come first."""
     found = []
     for name in theme.theme_names():
         reading = theme.library.reading(name)
         palette = reading.palette
         kind = "dark" if palette.dark else "light"
-        found.append(Entry(name, one_line(palette.title), kind, reading))
+        found.append(ThemeEntry(name, one_line(palette.title), kind, reading))
     found.sort(key=lambda entry: (entry.choice != theme.DEFAULT_THEME, entry.kind, entry.choice))
     pair = themes.pair
-    return [Entry(AUTO, "Auto", f"{pair.dark}, {pair.light}"), *found]
+    return [ThemeEntry(AUTO, "Auto", f"{pair.dark}, {pair.light}"), *found]
 
 
 class ThemeList(PaintedWidget):
@@ -212,16 +212,16 @@ class ThemeList(PaintedWidget):
 
     def __init__(self) -> None:
         super().__init__(id="theme-list")
-        self._entries: Sequence[Entry] = ()
+        self._entries: Sequence[ThemeEntry] = ()
         self._at = 0
         self._top = 0
 
     @property
-    def lit(self) -> Entry | None:
+    def lit(self) -> ThemeEntry | None:
         """The one that is lit; None: there is none."""
         return self._entries[self._at] if self._at < len(self._entries) else None
 
-    def show(self, shown: Sequence[Entry], choice: str) -> None:
+    def show(self, shown: Sequence[ThemeEntry], choice: str) -> None:
         """Show these, one of them lit."""
         self._entries = shown
         self._at = next((at for at, one in enumerate(shown) if one.choice == choice), 0)
@@ -256,7 +256,7 @@ class ThemeList(PaintedWidget):
         ]
         return make_strip(spread(left, right, width), width, style("foreground", back))
 
-    def _swatch(self, entry: Entry) -> list[Piece]:
+    def _swatch(self, entry: ThemeEntry) -> list[Piece]:
         """Five colours on the theme's own background; none where ``auto`` leaves it open."""
         if entry.reading is None or self.size.width < 30:
             return []
@@ -400,7 +400,7 @@ class ThemeChooser(ModalScreen[None]):
         self._status.update(colourless if self.app.no_color else _said_of(self._list.lit))
 
 
-def _said_of(entry: Entry) -> str:
+def _said_of(entry: ThemeEntry) -> str:
     """What is known of a theme, in one line."""
     reading = entry.reading
     if reading is None:

@@ -40,7 +40,7 @@ def texts() -> list[str]:
     return ["foreground", "accent", *(name for name in MIXES if name not in others)]
 
 
-class Finding(NamedTuple):
+class LowContrast(NamedTuple):
     """A pair that cannot be read well enough."""
 
     colour: str
@@ -57,7 +57,7 @@ class Finding(NamedTuple):
         )
 
 
-def findings(palette: Palette) -> Iterator[Finding]:
+def findings(palette: Palette) -> Iterator[LowContrast]:
     """The pairs of a theme that do not read; the worst background of each colour only."""
     for names, least in ((texts(), TEXT_RATIO), (MARKS, MARK_RATIO), (STRUCTURE, LEAST_STRUCTURE)):
         for name in names:
@@ -82,9 +82,11 @@ def least_contrast(palette: Palette) -> float:
     )
 
 
-def _worst(palette: Palette, name: str, grounds: tuple[str, ...], least: float) -> Finding | None:
+def _worst(
+    palette: Palette, name: str, grounds: tuple[str, ...], least: float
+) -> LowContrast | None:
     colour = palette.colours[name]
     ratio, back = min((contrast(colour, palette.colours[back]), back) for back in grounds)
     if ratio >= least:
         return None
-    return Finding(name, back, ratio, least, readable(colour, palette.colours[back], least))
+    return LowContrast(name, back, ratio, least, readable(colour, palette.colours[back], least))

@@ -140,7 +140,7 @@ Base = Callable[[str], Palette | None]
 """The theme of a name to build on; None: there is none."""
 
 
-class Complaint(NamedTuple):
+class ThemeComplaint(NamedTuple):
     """Something wrong in a file."""
 
     file: str
@@ -153,18 +153,18 @@ class Complaint(NamedTuple):
         return f"{self.file} line {self.line}: {self.words}" if self.line else self.words
 
 
-class Reading(NamedTuple):
+class ThemeReading(NamedTuple):
     """A theme, and what was wrong in its file."""
 
     palette: Palette
-    complaints: tuple[Complaint, ...] = ()
+    complaints: tuple[ThemeComplaint, ...] = ()
     empty: bool = False
     """Nothing of it could be read."""
     source: str = ""
     """Where its colours are from, as the file says."""
 
 
-class _Reader:
+class _ThemeReader:
     """Reads one text; collects complaints."""
 
     def __init__(self, text: str, origin: str) -> None:
@@ -172,14 +172,14 @@ class _Reader:
         self._origin = origin
         self._lines: dict[tuple[str, ...], int] = {}
         """Where keys stand, if the text is not TOML."""
-        self.complaints: list[Complaint] = []
+        self.complaints: list[ThemeComplaint] = []
         self.refused: set[str] = set()
         """Colours that are there, but are none."""
 
     def complain(self, line: int, words: str) -> None:
         """Something is wrong in that line."""
         if len(self.complaints) < MOST_COMPLAINTS:
-            self.complaints.append(Complaint(self._origin, line, words))
+            self.complaints.append(ThemeComplaint(self._origin, line, words))
 
     def wrong(self, key: tuple[str, ...], words: str) -> None:
         """Something is wrong where that key is set."""
@@ -273,12 +273,12 @@ class _Reader:
         return found
 
 
-def reading(text: str, name: str, origin: str, base: Base) -> Reading:
+def reading(text: str, name: str, origin: str, base: Base) -> ThemeReading:
     """Read a theme's text; ``origin`` names the file in complaints.
 
     ``base`` finds other themes: what a file builds on, and what lends a colour that must be there.
     """
-    reader = _Reader(text, origin)
+    reader = _ThemeReader(text, origin)
     data = reader.tables()
     words, colours, faces = reader.words(data), reader.colours(data), reader.faces(data)
     if words.get("base"):
@@ -298,10 +298,10 @@ def reading(text: str, name: str, origin: str, base: Base) -> Reading:
     whole = _read_well(completed(colours), colours) if missing else completed(colours)
     palette = Palette(name, words.get("title") or name, dark, whole, faces)
     found = tuple(sorted(reader.complaints, key=lambda one: one.line))
-    return Reading(palette, found, not own, words.get("source", ""))
+    return ThemeReading(palette, found, not own, words.get("source", ""))
 
 
-def _darkness(reader: _Reader, data: Mapping[str, object], colours: Mapping[str, str]) -> bool:
+def _darkness(reader: _ThemeReader, data: Mapping[str, object], colours: Mapping[str, str]) -> bool:
     """As the background is; a file that says something else is told so."""
     said = data.get("dark")
     if said is not None and not isinstance(said, bool):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from tui.ui.theming.palette import Palette
-    from tui.ui.theming.theme_file import Reading
+    from tui.ui.theming.theme_file import ThemeReading
 
 
 AUTO = "auto"
@@ -41,7 +41,7 @@ class ThemePair(NamedTuple):
         return self.light if dark is False else self.dark
 
 
-def _why(empty: Reading) -> str:
+def _why(empty: ThemeReading) -> str:
     """Why nothing in a file could be read: what is wrong in it first."""
     for one in empty.complaints:
         if not one.words.startswith(LACKS):

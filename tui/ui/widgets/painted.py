@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from tui.ui import theme
 from tui.ui.painting.screen import PaintedScreen
-from tui.ui.rows import Line, Piece, make_strip
+from tui.ui.rows import Piece, StyledLine, make_strip
 
 _BLACK = Color(0, 0, 0)
 
@@ -143,14 +143,14 @@ def fitting(groups: list[Group], width: int, gap: int = 3) -> list[list[Piece]]:
 class RowsBox(PaintedWidget):
     """Base of the queue and of questions above the prompt."""
 
-    _lines: tuple[Line, ...] = ()
+    _lines: tuple[StyledLine, ...] = ()
 
     @property
     def rows(self) -> int:
         """How many are shown."""
         return len(self._lines)
 
-    def show_lines(self, lines: list[Line]) -> None:
+    def show_lines(self, lines: list[StyledLine]) -> None:
         """Show these; relays out only if their number changed."""
         if len(lines) != len(self._lines):
             self.styles.height = len(lines)
@@ -162,7 +162,7 @@ class RowsBox(PaintedWidget):
     def render_line(self, y: int) -> Strip:
         """One row."""
         palette = theme.active()
-        line = self._lines[y] if y < len(self._lines) else Line([])
+        line = self._lines[y] if y < len(self._lines) else StyledLine([])
         base = palette.style("foreground", line.back or "background")
         return make_strip(line.pieces, self.size.width, base)
 
