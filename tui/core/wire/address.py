@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from tui.core.wire.masking import is_secret_name
 from tui.errors import EndpointError
+
+if TYPE_CHECKING:
+    import ssl
 
 _SCHEMES = {"ws": "ws", "wss": "wss", "http": "ws", "https": "wss"}
 _SOCKETS = ("ws", "wss")
@@ -219,23 +223,17 @@ ADDING = ("REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
 AUTHORITY_VARIABLES = (*REPLACING, *ADDING)
 
 
-class _TlsContext(Protocol):
-    """What of `ssl.SSLContext` is needed here."""
-
-    def load_verify_locations(self, cafile: str | None = None, capath: str | None = None) -> None:
-        """Trust the certificates of a file, or of a folder as OpenSSL lays it out."""
-
-
-def trust_added_authorities(context: _TlsContext, environment: Mapping[str, str]) -> None:
+def trust_added_authorities(context: ssl.SSLContext, environment: Mapping[str, str]) -> None:
     """Have a context, made with the system's authorities, trust the added ones too.
 
-    A file that cannot be read is another tool's: `advice` tells of it if it was needed.
+    A file that cannot be read is another tool's: `authorities_advice` tells of it if it was needed.
     """
     for path in filter(None, (environment.get(name) for name in ADDING)):
         try:
             context.load_verify_locations(path)
         except OSError:  # of which `ssl.SSLError` is one
-            _add_folder(context, path)
+            with suppress(OSError):
+                context.load_verify_locations(capath=path)
 
 
 def authorities_advice(environment: Mapping[str, str], readable: Callable[[str], bool]) -> str:
@@ -246,10 +244,3 @@ def authorities_advice(environment: Mapping[str, str], readable: Callable[[str],
         if (path := environment.get(name, "")) and not readable(path)
     ]
     return f"{'; '.join(wrong)}." if wrong else "for a private authority set SSL_CERT_FILE."
-
-
-def _add_folder(context: _TlsContext, path: str) -> None:
-    try:
-        context.load_verify_locations(capath=path)
-    except OSError:
-        return

@@ -264,12 +264,8 @@ def _is_name(value: object) -> bool:
     return value is None or (isinstance(value, str) and len(value) <= _MOST_NAME)
 
 
-def items_of(value: object) -> list[dict[str, Any]] | Invalid:
-    """Any form of `input` as a list of typed items; messages get a list of content parts."""
-    return finished(_items_in_steps(value))
-
-
 def _items_in_steps(value: object) -> Generator[None, None, list[dict[str, Any]] | Invalid]:
+    """Any form of `input` as a list of typed items; messages get a list of content parts."""
     if value is None:
         return []
     if isinstance(value, str):

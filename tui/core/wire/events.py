@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal, Union, get_args
 
 import msgspec
 
@@ -89,49 +89,19 @@ class ToolDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type"):
         return str(self.__struct_config__.tag)
 
 
-class CodeDelta(ToolDelta, frozen=True, gc=False, tag="response.code_interpreter_call_code.delta"):
-    """More of the code that the server is about to run."""
-
-
-class McpDelta(ToolDelta, frozen=True, gc=False, tag="response.mcp_call_arguments.delta"):
-    """More of the arguments of a call that the server makes."""
-
-
-class OldMcpDelta(ToolDelta, frozen=True, gc=False, tag="response.mcp_call.arguments_delta"):
-    """The same by its former name."""
-
-
-class CommandDelta(ToolDelta, frozen=True, gc=False, tag="response.shell_call_command.delta"):
-    """More of a command for the server's shell."""
-
-
-class OutputDelta(ToolDelta, frozen=True, gc=False, tag="response.shell_call_output_content.delta"):
-    """More of what a command of the server's shell prints."""
-
-
-class AudioDelta(ToolDelta, frozen=True, gc=False, tag="response.audio.delta"):
-    """More sound."""
-
-
-class TranscriptDelta(ToolDelta, frozen=True, gc=False, tag="response.audio.transcript.delta"):
-    """More of what the sound says."""
-
-
-class PictureDelta(
-    ToolDelta, frozen=True, gc=False, tag="response.image_generation_call.partial_image"
-):
-    """A picture so far, in up to megabytes."""
-
-
-AnyToolDelta = (
-    CodeDelta
-    | McpDelta
-    | OldMcpDelta
-    | CommandDelta
-    | OutputDelta
-    | AudioDelta
-    | TranscriptDelta
-    | PictureDelta
+_TOOL_DELTAS = (
+    "response.code_interpreter_call_code.delta",
+    "response.mcp_call_arguments.delta",
+    "response.mcp_call.arguments_delta",  # the same by its former name
+    "response.shell_call_command.delta",
+    "response.shell_call_output_content.delta",
+    "response.audio.delta",
+    "response.audio.transcript.delta",
+    "response.image_generation_call.partial_image",  # in up to megabytes
+)
+_TOOL_DELTA_TYPES = tuple(
+    msgspec.defstruct("ToolDelta", [], bases=(ToolDelta,), frozen=True, gc=False, tag=kind)
+    for kind in _TOOL_DELTAS
 )
 AnyDelta = TextDelta | RefusalDelta | ArgumentsDelta | InputDelta | PatchDelta | ReasoningDelta
 
@@ -216,7 +186,11 @@ MOST_ERROR_CHARS = 10_000
 """Of what an error says: the rest is nobody's to read, but would be searched again and again."""
 
 
-class _Whole(msgspec.Struct, frozen=True, tag_field="type"):
+class _Event(msgspec.Struct, frozen=True, tag_field="type"):
+    """Base of the events that are no piece of text."""
+
+
+class _Whole(_Event, frozen=True):
     """An event that carries the response object."""
 
     response: dict[str, Any] = {}
@@ -268,7 +242,7 @@ class Failed(_Whole, frozen=True, tag="response.failed"):
         return _text_at(self.response, "error", "message")[:MOST_ERROR_CHARS]
 
 
-class ItemAdded(msgspec.Struct, frozen=True, tag_field="type", tag="response.output_item.added"):
+class ItemAdded(_Event, frozen=True, tag="response.output_item.added"):
     """An output item began; its text is still empty."""
 
     output_index: int = 0
@@ -276,7 +250,7 @@ class ItemAdded(msgspec.Struct, frozen=True, tag_field="type", tag="response.out
     stream_id: str | None = None
 
 
-class ItemDone(msgspec.Struct, frozen=True, tag_field="type", tag="response.output_item.done"):
+class ItemDone(_Event, frozen=True, tag="response.output_item.done"):
     """An output item is finished: the authoritative text, to be kept in the history."""
 
     output_index: int = 0
@@ -284,9 +258,7 @@ class ItemDone(msgspec.Struct, frozen=True, tag_field="type", tag="response.outp
     stream_id: str | None = None
 
 
-class ItemInterrupted(
-    msgspec.Struct, frozen=True, tag_field="type", tag="response.output_item.interrupted"
-):
+class ItemInterrupted(_Event, frozen=True, tag="response.output_item.interrupted"):
     """An open item was discarded by an interrupt."""
 
     item_id: str = ""
@@ -295,18 +267,14 @@ class ItemInterrupted(
     stream_id: str | None = None
 
 
-class InterruptAccepted(
-    msgspec.Struct, frozen=True, tag_field="type", tag="response.interrupt.accepted"
-):
+class InterruptAccepted(_Event, frozen=True, tag="response.interrupt.accepted"):
     """The server stops the response; its terminal event follows."""
 
     response_id: str = ""
     stream_id: str | None = None
 
 
-class InterruptFailed(
-    msgspec.Struct, frozen=True, tag_field="type", tag="response.interrupt.failed"
-):
+class InterruptFailed(_Event, frozen=True, tag="response.interrupt.failed"):
     """The server will not stop the response; the stream goes on."""
 
     response_id: str = ""
@@ -314,14 +282,14 @@ class InterruptFailed(
     stream_id: str | None = None
 
 
-class SteerAccepted(msgspec.Struct, frozen=True, tag_field="type", tag="response.steer.accepted"):
+class SteerAccepted(_Event, frozen=True, tag="response.steer.accepted"):
     """The server owns the steering text now."""
 
     steer: dict[str, Any] = {}
     stream_id: str | None = None
 
 
-class SteerPending(msgspec.Struct, frozen=True, tag_field="type", tag="response.steer.pending"):
+class SteerPending(_Event, frozen=True, tag="response.steer.pending"):
     """The steering text waits for tool outputs."""
 
     steer: dict[str, Any] = {}
@@ -330,7 +298,7 @@ class SteerPending(msgspec.Struct, frozen=True, tag_field="type", tag="response.
     stream_id: str | None = None
 
 
-class SteerFailed(msgspec.Struct, frozen=True, tag_field="type", tag="response.steer.failed"):
+class SteerFailed(_Event, frozen=True, tag="response.steer.failed"):
     """The server gives the steering text back."""
 
     steer: dict[str, Any] = {}
@@ -338,14 +306,14 @@ class SteerFailed(msgspec.Struct, frozen=True, tag_field="type", tag="response.s
     stream_id: str | None = None
 
 
-class InjectCreated(msgspec.Struct, frozen=True, tag_field="type", tag="response.inject.created"):
+class InjectCreated(_Event, frozen=True, tag="response.inject.created"):
     """Multi-agent beta (PROTOCOL section 9): injected outputs were taken."""
 
     response_id: str = ""
     stream_id: str | None = None
 
 
-class InjectFailed(msgspec.Struct, frozen=True, tag_field="type", tag="response.inject.failed"):
+class InjectFailed(_Event, frozen=True, tag="response.inject.failed"):
     """Injected outputs were not taken, and come back."""
 
     response_id: str = ""
@@ -424,7 +392,7 @@ _Told = (
     | InjectCreated
     | InjectFailed
 )
-_Typed = _Told | SummaryDelta | AnyToolDelta
+_Typed: Any = Union[_Told, SummaryDelta, *_TOOL_DELTA_TYPES]
 Event = _Told | SteerNews | ErrorEvent | Progress | Unknown
 
 _PROGRESS = (
@@ -454,7 +422,9 @@ _TERMINAL: dict[str, type[Completed | Incomplete | Failed]] = {
 
 _TAGS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(_Typed))
 """The types that are known; to find out by `msgspec.convert` takes 0.1 ms."""
-decode_typed = msgspec.json.Decoder(_Typed).decode
+decode_typed: Callable[[str | bytes | bytearray], Event | SummaryDelta | ToolDelta] = (
+    msgspec.json.Decoder(_Typed).decode
+)
 """What `decode_server` tries first; raises `UNUSUAL` for what needs `decode_unusual`."""
 UNUSUAL = (msgspec.DecodeError, UnicodeError, RecursionError)
 

@@ -108,11 +108,6 @@ class ClientProtocol:
         """The server works for some lane, abandoned ones too."""
         return any(lane.working for lane in self._lanes)
 
-    @property
-    def lanes_used(self) -> tuple[str, ...]:
-        """Names used on this socket; the default lane has none."""
-        return self._lanes.names
-
     def lane(self, name: str | None = None) -> Lane:
         """The lane of this name; made when it is first asked for."""
         return self._lanes.lane(name)
