@@ -11,14 +11,15 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
+from typing import Any, TypeVar
 
 import click
 
+from tests.benchmarks.findings import Findings, as_json, as_text
+from tui.core.edit_stream.events import Notation
 from tui.errors import EXIT_FAILED, DuettoError
 
-if TYPE_CHECKING:
-    from tui.core.edit_stream.events import Notation
+C = TypeVar("C", bound=Callable[..., Any])
 
 
 @click.group(no_args_is_help=True)
@@ -26,136 +27,111 @@ def bench() -> None:
     """Measure what duetto promises, on this machine."""
 
 
+def _shared(command: C) -> C:
+    """Add the options of all."""
+    for option in (
+        click.option("--check", is_flag=True, help="Exit with 1 when a target is missed."),
+        click.option("--quick", is_flag=True, help="Less, once, and rough."),
+        click.option("--json", "is_json", is_flag=True, help="One JSON object, no tables."),
+    ):
+        command = option(command)
+    return command
+
+
+def _show(found: Findings, is_json: bool, check: bool) -> None:
+    click.echo(json.dumps(as_json(found), indent=2) if is_json else as_text(found))
+    if check and found.missed:
+        sys.exit(EXIT_FAILED)
+
+
 @bench.command("transport")
-@click.option("--json", "is_json", is_flag=True, help="One JSON object instead of tables.")
-@click.option("--quick", is_flag=True, help="Fewer cells and turns: about 12 s, and rough.")
-@click.option("--check", is_flag=True, help="Exit with 1 when a target is missed.")
+@_shared
 @click.option(
-    "--rtt",
-    "round_trips_ms",
-    type=click.IntRange(0, 1000),
-    multiple=True,
-    metavar="MS",
-    help="Added round trip; may be repeated [default: 0, 20, 80].",
+    "--rtt", type=click.IntRange(0, 1000), multiple=True, metavar="MS", help="May repeat."
 )
-@click.option(
-    "--history",
-    "histories_kb",
-    type=click.IntRange(1, 4000),
-    multiple=True,
-    metavar="KB",
-    help="Size of the conversation; may be repeated [default: 10, 100, 400].",
-)
+@click.option("--history", type=click.IntRange(1, 4000), multiple=True, metavar="KB")
 def transport_command(
-    is_json: bool,
-    quick: bool,
-    check: bool,
-    round_trips_ms: tuple[int, ...],
-    histories_kb: tuple[int, ...],
+    is_json: bool, quick: bool, check: bool, rtt: tuple[int, ...], history: tuple[int, ...]
 ) -> None:
     """Compare one persistent WebSocket with HTTPS and SSE, over TLS on loopback.
 
     Time to the first token, bytes and processor time of a turn: on a new connection, on a kept
     one, and on the WebSocket with the whole history and with the new items only; then what a
-    token costs. Takes under two minutes and ends with 0 whatever it finds, unless --check.
+    token costs. Takes under two minutes.
     """
-    from tests.benchmarks.transport import plan, report, targets
-    from tests.benchmarks.transport.measurement import measure
+    from tests.benchmarks.transport import measurement
 
-    chosen = plan.QUICK if quick else plan.FULL
-    if round_trips_ms:
-        chosen = replace(chosen, round_trips_ms=tuple(sorted(set(round_trips_ms))))
-    if histories_kb:
-        chosen = replace(chosen, histories_kb=tuple(sorted(set(histories_kb))))
-    findings = replace(measure(chosen, _tell), quick=quick)
-    found = targets.checks(findings)
-    if is_json:
-        click.echo(json.dumps(report.as_json(findings, found), indent=2))
-    else:
-        click.echo(report.as_text(findings, found))
-    if check and targets.missed(found):
-        sys.exit(EXIT_FAILED)
+    chosen = measurement.QUICK if quick else measurement.FULL
+    chosen = replace(
+        chosen,
+        round_trips_ms=tuple(sorted(set(rtt))) or chosen.round_trips_ms,
+        histories_kb=tuple(sorted(set(history))) or chosen.histories_kb,
+    )
+    _show(measurement.measure(chosen, _tell), is_json, check)
 
 
-F = TypeVar("F", bound=Callable[..., None])
-
-
-def _screen_options(command: F) -> F:
-    """The options of what is measured in a pseudo-terminal."""
-    for option in reversed(_SCREEN_OPTIONS):
+def _of_screen(command: C) -> C:
+    """Add the options of what is measured in a pseudo-terminal."""
+    for option in (
+        click.option("--rate", type=click.IntRange(1, 1_000_000), multiple=True, metavar="N"),
+        click.option("--peer-path", type=click.Path(path_type=Path), metavar="FILE"),
+        click.option("--peer", type=click.Choice(("codex", "pi")), multiple=True),
+        click.option("--long", is_flag=True, help="A session of 2 million tokens too."),
+    ):
         command = option(command)
-    return command
-
-
-_SCREEN_OPTIONS = (
-    click.option("--json", "is_json", is_flag=True, help="One JSON object instead of tables."),
-    click.option("--quick", is_flag=True, help="One rate, once: under 20 s, and rough."),
-    click.option("--long", "is_long", is_flag=True, help="A session of 2 million tokens too."),
-    click.option("--check", is_flag=True, help="Exit with 1 when a target is missed."),
-    click.option(
-        "--peer",
-        "peers",
-        type=click.Choice(("codex", "pi")),
-        multiple=True,
-        help="Measure this one too, in the same run; may be repeated.",
-    ),
-    click.option(
-        "--peer-path",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="The peer's program [default: the one on PATH].",
-    ),
-    click.option(
-        "--rate",
-        "rates",
-        type=click.IntRange(1, 1_000_000),
-        multiple=True,
-        metavar="N",
-        help="Tokens a second; may be repeated [default: 1000, 4000, 10000, 40000].",
-    ),
-)
-
-
-class ScreenChoices(TypedDict):
-    """The options of `_screen_options`."""
-
-    is_json: bool
-    quick: bool
-    is_long: bool
-    check: bool
-    peers: tuple[str, ...]
-    peer_path: Path | None
-    rates: tuple[int, ...]
+    return _shared(command)
 
 
 @bench.command("stream")
-@_screen_options
-def stream_command(**choices: Unpack[ScreenChoices]) -> None:
+@_of_screen
+def stream_command(is_json: bool, quick: bool, check: bool, **choices: Any) -> None:
     """Measure how an answer is painted while it streams.
 
     Paint lag, drain and processor time at every rate, in a new conversation, with a long file open
     and in a conversation of 5,000 turns. Runs the real program in a pseudo-terminal against a
     server of its own, with no network.
     """
-    _measure_screen(choices, only_stream=True)
+    _show(_measured(quick, only_stream=True, **choices), is_json, check)
 
 
 @bench.command("ui")
-@_screen_options
-def ui_command(**choices: Unpack[ScreenChoices]) -> None:
+@_of_screen
+def ui_command(is_json: bool, quick: bool, check: bool, **choices: Any) -> None:
     """Measure all that a person feels: streams, keys, Esc, edits, start, memory.
 
-    What stream measures, and the echo of keys, Esc to the wire and to a text that
-    stays, a patch that streams into a coloured file, the first paint, idle time and memory. Takes
-    a quarter of an hour.
+    What stream measures, and the echo of keys, Esc to the wire and to a text that stays, a patch
+    that streams into a coloured file, the first paint, idle time and memory. Takes a quarter of an
+    hour.
     """
-    _measure_screen(choices, only_stream=False)
+    _show(_measured(quick, only_stream=False, **choices), is_json, check)
+
+
+def _measured(
+    quick: bool,
+    *,
+    only_stream: bool,
+    rate: tuple[int, ...],
+    long: bool,
+    peer: tuple[str, ...],
+    peer_path: Path | None,
+) -> Findings:
+    from tests.benchmarks.screen import measurement
+
+    if peer_path is not None and len(set(peer)) != 1:
+        raise DuettoError("--peer-path is the program of one --peer: give --peer once")
+    chosen = measurement.QUICK if quick else measurement.FULL
+    chosen = replace(
+        chosen,
+        rates=tuple(sorted(set(rate))) or chosen.rates,
+        long_tokens=measurement.LONG_TOKENS if long else 0,
+        peers=tuple((name, peer_path) for name in dict.fromkeys(peer)),
+        only_stream=only_stream,
+    )
+    return measurement.measure(chosen, _tell)
 
 
 @bench.command("edit")
-@click.option("--json", "is_json", is_flag=True, help="One JSON object instead of tables.")
-@click.option("--quick", is_flag=True, help="Smaller and once: about a minute, and rough.")
-@click.option("--check", is_flag=True, help="Exit with 1 when a target is missed.")
+@_shared
 @click.option("--no-screen", is_flag=True, help="Only what needs no terminal.")
 @click.option(
     "--format",
@@ -173,70 +149,26 @@ def edit_command(
     in the real program; then parsing, locating, landing and memory in every format. Takes a few
     minutes.
     """
-    from tests.benchmarks.edit import measurement, plan, report, targets
+    from tests.benchmarks.edit import measurement
 
-    chosen = plan.QUICK if quick else plan.FULL
+    chosen = measurement.QUICK if quick else measurement.FULL
     chosen = replace(chosen, screen=not no_screen, formats=formats or chosen.formats)
-    if chosen.screen and os.name != "posix":
-        raise DuettoError("this needs a pseudo-terminal, which this system has not: --no-screen")
-    findings = measurement.measure(chosen, _tell)
-    found = targets.checks(findings)
-    if is_json:
-        click.echo(json.dumps(report.as_json(findings, found), indent=2))
-    else:
-        click.echo(report.as_text(findings, found))
-    if check and (targets.missed(found) or findings.troubles):
-        sys.exit(EXIT_FAILED)
+    _show(measurement.measure(chosen, _tell), is_json, check)
 
 
 @bench.command("bridge")
-@click.option("--json", "is_json", is_flag=True, help="One JSON object instead of tables.")
-@click.option("--quick", is_flag=True, help="One kind, fewer streams: some ten seconds, and rough.")
-@click.option("--check", is_flag=True, help="Exit with 1 when a target is missed.")
+@_shared
 def bridge_command(is_json: bool, quick: bool, check: bool) -> None:
     """Measure what the bridge adds to a provider, and how much it holds.
 
     Time to the line that says it is ready, to the first token, processor time a token; then 200
     streams beside 1,000 idle sockets: their pace, memory, and how soon an interrupt reaches the
-    provider. Takes under a minute, with no network.
+    provider. Takes under a minute.
     """
-    if os.name != "posix":
-        raise DuettoError("this reads pipes and /proc, which this system does not have")
-    from tests.benchmarks.bridge import measurement, plan, report, targets
-    from tests.benchmarks.edit.targets import missed
+    from tests.benchmarks.bridge import measurement
 
-    findings = measurement.measure(plan.QUICK if quick else plan.FULL, _tell)
-    found = targets.checks(findings)
-    if is_json:
-        click.echo(json.dumps(report.as_json(findings, found), indent=2))
-    else:
-        click.echo(report.as_text(findings, found))
-    if check and (missed(found) or findings.troubles):
-        sys.exit(EXIT_FAILED)
-
-
-def _measure_screen(choices: ScreenChoices, only_stream: bool) -> None:
-    if os.name != "posix":
-        raise DuettoError("this needs a pseudo-terminal, which this system does not have")
-    from tests.benchmarks.screen import measurement, plan, report, targets
-
-    chosen = plan.QUICK if choices["quick"] else plan.FULL
-    peers = measurement.peer_programs(choices["peers"], choices["peer_path"])
-    chosen = replace(
-        chosen,
-        rates=tuple(sorted(set(choices["rates"]))) or chosen.rates,
-        long_tokens=plan.LONG_TOKENS if choices["is_long"] else 0,
-        peers=peers,
-        only_stream=only_stream,
-    )
-    findings = measurement.measure(chosen, _tell)
-    found = targets.checks(findings)
-    if choices["is_json"]:
-        click.echo(json.dumps(report.as_json(findings, found), indent=2))
-    else:
-        click.echo(report.as_text(findings, found))
-    if choices["check"] and (targets.missed(found) or findings.troubles):
-        sys.exit(EXIT_FAILED)
+    chosen = measurement.QUICK if quick else measurement.FULL
+    _show(measurement.measure(chosen, _tell), is_json, check)
 
 
 def _tell(what: str) -> None:
@@ -248,6 +180,8 @@ def _tell(what: str) -> None:
 def main() -> None:
     """Run the command line: 0 done, 1 failed or with --check missed, 2 wrong usage."""
     try:
+        if os.name != "posix":
+            raise DuettoError("this needs a pseudo-terminal, which this system does not have")
         bench(prog_name="python -m tests.benchmarks")
     except DuettoError as error:
         sys.exit(str(error))

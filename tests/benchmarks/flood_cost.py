@@ -29,10 +29,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import trustme
 
-from tests.benchmarks.screen import processes
-from tests.benchmarks.screen.measures import pressed_keys
-from tests.benchmarks.screen.picture import Emulator
-from tests.benchmarks.screen.pseudo_terminal import PseudoTerminal
+from tests.benchmarks import processes
+from tests.benchmarks.screen.measurement import pressed_keys
+from tests.benchmarks.screen.terminal import Emulator, PseudoTerminal
 from tests.support.commands import DUETTO, clean_environment
 from tests.support.floods import FLOODS
 from tests.support.sources import ROOT

@@ -24,8 +24,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 
-from tests.benchmarks.screen.picture import Emulator
-from tests.benchmarks.screen.pseudo_terminal import Piece, PseudoTerminal
+from tests.benchmarks.screen.terminal import Emulator, Piece, PseudoTerminal
 from tests.support.commands import DUETTO, clean_environment
 from tests.support.patch_server import PatchServer, made
 from tui.engine.decisions import IDLE_S

@@ -10,9 +10,9 @@ import time
 
 from aiohttp import WSMsgType, web
 
-from tests.benchmarks.screen import replay_events
+from tests.benchmarks.screen import replay_server
+from tests.benchmarks.screen.replay_server import Sent, paced
 from tests.benchmarks.screen.replay_text import Wanted
-from tests.benchmarks.screen.server import Sent, paced
 
 DELTA_CHARS, DELTAS_S = 400, 200
 """What streams: about 20,000 tokens a second."""
@@ -67,7 +67,7 @@ class PatchServer:
             if heard.get("type") != "response.create":
                 sent.stopped_s = time.monotonic()
             elif heard.get("generate") is False:
-                transport.write(replay_events.warm_up(900))
+                transport.write(replay_server.warm_up(900))
             else:
                 sent = Sent("websocket", time.monotonic())
                 task = asyncio.create_task(self._answer(transport, sent))
@@ -78,7 +78,7 @@ class PatchServer:
         number = next(self._numbers)
         deltas = self._deltas if number == 1 else ["Done."]
         kind = "edit" if number == 1 else "text"
-        answer = replay_events.response(deltas, number, kind, replay_events.frame)
+        answer = replay_server.response(deltas, number, kind, replay_server.frame)
         transport.write(answer.head)
         await paced(transport, answer, Wanted(DELTAS_S, len(deltas), number), sent)
         transport.write(answer.stopped if sent.stopped_s else answer.tail)

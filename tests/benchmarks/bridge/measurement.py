@@ -3,49 +3,195 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import select
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.bridge import figures
-from tests.benchmarks.bridge.bridge_process import APP, COMMAND, BridgeProcess
-from tests.benchmarks.bridge.dialects import DIALECTS
-from tests.benchmarks.bridge.plan import Plan
-from tests.benchmarks.edit.figures import Findings, Tell
-from tests.benchmarks.screen import processes
-from tests.benchmarks.transport.worker import Worker
+from tests.benchmarks import processes
+from tests.benchmarks.bridge.provider import DIALECTS
+from tests.benchmarks.findings import Bound, Findings, Spot, Tell
+from tests.benchmarks.worker import Worker
 from tui.errors import DuettoError
+
+_FOLDER = Path(__file__).resolve().parents[3]
+_SAYS_S = 20.0
+COMMAND = ("-m", "tui.cli", "bridge")
+"""``duetto bridge``."""
+APP = ("-m", "tui.bridge")
+"""As the app starts it; it is told its endpoints on stdin."""
+
+
+class BridgeProcess:
+    """One bridge."""
+
+    def __init__(self, module: Sequence[str], environment: Mapping[str, str]) -> None:
+        """Start it; `ready_s` is how long that took. Raises DuettoError: it did not."""
+        began_s = time.perf_counter()
+        self._process = subprocess.Popen(
+            [sys.executable, *module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=_FOLDER,
+            env={**os.environ, **environment},
+            start_new_session=True,
+        )
+        self.pid = self._process.pid
+        try:
+            said = self._said()
+        except DuettoError:
+            self.close()
+            raise
+        self.ready_s = time.perf_counter() - began_s
+        """From the command to the line that says where it serves."""
+        self.url, self.token = str(said["url"]), str(said["token"])
+
+    def tell(self, endpoints: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+        """Name endpoints; returns where each is served."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"endpoints": endpoints}).encode() + b"\n")
+        self._process.stdin.flush()
+        served: dict[str, str] = self._said()["endpoints"]
+        return served
+
+    def close(self) -> None:
+        """End it."""
+        with contextlib.suppress(OSError):
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+    def _said(self) -> dict[str, Any]:
+        stdout = self._process.stdout
+        assert stdout is not None
+        ready, _, _ = select.select([stdout], [], [], _SAYS_S)
+        line = stdout.readline() if ready else b""
+        if not line:
+            raise DuettoError("The bridge did not say where it serves.")
+        said: dict[str, Any] = json.loads(line)
+        return said
+
 
 _PACKAGE = "tests.benchmarks.bridge"
 _LOADED = "openai-chat"
 """The kind that is under load: most models are behind it."""
 _FIRST_TURNS = 5
 """They load modules and dial: not counted."""
+READY = "ready after the command s"
+DIRECT, THROUGH = "first token directly ms", "first token through the bridge ms"
+ADDED = "added to the first token ms"
+BRIDGE_CPU = "CPU of the bridge us per token"
+ADDED_CPU = "added CPU us per token"
+"""The bridge's, and what its client spends more than one of the upstream does."""
+CAME = "tokens that came %"
+LATE_P95, LATE_MAX = "a token behind its pace p95 ms", "a token behind its pace max ms"
+DIRECT_P95, DIRECT_MAX = "the machine's own delay p95 ms", "the machine's own delay max ms"
+"""The same pace with nothing between: what else runs on this machine."""
+CORE = "of one core %"
+MEMORY = "memory at most MB"
+STOP_P50, STOP_P95, STOP_MAX = (
+    "upstream told of an interrupt p50 ms",
+    "upstream told of an interrupt p95 ms",
+    "upstream told of an interrupt max ms",
+)
+AT_MOST = {
+    READY: 0.5,
+    ADDED: 1.0,
+    ADDED_CPU: 40.0,
+    CORE: 100.0,
+    LATE_P95: 20.0,
+    MEMORY: 300.0,
+    STOP_P95: 10.0,
+    STOP_MAX: 10.0,
+}
+"""`LATE_P95` is a bound of our own, a token's time at 50 tokens/s: else it would hold no pace."""
+AT_LEAST = {CAME: 100.0}
+METHOD = (
+    "Three processes on loopback, without TLS: a provider's stand-in that answers at once and at a"
+    " given pace, the real bridge, and clients that only count tokens in the bytes that come, so"
+    " that their own cost is next to nothing. Where the system lets us choose, the bridge has one"
+    " core, and the others have the rest.",
+    "The first token is timed from the write of the request to the read that holds it, for the"
+    " same request sent to the provider directly and to the bridge in turn, each on a kept"
+    " connection; medians. CPU is all processor time of the bridge's process, user and system;"
+    " what is added is that, and what the bridge's client spends more than the provider's.",
+    "Under load each stream has a socket of its own and an event a token. An interrupt is timed"
+    " from the client's write to the moment at which the provider sees its connection closed.",
+)
+"""How the figures come about."""
+KINDS = ("openai-responses", "openai-chat", "anthropic")
+"""The kinds that speak HTTP: each is compared with its upstream asked directly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one run does."""
+
+    quick: bool = False
+    kinds: tuple[str, ...] = KINDS
+    starts: int = 7
+    turns: int = 120
+    """Turns of one token each, direct and through the bridge in turn."""
+    streams: int = 200
+    tokens_s: int = 50
+    """Of each stream."""
+    stream_s: float = 10.0
+    idle_sockets: int = 1000
+    interrupts: int = 40
+    burst_tokens: int = 20_000
+    """Of one answer without pace."""
+
+
+FULL = Plan()
+QUICK = Plan(
+    quick=True,
+    kinds=("openai-chat",),
+    starts=3,
+    turns=30,
+    streams=50,
+    stream_s=3.0,
+    idle_sockets=100,
+    interrupts=10,
+    burst_tokens=5_000,
+)
+"""Some ten seconds, and rough."""
+
+
+def bound(spot: Spot) -> Bound | None:
+    """The target of a figure."""
+    if spot.figure in AT_LEAST:
+        return Bound(AT_LEAST[spot.figure], at_least=True)
+    return Bound(AT_MOST[spot.figure]) if spot.figure in AT_MOST else None
 
 
 def measure(plan: Plan, tell: Tell) -> Findings:
     """Measure all that is planned; ``tell`` hears what is being measured.
 
-    What fails is told in `Findings.troubles`, and the rest is measured.
-
     Raises DuettoError: the provider's stand-in, the clients or the bridge did not start.
     """
-    findings = Findings(plan.quick, load=os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0)
-    began_s = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="duetto-bench-") as home:
+    findings = Findings(METHOD, bound, quick=plan.quick)
+    with findings.timed(), tempfile.TemporaryDirectory(prefix="duetto-bench-") as home:
         environment = {"DUETTO_HOME": home}
         tell("starts")
         _starts(plan, findings, environment)
         for step in (_turns, _bursts, _load):
-            with _stand(environment) as stand:
-                try:
-                    step(plan, findings, stand, tell)
-                except DuettoError as error:
-                    findings.troubles.append(f"{step.__name__.strip('_')}: {error}")
-    findings.seconds = time.monotonic() - began_s
+            with _stand(environment) as stand, findings.guarded(step.__name__.strip("_")):
+                step(plan, findings, stand, tell)
     return findings
 
 
@@ -98,12 +244,12 @@ def _endpoints(port: int) -> dict[str, dict[str, Any]]:
 def _starts(plan: Plan, findings: Findings, environment: dict[str, str]) -> None:
     for _ in range(plan.starts):
         with contextlib.closing(BridgeProcess(COMMAND, environment)) as bridge:
-            findings.add(figures.READY, "duetto bridge", bridge.ready_s)
+            findings.add(Spot(READY, "duetto bridge"), bridge.ready_s)
         began_s = time.perf_counter()
         with contextlib.closing(BridgeProcess(APP, environment)) as bridge:
             bridge.tell(_endpoints(9))
             ready_s = time.perf_counter() - began_s
-            findings.add(figures.READY, "the app's own, told three endpoints", ready_s)
+            findings.add(Spot(READY, "the app's own, told three endpoints"), ready_s)
 
 
 def _turns(plan: Plan, findings: Findings, stand: Stand, tell: Tell) -> None:
@@ -113,9 +259,9 @@ def _turns(plan: Plan, findings: Findings, stand: Stand, tell: Tell) -> None:
         stand.clients.ask(**told, count=_FIRST_TURNS)
         times = stand.clients.ask(**told, count=plan.turns)
         direct, through = (statistics.median(times[name]) for name in ("direct", "through"))
-        findings.add(figures.DIRECT, kind, direct)
-        findings.add(figures.THROUGH, kind, through)
-        findings.add(figures.ADDED, kind, through - direct)
+        findings.add(Spot(DIRECT, kind), direct)
+        findings.add(Spot(THROUGH, kind), through)
+        findings.add(Spot(ADDED, kind), through - direct)
 
 
 def _bursts(plan: Plan, findings: Findings, stand: Stand, tell: Tell) -> None:
@@ -128,8 +274,8 @@ def _bursts(plan: Plan, findings: Findings, stand: Stand, tell: Tell) -> None:
             spent = stand.clients.ask(**told, tokens=plan.burst_tokens)
             ours_us = (stand.cpu_s() - before_s) / plan.burst_tokens * 1e6
             more_us = (spent["through"] - spent["direct"]) / plan.burst_tokens * 1e6
-            findings.add(figures.BRIDGE_CPU, f"{kind}, without pace", ours_us)
-            findings.add(figures.ADDED_CPU, f"{kind}, without pace", ours_us + more_us)
+            findings.add(Spot(BRIDGE_CPU, f"{kind}, without pace"), ours_us)
+            findings.add(Spot(ADDED_CPU, f"{kind}, without pace"), ours_us + more_us)
 
 
 def _load(plan: Plan, findings: Findings, stand: Stand, tell: Tell) -> None:
@@ -143,23 +289,23 @@ def _load(plan: Plan, findings: Findings, stand: Stand, tell: Tell) -> None:
     clients.ask(do="begin_directly", **to_provider, **counted)
     came = clients.ask(do="finish", **counted)
     directly = f"{plan.streams} streams at {rate} tokens/s, without the bridge"
-    findings.add(figures.DIRECT_P95, directly, came["p95"])
-    findings.add(figures.DIRECT_MAX, directly, came["max"])
+    findings.add(Spot(DIRECT_P95, directly), came["p95"])
+    findings.add(Spot(DIRECT_MAX, directly), came["max"])
     clients.ask(do="begin", **at, count=plan.streams, **counted)
     began_s, before_s = time.perf_counter(), stand.cpu_s()
     time.sleep(plan.stream_s * 0.7)
     spent_s, passed_s = stand.cpu_s() - before_s, time.perf_counter() - began_s
     came = clients.ask(do="finish", **counted)
-    findings.add(figures.CAME, where, came["tokens"] / came["wanted"] * 100)
-    findings.add(figures.LATE_P95, where, came["p95"])
-    findings.add(figures.LATE_MAX, where, came["max"])
-    findings.add(figures.CORE, where, spent_s / passed_s * 100)
+    findings.add(Spot(CAME, where), came["tokens"] / came["wanted"] * 100)
+    findings.add(Spot(LATE_P95, where), came["p95"])
+    findings.add(Spot(LATE_MAX, where), came["max"])
+    findings.add(Spot(CORE, where), spent_s / passed_s * 100)
     # Its clients cost the same as those of the provider: they only count.
     per_token_us = spent_s / (passed_s * rate * plan.streams) * 1e6
-    findings.add(figures.BRIDGE_CPU, where, per_token_us)
-    findings.add(figures.ADDED_CPU, where, per_token_us)
+    findings.add(Spot(BRIDGE_CPU, where), per_token_us)
+    findings.add(Spot(ADDED_CPU, where), per_token_us)
     _interrupts(plan, findings, stand, tell)
-    findings.add(figures.MEMORY, where, processes.usage([stand.bridge.pid]).peak_mb)
+    findings.add(Spot(MEMORY, where), processes.usage([stand.bridge.pid]).peak_mb)
 
 
 def _interrupts(plan: Plan, findings: Findings, stand: Stand, tell: Tell) -> None:
@@ -179,6 +325,6 @@ def _interrupts(plan: Plan, findings: Findings, stand: Stand, tell: Tell) -> Non
             findings.troubles.append(f"{len(missing)} interrupts never reached the upstream")
         times = sorted((closed[tag] - sent[tag]) * 1000 for tag in sent if tag in closed)
         if times:
-            findings.add(figures.STOP_P50, where, times[len(times) // 2])
-            findings.add(figures.STOP_P95, where, times[int(len(times) * 0.95)])
-            findings.add(figures.STOP_MAX, where, times[-1])
+            findings.add(Spot(STOP_P50, where), times[len(times) // 2])
+            findings.add(Spot(STOP_P95, where), times[int(len(times) * 0.95)])
+            findings.add(Spot(STOP_MAX, where), times[-1])

@@ -9,22 +9,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.benchmarks.edit import figures
-from tests.benchmarks.edit.figures import Findings
-from tests.benchmarks.edit.plan import LINES, RATE, ROWS, SHORT_LINES, Plan
-from tests.benchmarks.screen import stamps
+from tests.benchmarks.edit.figures import LINES, RATE, ROWS, SHORT_LINES, Plan
+from tests.benchmarks.findings import Findings, Spot, Tell
 from tests.benchmarks.screen.figures import CPU as STREAM_CPU
-from tests.benchmarks.screen.figures import echoes, percentile
+from tests.benchmarks.screen.figures import Stamp, echoes, late_ms, percentile, read
 from tests.benchmarks.screen.figures import stream as stream_figures
-from tests.benchmarks.screen.measures import EDITOR, pressed_keys
-from tests.benchmarks.screen.picture import Emulator
-from tests.benchmarks.screen.replay_edits import EditKind
+from tests.benchmarks.screen.measurement import EDITOR, pressed_keys
 from tests.benchmarks.screen.replay_text import (
     EDITED,
     FUNCTION_LINES,
+    EditKind,
     Wanted,
     pieces,
 )
 from tests.benchmarks.screen.stand import Played, Seat, Stand, stand
+from tests.benchmarks.screen.terminal import Emulator
 from tui.core.edit_stream.events import Notation
 from tui.core.edits.workspace import FileRead, Workspace
 from tui.core.patches.landing import Landing
@@ -52,7 +51,7 @@ class Told:
     stand: Stand
 
 
-def measure(plan: Plan, findings: Findings, tell: figures.Tell) -> None:
+def measure(plan: Plan, findings: Findings, tell: Tell) -> None:
     """Measure all that needs a screen. Raises DuettoError: there is no pyte."""
     Emulator(ROWS)
     with stand(ROWS) as place:
@@ -60,14 +59,14 @@ def measure(plan: Plan, findings: Findings, tell: figures.Tell) -> None:
         for _ in range(plan.repeats):
             for fmt in plan.formats:
                 tell(f"an edit streams into {LINES:,} lines, {fmt}")
-                with _guarded(findings, fmt):
+                with findings.guarded(fmt):
                     _streamed(told, fmt, LINES, fmt)
                 tell(f"keys while it streams, {fmt}")
-                with _guarded(findings, fmt):
+                with findings.guarded(fmt):
                     _typed(told, fmt)
             for lines in (SHORT_LINES, plan.long_lines):
                 tell(f"an edit streams into {lines:,} lines")
-                with _guarded(findings, f"{lines:,} lines"):
+                with findings.guarded(f"{lines:,} lines"):
                     _streamed(told, plan.formats[0], lines, f"{lines:,} lines")
     _compare(findings, plan.long_lines)
 
@@ -82,11 +81,11 @@ def _streamed(told: Told, fmt: Notation, lines: int, where: str) -> None:
         played = seat.played(asked, seat.submit(asked))
         _judge_text(told.findings, asked, seat, file, where)
     add = told.findings.add
-    for figure, value in _frames(played, stamps.read(trace)):
-        add(figure, where, value)
+    for figure, value in _frames(played, read(trace)):
+        add(Spot(figure, where), value)
     cpu_s = dict(stream_figures(played)).get(STREAM_CPU)
     if cpu_s is not None:
-        add(figures.CPU, where, cpu_s)
+        add(Spot(figures.CPU, where), cpu_s)
 
 
 def _typed(told: Told, fmt: Notation) -> None:
@@ -111,7 +110,7 @@ def _typed(told: Told, fmt: Notation) -> None:
         (figures.KEYS, 100 * len(found) / max(1, len(pressed))),
     ):
         if value is not None:
-            told.findings.add(figure, fmt, value)
+            told.findings.add(Spot(figure, fmt), value)
 
 
 def _wanted(told: Told, fmt: Notation, lines: int, line: int) -> Wanted:
@@ -135,7 +134,7 @@ def _duetto(
         yield seat, seat.work / EDITED
 
 
-def _frames(played: Played, trace: Sequence[stamps.Stamp]) -> Iterator[tuple[str, float]]:
+def _frames(played: Played, trace: Sequence[Stamp]) -> Iterator[tuple[str, float]]:
     """What each frame cost while the edit came."""
     first_s, last_s = played.sent.first_s, played.sent.last_s
     if first_s is None or last_s is None:
@@ -156,10 +155,10 @@ def _frames(played: Played, trace: Sequence[stamps.Stamp]) -> Iterator[tuple[str
         if value is not None:
             yield figure, value
     yield figures.FRAMES, len(frames) / (last_s - first_s)
-    late_ms = stamps.late_ms(trace, first_s, last_s)
-    if late_ms:
-        yield figures.LATE_P95, percentile(late_ms, 0.95) or 0.0
-        yield figures.LATE_MAX, max(late_ms)
+    late = late_ms(trace, first_s, last_s)
+    if late:
+        yield figures.LATE_P95, percentile(late, 0.95) or 0.0
+        yield figures.LATE_MAX, max(late)
 
 
 def _judge_text(findings: Findings, asked: Wanted, seat: Seat, file: Path, where: str) -> None:
@@ -169,7 +168,7 @@ def _judge_text(findings: Findings, asked: Wanted, seat: Seat, file: Path, where
     deadline = time.monotonic() + WRITTEN_S
     while file.read_bytes() == before and time.monotonic() < deadline:
         seat.terminal.rest(0.05)
-    findings.add(figures.SAME, where, float(file.read_bytes() == wanted))
+    findings.add(Spot(figures.SAME, where), float(file.read_bytes() == wanted))
 
 
 def batch_result(asked: Wanted, before: bytes) -> bytes:
@@ -187,18 +186,11 @@ def batch_result(asked: Wanted, before: bytes) -> bytes:
 def _compare(findings: Findings, long_lines: int) -> None:
     """A long file's frame against a short one's, of the runs that were cheapest."""
     runs = {
-        lines: findings.runs.get(figures.Spot(figures.FRAME_P95, f"{lines:,} lines"), [])
+        lines: findings.runs.get(Spot(figures.FRAME_P95, f"{lines:,} lines"), [])
         for lines in (SHORT_LINES, long_lines)
     }
     if all(runs.values()):
         words = f"{long_lines:,} for {SHORT_LINES:,} lines"
-        findings.add(figures.LONG_FILE, words, figures.ratio(runs[long_lines], runs[SHORT_LINES]))
-
-
-@contextmanager
-def _guarded(findings: Findings, where: str) -> Iterator[None]:
-    """One step that fails ends itself only."""
-    try:
-        yield
-    except DuettoError as error:
-        findings.troubles.append(f"on the screen, {where}: {error}")
+        findings.add(
+            Spot(figures.LONG_FILE, words), figures.ratio(runs[long_lines], runs[SHORT_LINES])
+        )

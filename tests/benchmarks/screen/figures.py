@@ -2,13 +2,90 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from tests.benchmarks.screen import stamps
-from tests.benchmarks.screen.picture import Picture
+import msgspec
+
 from tests.benchmarks.screen.replay_text import MARK_TOKENS
-from tests.benchmarks.screen.stamps import Stamp
 from tests.benchmarks.screen.stand import BEHIND_S, Played, Sent
+from tests.benchmarks.screen.terminal import Picture
+
+
+class _Line(msgspec.Struct):
+    t_ns: int
+    name: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Something happened."""
+
+    at_s: float
+    name: str
+    """See `tui.core.stamping`."""
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """An Esc inside the program; times are None where there is no stamp."""
+
+    key_s: float | None
+    """It was recognised."""
+    frozen_s: float | None
+    """Nothing lands any more."""
+    wire_s: float | None
+    """The server is being told."""
+    still_s: float | None
+    """The first frame behind it was written: that is how the text stays."""
+
+
+def read(file: Path) -> tuple[Stamp, ...]:
+    """All stamps, oldest first; a line that was cut is left out."""
+    if not file.exists():
+        return ()
+    found = []
+    for line in file.read_bytes().splitlines():
+        with contextlib.suppress(msgspec.MsgspecError):
+            stamp = msgspec.json.decode(line, type=_Line)
+            found.append(Stamp(stamp.t_ns / 1e9, stamp.name, stamp.detail))
+    return tuple(sorted(found, key=lambda stamp: stamp.at_s))
+
+
+def press(stamps: Sequence[Stamp], pressed_s: float, within_s: float = 1.0) -> Press:
+    """What became of an Esc that was pressed then."""
+    near = [stamp for stamp in stamps if pressed_s <= stamp.at_s <= pressed_s + within_s]
+    key_s = _first(near, "key", pressed_s, "escape")
+    if key_s is None:
+        return Press(None, None, None, None)
+    frozen_s = _first(near, "frozen", key_s)
+    still_s = None if frozen_s is None else _first(near, "painted", frozen_s)
+    return Press(key_s, frozen_s, _first(near, "wire", key_s), still_s)
+
+
+def late_ms(stamps: Sequence[Stamp], first_s: float, last_s: float) -> list[float]:
+    """How late the event loop came to its turns between two times, in ms."""
+    return [
+        float(stamp.detail)
+        for stamp in stamps
+        if stamp.name == "late" and first_s <= stamp.at_s <= last_s
+    ]
+
+
+def _first(
+    stamps: Sequence[Stamp], name: str, since_s: float, detail: str | None = None
+) -> float | None:
+    fitting: Iterator[float] = (
+        stamp.at_s
+        for stamp in stamps
+        if stamp.name == name and stamp.at_s >= since_s and detail in (None, stamp.detail)
+    )
+    return next(fitting, None)
+
 
 LAG_P50, LAG_P95, LAG_MAX = "paint lag p50 ms", "paint lag p95 ms", "paint lag max ms"
 """From the time at which a mark is due on the wire to that at which it is on the screen."""
@@ -123,17 +200,17 @@ def esc(pressed_s: float, sent: Sent, picture: Picture, trace: Sequence[Stamp]) 
         yield PRESS_WIRE, milliseconds(sent.stopped_s - pressed_s)
     later = [at_s for at_s, _ in picture.marks if at_s >= pressed_s]
     yield PRESS_STILL, milliseconds(max(later) - pressed_s if later else 0.0)
-    press = stamps.press(trace, pressed_s)
-    if press.key_s is None:
+    told = press(trace, pressed_s)
+    if told.key_s is None:
         return
-    yield ESC_KEY, milliseconds(press.key_s - pressed_s)
+    yield ESC_KEY, milliseconds(told.key_s - pressed_s)
     for name, at_s in (
-        (ESC_WIRE, press.wire_s),
-        (ESC_FROZEN, press.frozen_s),
-        (ESC_STILL, max(later, default=press.key_s) if later else press.key_s),
+        (ESC_WIRE, told.wire_s),
+        (ESC_FROZEN, told.frozen_s),
+        (ESC_STILL, max(later, default=told.key_s) if later else told.key_s),
     ):
         if at_s is not None:
-            yield name, milliseconds(max(0.0, at_s - press.key_s))
+            yield name, milliseconds(max(0.0, at_s - told.key_s))
 
 
 def edit(played: Played, trace: Sequence[Stamp]) -> Found:
@@ -142,9 +219,9 @@ def edit(played: Played, trace: Sequence[Stamp]) -> Found:
     yield LANDED, milliseconds(_drain_s(played))
     first_s, last_s = played.sent.first_s, played.sent.last_s
     if first_s is not None and last_s is not None:
-        late_ms = stamps.late_ms(trace, first_s, last_s)
-        yield BLOCK_P95, percentile(late_ms, 0.95)
-        yield BLOCK_MAX, max(late_ms, default=None)
+        late = late_ms(trace, first_s, last_s)
+        yield BLOCK_P95, percentile(late, 0.95)
+        yield BLOCK_MAX, max(late, default=None)
 
 
 def _drain_s(played: Played) -> float | None:

@@ -16,7 +16,34 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
 
-from tests.benchmarks.screen.replay_edits import EditKind, Notation, notation
+EditKind = Literal["edit", "blocks", "diff", "whole"]
+"""V4A, SEARCH/REPLACE, a unified diff, and the file whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """Lines that come into a file behind two that are there."""
+
+    head: str
+    prefix: str
+    """Of an added line."""
+    tail: str
+
+
+def notation(kind: EditKind, path: str, first: str, second: str) -> Notation:
+    """Lines behind ``first`` and ``second`` of a file; of a whole file, all lines are new."""
+    if kind == "blocks":
+        context = f"{first}\n{second}\n"
+        head = f"{path}\n<<<<<<< SEARCH\n{context}=======\n{context}"
+        return Notation(head, "", ">>>>>>> REPLACE\n")
+    if kind == "diff":  # its end is not known yet: no counts, as models are asked to write it
+        head = f"--- a/{path}\n+++ b/{path}\n@@ ... @@\n {first}\n {second}\n"
+        return Notation(head, "+", "")
+    if kind == "whole":
+        return Notation(f"{path}\n```python\n", "", "```\n")
+    head = f"*** Begin Patch\n*** Update File: {path}\n@@\n {first}\n {second}\n"
+    return Notation(head, "+", "*** End Patch\n")
+
 
 Kind = Literal["text", "dense", "edit", "blocks", "diff", "whole"]
 """``text``: Markdown with code, as a model writes it; ``dense``: a mark every fourth token, to see

@@ -21,8 +21,8 @@ from typing import Any, Protocol
 import aiohttp
 from websockets.asyncio.client import ClientConnection, connect
 
-from tests.benchmarks.transport import plan
-from tests.benchmarks.transport.worker import answer_questions
+from tests.benchmarks.transport import ways
+from tests.benchmarks.worker import answer_questions
 from tui.core.wire.address import Address
 from tui.core.wire.events import Completed, Delta, Event
 from tui.effects.system import MonotonicClock
@@ -191,13 +191,13 @@ class Conversation:
     def __init__(self, transport: str, client: Client, history_kb: int) -> None:
         self._client = client
         self._whole = {"model": MODEL, "store": False, "input": [*history(history_kb), *NEW_ITEMS]}
-        self._incremental = transport == plan.WS_INCREMENTAL
+        self._incremental = transport == ways.WS_INCREMENTAL
         self._parent = ""
         self._asking: asyncio.Task[None] | None = None
         self._ended_s = time.perf_counter()
 
     async def turn(self, idle_s: float, lasts_ms: int) -> dict[str, float]:
-        """One turn after so much idle time: the figures of `plan.Turn` that a client knows.
+        """One turn after so much idle time: the figures of `Measurement.turns` that a client knows.
 
         If the answer lasts (``lasts_ms``), it goes on in the background from the first token.
         """
@@ -265,10 +265,10 @@ class Clients:
 
     def _client(self, transport: str, port: int) -> Client:
         where = f"127.0.0.1:{port}/v1/responses"
-        if transport in (plan.SSE_NEW, plan.SSE_KEPT):
-            kept = transport == plan.SSE_KEPT
+        if transport in (ways.SSE_NEW, ways.SSE_KEPT):
+            kept = transport == ways.SSE_KEPT
             return SseClient(f"https://{where}", self._context, kept=kept)
-        if transport == plan.PLAIN_JSON:
+        if transport == ways.PLAIN_JSON:
             return PlainWebSocket(f"wss://{where}", self._context)
         return OwnWire(f"wss://{where}")
 

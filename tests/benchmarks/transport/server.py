@@ -23,7 +23,7 @@ from typing import Any
 
 from aiohttp import WSMsgType, web
 
-from tests.benchmarks.transport.worker import answer_questions
+from tests.benchmarks.worker import answer_questions
 
 PATH = "/v1/responses"
 REQUEST_BYTES = 64 << 20

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from tests.benchmarks.edit import core_costs, samples
+from tests.benchmarks.edit import core, samples
 from tests.benchmarks.edit.samples import FORMATS, Change
 from tests.benchmarks.screen.replay_text import EDITED
 from tests.support.tables import each
@@ -36,48 +36,46 @@ def check(cheap: Callable[[], float], dear: Callable[[], float], limit: float = 
 @each_format
 def test_a_token_costs_no_more_in_a_patch_of_many_sections(fmt: Notation) -> None:
     lines = samples.source(_LINES)
-    few, many = (core_costs.Edit(lines, samples.spread(lines, n), fmt) for n in (50, 800))
-    check(partial(core_costs.landed_us, few), partial(core_costs.landed_us, many))
+    few, many = (core.Edit(lines, samples.spread(lines, n), fmt) for n in (50, 800))
+    check(partial(core.landed_us, few), partial(core.landed_us, many))
 
 
 @each("fmt", FORMATS[:3])
 def test_a_token_costs_no_more_among_many_hunks(fmt: Notation) -> None:
-    few, many = (partial(core_costs.among_us, count, fmt, _LINES, 300) for count in (0, 1_000))
+    few, many = (partial(core.among_us, count, fmt, _LINES, 300) for count in (0, 1_000))
     check(few, many)
 
 
 @pytest.mark.case("J01")
 @each_format
 def test_a_token_costs_no_more_in_a_long_edit(fmt: Notation) -> None:
-    def edit(count: int) -> core_costs.Edit:
+    def edit(count: int) -> core.Edit:
         new = tuple(f"    added_{row} = self.work({row})" for row in range(count))
-        return core_costs.Edit(lines, [Change(200, 200, new)], fmt)
+        return core.Edit(lines, [Change(200, 200, new)], fmt)
 
     lines = samples.source(400)
     few, many = edit(500), edit(6_000)
-    check(partial(core_costs.landed_us, few), partial(core_costs.landed_us, many))
+    check(partial(core.landed_us, few), partial(core.landed_us, many))
 
 
 @each_format
 @pytest.mark.case("A03", "J03")
 def test_one_long_line_is_linear(fmt: Notation) -> None:
-    def edit(size: int) -> core_costs.Edit:
-        return core_costs.Edit(lines, [Change(20, 20, ("x" * size,))], fmt)
+    def edit(size: int) -> core.Edit:
+        return core.Edit(lines, [Change(20, 20, ("x" * size,))], fmt)
 
     lines = samples.source(60)
-    check(
-        partial(core_costs.landed_us, edit(100_000)), partial(core_costs.landed_us, edit(400_000))
-    )
+    check(partial(core.landed_us, edit(100_000)), partial(core.landed_us, edit(400_000)))
 
 
 @each_format
 def test_a_cut_takes_back_all_lines_of_a_run_at_once(fmt: Notation) -> None:
     lines = samples.source(400)
     new = tuple(f"    added_{row} = self.work({row})" for row in range(600))
-    workspace = core_costs.workspace_of(lines)
+    workspace = core.workspace_of(lines)
     workspace.open(EDITED)
     landing = Landing(workspace, turn=1, call_id="cut", fmt=fmt)
-    landing.feed(core_costs.Edit(lines, [Change(200, 200, new)], fmt).text.split("added_590")[0])
+    landing.feed(core.Edit(lines, [Change(200, 200, new)], fmt).text.split("added_590")[0])
     buffer = workspace.buffers[EDITED]
     assert buffer.line_count > 900
     before = buffer.revision

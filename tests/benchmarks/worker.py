@@ -24,7 +24,7 @@ ANSWER_S = 60.0
 """Nothing that is asked takes longer."""
 GRACE_S = 2.0
 """Between closing stdin, SIGTERM and SIGKILL."""
-_OWN_FOLDER = Path(__file__).resolve().parents[3]
+_OWN_FOLDER = Path(__file__).resolve().parents[2]
 """With -m the working directory comes first on sys.path: it must be the one `tui` lies in."""
 _ERROR = re.compile(r"[\w.]+(?:Error|Exception)\b")
 """How the last line of a traceback begins."""
