@@ -24,7 +24,7 @@ from tests.support.colour_samples import (
 from tests.support.tables import each
 from tui.core.text.buffer import Buffer, LineChange
 from tui.ui.highlight.colours import BufferColours, hunks
-from tui.ui.highlight.languages import Language
+from tui.ui.highlight.languages import LexerLanguage
 
 SEEDS = 1
 
@@ -92,7 +92,7 @@ def test_every_lexer_of_pygments_reads_a_mixture_as_it_always_does(
         monkeypatch.setattr(
             "tui.ui.highlight.colours.candidates", lambda path, name=name: [(name, "*")]
         )
-        monkeypatch.setattr("tui.ui.highlight.colours.language", Language)
+        monkeypatch.setattr("tui.ui.highlight.colours.language", LexerLanguage)
         colours = BufferColours(buffer)
         for _ in range(3):
             mangle(buffer, chance)

@@ -37,7 +37,7 @@ from tui.core.unsaved import Unsaved
 from tui.effects.rescue import RescueFolders
 from tui.errors import EXIT_FAILED, EXIT_OK, FileRefused, UsageError
 from tui.settings import Paths, Settings, load_project, with_project
-from tui.ui.terminal.facts import TerminalFacts, Wishes, find
+from tui.ui.terminal.facts import ScreenOptions, TerminalFacts, find
 
 if TYPE_CHECKING:
     from tui.cli.appearance import Dress
@@ -200,23 +200,25 @@ def _by_file(complaints: Sequence[str], count: int) -> list[str]:
 
 def facts_for(screen: ScreenSettings, environment: Mapping[str, str]) -> TerminalFacts:
     """The terminal of this environment, as the settings have it."""
-    wishes = Wishes(screen.colours, screen.glyphs, screen.ambiguous, screen.background)
+    wishes = ScreenOptions(screen.colours, screen.glyphs, screen.ambiguous, screen.background)
     return find(environment, wishes)
 
 
 def tell_ends(app: TerminalApp, notify: NotifySettings, session: Session, root: Path) -> None:
     """Have it said outside of the window when a turn ends."""
-    from tui.ui.terminal.notifying import Choices
+    from tui.ui.terminal.notifying import NotifyOptions
 
-    choices = Choices(notify.bell, notify.title, notify.desktop, notify.after_s, notify.prompt)
-    app.notify_by(choices, root.name, lambda: _prompt(session))
+    options = NotifyOptions(
+        notify.bell, notify.title, notify.desktop, notify.after_s, notify.prompt
+    )
+    app.notify_by(options, root.name, lambda: _prompt(session))
 
 
 def ring_ends(conductor: LinearApp, notify: NotifySettings) -> None:
     """The bell of the linear mode; title and notification would be signs among the words."""
-    from tui.ui.terminal.notifying import Choices, Herald, Moment
+    from tui.ui.terminal.notifying import Moment, Notifier, NotifyOptions
 
-    herald = Herald(Choices(bell=notify.bell, desktop="off", after_s=notify.after_s), {})
+    herald = Notifier(NotifyOptions(bell=notify.bell, desktop="off", after_s=notify.after_s), {})
 
     def rings(status: Status, now_s: float) -> bool:
         said = herald.state(Moment(status.busy, bool(status.asks), status.outcome), now_s)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from tests.support.tables import each
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Position
-from tui.ui.editor.comments import C_BLOCK, HASH, MARKUP, SLASHES, Marks, marks_of, toggle
+from tui.ui.editor.comments import C_BLOCK, HASH, MARKUP, SLASHES, CommentSigns, marks_of, toggle
 from tui.ui.editor.cursor import Cursor
 
 
-def toggled(text: str, marks: Marks, *ends: Position) -> str:
+def toggled(text: str, marks: CommentSigns, *ends: Position) -> str:
     cursor = Cursor(Buffer("a", text))
     if ends:
         cursor.place(ends[0])
@@ -39,7 +39,7 @@ def toggled(text: str, marks: Marks, *ends: Position) -> str:
         ("a\r\nb", HASH, [(0, 0), (1, 1)], "# a\r\n# b"),
     ],
 )
-def test_toggling(text: str, marks: Marks, ends: list[Position], result: str) -> None:
+def test_toggling(text: str, marks: CommentSigns, ends: list[Position], result: str) -> None:
     assert toggled(text, marks, *ends) == result
 
 
@@ -99,5 +99,7 @@ NOTES = "text\n```python\nx = 1\n```\ntext\n~~~ js\nx\n~~~\n```\nplain\n"
         ("a.md", NOTES, 6, SLASHES),
     ],
 )
-def test_embedded_languages_have_their_own(path: str, text: str, line: int, marks: Marks) -> None:
+def test_embedded_languages_have_their_own(
+    path: str, text: str, line: int, marks: CommentSigns
+) -> None:
     assert marks_of(Buffer(path, text), line) == marks

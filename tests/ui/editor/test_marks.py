@@ -10,8 +10,8 @@ from tests.support.tables import each
 from tui.core.edits.hunk import Decision, Hunk, Stage
 from tui.ui.editor.hints import Hints, Spot, lay_over
 from tui.ui.editor.overview import HunkMarks, overview_cells
-from tui.ui.editor.overview import Mark as Cell
-from tui.ui.editor.paint import Row
+from tui.ui.editor.overview import OverviewMark as Cell
+from tui.ui.editor.paint import EditorRow
 from tui.ui.editor.view import View
 
 
@@ -51,13 +51,13 @@ def test_a_file_that_is_all_in_sight_has_no_thumb() -> None:
 INCOMING = (4, ["one", "two"])
 
 
-def laid(said: Hints, cursor: Spot = None, *, height: int = 20, width: int = 60) -> list[Row]:
-    rows = [Row(f"line {number}", number) for number in range(1, height + 1)]
+def laid(said: Hints, cursor: Spot = None, *, height: int = 20, width: int = 60) -> list[EditorRow]:
+    rows = [EditorRow(f"line {number}", number) for number in range(1, height + 1)]
     lay_over(rows, width, said, cursor)
     return rows
 
 
-def chips(row: Row) -> str:
+def chips(row: EditorRow) -> str:
     return "".join(text for text, _ in row.chips)
 
 

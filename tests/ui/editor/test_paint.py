@@ -13,7 +13,7 @@ from textual.strip import Strip
 from tui.core.text.buffer import Buffer
 from tui.ui import theme
 from tui.ui.editor.cells import LONG, LineCells
-from tui.ui.editor.paint import Frame, Overlay, Painter, Row, gutter_width
+from tui.ui.editor.paint import EditorRow, Overlay, RowFrame, RowPainter, gutter_width
 from tui.ui.editor.view import View
 from tui.ui.editor.wrapping import Slice, Wrapping, overlays_in, slices, spans_in
 from tui.ui.highlight.lines import Spans
@@ -21,11 +21,11 @@ from tui.ui.highlight.lines import Spans
 PALETTE = theme.read_theme(theme.DEFAULT_THEME)
 
 
-FRAME = Frame(30, 0, 3)
+FRAME = RowFrame(30, 0, 3)
 
 
-def painted(row: Row, frame: Frame = FRAME) -> str:
-    return Painter(PALETTE).strip(row, frame).text
+def painted(row: EditorRow, frame: RowFrame = FRAME) -> str:
+    return RowPainter(PALETTE).strip(row, frame).text
 
 
 FAMILY = "👩\u200d👩\u200d👧"
@@ -63,8 +63,8 @@ def decorated(pick: random.Random, line: str) -> tuple[Spans, list[Overlay]]:
     ]
 
 
-def row_of(line: str, part: Slice, spans: Spans, overlays: list[Overlay]) -> Row:
-    return Row(
+def row_of(line: str, part: Slice, spans: Spans, overlays: list[Overlay]) -> EditorRow:
+    return EditorRow(
         line[part.start : part.end],
         1,
         spans=spans_in(spans, part, len(line)),
@@ -88,13 +88,13 @@ def test_a_window_of_a_long_line_looks_like_the_line(seed: int, share: float) ->
     pick = random.Random(seed)
     line = some_line(pick, LONG)
     spans, overlays = decorated(pick, line)
-    painter = Painter(theme.active())
+    painter = RowPainter(theme.active())
     left = int(share * LineCells(line).width)
-    frame = Frame(WIDTH, left, DIGITS)
+    frame = RowFrame(WIDTH, left, DIGITS)
     layout = Wrapping(Buffer("a", line))
     (part,) = slices(layout, (0, 0), 1, (left, WIDTH - GUTTER))
     assert part.end - part.start < LONG // 2
-    whole = Row(line, 1, spans=spans, overlays=tuple(overlays))
+    whole = EditorRow(line, 1, spans=spans, overlays=tuple(overlays))
     seen = painter.strip(row_of(line, part, spans, overlays), frame)
     assert styled(seen) == styled(painter.strip(whole, frame))
 
@@ -105,16 +105,16 @@ def test_wrapped_rows_one_after_the_other_look_like_the_line(seed: int, least: i
     pick = random.Random(seed)
     line = some_line(pick, least)
     spans, overlays = decorated(pick, line)
-    painter, layout = Painter(theme.active()), Wrapping(Buffer("a", line))
+    painter, layout = RowPainter(theme.active()), Wrapping(Buffer("a", line))
     layout.wrap(WIDTH - GUTTER)
     looks: list[tuple[str, object]] = []
     for part in slices(layout, (0, 0), 10**6, (0, WIDTH - GUTTER)):
-        strip = painter.strip(row_of(line, part, spans, overlays), Frame(WIDTH, 0, DIGITS))
+        strip = painter.strip(row_of(line, part, spans, overlays), RowFrame(WIDTH, 0, DIGITS))
         wide = LineCells(line[part.start : part.end], part.phase).width
         text = strip.crop(GUTTER + part.cell, GUTTER + part.cell + wide)
         looks += [(character, piece.style) for piece in text for character in piece.text]
-    frame = Frame(GUTTER + LineCells(line).width, 0, DIGITS)
-    whole = painter.strip(Row(line, 1, spans=spans, overlays=tuple(overlays)), frame)
+    frame = RowFrame(GUTTER + LineCells(line).width, 0, DIGITS)
+    whole = painter.strip(EditorRow(line, 1, spans=spans, overlays=tuple(overlays)), frame)
     if len(line) <= LONG:  # tab stops begin anew in each block of a longer one
         full = whole.crop(GUTTER, frame.width)
         assert looks == [(character, part.style) for part in full for character in part.text]

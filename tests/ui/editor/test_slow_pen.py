@@ -11,8 +11,8 @@ from tests.support.tables import each
 from tui.core.edits.hunk import Hunk, Stage
 from tui.core.text.buffer import Mark
 from tui.engine.notices import Notices
-from tui.ui.editor.hints import GhostPlace, GutterGhost, Spot
-from tui.ui.editor.paint import GUTTER_GHOST, Row
+from tui.ui.editor.hints import GutterGhost, ShownGhost, Spot
+from tui.ui.editor.paint import GUTTER_GHOST, EditorRow
 from tui.ui.editor.view import View
 
 PATH = "a.py"
@@ -41,18 +41,18 @@ def session_with(*, busy: bool = True) -> FakeSession:
 
 def laid(
     session: FakeSession, *, path: str = PATH, top: int = 0, width: int = 80, cursor: Spot = None
-) -> list[Row]:
+) -> list[EditorRow]:
     view = View(session.workspace.open(path))
     lines = view.buffer.lines[top : top + 20]
-    rows = [Row(line, top + number + 1) for number, line in enumerate(lines)]
-    rows += [Row()] * (20 - len(rows))
+    rows = [EditorRow(line, top + number + 1) for number, line in enumerate(lines)]
+    rows += [EditorRow()] * (20 - len(rows))
     ghost = GutterGhost(session)
     ghost.look()
     ghost.lay_over(rows, view, width, cursor)
     return rows
 
 
-def said(rows: list[Row]) -> dict[int, str]:
+def said(rows: list[EditorRow]) -> dict[int, str]:
     return {y: "".join(text for text, _ in row.chips) for y, row in enumerate(rows) if row.chips}
 
 
@@ -83,9 +83,9 @@ def test_it_hides_neither_text_nor_cursor(
 ) -> None:
     session = session_with()
     view = View(session.workspace.open(PATH))
-    rows = [Row(f"value = {number}", number + 1) for number in range(top, top + height)]
+    rows = [EditorRow(f"value = {number}", number + 1) for number in range(top, top + height)]
     ghost = GutterGhost(session)
-    ghost.seen = GhostPlace(PATH, line, None)
+    ghost.seen = ShownGhost(PATH, line, None)
     spot = cursor if cursor[0] < width and cursor[1] < height else None
     ghost.lay_over(rows, view, width, spot)
     assert len(rows) == height

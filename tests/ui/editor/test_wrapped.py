@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tui.core.text.buffer import Buffer
-from tui.ui.editor.paint import Row
+from tui.ui.editor.paint import EditorRow
 from tui.ui.editor.view import View
 
 TEXT = "one two three four five six\nshort\n    if a and b and c and d:\n"
@@ -21,7 +21,7 @@ def view_of(text: str, width: int = 22, *, wrap: bool = True) -> View:
     return view
 
 
-def rows(view: View, height: int = HEIGHT) -> list[Row]:
+def rows(view: View, height: int = HEIGHT) -> list[EditorRow]:
     return view.rows(height, True, plain)
 
 

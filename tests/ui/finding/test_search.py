@@ -15,18 +15,18 @@ from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Position
 from tui.ui.editor.view import View
 from tui.ui.finding.replacing import AllReplaced, Marked, replace_all, replace_one
-from tui.ui.finding.search import MOST_IN_LINE, Match, Query, Search
+from tui.ui.finding.search import MOST_IN_LINE, Match, Query, TextSearch
 
 TEXT = "Cat cat\ncatcat\nİ cat\n"
 
 
-def searching(buffer: Buffer, query: Query) -> Search:
-    search = Search(buffer)
+def searching(buffer: Buffer, query: Query) -> TextSearch:
+    search = TextSearch(buffer)
     search.look_for(query)
     return search
 
 
-def everything(search: Search) -> list[Match]:
+def everything(search: TextSearch) -> list[Match]:
     while search.pending:
         search.advance(1.0)
     rows = range(search._buffer.line_count)
@@ -117,7 +117,7 @@ def test_edits_leave_the_same_as_a_new_search(
 
 def test_a_line_that_was_gone_to_and_is_removed_by_another_has_no_matches() -> None:
     buffer = Buffer("a", "one\ntwo\none\n")
-    search = Search(buffer)
+    search = TextSearch(buffer)
     search.look_for(Query("one"))
     assert search.go((2, 0)) is not None
     buffer.replace((0, 3), (3, 0), "")

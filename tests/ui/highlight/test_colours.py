@@ -58,9 +58,9 @@ def test_what_is_typed_far_below_where_a_model_writes_has_its_own_colours(path: 
 
 
 def test_a_paint_never_loads_a_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tui.ui.highlight.languages import Language
+    from tui.ui.highlight.languages import LexerLanguage
 
-    monkeypatch.setattr(colours_module, "language", Language)
+    monkeypatch.setattr(colours_module, "language", LexerLanguage)
     buffer = Buffer("a.rs", SAMPLES["a.rs"])
     colours = BufferColours(buffer)
     assert colours.advance(5, 1.0, 0) is None

@@ -14,7 +14,7 @@ from pygments.token import Name, Text
 from tui.core.text.buffer import Buffer
 from tui.ui.highlight.colours import BufferColours
 from tui.ui.highlight.guard import Guard
-from tui.ui.highlight.languages import Language
+from tui.ui.highlight.languages import LexerLanguage
 
 TEXT = "hello world\n! x\n" + "a" * 60 + "!\nsecret\n"
 Tokens = Iterator[tuple[int, object, str]]
@@ -122,7 +122,7 @@ UNFIT = [
 def colours_by(lexer: type[Lexer], buffer: Buffer, patch: pytest.MonkeyPatch) -> BufferColours:
     lexer.name = lexer.__name__
     patch.setattr("tui.ui.highlight.colours.candidates", lambda path: [(lexer.name, "*")])
-    patch.setattr("tui.ui.highlight.colours.language", lambda name: Language(name, lexer))
+    patch.setattr("tui.ui.highlight.colours.language", lambda name: LexerLanguage(name, lexer))
     return BufferColours(buffer)
 
 

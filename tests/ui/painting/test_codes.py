@@ -20,7 +20,7 @@ from textual.strip import Strip
 from tests.support.scripted_app import exercise, running
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
-from tui.ui.painting.frames import Parts, Whole, update_bytes
+from tui.ui.painting.frames import PartsUpdate, WholeUpdate, update_bytes
 from tui.ui.painting.glyphs import Glyphs
 from tui.ui.painting.ink import Ink, ink, row_bytes, steady_bytes
 from tui.ui.screens.help import SIGNS
@@ -106,7 +106,7 @@ async def test_whole_and_in_parts() -> None:
         await pilot.press("f1")
         await pilot.pause()
         whole = update(app)
-        assert isinstance(whole, Whole)
+        assert isinstance(whole, WholeUpdate)
         ours = update_bytes(whole)
         app.console._color_system = ColorSystem.TRUECOLOR
         told = "".join(
@@ -115,7 +115,7 @@ async def test_whole_and_in_parts() -> None:
         )
         assert screen_of(ours) == screen_of(told)
         parts = update(app, Region(3, 4, 40, 5), Region(60, 20, 11, 2))
-        assert isinstance(parts, Parts)
+        assert isinstance(parts, PartsUpdate)
         said = update_bytes(parts)
         assert screen_of(ours, said) == screen_of(ours)
         shown = screen_of(said)

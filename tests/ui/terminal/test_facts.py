@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.tables import each
-from tui.ui.terminal.facts import Replies, TerminalFacts, Wishes, find
+from tui.ui.terminal.facts import Replies, ScreenOptions, TerminalFacts, find
 
 XTERM = {"TERM": "xterm-256color", "LANG": "en_GB.UTF-8"}
 
@@ -95,7 +95,7 @@ def test_the_background(dark: bool | None, environment: dict[str, str]) -> None:
 def test_a_setting_wins_over_everything() -> None:
     facts = find(
         {"NO_COLOR": "1", "LANG": "C", "COLORFGBG": "15;0"},
-        Wishes("true", "unicode", "wide", "light"),
+        ScreenOptions("true", "unicode", "wide", "light"),
     )
     assert (facts.colours, facts.glyphs, facts.wide_ambiguous, facts.dark) == (
         "true",
@@ -158,7 +158,7 @@ def test_widths_are_those_the_cursor_went() -> None:
 
 
 def test_what_is_set_is_not_asked_for_and_not_changed() -> None:
-    set_by_hand = find({"TERM": "xterm"}, Wishes("auto", "ascii", "narrow", "dark"))
+    set_by_hand = find({"TERM": "xterm"}, ScreenOptions("auto", "ascii", "narrow", "dark"))
     asked = Asked(set_by_hand)
     assert asked.questions == ""
     assert asked.replies.take("\x1b]11;rgb:ffff/ffff/ffff\x07")

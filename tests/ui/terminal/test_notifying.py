@@ -7,7 +7,15 @@ import pytest
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
 from tests.support.tables import each
-from tui.ui.terminal.notifying import MOST_BYTES, Choices, Herald, Moment, copying, too_long, way
+from tui.ui.terminal.notifying import (
+    MOST_BYTES,
+    Moment,
+    Notifier,
+    NotifyOptions,
+    copying,
+    too_long,
+    way,
+)
 
 KITTY = {"TERM": "xterm-kitty", "KITTY_WINDOW_ID": "1"}
 
@@ -15,20 +23,20 @@ KITTY = {"TERM": "xterm-kitty", "KITTY_WINDOW_ID": "1"}
 BUSY, DONE = Moment(busy=True), Moment(busy=False, outcome="completed")
 
 
-def ended(herald: Herald, seconds: float = 100.0, last: Moment = DONE) -> str:
+def ended(herald: Notifier, seconds: float = 100.0, last: Moment = DONE) -> str:
     """What is written from the beginning of a turn to its end."""
     return herald.state(BUSY, 1000.0) + herald.state(last, 1000.0 + seconds)
 
 
 def test_a_long_turn_in_a_window_that_nobody_looks_at() -> None:
-    herald = Herald(Choices(), KITTY)
+    herald = Notifier(NotifyOptions(), KITTY)
     herald.looking(False)
     assert ended(herald) == "\x1b]9;duetto: The turn is done.\x07"
 
 
 @each("came", [False, True])
 def test_of_one_turn_nobody_is_called_twice_who_did_not_come(came: bool) -> None:
-    herald = Herald(Choices(), KITTY)
+    herald = Notifier(NotifyOptions(), KITTY)
     herald.looking(False)
     herald.state(BUSY, 1000.0)
     assert herald.state(Moment(busy=True, asks=True), 1100.0)
@@ -41,7 +49,7 @@ def test_of_one_turn_nobody_is_called_twice_who_did_not_come(came: bool) -> None
 
 
 def test_bell_and_title_are_off_until_they_are_wanted() -> None:
-    herald = Herald(Choices(bell=True, title=True, desktop="off"), KITTY, "ledger")
+    herald = Notifier(NotifyOptions(bell=True, title=True, desktop="off"), KITTY, "ledger")
     herald.looking(False)
     assert herald.goodbye() == ""
     assert herald.state(BUSY, 0.0) == "\x1b[22;2t\x1b]2;duetto: ledger, a turn is running\x07"
@@ -49,11 +57,11 @@ def test_bell_and_title_are_off_until_they_are_wanted() -> None:
     assert herald.goodbye() == "\x1b[23;2t"
     assert herald.goodbye() == "", "once for each time it was kept"
     assert ended(herald).startswith("\x1b[22;2t"), "after a stop it is kept again"
-    assert "\x07" not in ended(Herald(Choices(), {"TERM": "xterm"}))
+    assert "\x07" not in ended(Notifier(NotifyOptions(), {"TERM": "xterm"}))
 
 
 def test_the_prompt_is_said_only_where_it_is_wanted_and_cannot_act() -> None:
-    herald = Herald(Choices(desktop="osc777", prompt=True), {"TERM": "xterm"})
+    herald = Notifier(NotifyOptions(desktop="osc777", prompt=True), {"TERM": "xterm"})
     herald.prompt = lambda: "make it; safe\x07\x1b]0;evil\x07\u202egpj"
     herald.looking(False)
     said = ended(herald)
@@ -64,10 +72,10 @@ def test_the_prompt_is_said_only_where_it_is_wanted_and_cannot_act() -> None:
 
 
 def test_through_tmux_and_screen() -> None:
-    tmux = Herald(Choices(), KITTY | {"TMUX": "/tmp/t,1,0"})
+    tmux = Notifier(NotifyOptions(), KITTY | {"TMUX": "/tmp/t,1,0"})
     tmux.looking(False)
     assert ended(tmux) == "\x1bPtmux;\x1b\x1b]9;duetto: The turn is done.\x07\x1b\\"
-    screen = Herald(Choices(), KITTY | {"STY": "1.x"})
+    screen = Notifier(NotifyOptions(), KITTY | {"STY": "1.x"})
     screen.looking(False)
     assert ended(screen) == "\x1bP\x1b]9;duetto: The turn is done.\x07\x1b\\"
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tui.core.text.buffer import Buffer
-from tui.ui.editor.changes import Replacement, Typing, insert
+from tui.ui.editor.changes import TextEdit, Typing, insert
 from tui.ui.editor.cursor import Cursor, indent_of
 
 _LINES_BACK = 2000
@@ -107,15 +107,15 @@ def newline(cursor: Cursor, indent: str) -> Typing:
     margin = line[: min(indent_of(line), start[1])]
     if line and not (head + tail).strip() and start == end:
         # A line of nothing but indentation is left empty.
-        blank = Replacement((start[0], 0), (start[0], len(line)), ending + line)
+        blank = TextEdit((start[0], 0), (start[0], len(line)), ending + line)
         return Typing((blank,), "line")
     deeper = _depth(head, tail, style_of(buffer.path))
     inner = margin + indent if deeper > 0 else _less(margin, indent) if deeper < 0 else margin
     if deeper > 0 and _closes(head, tail):
         goes_to = (start[0] + 1, len(inner))
         text = ending + inner + ending + margin
-        return Typing((Replacement(start, end, text),), "line", goes_to=(goes_to, goes_to))
-    return Typing((Replacement(start, end, ending + inner),), "line")
+        return Typing((TextEdit(start, end, text),), "line", goes_to=(goes_to, goes_to))
+    return Typing((TextEdit(start, end, ending + inner),), "line")
 
 
 def line_below(cursor: Cursor, indent: str) -> Typing:
@@ -126,7 +126,7 @@ def line_below(cursor: Cursor, indent: str) -> Typing:
     deeper = _depth(text, "", style_of(cursor.buffer.path))
     inner = margin + indent if deeper > 0 else _less(margin, indent) if deeper < 0 else margin
     at = (line, len(text))
-    return Typing((Replacement(at, at, cursor.buffer.newline + inner),), "line")
+    return Typing((TextEdit(at, at, cursor.buffer.newline + inner),), "line")
 
 
 def line_above(cursor: Cursor, indent: str) -> Typing:
@@ -135,7 +135,7 @@ def line_above(cursor: Cursor, indent: str) -> Typing:
     text = cursor.buffer.lines[line]
     margin = text[: indent_of(text)]
     at, here = (line, 0), (line, len(margin))
-    edit = Replacement(at, at, margin + cursor.buffer.newline)
+    edit = TextEdit(at, at, margin + cursor.buffer.newline)
     return Typing((edit,), "line", goes_to=(here, here))
 
 
@@ -152,7 +152,7 @@ def character(cursor: Cursor, typed: str) -> Typing:
             return insert(cursor, typed)
         if margin is not None and margin != text[: indent_of(text)]:
             rest = text[indent_of(text) : col] + typed
-            return Typing((Replacement((line, 0), (line, col), margin + rest),), "type")
+            return Typing((TextEdit((line, 0), (line, col), margin + rest),), "type")
     return insert(cursor, typed)
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 from time import perf_counter
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 from unicodedata import category
 
 from rich.cells import cell_len, split_graphemes
@@ -59,7 +59,7 @@ def run_pattern() -> re.Pattern[str]:
 Kind = Literal["text", "tab", "inert"]
 
 
-class Run(NamedTuple):
+class CellRun(NamedTuple):
     """Neighbouring characters of one line."""
 
     col: int
@@ -87,40 +87,13 @@ class Piece(NamedTuple):
     kind: Kind
 
 
-class Cells(Protocol):
-    """Columns and cells of one line, however long it is."""
-
-    @property
-    def length(self) -> int:
-        """Characters of the line."""
-
-    @property
-    def width(self) -> int:
-        """Cells of the whole line."""
-
-    def cell(self, col: int) -> int:
-        """The cell in which a column begins (the width, behind the last one)."""
-
-    def column(self, cell: int) -> int:
-        """The column of the grapheme that covers a cell; the line's end if there is none."""
-
-    def after(self, col: int) -> int:
-        """The column behind the grapheme that begins at ``col``."""
-
-    def before(self, col: int) -> int:
-        """The column of the grapheme that ends at ``col``."""
-
-    def snap(self, col: int) -> int:
-        """``col``, or the start of the grapheme that it would stand inside of."""
-
-
 class LineCells:
     """The runs of one line, or of a part of one that begins ``phase`` cells behind a tab stop."""
 
     __slots__ = ("_starts", "length", "runs", "width")
 
     def __init__(self, line: str, phase: int = 0) -> None:
-        self.runs: list[Run] = list(_runs(line, phase))
+        self.runs: list[CellRun] = list(_runs(line, phase))
         self.length = len(line)
         last = self.runs[-1] if self.runs else None
         self.width = last.cell + last.cells if last else 0
@@ -178,13 +151,13 @@ class LineCells:
             else:
                 yield from _cropped(run, cut, stop)
 
-    def _run(self, col: int) -> Run | None:
+    def _run(self, col: int) -> CellRun | None:
         if not self.runs:
             return None
         return self.runs[max(bisect_right(self._starts, col) - 1, 0)]
 
 
-def _cropped(run: Run, cut: int, stop: int) -> Iterator[Piece]:
+def _cropped(run: CellRun, cut: int, stop: int) -> Iterator[Piece]:
     """A part of a plain run; half of a wide character is a blank."""
     first, odd = divmod(cut, run.step)
     if odd:
@@ -198,21 +171,21 @@ def _cropped(run: Run, cut: int, stop: int) -> Iterator[Piece]:
         yield Piece(run.col + last, run.col + last + 1, " ", 0, run.kind)
 
 
-def _runs(line: str, phase: int) -> Iterator[Run]:
+def _runs(line: str, phase: int) -> Iterator[CellRun]:
     cell = 0
     for match in run_pattern().finditer(line):
         col, end = match.span()
         kind = match.lastgroup
         if kind == "narrow":
-            run = Run(col, end, cell, end - col, match.group(), 1)
+            run = CellRun(col, end, cell, end - col, match.group(), 1)
         elif kind == "wide":
-            run = Run(col, end, cell, 2 * (end - col), match.group(), 2)
+            run = CellRun(col, end, cell, 2 * (end - col), match.group(), 2)
         elif kind == "tab":
             cells = TAB_SIZE - (phase + cell) % TAB_SIZE
-            run = Run(col, end, cell, cells, " " * cells, 0, "tab")
+            run = CellRun(col, end, cell, cells, " " * cells, 0, "tab")
         elif kind == "inert":
             shown = picture(match.group())
-            run = Run(col, end, cell, len(shown), shown, 0, "inert")
+            run = CellRun(col, end, cell, len(shown), shown, 0, "inert")
         else:
             for run in _graphemes(match.group(), col, cell):
                 yield run
@@ -222,9 +195,9 @@ def _runs(line: str, phase: int) -> Iterator[Run]:
         cell += run.cells
 
 
-def _graphemes(text: str, col: int, cell: int) -> Iterator[Run]:
+def _graphemes(text: str, col: int, cell: int) -> Iterator[CellRun]:
     for start, end, cells, shown in _clusters(text):
-        yield Run(col + start, col + end, cell, cells, shown, 0)
+        yield CellRun(col + start, col + end, cell, cells, shown, 0)
         cell += cells
 
 
@@ -295,7 +268,7 @@ class _Known:
 _known = _Known()
 
 
-def line_cells(line: str) -> Cells:
+def line_cells(line: str) -> LineCells | LongCells:
     """The (cached) columns and cells of a line."""
     if len(line) <= LONG:
         return _known.cells(line, 0)

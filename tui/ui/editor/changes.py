@@ -22,7 +22,7 @@ _INDENT_SAMPLE = 400
 DEFAULT_INDENT = "    "
 
 
-class Replacement(Struct, frozen=True):
+class TextEdit(Struct, frozen=True):
     """Replace ``start .. end`` by ``text``."""
 
     start: Position
@@ -33,7 +33,7 @@ class Replacement(Struct, frozen=True):
 class Typing(Struct, frozen=True):
     """The replacements of one key."""
 
-    replacements: tuple[Replacement, ...]
+    replacements: tuple[TextEdit, ...]
     group: str
     """Keys of one group that follow each other are undone as one."""
     keep_selection: bool = False
@@ -44,7 +44,7 @@ class Typing(Struct, frozen=True):
 def insert(cursor: Cursor, text: str, group: str = "type") -> Typing:
     """Text typed or pasted, in the place of the selection; line endings as in the file."""
     start, end = cursor.selection or (cursor.position, cursor.position)
-    return Typing((Replacement(start, end, as_in(cursor.buffer, text)),), group)
+    return Typing((TextEdit(start, end, as_in(cursor.buffer, text)),), group)
 
 
 def indent_lines(cursor: Cursor, indent: str) -> Typing:
@@ -57,7 +57,7 @@ def indent_lines(cursor: Cursor, indent: str) -> Typing:
         cell = line_cells(cursor.buffer.lines[start[0]]).cell(start[1])
         return insert(cursor, " " * (len(indent) - cell % len(indent)), "indent")
     edits = tuple(
-        Replacement((line, 0), (line, 0), indent)
+        TextEdit((line, 0), (line, 0), indent)
         for line in reversed(lines_of(cursor))
         if cursor.buffer.lines[line].strip()
     )
@@ -71,7 +71,7 @@ def dedent_lines(cursor: Cursor, indent: str) -> Typing:
         text = cursor.buffer.lines[line]
         width = _step_back(text, indent_of(text), indent)
         if width:
-            edits.append(Replacement((line, 0), (line, width), ""))
+            edits.append(TextEdit((line, 0), (line, width), ""))
     return Typing(tuple(edits), "dedent-lines", keep_selection=True)
 
 
@@ -176,7 +176,7 @@ def lines_of(cursor: Cursor) -> range:
 
 
 def _delete(start: Position, end: Position, group: str) -> Typing:
-    return Typing((Replacement(start, end, ""),) if start < end else (), group)
+    return Typing((TextEdit(start, end, ""),) if start < end else (), group)
 
 
 def _step_back(text: str, width: int, indent: str) -> int:
@@ -196,17 +196,17 @@ def whole_lines(cursor: Cursor) -> str:
 def cut(cursor: Cursor) -> Typing:
     """Delete the selection, else the cursor's line."""
     if cursor.selection:
-        return Typing((Replacement(*cursor.selection, ""),), "cut")
+        return Typing((TextEdit(*cursor.selection, ""),), "cut")
     return delete_lines(cursor)
 
 
 def insert_above(cursor: Cursor, text: str, group: str) -> Typing:
     """Insert whole lines above the cursor's; with a selection in its place."""
     if cursor.selection:
-        return Typing((Replacement(*cursor.selection, as_in(cursor.buffer, text)),), group)
+        return Typing((TextEdit(*cursor.selection, as_in(cursor.buffer, text)),), group)
     line, col = cursor.position
     here = (line + text.count("\n"), col)
-    inserted = Replacement((line, 0), (line, 0), as_in(cursor.buffer, text))
+    inserted = TextEdit((line, 0), (line, 0), as_in(cursor.buffer, text))
     return Typing((inserted,), group, goes_to=(here, here))
 
 
@@ -219,7 +219,7 @@ def delete_lines(cursor: Cursor) -> Typing:
         start, end = (lines.start - 1, len(buffer.lines[lines.start - 1])), buffer.end
     else:
         start, end = (0, 0), buffer.end
-    return Typing((Replacement(start, end, ""),) if start < end else (), "delete-lines")
+    return Typing((TextEdit(start, end, ""),) if start < end else (), "delete-lines")
 
 
 def duplicate(cursor: Cursor) -> Typing:
@@ -229,13 +229,13 @@ def duplicate(cursor: Cursor) -> Typing:
         text = buffer.slice(*selection)
         line, end = selection[1]
         goes_to = _kept(cursor, lambda at: (line, at[1] + len(text)))
-        return Typing((Replacement((line, end), (line, end), text),), "duplicate", goes_to=goes_to)
+        return Typing((TextEdit((line, end), (line, end), text),), "duplicate", goes_to=goes_to)
     lines = lines_of(cursor)
     last = (lines.stop - 1, len(buffer.lines[lines.stop - 1]))
     ending = buffer.endings[lines.stop - 1] or buffer.newline
     text = ending + buffer.slice((lines.start, 0), last)
     goes_to = _kept(cursor, lambda at: (at[0] + len(lines), at[1]))
-    return Typing((Replacement(last, last, text),), "duplicate", goes_to=goes_to)
+    return Typing((TextEdit(last, last, text),), "duplicate", goes_to=goes_to)
 
 
 def move(cursor: Cursor, step: int) -> Typing:
@@ -253,8 +253,8 @@ def move(cursor: Cursor, step: int) -> Typing:
         above = lines.start - 1
         text = buffer.endings[above] + buffer.lines[above]
         edits = (
-            Replacement(last, last, text),
-            Replacement((above, 0), (lines.start, 0), ""),
+            TextEdit(last, last, text),
+            TextEdit((above, 0), (lines.start, 0), ""),
         )
     else:
         if lines.stop == buffer.line_count:
@@ -262,8 +262,8 @@ def move(cursor: Cursor, step: int) -> Typing:
         below = lines.stop
         text = buffer.lines[below] + buffer.endings[below - 1]
         edits = (
-            Replacement(last, (below, len(buffer.lines[below])), ""),
-            Replacement((lines.start, 0), (lines.start, 0), text),
+            TextEdit(last, (below, len(buffer.lines[below])), ""),
+            TextEdit((lines.start, 0), (lines.start, 0), text),
         )
     return Typing(edits, "move-lines", goes_to=goes_to)
 

@@ -11,7 +11,7 @@ from time import process_time
 from typing import TYPE_CHECKING, NamedTuple
 
 from tui.core.text.buffer import Buffer
-from tui.ui.editor.changes import Replacement, Typing, lines_of
+from tui.ui.editor.changes import TextEdit, Typing, lines_of
 from tui.ui.editor.cursor import Cursor, indent_of
 from tui.ui.highlight.guard import BUILD_CPU_S, Guard
 
@@ -27,16 +27,21 @@ _LINES_BACK = 2000
 """How far an embedded language's beginning is looked for."""
 
 
-class Marks(NamedTuple):
+class CommentSigns(NamedTuple):
     """What goes before a commented line, and behind it."""
 
     before: str
     behind: str = ""
 
 
-HASH, SLASHES, DASHES, SEMICOLON = Marks("#"), Marks("//"), Marks("--"), Marks(";")
-PERCENT, QUOTE, BANG = Marks("%"), Marks("'"), Marks("!")
-C_BLOCK, MARKUP = Marks("/*", "*/"), Marks("<!--", "-->")
+HASH, SLASHES, DASHES, SEMICOLON = (
+    CommentSigns("#"),
+    CommentSigns("//"),
+    CommentSigns("--"),
+    CommentSigns(";"),
+)
+PERCENT, QUOTE, BANG = CommentSigns("%"), CommentSigns("'"), CommentSigns("!")
+C_BLOCK, MARKUP = CommentSigns("/*", "*/"), CommentSigns("<!--", "-->")
 _LANGUAGES = {
     HASH: "python python2 cython bash sh zsh fish perl perl6 ruby yaml toml make makefile docker"
     " r splus julia elixir nix cmake tcl awk nginx powershell crystal gdscript terraform"
@@ -52,20 +57,20 @@ _LANGUAGES = {
     BANG: "fortran inform6",
     C_BLOCK: "css",
     MARKUP: "html xml xslt svg vue markdown html+jinja",
-    Marks('"'): "vim",
-    Marks("REM "): "batch bat dosbatch doscon winbatch bbcbasic",
-    Marks("(*", "*)"): "ocaml pascal delphi sml coq modula2",
-    Marks("{#", "#}"): "jinja",
-    Marks(".. "): "restructuredtext rst",
-    Marks("*>"): "cobol",
-    Marks("NB."): "j",
-    Marks('"', '"'): "smalltalk newspeak",
-    Marks("##"): "velocity",
-    Marks(";;"): "wast",
-    Marks("(:", ":)"): "xquery",
-    Marks("{*", "*}"): "smarty",
-    Marks("/"): "slim",
-    Marks('.\\"'): "groff",
+    CommentSigns('"'): "vim",
+    CommentSigns("REM "): "batch bat dosbatch doscon winbatch bbcbasic",
+    CommentSigns("(*", "*)"): "ocaml pascal delphi sml coq modula2",
+    CommentSigns("{#", "#}"): "jinja",
+    CommentSigns(".. "): "restructuredtext rst",
+    CommentSigns("*>"): "cobol",
+    CommentSigns("NB."): "j",
+    CommentSigns('"', '"'): "smalltalk newspeak",
+    CommentSigns("##"): "velocity",
+    CommentSigns(";;"): "wast",
+    CommentSigns("(:", ":)"): "xquery",
+    CommentSigns("{*", "*}"): "smarty",
+    CommentSigns("/"): "slim",
+    CommentSigns('.\\"'): "groff",
 }
 _KNOWN = {alias: marks for marks, names in _LANGUAGES.items() for alias in names.split()}
 _BY_SUFFIX = {
@@ -76,13 +81,14 @@ _BY_SUFFIX = {
 }
 """What needs no lexer."""
 USUAL = (
-    HASH, SLASHES, DASHES, SEMICOLON, PERCENT, BANG, QUOTE, Marks('"'), C_BLOCK, Marks("(*", "*)"),
-    MARKUP, Marks("{-", "-}"), Marks("REM "), Marks("*"), Marks("\\"), Marks("|"), Marks("##"),
+    HASH, SLASHES, DASHES, SEMICOLON, PERCENT, BANG, QUOTE, CommentSigns('"'), C_BLOCK,
+    CommentSigns("(*", "*)"), MARKUP, CommentSigns("{-", "-}"), CommentSigns("REM "),
+    CommentSigns("*"), CommentSigns("\\"), CommentSigns("|"), CommentSigns("##"),
 )  # fmt: skip
 """Signs that an unknown language is asked about, in this order."""
 
 
-def marks_of(buffer: Buffer, line: int) -> Marks | None:
+def marks_of(buffer: Buffer, line: int) -> CommentSigns | None:
     """The signs at a line; None if the language has none.
 
     Inside of ``<script>`` and ``<style>`` and of a Markdown fence they are that language's.
@@ -97,7 +103,7 @@ def marks_of(buffer: Buffer, line: int) -> Marks | None:
     return _by_name(buffer.path, "\n".join(lines))
 
 
-def toggle(cursor: Cursor, marks: Marks) -> Typing:
+def toggle(cursor: Cursor, marks: CommentSigns) -> Typing:
     """Take the signs off if all lines have them, else put them before every line."""
     lines = cursor.buffer.lines
     rows = [row for row in lines_of(cursor) if lines[row].strip()] or list(lines_of(cursor))[:1]
@@ -109,25 +115,25 @@ def toggle(cursor: Cursor, marks: Marks) -> Typing:
     return Typing(tuple(edits), "comment", keep_selection=True)
 
 
-def _is_comment(line: str, marks: Marks) -> bool:
+def _is_comment(line: str, marks: CommentSigns) -> bool:
     text = line.strip()
     before, behind = marks.before.strip(), marks.behind
     return text.startswith(before) and text.endswith(behind) and len(text) >= len(before + behind)
 
 
-def _with(line: str, row: int, margin: int, marks: Marks) -> list[Replacement]:
+def _with(line: str, row: int, margin: int, marks: CommentSigns) -> list[TextEdit]:
     """Signs around a line; where it holds what would end the comment, it stays as it is."""
     if marks.behind and marks.behind in line:
         return []
     opening = (row, margin)
-    edits = [Replacement(opening, opening, marks.before.strip() + " ")]
+    edits = [TextEdit(opening, opening, marks.before.strip() + " ")]
     if marks.behind:
         end = (row, len(line.rstrip()))
-        edits.insert(0, Replacement(end, end, f" {marks.behind}"))
+        edits.insert(0, TextEdit(end, end, f" {marks.behind}"))
     return edits
 
 
-def _without(line: str, row: int, marks: Marks) -> list[Replacement]:
+def _without(line: str, row: int, marks: CommentSigns) -> list[TextEdit]:
     """The signs taken off, each with one blank."""
     before, start, stop = marks.before.strip(), indent_of(line), len(line.rstrip())
     behind = start + len(before)
@@ -135,14 +141,14 @@ def _without(line: str, row: int, marks: Marks) -> list[Replacement]:
     if marks.behind:
         last = stop - len(marks.behind)
         first = last - 1 if last - 1 > behind and line[last - 1] == " " else last
-        edits.append(Replacement((row, first), (row, stop), ""))
+        edits.append(TextEdit((row, first), (row, stop), ""))
         stop = first
     end = behind + 1 if behind < stop and line[behind] == " " else behind
-    edits.append(Replacement((row, start), (row, end), ""))
+    edits.append(TextEdit((row, start), (row, end), ""))
     return edits
 
 
-def _embedded(buffer: Buffer, line: int, *, fences: bool) -> Marks | None:
+def _embedded(buffer: Buffer, line: int, *, fences: bool) -> CommentSigns | None:
     """The signs of the language inside of a script, style sheet or fence around a line."""
     for row in range(line - 1, max(line - _LINES_BACK, 0) - 1, -1):
         text = buffer.lines[row].strip().lower()
@@ -157,7 +163,7 @@ def _embedded(buffer: Buffer, line: int, *, fences: bool) -> Marks | None:
     return None
 
 
-def _of_fence(buffer: Buffer, row: int) -> Marks | None:
+def _of_fence(buffer: Buffer, row: int) -> CommentSigns | None:
     """The signs inside of the fence that begins at a row; None if it ends there."""
     above = buffer.lines[max(row - _LINES_BACK, 0) : row]
     if sum(line.strip().startswith(("```", "~~~")) for line in above) % 2:
@@ -167,7 +173,7 @@ def _of_fence(buffer: Buffer, row: int) -> Marks | None:
 
 
 @lru_cache(maxsize=64)
-def _by_name(path: str, sample: str) -> Marks | None:
+def _by_name(path: str, sample: str) -> CommentSigns | None:
     """The signs of the language that Pygments takes a file for."""
     from pygments.lexers import find_lexer_class_for_filename  # only for rare languages
 
@@ -179,7 +185,7 @@ def _by_name(path: str, sample: str) -> Marks | None:
     return by_lexer(found)
 
 
-def by_lexer(lexer_class: type[Lexer]) -> Marks | None:
+def by_lexer(lexer_class: type[Lexer]) -> CommentSigns | None:
     """The signs of a lexer's language, from the table or by asking the lexer."""
     for alias in lexer_class.aliases:
         if (marks := _KNOWN.get(alias)) is not None:
@@ -198,7 +204,7 @@ def by_lexer(lexer_class: type[Lexer]) -> Marks | None:
     return None
 
 
-def _takes(lexer: Lexer, marks: Marks) -> bool:
+def _takes(lexer: Lexer, marks: CommentSigns) -> bool:
     """True if the lexer sees a comment in a line with these signs."""
     from pygments.token import Comment
 

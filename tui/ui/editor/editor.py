@@ -24,7 +24,7 @@ from tui.ui.editor.background import Background, Repeats
 from tui.ui.editor.editing import CHANGES, COPIES, MOVES, PASTES, SCROLLS, Editing
 from tui.ui.editor.hints import lay_over
 from tui.ui.editor.mouse import EDGE_SCROLL_S, WHEEL_LINES, Drag
-from tui.ui.editor.paint import Frame, Painter, Row, gutter_width
+from tui.ui.editor.paint import EditorRow, RowFrame, RowPainter, gutter_width
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.view import View
 from tui.ui.key_order import TypedKey
@@ -36,7 +36,7 @@ _BURST_S = 0.004
 """So long keys that wait are taken one behind the other before the text is painted."""
 _SIDE_STEP = 8
 """Cells a sideways turn of the wheel."""
-_NO_FRAME = Frame(0, 0, 0)
+_NO_FRAME = RowFrame(0, 0, 0)
 
 
 class Follow:
@@ -79,8 +79,8 @@ class Editor(PaintedWidget, can_focus=True):
         self.repeats = Repeats(self.set_interval)
         self.background = Background(self, session, self.repeats)
         self.editing = Editing(session, self._say)
-        self._painter = Painter(theme.active())
-        self._rows: list[Row] = []
+        self._painter = RowPainter(theme.active())
+        self._rows: list[EditorRow] = []
         self._frame = _NO_FRAME
         self._looked = False
         """What was shown last is a hunk under review, not the landing edit."""
@@ -139,9 +139,9 @@ class Editor(PaintedWidget, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One row of the screen."""
         if self._painter.palette is not theme.active():
-            self._painter = Painter(theme.active())
-        row = self._rows[y] if y < len(self._rows) else Row()
-        frame = self._frame if self._rows else Frame(self.size.width, 0, 0)
+            self._painter = RowPainter(theme.active())
+        row = self._rows[y] if y < len(self._rows) else EditorRow()
+        frame = self._frame if self._rows else RowFrame(self.size.width, 0, 0)
         return self._painter.strip(row, frame)
 
     def coloured(self, first: int, last: int) -> None:

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from rich.cells import cell_len
 
 from tui.ui.editor.cells import TAB_SIZE, part_cells
-from tui.ui.editor.paint import GUTTER_GHOST, Chip, Row, gutter_width
+from tui.ui.editor.paint import GUTTER_GHOST, Chip, EditorRow, gutter_width
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.view import View
 from tui.ui.rows import clip, clip_left, one_line
@@ -45,7 +45,7 @@ Spot = tuple[int, int] | None
 """Cell and row of the cursor; None: it is out of sight."""
 
 
-def lay_over(rows: list[Row], width: int, hints: Hints, cursor: Spot) -> None:
+def lay_over(rows: list[EditorRow], width: int, hints: Hints, cursor: Spot) -> None:
     """Put the strip and the chips over rows that are as wide as ``width``."""
     if hints == NOTHING:
         return
@@ -74,7 +74,7 @@ def _counted(arrow: str, count: int) -> str:
 
 
 def _lay_chips(
-    rows: list[Row], chips: tuple[Chip, ...], ys: tuple[int, int], width: int, cursor: Spot
+    rows: list[EditorRow], chips: tuple[Chip, ...], ys: tuple[int, int], width: int, cursor: Spot
 ) -> None:
     """At the right end of the first of these rows where they do not hide the cursor."""
     start = width - sum(cell_len(text) for text, _ in chips)
@@ -84,7 +84,7 @@ def _lay_chips(
     rows[y] = rows[y]._replace(chips=chips)
 
 
-def _lay_incoming(rows: list[Row], incoming: list[Row], line: int, cursor: int) -> None:
+def _lay_incoming(rows: list[EditorRow], incoming: list[EditorRow], line: int, cursor: int) -> None:
     """Under the line where they may belong; at the end, or at the top, if that is not in sight."""
     count, height = len(incoming), len(rows)
     under = [y + 1 for y, row in enumerate(rows) if row.number == line + 1][-1:]
@@ -94,13 +94,13 @@ def _lay_incoming(rows: list[Row], incoming: list[Row], line: int, cursor: int) 
     rows[y : y + count] = incoming
 
 
-def _incoming_rows(incoming: tuple[int, list[str]], words: str) -> list[Row]:
+def _incoming_rows(incoming: tuple[int, list[str]], words: str) -> list[EditorRow]:
     """Lines on their way to a place that is not known yet."""
     lines = incoming[1]
     count = f"{len(lines)} line{'' if len(lines) == 1 else 's'} incoming, looking for the place"
     head = f"{words} · +{len(lines)}" if words else count
     tail = lines[-(INCOMING_ROWS - 1) :]
-    return [Row(text, kind="incoming") for text in (head, *tail)]
+    return [EditorRow(text, kind="incoming") for text in (head, *tail)]
 
 
 Mode = Literal["linger", "turn", "off"]
@@ -115,7 +115,7 @@ _SOON_S, _GRAIN_S = 10, 5
 """Seconds to go that are counted down one by one; steps in which more of them are."""
 
 
-class GhostPlace(NamedTuple):
+class ShownGhost(NamedTuple):
     """What is shown of the ghost."""
 
     path: str
@@ -132,7 +132,7 @@ class GutterGhost:
         self.mode: Mode = "linger"
         self.calm = False
         """Nothing moves by itself: it goes when the turn ends."""
-        self.seen: GhostPlace | None = None
+        self.seen: ShownGhost | None = None
         """As it was looked at last; None: it is in no file."""
         self._session = session
 
@@ -153,7 +153,7 @@ class GutterGhost:
             place = session.meter.ghost_place(session.now())
             if place is not None:
                 left_s = None if session.status.busy else _rounded(place.left_s)
-                self.seen = GhostPlace(place.path, place.line, left_s)
+                self.seen = ShownGhost(place.path, place.line, left_s)
         return self.seen != before
 
     def line(self, view: View) -> int | None:
@@ -161,7 +161,7 @@ class GutterGhost:
         seen = self.seen
         return seen.line if seen is not None and self._shows(seen, view) else None
 
-    def lay_over(self, rows: list[Row], view: View, width: int, cursor: Spot) -> None:
+    def lay_over(self, rows: list[EditorRow], view: View, width: int, cursor: Spot) -> None:
         """Mark its row, and say in words what the mark is, or where it is out of sight."""
         seen = self.seen
         if seen is None or len(rows) < 2:
@@ -177,7 +177,7 @@ class GutterGhost:
         if self._session.status.busy or seen.path == view.path:
             _add_chip(rows, len(rows) - 1, words, width, cursor)
 
-    def _shows(self, seen: GhostPlace, view: View) -> bool:
+    def _shows(self, seen: ShownGhost, view: View) -> bool:
         """It is in this file, and not in the line in which the model itself writes."""
         level = seen.left_s is None and seen.line == view.written_line
         return seen.path == view.path and not level
@@ -189,7 +189,7 @@ def _rounded(seconds: float) -> int:
 
 
 def _lay_line(
-    rows: list[Row], line: int, left_s: int | None, view: View, room: tuple[int, Spot]
+    rows: list[EditorRow], line: int, left_s: int | None, view: View, room: tuple[int, Spot]
 ) -> None:
     """Mark the row of a line, or say where it is out of sight; ``room``: width and cursor."""
     width, cursor = room
@@ -228,13 +228,13 @@ def _to_go(left_s: int | None) -> str:
     return f", {left_s} s to go" if left_s < 120 else f", {math.ceil(left_s / 60)} min to go"
 
 
-def _end(row: Row, view: View) -> int:
+def _end(row: EditorRow, view: View) -> int:
     """The cell of the screen behind a row's text."""
     cells = row.cell + part_cells(row.text, row.phase % TAB_SIZE).width - view.left
     return gutter_width(view.digits) + max(cells, 0)
 
 
-def _marked(row: Row, left_s: int | None, width: int, taken: int) -> Row:
+def _marked(row: EditorRow, left_s: int | None, width: int, taken: int) -> EditorRow:
     """The row with the mark, and with words behind what takes its cells up to ``taken``."""
     row = row._replace(ghost=True)
     for words in () if row.chips else _here(left_s):
@@ -244,7 +244,9 @@ def _marked(row: Row, left_s: int | None, width: int, taken: int) -> Row:
     return row
 
 
-def _add_chip(rows: list[Row], y: int, words: tuple[str, ...], width: int, cursor: Spot) -> None:
+def _add_chip(
+    rows: list[EditorRow], y: int, words: tuple[str, ...], width: int, cursor: Spot
+) -> None:
     """Before the chips that a row has, the longest words for which there is room and no cursor."""
     there = rows[y].chips
     taken = gutter_width(3)

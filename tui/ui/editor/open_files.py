@@ -20,7 +20,7 @@ from tui.engine.notices import Notices, Status
 from tui.errors import EditRefused
 from tui.ui.editor.editor import Editor
 from tui.ui.editor.session import EditorSession
-from tui.ui.editor.sides import Heading, Side, Sides
+from tui.ui.editor.sides import EditorSide, Heading, Sides
 from tui.ui.editor.tabs import FOLLOWS, Tab, Tabs
 from tui.ui.editor.view import View
 from tui.ui.keymap import shown
@@ -83,7 +83,7 @@ class WrittenFiles:
                 yield hunk.path
 
 
-class OpenFiles:
+class FileTabs:
     """Shows files in tabs and sides; a sentence where there is none to show."""
 
     def __init__(self, session: EditorSession, sides: Sides, pane: Widget) -> None:
@@ -276,7 +276,7 @@ class OpenFiles:
             self._said = words
             self.notice.update(words)
 
-    def _show_in(self, side: Side, path: str) -> View | None:
+    def _show_in(self, side: EditorSide, path: str) -> View | None:
         """Show a file in this side; None if it is refused."""
         view, refusal = self._view_of(side, path)
         side.path = path if view is None else view.buffer.path
@@ -290,12 +290,12 @@ class OpenFiles:
                 self.on_shown()
         return view
 
-    def _open_in(self, side: Side, path: str) -> None:
+    def _open_in(self, side: EditorSide, path: str) -> None:
         """What is followed or looked at opens in a tab; the user's file stays theirs."""
         self._session.submit(OpenFile(path, aside=side is not self._sides.used))
         self._show_in(side, path)
 
-    def _view_of(self, side: Side, path: str) -> tuple[View | None, str]:
+    def _view_of(self, side: EditorSide, path: str) -> tuple[View | None, str]:
         """The view of a file, or why there is none."""
         try:
             buffer = self._session.workspace.open(path)

@@ -35,7 +35,7 @@ _SLOW = "◃"
 _RANKS = {kind: rank for rank, kind in enumerate(_RANK)}
 
 
-class Mark(NamedTuple):
+class OverviewMark(NamedTuple):
     """Lines ``first .. last`` (exclusive) deserve a coloured cell."""
 
     first: int
@@ -59,13 +59,13 @@ class Overview(Widget):
         super().__init__(id=id)
         self._cells: list[tuple[bool, str]] = []
         self._shown: tuple[int, int, int] = (0, 1, 1)
-        self._marks: list[Mark] = []
+        self._marks: list[OverviewMark] = []
         self._kinds: list[str] = []
         """What each cell has of the marks."""
         self._held = False
 
     def show(
-        self, top: int, shown: int, total: int, marks: Iterable[Mark], *, late: bool = False
+        self, top: int, shown: int, total: int, marks: Iterable[OverviewMark], *, late: bool = False
     ) -> None:
         """Lines ``top .. top + shown`` of ``total`` are in sight.
 
@@ -124,7 +124,7 @@ class Overview(Widget):
 
 
 def overview_cells(
-    height: int, view: tuple[int, int, int], marks: Iterable[Mark]
+    height: int, view: tuple[int, int, int], marks: Iterable[OverviewMark]
 ) -> list[tuple[bool, str]]:
     """For each cell whether it is the thumb, and the kind of its mark (empty: none)."""
     return [*zip(thumb_cells(height, view), mark_cells(height, view[2], marks), strict=True)]
@@ -139,7 +139,7 @@ def thumb_cells(height: int, view: tuple[int, int, int]) -> list[bool]:
     return [shown < total and first <= y < last for y in range(height)]
 
 
-def mark_cells(height: int, total: int, marks: Iterable[Mark]) -> list[str]:
+def mark_cells(height: int, total: int, marks: Iterable[OverviewMark]) -> list[str]:
     """For each cell the kind of its mark (empty: none)."""
     scale = height / max(total, height, 1)
     kinds, ranks = [""] * height, [-1] * height
@@ -172,7 +172,7 @@ class HunkMarks:
 
     def __init__(self) -> None:
         self._path = ""
-        self._hunks: list[Mark] = []
+        self._hunks: list[OverviewMark] = []
         self._firsts: list[int] = []
         """First rows of what waits or comes in, in order."""
         self._lasts: list[int] = []
@@ -219,7 +219,7 @@ class HunkMarks:
         """Look through all hunks, with pauses."""
         firsts: list[int] = []
         lasts: list[int] = []
-        marks: dict[Mark, None] = {}
+        marks: dict[OverviewMark, None] = {}
         grain = 1
         for number, hunk in enumerate(shown_hunks(workspace, view.path)):
             if _waits(hunk):
@@ -235,9 +235,12 @@ class HunkMarks:
         self._firsts, self._lasts = sorted(firsts), sorted(lasts)
         self._hunks = list(marks)
 
-    def marks(self, view: View) -> list[Mark]:
+    def marks(self, view: View) -> list[OverviewMark]:
         """The coloured cells of the file's overview, as it was looked through last."""
-        return [*(Mark(line, line + 1, "match") for line in view.search.sample), *self._hunks]
+        return [
+            *(OverviewMark(line, line + 1, "match") for line in view.search.sample),
+            *self._hunks,
+        ]
 
     def beyond(self, first: int, last: int) -> tuple[int, int]:
         """How many hunks that wait or come in stand wholly above ``first`` and below ``last``."""
@@ -271,23 +274,23 @@ def _rows(hunk: Hunk) -> Iterator[tuple[int, int]]:
         yield hunk.candidates[0], hunk.candidates[0] + 1
 
 
-def marks_of_hunk(hunk: Hunk) -> Iterator[Mark]:
+def marks_of_hunk(hunk: Hunk) -> Iterator[OverviewMark]:
     """The coloured cells of one hunk in an overview of its file."""
     kind = kind_of_hunk(hunk)
     if kind == "candidate":
         many = not hunk.reason and len(hunk.candidates) > SHOWN_CANDIDATES
         for line in () if many else nearest(hunk.candidates):
-            yield Mark(line, line + 1, kind)
+            yield OverviewMark(line, line + 1, kind)
     elif kind and hunk.start is not None and hunk.end is not None:
-        yield Mark(hunk.start.line, hunk.end.line, kind)
+        yield OverviewMark(hunk.start.line, hunk.end.line, kind)
 
 
-def coarser(mark: Mark, grain: int) -> Mark:
+def coarser(mark: OverviewMark, grain: int) -> OverviewMark:
     """A mark of whole parts of the file: a strip has no use for more."""
     if grain == 1:
         return mark
     first, last = mark.first // grain, (mark.last - 1) // grain
-    return Mark(first * grain, (last + 1) * grain, mark.kind)
+    return OverviewMark(first * grain, (last + 1) * grain, mark.kind)
 
 
 def kind_of_hunk(hunk: Hunk) -> str:

@@ -1,6 +1,6 @@
 """One row of the editor as a strip: gutter, coloured text, selection, cursor, what landed.
 
-A `Row` holds all that a strip depends on, so equal rows are equal strips: the editor repaints
+A `EditorRow` holds all that a strip depends on, so equal rows are equal strips: the editor repaints
 the rows that differ from the ones on the screen, and scrolling reuses painted strips.
 """
 
@@ -50,7 +50,7 @@ Overlay = tuple[int, int, str]
 """First column, column behind the last, and what lies over the text there."""
 
 
-class Row(NamedTuple):
+class EditorRow(NamedTuple):
     """All that one screen row depends on."""
 
     text: str = ""
@@ -83,7 +83,7 @@ class Row(NamedTuple):
     """A model at 50 tokens/s would be writing in this line."""
 
 
-class Frame(NamedTuple):
+class RowFrame(NamedTuple):
     """What all rows of a view share."""
 
     width: int
@@ -99,16 +99,16 @@ def gutter_width(digits: int) -> int:
     return digits + 4
 
 
-class Painter:
+class RowPainter:
     """Paints rows in the colours of one palette."""
 
     def __init__(self, palette: Palette) -> None:
         self.palette = palette
-        self._strips: LRUCache[tuple[Row, Frame], Strip] = LRUCache(_STRIPS)
-        self._bodies: LRUCache[tuple[Row, Frame], list[Segment]] = LRUCache(_STRIPS)
+        self._strips: LRUCache[tuple[EditorRow, RowFrame], Strip] = LRUCache(_STRIPS)
+        self._bodies: LRUCache[tuple[EditorRow, RowFrame], list[Segment]] = LRUCache(_STRIPS)
         self._token_styles: dict[tuple[object, str], Style] = {}
 
-    def strip(self, row: Row, frame: Frame) -> Strip:
+    def strip(self, row: EditorRow, frame: RowFrame) -> Strip:
         """The row as a strip of ``frame.width`` cells."""
         key = (row, frame)
         strip = self._strips.get(key)
@@ -126,7 +126,7 @@ class Painter:
         room = strip.cell_length - sum(cell_len(text) for text, _ in chips)
         return Strip([*strip.crop(0, max(room, 0)), *over], strip.cell_length)
 
-    def _segments(self, row: Row, frame: Frame) -> list[Segment]:
+    def _segments(self, row: EditorRow, frame: RowFrame) -> list[Segment]:
         if row.number is None and row.kind != "incoming":
             return [Segment(" " * frame.width, self.palette.style("", "background"))]
         # Lines below what lands get other numbers, and are painted as before.
@@ -136,7 +136,7 @@ class Painter:
             body = self._bodies[key] = self._body(row, frame)
         return [*self._gutter(row, frame), *body]
 
-    def _body(self, row: Row, frame: Frame) -> list[Segment]:
+    def _body(self, row: EditorRow, frame: RowFrame) -> list[Segment]:
         """What stands right of the gutter."""
         room = max(frame.width - gutter_width(frame.digits), 0)
         cells = part_cells(row.text, row.phase % TAB_SIZE)
@@ -157,14 +157,14 @@ class Painter:
             segments += self._tail(row, cells, left, room - used)
         return segments
 
-    def _back(self, row: Row) -> str:
+    def _back(self, row: EditorRow) -> str:
         if row.kind == "incoming":
             return "panel"
         if row.kind:
             return f"hunk-{row.kind}-line"
         return "panel" if row.current else "background"
 
-    def _gutter(self, row: Row, frame: Frame) -> list[Segment]:
+    def _gutter(self, row: EditorRow, frame: RowFrame) -> list[Segment]:
         style, back = self.palette.style, self._back(row)
         number = "" if row.number is None else _CONTINUED if row.continued else str(row.number)
         colour = "muted" if row.current else "faint"
@@ -180,7 +180,7 @@ class Painter:
             Segment(margin, style("faint", back)),
         ]
 
-    def _text(self, row: Row, cells: LineCells, window: tuple[int, int]) -> Iterator[Segment]:
+    def _text(self, row: EditorRow, cells: LineCells, window: tuple[int, int]) -> Iterator[Segment]:
         pieces = list(cells.window(*window))
         if pieces and len(row.spans) > _MANY_SPANS:
             first, last = pieces[0].col, pieces[-1].end
@@ -193,13 +193,13 @@ class Painter:
             for start, end, style in self._styled(row, piece.col, piece.end):
                 yield Segment(piece.text[start - piece.col : end - piece.col], style)
 
-    def _style_of(self, row: Row, piece: Piece) -> Style:
+    def _style_of(self, row: EditorRow, piece: Piece) -> Style:
         style = next(self._styled(row, piece.col, piece.col + 1))[2]
         if piece.kind == "inert" and style.bgcolor is not None:
             return self.palette.legible(style + Style(color=self.palette.colours["warning"]))
         return style
 
-    def _styled(self, row: Row, first: int, last: int) -> Iterator[tuple[int, int, Style]]:
+    def _styled(self, row: EditorRow, first: int, last: int) -> Iterator[tuple[int, int, Style]]:
         """Neighbouring column ranges of one style, together ``first .. last``."""
         overlays = [item for item in row.overlays if item[0] < last and item[1] > first]
         if not overlays:
@@ -221,7 +221,9 @@ class Painter:
             over = [name for a, b, name in overlays if a <= start < b]
             yield start, end, self._token_style(row, token, over[-1] if over else "")
 
-    def _in_its_colours(self, row: Row, first: int, last: int) -> Iterator[tuple[int, int, Style]]:
+    def _in_its_colours(
+        self, row: EditorRow, first: int, last: int
+    ) -> Iterator[tuple[int, int, Style]]:
         """The same where nothing lies over the text, as nearly everywhere."""
         at = first
         for start, end, token in row.spans:
@@ -238,7 +240,7 @@ class Painter:
         if at < last:
             yield at, last, self._token_style(row, None, "")
 
-    def _token_style(self, row: Row, token: object, over: str) -> Style:
+    def _token_style(self, row: EditorRow, token: object, over: str) -> Style:
         back = self._back(row)
         key = (token, f"{row.kind}/{back}/{over}")
         style = self._token_styles.get(key)
@@ -248,7 +250,7 @@ class Painter:
             self._token_styles[key] = style
         return style
 
-    def _plain(self, row: Row, token: object) -> Style:
+    def _plain(self, row: EditorRow, token: object) -> Style:
         palette = self.palette
         if row.kind == "incoming":
             return palette.style("muted", more="italic")
@@ -272,7 +274,7 @@ class Painter:
             return style + palette.style("", "raised")
         return style
 
-    def _tail(self, row: Row, cells: LineCells, left: int, room: int) -> Iterator[Segment]:
+    def _tail(self, row: EditorRow, cells: LineCells, left: int, room: int) -> Iterator[Segment]:
         """What follows the text: the cursor behind it, the write cursor, the selected line end."""
         back = self._back(row)
         plain = self.palette.style("", back)

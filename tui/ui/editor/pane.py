@@ -13,9 +13,9 @@ from tui.engine.intents import OpenFile, SaveFile
 from tui.engine.notices import Notices
 from tui.ui.editor import changes
 from tui.ui.editor.editor import Editor
-from tui.ui.editor.open_files import OpenFiles
+from tui.ui.editor.open_files import FileTabs
 from tui.ui.editor.session import EditorSession
-from tui.ui.editor.sides import Side, Sides
+from tui.ui.editor.sides import EditorSide, Sides
 from tui.ui.editor.tabs import Tabs
 from tui.ui.files.tree_dock import TreeDock
 from tui.ui.finding.find import Find
@@ -25,7 +25,7 @@ from tui.ui.messages import EditorWanted
 
 if TYPE_CHECKING:
     from tui.ui.files.file_tree import FileTree
-    from tui.ui.files.finder import FileFinder, Wish
+    from tui.ui.files.finder import ChosenFile, FileFinder
     from tui.ui.finding.outline import Symbol
 
 
@@ -38,7 +38,7 @@ class EditorPane(Vertical):
         super().__init__(id=id)
         self.session = session
         self.sides = Sides(session, self)
-        self.files = OpenFiles(session, self.sides, self)
+        self.files = FileTabs(session, self.sides, self)
         self.dock = TreeDock(session, self.sides, self)
         self.find_bar = FindBar(id="find-bar")
         self.find = Find(session, self.sides, self.find_bar)
@@ -210,7 +210,7 @@ class EditorPane(Vertical):
         self._finder = FileFinder(self.session.listing, recent)
         self.app.push_screen(self._finder, self._open_wish)
 
-    def _open_wish(self, wish: Wish | None) -> None:
+    def _open_wish(self, wish: ChosenFile | None) -> None:
         """The file finder was left."""
         self._finder = None
         if wish is not None:
@@ -274,8 +274,8 @@ class EditorPane(Vertical):
         event.stop()
         self.action_follow()
 
-    @on(Side.Dragged)
-    def _side_dragged(self, event: Side.Dragged) -> None:
+    @on(EditorSide.Dragged)
+    def _side_dragged(self, event: EditorSide.Dragged) -> None:
         event.stop()
         self.sides.drag(event.x)
 

@@ -21,7 +21,7 @@ from textual.widget import Widget
 from tui.core.text.buffer import Buffer
 from tui.ui import theme
 from tui.ui.editor.editor import Editor, Follow
-from tui.ui.editor.overview import Mark, Overview
+from tui.ui.editor.overview import Overview, OverviewMark
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.tabs import FOLLOWS, UNSAVED
 from tui.ui.editor.view import View
@@ -78,7 +78,7 @@ class SideTitle(PaintedWidget):
         return Strip(segments).crop(0, width)
 
 
-class Side(Horizontal):
+class EditorSide(Horizontal):
     """An editor, its overview, and a view for each file that it has shown."""
 
     class Dragged(Message):
@@ -109,7 +109,7 @@ class Side(Horizontal):
         """True if this side has a view of the file."""
         return path in self._views
 
-    def view_of(self, buffer: Buffer, near: Side | None = None) -> View:
+    def view_of(self, buffer: Buffer, near: EditorSide | None = None) -> View:
         """The view of a buffer; the first one has its colours of the other side, if it can."""
         view = self._views.get(buffer.path)
         if view is None or view.buffer is not buffer:
@@ -128,7 +128,7 @@ class Side(Horizontal):
         for path in [path for path in self._views if path not in paths]:
             self._views.pop(path).release()
 
-    def swap(self, other: Side) -> None:
+    def swap(self, other: EditorSide) -> None:
         """Take the other side's file and views, and give it those of this one."""
         self._views, other._views = other._views, self._views
         self.path, other.path = other.path, self.path
@@ -147,7 +147,7 @@ class Side(Horizontal):
             hunks, line = self.editor.background.hunks, self.editor.background.ghost.line(view)
             marks = hunks.marks(view)
             if line is not None:
-                marks.append(Mark(line, line + 1, "slow"))
+                marks.append(OverviewMark(line, line + 1, "slow"))
             lines = len(view.shown(height)) if view.wrapped else height
             self.overview.show(view.top, lines, view.buffer.line_count, marks, late=hunks.late)
 
@@ -188,24 +188,24 @@ class Sides:
         """Called when sides came, went, or the user is in another one."""
         self._session = session
         self._pane = pane
-        self._sides = [Side(session, self.follow, id="side-1", editor_id="editor-text")]
+        self._sides = [EditorSide(session, self.follow, id="side-1", editor_id="editor-text")]
         """The left one, and once there were two the right one."""
         self._sides[0].add_class("-used", update=False)
         self._used = 0
         """The side that the user is in, or was in last."""
 
-    def __iter__(self) -> Iterator[Side]:
+    def __iter__(self) -> Iterator[EditorSide]:
         """The left one, and once there were two the right one."""
         return iter(self._sides)
 
     def __len__(self) -> int:
         return len(self._sides)
 
-    def __getitem__(self, index: int) -> Side:
+    def __getitem__(self, index: int) -> EditorSide:
         return self._sides[index]
 
     @property
-    def used(self) -> Side:
+    def used(self) -> EditorSide:
         """The side that the user is in, or was in last."""
         if self.divided:
             focused = self._pane.screen.focused
@@ -215,7 +215,7 @@ class Sides:
         return self._sides[self._used]
 
     @property
-    def other(self) -> Side | None:
+    def other(self) -> EditorSide | None:
         """The other side; None if there is only one."""
         if not self.divided:
             return None
@@ -227,7 +227,7 @@ class Sides:
         return self.divided and not self._pane.has_class("-one")
 
     @property
-    def leader(self) -> Side:
+    def leader(self) -> EditorSide:
         """Where the landing edit is followed: the side that the user is not in, if it is seen."""
         other = self.other
         return other if other is not None and self.beside else self.used
@@ -237,7 +237,7 @@ class Sides:
         if self.divided:
             return
         if len(self._sides) == 1:
-            right = Side(self._session, self.follow, id="side-2", editor_id="editor-text-2")
+            right = EditorSide(self._session, self.follow, id="side-2", editor_id="editor-text-2")
             first, second = self._sides[0].editor, right.editor
             second.wrap = first.wrap
             second.background.ghost.mode = first.background.ghost.mode
@@ -275,7 +275,7 @@ class Sides:
             self._pane.screen.set_focus(left.editor)
         self.on_settled()
 
-    def enter(self, side: Side) -> None:
+    def enter(self, side: EditorSide) -> None:
         """The user goes to this side; the focus, if it is in the other one, goes along.
 
         Whoever goes where the model writes has let go of it: what they left stays as it was.

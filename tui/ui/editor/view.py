@@ -1,7 +1,7 @@
 """What the user sees of one buffer: cursor, scroll position, rows with all that lies over them.
 
 The top line is a mark, so an edit above the view moves the view along and nothing jumps. A
-view knows no Textual; the editor asks it for its `Row`s and paints those that changed.
+view knows no Textual; the editor asks it for its `EditorRow`s and paints those that changed.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from tui.ui.editor.brackets import Brackets
 from tui.ui.editor.cells import LONG, line_cells, line_width
 from tui.ui.editor.changes import indentation
 from tui.ui.editor.cursor import Cursor
-from tui.ui.editor.paint import Frame, Overlay, Row, gutter_width
+from tui.ui.editor.paint import EditorRow, Overlay, RowFrame, gutter_width
 from tui.ui.editor.wrapping import Place, Slice, Wrapping, overlays_in, slices, spans_in
-from tui.ui.finding.search import Search
+from tui.ui.finding.search import TextSearch
 
 if TYPE_CHECKING:
     from tui.ui.highlight.colours import BufferColours
@@ -45,7 +45,7 @@ class View:
         self.wrapping = Wrapping(buffer)
         self.cursor = Cursor(buffer, self.wrapping)
         self.colours: BufferColours = BufferColours(buffer) if colours is None else colours
-        self.search = Search(buffer)
+        self.search = TextSearch(buffer)
         self.brackets = Brackets(buffer, lambda line: self.colours.spans(line))
         self.indent = indentation(buffer)
         self.left = 0
@@ -177,19 +177,19 @@ class View:
         x = self.wrapping.cell(position) - self.left
         return None if y is None or not 0 <= x < self.room else (x + gutter_width(self.digits), y)
 
-    def frame(self, width: int) -> Frame:
+    def frame(self, width: int) -> RowFrame:
         """What all rows share."""
-        return Frame(width, self.left, self.digits)
+        return RowFrame(width, self.left, self.digits)
 
     def rows(
         self,
         height: int,
         focused: bool,
         decorations: Decorations,
-    ) -> list[Row]:
+    ) -> list[EditorRow]:
         """The rows on the screen, top to bottom."""
         rows = rows_in_sight(self, height, focused, decorations)
-        return rows + [Row()] * (height - len(rows))
+        return rows + [EditorRow()] * (height - len(rows))
 
     def ending(self, line: int) -> str:
         """The line's ending as a picture, if it is not like the others in the file."""
@@ -223,7 +223,7 @@ class View:
         self._top.right = self.buffer.end != (0, 0)
 
 
-class Sight(NamedTuple):
+class UserMarks(NamedTuple):
     """What all rows of one picture have to know of the user."""
 
     position: Position
@@ -241,7 +241,9 @@ class Sight(NamedTuple):
     """Line endings differ: the unusual ones are shown."""
 
 
-def rows_in_sight(view: View, height: int, focused: bool, decorations: Decorations) -> list[Row]:
+def rows_in_sight(
+    view: View, height: int, focused: bool, decorations: Decorations
+) -> list[EditorRow]:
     """The rows of the text on the screen, top to bottom; fewer than ``height`` below the end."""
     parts = slices(view.wrapping, view.place, max(height, 1), (view.left, view.room))
     first, last = parts[0].line, parts[-1].line + 1
@@ -251,7 +253,7 @@ def rows_in_sight(view: View, height: int, focused: bool, decorations: Decoratio
     view.brackets.look(position if focused and selection is None else None)
     view.brackets.advance(BRACKET_BUDGET_S)
     ends = selection or (position, position)
-    sight = Sight(
+    sight = UserMarks(
         position,
         selection,
         focused,
@@ -265,7 +267,7 @@ def rows_in_sight(view: View, height: int, focused: bool, decorations: Decoratio
     return [_row(view, sight, part, kinds.get(part.line, "")) for part in parts]
 
 
-def _row(view: View, sight: Sight, part: Slice, kind: str) -> Row:
+def _row(view: View, sight: UserMarks, part: Slice, kind: str) -> EditorRow:
     """Everything that a row's strip depends on."""
     line = part.line
     text = view.buffer.lines[line]
@@ -283,7 +285,7 @@ def _row(view: View, sight: Sight, part: Slice, kind: str) -> Row:
         length = len(view.buffer.lines[line])
         overlays = tuple(overlays_in(_overlays(sight, part, matches, length), part))
     alone = sight.selection is None and touched and sight.focused
-    return Row(
+    return EditorRow(
         text,
         line + 1,
         kind,
@@ -300,7 +302,7 @@ def _row(view: View, sight: Sight, part: Slice, kind: str) -> Row:
     )
 
 
-def _overlays(sight: Sight, part: Slice, matches: list[Overlay], length: int) -> list[Overlay]:
+def _overlays(sight: UserMarks, part: Slice, matches: list[Overlay], length: int) -> list[Overlay]:
     """What lies over a line, counted from the line's start; later ones are seen."""
     line, selection = part.line, sight.selection
     overlays = [match for match in matches if match[2] == "match"]

@@ -33,7 +33,7 @@ _WIDEST_INDENT = 0.5
 """Part of a row that the indentation of a continued one may take."""
 
 
-class Block(NamedTuple):
+class WrappedBlock(NamedTuple):
     """A line, or a block of a very long one, cut into rows."""
 
     first: int
@@ -159,14 +159,14 @@ class Wrapping:
 
     # -- inside ---------------------------------------------------------------------------
 
-    def _block(self, line: int, col: int) -> Block:
+    def _block(self, line: int, col: int) -> WrappedBlock:
         text = self.buffer.lines[line]
         room = self.room or _LEAST
         if len(text) <= LONG:
-            return Block(0, len(text), row_starts(text, room, self._indent(text), "whole"))
+            return WrappedBlock(0, len(text), row_starts(text, room, self._indent(text), "whole"))
         first, end = long_cells(text).block(min(col, len(text) - 1))
         part: Part = "first" if first == 0 else "last" if end == len(text) else "middle"
-        return Block(first, end, row_starts(text[first:end], room, self._indent(text), part))
+        return WrappedBlock(first, end, row_starts(text[first:end], room, self._indent(text), part))
 
     def _indent(self, text: str) -> int:
         head = text[:LONG]

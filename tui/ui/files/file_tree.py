@@ -44,7 +44,7 @@ _COLOURS: dict[GitState, str] = {
 }
 
 
-class Marks(NamedTuple):
+class TreeMarks(NamedTuple):
     """What is lit in the tree besides git's states."""
 
     active: str = ""
@@ -73,7 +73,7 @@ class FileTree(PaintedWidget, can_focus=True):
         super().__init__(id=id)
         self.list = TreeList()
         self._session = session
-        self._marks = Marks()
+        self._marks = TreeMarks()
         self._listed: list[str] = []
         self._paths: PathIndex | None = None
         self._wished = ""
@@ -113,7 +113,7 @@ class FileTree(PaintedWidget, can_focus=True):
         """Which file is active and which are not saved may have changed."""
         status, workspace = self._session.status, self._session.workspace
         unsaved = frozenset(path for path in status.open_paths if workspace.is_dirty(path))
-        marks = Marks(status.active_path, unsaved, self.has_focus)
+        marks = TreeMarks(status.active_path, unsaved, self.has_focus)
         if marks != self._marks:
             moved = marks.active != self._marks.active
             self._marks = marks
@@ -360,7 +360,7 @@ def header_strip(words: str, found: int, shape: tuple[int, bool], *, shows_all: 
 def row_strip(
     row: TreeRow | None,
     state: GitState | None,
-    marks: Marks,
+    marks: TreeMarks,
     shape: tuple[int, bool],
     *,
     lit: bool,
@@ -400,7 +400,7 @@ def _sign(row: TreeRow) -> str:
     return _LINK if row.kind == "link" else " "
 
 
-def _look(row: TreeRow, state: GitState | None, marks: Marks) -> tuple[str, str]:
+def _look(row: TreeRow, state: GitState | None, marks: TreeMarks) -> tuple[str, str]:
     """Colour and weight of a name."""
     if row.kind == "note":
         return "faint", "italic"
@@ -414,7 +414,7 @@ def _look(row: TreeRow, state: GitState | None, marks: Marks) -> tuple[str, str]
     return ("muted" if row.kind == "folder" else "foreground"), weight
 
 
-def _notes(row: TreeRow, state: GitState | None, marks: Marks, back: str) -> list[Segment]:
+def _notes(row: TreeRow, state: GitState | None, marks: TreeMarks, back: str) -> list[Segment]:
     """What stands at the right: ``●`` not saved, git's letter; of a folder a dot."""
     style = theme.active().style
     notes = []

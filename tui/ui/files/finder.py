@@ -27,7 +27,7 @@ from tui.ui.widgets.field import Field
 _MOST_SHOWN = 200
 
 
-class Found(NamedTuple):
+class FoundFile(NamedTuple):
     """One match."""
 
     path: str
@@ -35,7 +35,7 @@ class Found(NamedTuple):
     """The characters that matched."""
 
 
-class Wish(NamedTuple):
+class ChosenFile(NamedTuple):
     """What the user chose."""
 
     path: str
@@ -43,16 +43,16 @@ class Wish(NamedTuple):
     col: int = 0
 
 
-def find_files(query: str, paths: list[str], recent: list[str]) -> list[Found]:
+def find_files(query: str, paths: list[str], recent: list[str]) -> list[FoundFile]:
     """The best matches first; without a query the recent files, then all others."""
     words = query.replace(" ", "")
     if not words:
         known = set(recent)
         rest = [path for path in paths if path not in known]
-        return [Found(path) for path in [*recent, *rest][:_MOST_SHOWN]]
+        return [FoundFile(path) for path in [*recent, *rest][:_MOST_SHOWN]]
     sieve = Sieve(words, paths)
     sieve.step(len(paths))
-    return [Found(fit.text, fit.offsets) for fit in sieve.best(_MOST_SHOWN)]
+    return [FoundFile(fit.text, fit.offsets) for fit in sieve.best(_MOST_SHOWN)]
 
 
 class FoundList(Widget):
@@ -65,16 +65,16 @@ class FoundList(Widget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._found: list[Found] = []
+        self._found: list[FoundFile] = []
         self._at = 0
         self._top = 0
 
     @property
-    def chosen(self) -> Found | None:
+    def chosen(self) -> FoundFile | None:
         """The lit match."""
         return self._found[self._at] if self._found else None
 
-    def show(self, found: list[Found]) -> None:
+    def show(self, found: list[FoundFile]) -> None:
         """Show other matches, the first one lit."""
         self._found, self._at, self._top = found, 0, 0
         self.refresh()
@@ -126,7 +126,7 @@ class FoundList(Widget):
             self.post_message(self.Chosen())
 
 
-class FileFinder(ModalScreen[Wish | None]):
+class FileFinder(ModalScreen[ChosenFile | None]):
     """Type a few letters, Enter opens; ``name:12`` goes to a line."""
 
     CSS_PATH = sheet("finder")
@@ -193,7 +193,7 @@ class FileFinder(ModalScreen[Wish | None]):
             return
         _, colon, place = self._field.value.partition(":")
         line, col = (parse_place(place) if colon else None) or (None, 0)
-        self.dismiss(Wish(chosen.path, line, col))
+        self.dismiss(ChosenFile(chosen.path, line, col))
 
     def _look(self, text: str) -> None:
         paths = self._paths()

@@ -17,7 +17,7 @@ from tui.ui.editor.session import EditorSession
 from tui.ui.editor.sides import Sides
 from tui.ui.editor.view import View
 from tui.ui.finding.find_bar import FindBar, Mode
-from tui.ui.finding.search import Query, Search
+from tui.ui.finding.search import Query, TextSearch
 
 if TYPE_CHECKING:
     from tui.ui.finding.replacing import AllReplaced
@@ -175,7 +175,7 @@ class Find:
         self._editor.repaint()
         self.on_note()
 
-    def _select(self, editor: Editor, search: Search) -> None:
+    def _select(self, editor: Editor, search: TextSearch) -> None:
         """Go to the match that was found."""
         if search.now is not None:
             line, start, end = search.now
@@ -306,7 +306,7 @@ class Find:
 class _Plan:
     """A replacement of all matches that is being planned."""
 
-    def __init__(self, search: Search, text: str, steps: Iterator[AllReplaced | None]) -> None:
+    def __init__(self, search: TextSearch, text: str, steps: Iterator[AllReplaced | None]) -> None:
         self.text = text
         self.steps = steps
         self.pattern = search.pattern

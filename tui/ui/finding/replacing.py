@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tui.core.text.buffer import Buffer
-from tui.ui.editor.changes import Replacement, Typing, as_in
-from tui.ui.finding.search import MOST_IN_LINE, TOO_SLOW, Pattern, Search, Span
+from tui.ui.editor.changes import TextEdit, Typing, as_in
+from tui.ui.finding.search import MOST_IN_LINE, TOO_SLOW, Pattern, Span, TextSearch
 
 GROUP = "replace"
 """The undo group's kind."""
@@ -63,7 +63,7 @@ class AllReplaced(NamedTuple):
     lines: int
 
 
-def replace_one(search: Search, buffer: Buffer, text: str) -> Typing | None:
+def replace_one(search: TextSearch, buffer: Buffer, text: str) -> Typing | None:
     """Replace the match that was gone to; None if it is not there any more.
 
     Raises:
@@ -77,12 +77,12 @@ def replace_one(search: Search, buffer: Buffer, text: str) -> Typing | None:
     for match in pattern.matches(buffer.lines[row]):
         if match.span() == (start, end):
             new = as_in(buffer, template.expand(match))
-            return Typing((Replacement((row, start), (row, end), new),), GROUP)
+            return Typing((TextEdit((row, start), (row, end), new),), GROUP)
     return None
 
 
 def replace_all(
-    search: Search, buffer: Buffer, text: str, marked: Marked
+    search: TextSearch, buffer: Buffer, text: str, marked: Marked
 ) -> Iterator[AllReplaced | None]:
     """Replace all matches, as one step to undo: None again and again, then the change.
 
@@ -97,7 +97,7 @@ def replace_all(
         return
     template = Template(text, pattern)
     first, last = search.within or ((0, 0), buffer.end)
-    edits: list[Replacement] = []
+    edits: list[TextEdit] = []
     count = 0
     try:
         for row in range(first[0], last[0] + 1):
@@ -122,19 +122,19 @@ def replace_all(
     yield AllReplaced(Typing(tuple(reversed(edits)), GROUP, keep_selection=True), count, lines)
 
 
-def _by_spans(buffer: Buffer, row: int, spans: tuple[Span, ...], new: str) -> Replacement:
+def _by_spans(buffer: Buffer, row: int, spans: tuple[Span, ...], new: str) -> TextEdit:
     """One edit for all matches of a line, all replaced by the same text."""
     line, at = buffer.lines[row], spans[0][0]
     parts: list[str] = []
     for start, end in spans:
         parts += (line[at:start], new)
         at = end
-    return Replacement((row, spans[0][0]), (row, at), as_in(buffer, "".join(parts)))
+    return TextEdit((row, spans[0][0]), (row, at), as_in(buffer, "".join(parts)))
 
 
 def _by_matches(
-    buffer: Buffer, row: int, template: Template, search: Search
-) -> tuple[Replacement, int]:
+    buffer: Buffer, row: int, template: Template, search: TextSearch
+) -> tuple[TextEdit, int]:
     """One edit for all matches of a line, by what their groups matched; and how many they are."""
     line, pattern = buffer.lines[row], search.pattern
     parts: list[str] = []
@@ -147,14 +147,12 @@ def _by_matches(
             parts += (line[at:start], template.expand(match))
             at = end
             count += 1
-    return Replacement((row, first), (row, at), as_in(buffer, "".join(parts))), count
+    return TextEdit((row, first), (row, at), as_in(buffer, "".join(parts))), count
 
 
-def _together(
-    buffer: Buffer, edits: Iterable[Replacement], marked: Marked
-) -> Iterable[Replacement]:
+def _together(buffer: Buffer, edits: Iterable[TextEdit], marked: Marked) -> Iterable[TextEdit]:
     """Edits of neighbouring lines as one, except beside what a mark belongs to."""
-    run: list[Replacement] = []
+    run: list[TextEdit] = []
     for edit in edits:
         row = edit.start[0]
         if marked(row):
@@ -169,7 +167,7 @@ def _together(
     yield from _joined(buffer, run)
 
 
-def _joined(buffer: Buffer, run: list[Replacement]) -> Iterable[Replacement]:
+def _joined(buffer: Buffer, run: list[TextEdit]) -> Iterable[TextEdit]:
     if len(run) < 2:
         yield from run
         return
@@ -177,7 +175,7 @@ def _joined(buffer: Buffer, run: list[Replacement]) -> Iterable[Replacement]:
     for before, edit in pairwise(run):
         parts.append(buffer.slice(before.end, edit.start))
         parts.append(edit.text)
-    yield Replacement(run[0].start, run[-1].end, "".join(parts))
+    yield TextEdit(run[0].start, run[-1].end, "".join(parts))
 
 
 def _parts(text: str, pattern: Pattern) -> Iterable[str | int]:

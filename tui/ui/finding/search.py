@@ -138,7 +138,7 @@ _CHUNK_CHARS = 65_536
 _SAMPLE = 500
 """Lines with matches that an overview is told of."""
 _FIRST_BUDGET_S = 0.004
-"""Time to go to a match at once; what takes longer comes by `Search.advance`."""
+"""Time to go to a match at once; what takes longer comes by `TextSearch.advance`."""
 _SLOW_S, _SLOW_S_PER_CHAR = 0.001, 2e-7
 """CPU time that a line may take; only bad patterns take longer."""
 _MOST_SLOW_S = 0.2
@@ -148,7 +148,7 @@ Match = tuple[int, int, int]
 """Line, first column, column behind the last."""
 
 
-class Search:
+class TextSearch:
     """The matches of one query in one buffer; nothing is looked for at first."""
 
     def __init__(self, buffer: Buffer) -> None:

@@ -13,9 +13,9 @@ from time import perf_counter, process_time
 from weakref import WeakKeyDictionary
 
 from tui.core.text.buffer import Buffer, LineChange
-from tui.ui.highlight.guard import BUILD_CPU_S, STEP_CPU_S, Guard, Troubles, step_cpu_s
-from tui.ui.highlight.languages import Language, by_first_line, candidates, choice, language
-from tui.ui.highlight.lines import Lines, NoLines, Range, Spans
+from tui.ui.highlight.guard import BUILD_CPU_S, STEP_CPU_S, Guard, LexerTroubles, step_cpu_s
+from tui.ui.highlight.languages import LexerLanguage, by_first_line, candidates, choice, language
+from tui.ui.highlight.lines import ColouredLines, NoLines, Range, Spans
 
 _MOST = 32
 """More places than these are taken for one long one."""
@@ -70,7 +70,7 @@ _FEW_LINES = 2_000
 _SAMPLE_LINES = 40
 _SAMPLE_COLUMNS = 1_000
 """What is shown to Pygments where a file name fits several languages."""
-_troubles: WeakKeyDictionary[Buffer, Troubles] = WeakKeyDictionary()
+_troubles: WeakKeyDictionary[Buffer, LexerTroubles] = WeakKeyDictionary()
 """What failed in a file is not tried again when it is shown again."""
 
 
@@ -80,10 +80,10 @@ class BufferColours:
     def __init__(self, buffer: Buffer) -> None:
         self._buffer = buffer
         self._revision = buffer.revision
-        self._troubles = _troubles.setdefault(buffer, Troubles(buffer.path))
-        self._language: Language | None = None
-        self._choice: Iterator[Language | None] = iter(())
-        self._lines: Lines | None = None
+        self._troubles = _troubles.setdefault(buffer, LexerTroubles(buffer.path))
+        self._language: LexerLanguage | None = None
+        self._choice: Iterator[LexerLanguage | None] = iter(())
+        self._lines: ColouredLines | None = None
         """None until the language is loaded."""
         self._first_line: str | None = None
         """What the language was known by; None: by the file's name."""

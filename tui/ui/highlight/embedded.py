@@ -19,8 +19,8 @@ from typing import Any, Protocol
 from pygments.lexer import Lexer
 from pygments.token import String, Text, Whitespace
 
-from tui.ui.highlight.guard import Troubles
-from tui.ui.highlight.lines import Lines, TokenType
+from tui.ui.highlight.guard import LexerTroubles
+from tui.ui.highlight.lines import ColouredLines, TokenType
 
 
 class LinesMaker(Protocol):
@@ -35,7 +35,7 @@ class LinesMaker(Protocol):
     def step(self, deadline: float) -> bool:
         """Get ready, for a while; true when there is nothing left to do."""
 
-    def lines(self, lines: list[str], tail: str, troubles: Troubles) -> Lines:
+    def lines(self, lines: list[str], tail: str, troubles: LexerTroubles) -> ColouredLines:
         """Colours for these lines; ``tail`` is what follows the last one."""
 
 

@@ -18,7 +18,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tui.ui.highlight.lines import Lines
+    from tui.ui.highlight.lines import ColouredLines
 
 _GREEDY = "it takes too much memory"
 _log = logging.getLogger("tui.highlight")
@@ -26,7 +26,7 @@ _log = logging.getLogger("tui.highlight")
 STEP_CPU_S = 0.25
 """No lexer may go so long without a sign of life: the screen stands still meanwhile."""
 WIDE_CPU_S = 0.1
-"""Nor so long while it can be shown less of the text at once (`Lines.narrow`)."""
+"""Nor so long while it can be shown less of the text at once (`ColouredLines.narrow`)."""
 BUILD_CPU_S = 2.0
 """Loading a language, piece by piece, once a process."""
 STEP_BYTES = 192 * 2**20
@@ -113,7 +113,7 @@ def look() -> None:
         signal.setitimer(signal.ITIMER_VIRTUAL, Guard._step_s, Guard._step_s)
 
 
-class Troubles:
+class LexerTroubles:
     """The languages whose lexers failed in one file: they are not tried again there.
 
     The file's own lexer is judged as language ``""``.
@@ -155,7 +155,7 @@ class Troubles:
         return "it is too slow" if self._late_s.get(language, 0.0) > most_s else ""
 
 
-def step_cpu_s(lines: Lines) -> float:
+def step_cpu_s(lines: ColouredLines) -> float:
     """How long these may go without a sign of life."""
     return WIDE_CPU_S if lines.wide else STEP_CPU_S
 

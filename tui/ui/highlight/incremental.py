@@ -23,8 +23,8 @@ from pygments.lexer import Lexer
 
 from tui.ui.highlight.checkpoints import ROOT, CheckpointLexer, Pass, State, Token
 from tui.ui.highlight.embedded import Embedded, flat
-from tui.ui.highlight.guard import LexerUnfit, Troubles, look
-from tui.ui.highlight.lines import Range, Spans, SpanWriter, Store
+from tui.ui.highlight.guard import LexerTroubles, LexerUnfit, look
+from tui.ui.highlight.lines import ColouredLines, Range, Spans, SpanWriter, Store
 from tui.ui.highlight.regions import Regions
 
 _CLOCK_EVERY = 64
@@ -35,7 +35,7 @@ _LONG_TOKEN = 200
 """Characters; shorter ones are not worth a region."""
 
 
-class Outcome(Enum):
+class RunOutcome(Enum):
     """Why a run stopped."""
 
     PAUSED = "paused"
@@ -48,7 +48,7 @@ class Outcome(Enum):
     """The end of the text."""
 
 
-class Run:
+class LexerRun:
     """A lexer on its way."""
 
     def __init__(
@@ -65,7 +65,7 @@ class Run:
         self._looks = self._looked_at = 0
         self._tokens = 0
 
-    def drive(self, owner: IncrementalLines, until: int, deadline: float) -> Outcome:
+    def drive(self, owner: IncrementalLines, until: int, deadline: float) -> RunOutcome:
         """Go on until a line behind ``until`` begins, or the deadline, or the end."""
         count = len(owner.store.lines)
         for item in self._items:
@@ -73,7 +73,7 @@ class Run:
                 self._take(item, owner)
                 self._tokens += 1
                 if not self._tokens % _CLOCK_EVERY and self._late(deadline):
-                    return Outcome.PAUSED
+                    return RunOutcome.PAUSED
                 continue
             for line, spans in self._writer.skip(item[0]):
                 owner.store.put(line, spans)
@@ -84,20 +84,20 @@ class Run:
             self.line = line
             if owner.reached(self, line, item[1]):
                 self._sweep(owner, line)
-                return Outcome.SETTLED
+                return RunOutcome.SETTLED
             if line >= self.limit and self.limit < count:
                 self._sweep(owner, line)
-                return Outcome.WINDOW
+                return RunOutcome.WINDOW
             if line > until or perf_counter() > deadline:
                 self._sweep(owner, line)
-                return Outcome.PAUSED
+                return RunOutcome.PAUSED
         if self.limit < count:
             self._sweep(owner, self.line)
-            return Outcome.WINDOW
+            return RunOutcome.WINDOW
         owner.store.put(*self._writer.rest())
         owner.passed(self.line + 1, count)
         self._sweep(owner, count)
-        return Outcome.END
+        return RunOutcome.END
 
     def guess(self, store: Store, first: int, deadline: float) -> None:
         """Colour the lines from ``first`` to the limit, without keeping any state."""
@@ -171,10 +171,12 @@ changes them again and again."""
 _SAMPLES = 64
 
 
-class IncrementalLines:
+class IncrementalLines(ColouredLines):
     """Spans by a lexer that can start at any line."""
 
-    def __init__(self, lexer: Lexer, lines: Sequence[str], tail: str, troubles: Troubles) -> None:
+    def __init__(
+        self, lexer: Lexer, lines: Sequence[str], tail: str, troubles: LexerTroubles
+    ) -> None:
         """``tail`` is what follows the last line: a newline in a file, nothing in a region."""
         self._lexer = cast("CheckpointLexer", lexer)
         self._guesser = cast("CheckpointLexer", type(lexer)())
@@ -194,9 +196,9 @@ class IncrementalLines:
         """The lexer met an island: it goes on behind it."""
         self._back = 0
         self._narrow = False
-        self._run: Run | None = None
+        self._run: LexerRun | None = None
         """The lexer on its way down; it goes on where it stopped unless there is an edit."""
-        self._repair: Run | None = None
+        self._repair: LexerRun | None = None
         self._repair_at_s: float | None = None
         """When to look over the whole text; None: nothing was edited since."""
         self._quiet_at_s = 0.0
@@ -310,10 +312,10 @@ class IncrementalLines:
             run = self._run
             dirty = self._dirty
             outcome = run.drive(self, until, deadline)
-            if outcome is Outcome.PAUSED:
+            if outcome is RunOutcome.PAUSED:
                 return
             self._run = None
-            if outcome is not Outcome.WINDOW:
+            if outcome is not RunOutcome.WINDOW:
                 self._dirty, self._leap_to, self._island = self._leap_to, None, None
             elif self._dirty == dirty and not self._narrow:
                 self._run = self._begin(whole=True)
@@ -321,7 +323,7 @@ class IncrementalLines:
                 self._dirty = self._leap(run)
                 self._settled = max(self._settled, run.limit + 1)
 
-    def reached(self, run: Run, line: int, state: State) -> bool:
+    def reached(self, run: LexerRun, line: int, state: State) -> bool:
         """A run came to the start of a line; true if from here on all is as before."""
         if run is self._repair:
             self._entry[line] = state
@@ -356,7 +358,7 @@ class IncrementalLines:
         """The parts with lines of their own."""
         return self._regions
 
-    def _begin(self, *, whole: bool) -> Run:
+    def _begin(self, *, whole: bool) -> LexerRun:
         start = self._above(self._dirty or 0)
         while self._entry[start] is None:
             start -= 1
@@ -364,7 +366,7 @@ class IncrementalLines:
         # What was edited is looked over in the end; a first pass must be right by itself.
         first_pass = self._repair_at_s is None and self._settled - start > _WINDOW_LINES // 2
         last = self._window(start, wide=whole or first_pass)
-        return Run(self._lexer, self._text(start, last), start, self._entry[start] or ROOT)
+        return LexerRun(self._lexer, self._text(start, last), start, self._entry[start] or ROOT)
 
     def _above(self, line: int) -> int:
         """The line above whose match an edit may have changed."""
@@ -384,7 +386,7 @@ class IncrementalLines:
             sizes = sizes[: max(bisect_left([*accumulate(sizes)], _WINDOW_CHARACTERS), 2)]
         return start + len(sizes)
 
-    def _leap(self, run: Run) -> int:
+    def _leap(self, run: LexerRun) -> int:
         """All of a window was one match: where to go on, although the state is not known there."""
         self._entry[run.limit] = ROOT
         return run.limit
@@ -411,7 +413,7 @@ class IncrementalLines:
         start, state = self._likely(unknown)
         last = known.rfind(0, unknown, until + 1)
         text = "\n".join(self._store.lines[start : last + _CONTEXT_LINES]) + "\n"
-        run = Run(self._guesser, (text, 0, last + 1), start, state)
+        run = LexerRun(self._guesser, (text, 0, last + 1), start, state)
         run.guess(self._store, unknown, deadline)
 
     def _likely(self, line: int) -> tuple[int, State]:
@@ -444,13 +446,13 @@ class IncrementalLines:
             run = self._repair
             if run is None:
                 text = self._text(line, self._window(line, wide=True))
-                run = self._repair = Run(self._lexer, text, line, self._entry[line] or ROOT)
+                run = self._repair = LexerRun(self._lexer, text, line, self._entry[line] or ROOT)
             begun = run.line
             outcome = run.drive(self, len(self._entry), deadline)
-            if outcome is Outcome.PAUSED:
+            if outcome is RunOutcome.PAUSED:
                 return
             self._repair = None
-            if outcome is not Outcome.WINDOW:
+            if outcome is not RunOutcome.WINDOW:
                 break
             line = run.line if run.line > begun else self._leap(run)
         self._repair_at_s = None

@@ -20,9 +20,9 @@ from pygments.lexers import find_lexer_class, get_all_lexers
 from tui.ui.highlight.checkpoints import checkpointed, restarts
 from tui.ui.highlight.embedded import LinesMaker, embedding, others
 from tui.ui.highlight.first_characters import by_character
-from tui.ui.highlight.guard import BUILD_CPU_S, Guard, Troubles
+from tui.ui.highlight.guard import BUILD_CPU_S, Guard, LexerTroubles
 from tui.ui.highlight.incremental import IncrementalLines
-from tui.ui.highlight.lines import Lines, NoLines
+from tui.ui.highlight.lines import ColouredLines, NoLines
 from tui.ui.highlight.whole import WholeLines, sliced
 
 _WILD = re.compile(r"[*?\[]")
@@ -68,7 +68,7 @@ class _Table(NamedTuple):
     aliases: dict[str, str]
 
 
-class Language:
+class LexerLanguage:
     """One lexer: not loaded, being loaded, ready, or found unfit."""
 
     def __init__(self, name: str, lexer_class: type[Lexer] | None = None) -> None:
@@ -93,10 +93,10 @@ class Language:
         self.ready = True
         if guard.failure:
             self._failed = True
-            Troubles("any file").add(self.name, guard.failure)
+            LexerTroubles("any file").add(self.name, guard.failure)
         return True
 
-    def lines(self, lines: Sequence[str], tail: str, troubles: Troubles) -> Lines:
+    def lines(self, lines: Sequence[str], tail: str, troubles: LexerTroubles) -> ColouredLines:
         """Colours for these lines; ``tail`` is what follows the last one."""
         if self._failed or self._class is None or self.name in troubles.languages:
             return NoLines()
@@ -135,7 +135,7 @@ class Language:
         self._made = made
 
 
-def language(name: str) -> Language:
+def language(name: str) -> LexerLanguage:
     """The language of that name."""
     return _language(name)
 
@@ -143,21 +143,25 @@ def language(name: str) -> Language:
 def language_of(lexer_class: type[Lexer]) -> LinesMaker:
     """The language of a lexer class."""
     found = _language(lexer_class.name)
-    return found if found.lexer_class() is lexer_class else Language(lexer_class.name, lexer_class)
+    return (
+        found
+        if found.lexer_class() is lexer_class
+        else LexerLanguage(lexer_class.name, lexer_class)
+    )
 
 
 @cache
-def _language(name: str) -> Language:
-    return Language(name)
+def _language(name: str) -> LexerLanguage:
+    return LexerLanguage(name)
 
 
-def by_first_line(line: str) -> Language | None:
+def by_first_line(line: str) -> LexerLanguage | None:
     """The language of a script whose name says nothing: ``#!/usr/bin/env python3``."""
     found = _SHEBANG.match(line)
     return None if found is None else by_alias(_INTERPRETERS.get(found[1], found[1]))
 
 
-def by_alias(alias: str) -> Language | None:
+def by_alias(alias: str) -> LexerLanguage | None:
     """The language that a fence names."""
     name = _table().aliases.get(alias.strip().lower())
     return None if name is None else language(name)
@@ -184,7 +188,7 @@ def _more(name: str) -> list[tuple[str, str]]:
     return [(_MORE[end], end) for end in ends if end in _MORE][:1]
 
 
-def choice(found: Iterable[tuple[str, str]], sample: str) -> Iterator[Language | None]:
+def choice(found: Iterable[tuple[str, str]], sample: str) -> Iterator[LexerLanguage | None]:
     """The language that fits a sample best, as Pygments chooses; None a step before it is known."""
     rated = []
     for name, glob in found:

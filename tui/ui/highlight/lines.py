@@ -1,14 +1,13 @@
 """Token spans per line, kept while lines come, go and change.
 
-`Lines` is what colours a text: `IncrementalLines` follows checkpoints, `WholeLines` runs any lexer
-from the top in slices, `FlatLines` is text of one kind, `NoLines` plain text. All keep the spans
-of a line relative to the line, so nothing moves when lines come above.
+`ColouredLines` is what colours a text: `IncrementalLines` follows checkpoints, `WholeLines` runs
+any lexer from the top in slices, `FlatLines` is text of one kind, `NoLines` plain text. All keep
+the spans of a line relative to the line, so nothing moves when lines come above.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from pygments.token import Text, Whitespace
 
@@ -30,12 +29,13 @@ _shared_lines: dict[Spans, Spans] = {}
 """Equal spans, and equal lines of spans, are one object: a file of 50,000 lines has few kinds."""
 
 
-class Lines(Protocol):
-    """Spans of every line of a text that changes."""
+class ColouredLines:
+    """Spans of every line of a text that changes; by itself, those of plain text."""
 
     @property
     def wide(self) -> bool:
         """The lexer is shown a long text at once; `narrow` can change that."""
+        return False
 
     def narrow(self) -> None:
         """From now on show the lexer a part of the text at a time: a step took too long.
@@ -46,51 +46,34 @@ class Lines(Protocol):
     @property
     def pending(self) -> bool:
         """True while lines may still be coloured as before the last edit."""
+        return False
 
     @property
     def wait_s(self) -> float:
         """Seconds until `idle` has something to do; 0: now."""
+        return 0.0
 
     def spans(self, line: int) -> Spans:
         """The spans of a line, as far as they are known."""
+        return ()
 
     def edit(self, row: int, n_old: int, new: Sequence[str]) -> None:
         """Lines ``row .. row + n_old`` became ``new``."""
 
     def advance(self, first: int, until: int, budget_s: float) -> Range | None:
         """Colour lines ``first .. until``, for ``budget_s``; returns the range that changed."""
+        return None
 
     def idle(self, budget_s: float) -> Range | None:
         """Colour the rest, then repair; returns the range that changed."""
+        return None
 
 
-class NoLines:
+class NoLines(ColouredLines):
     """Plain text."""
 
-    pending = False
-    wait_s = 0.0
-    wide = False
 
-    def narrow(self) -> None:
-        """Nothing to do."""
-
-    def spans(self, line: int) -> Spans:
-        """No spans."""
-        return ()
-
-    def edit(self, row: int, n_old: int, new: Sequence[str]) -> None:
-        """Nothing to do."""
-
-    def advance(self, first: int, until: int, budget_s: float) -> Range | None:
-        """Nothing to do."""
-        return None
-
-    def idle(self, budget_s: float) -> Range | None:
-        """Nothing to do."""
-        return None
-
-
-class FlatLines(NoLines):
+class FlatLines(ColouredLines):
     """Text that is all of one kind: the inside of a docstring or a comment."""
 
     def __init__(self, kind: TokenType, lines: Sequence[str]) -> None:

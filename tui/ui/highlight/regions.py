@@ -1,7 +1,7 @@
 """The parts of a document that have lines of their own: fences, scripts, docstrings.
 
-Each `Region` is a text with its own colours. An edit inside that cannot move the region's end is
-taken by the region alone: it costs the same in a script of ten lines and of ten thousand.
+Each `EmbeddedRegion` is a text with its own colours. An edit inside that cannot move the region's
+end is taken by the region alone: it costs the same in a script of ten lines and of ten thousand.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter, process_time
 
 from tui.ui.highlight.embedded import Embedded
-from tui.ui.highlight.guard import Guard, Troubles, step_cpu_s
-from tui.ui.highlight.lines import FlatLines, Lines, NoLines, Range, Span, Spans, Store
+from tui.ui.highlight.guard import Guard, LexerTroubles, step_cpu_s
+from tui.ui.highlight.lines import ColouredLines, FlatLines, NoLines, Range, Span, Spans, Store
 
 Place = tuple[int, int]
 """Line and column."""
 
 
-class Region:
+class EmbeddedRegion:
     """A part of a document, and its colours once its language is ready."""
 
     def __init__(self, mark: Embedded, start: Place, end: Place, lines: list[str]) -> None:
@@ -29,7 +29,7 @@ class Region:
         """The line in which it ends, and the column behind it there."""
         self.lines = lines
         """Its text."""
-        self.inner: Lines | None = None
+        self.inner: ColouredLines | None = None
         self.planned = False
         """It stands among those that may have work."""
         self.gone = False
@@ -88,7 +88,7 @@ class Region:
         if self.inner is not None:
             self.inner.edit(top, len(old) - below - top, lines[top : len(lines) - below])
 
-    def get_ready(self, troubles: Troubles) -> bool:
+    def get_ready(self, troubles: LexerTroubles) -> bool:
         """Make the colours if the language is there; false if it is not yet."""
         maker = self.mark.maker
         if self.inner is not None or maker is None:
@@ -106,11 +106,11 @@ class Region:
 class Regions:
     """The regions of one document, in order."""
 
-    def __init__(self, store: Store, troubles: Troubles) -> None:
+    def __init__(self, store: Store, troubles: LexerTroubles) -> None:
         self._store = store
         self._troubles = troubles
-        self._list: list[Region] = []
-        self._due: deque[Region] = deque()
+        self._list: list[EmbeddedRegion] = []
+        self._due: deque[EmbeddedRegion] = deque()
         """Those that may have work."""
 
     @property
@@ -126,7 +126,7 @@ class Regions:
         waits = [0.0 if one.inner is None else one.inner.wait_s for one in self._due if one.pending]
         return min(waits, default=0.0)
 
-    def at(self, line: int) -> list[Region]:
+    def at(self, line: int) -> list[EmbeddedRegion]:
         """The regions that have a part of this line."""
         if not self._list:
             return []
@@ -164,7 +164,7 @@ class Regions:
             region.last = max(region.first, region.last + delta)
         return taken
 
-    def met(self, mark: Embedded, start: Place, end: Place, text: str) -> Region:
+    def met(self, mark: Embedded, start: Place, end: Place, text: str) -> EmbeddedRegion:
         """The lexer came upon a region: take over the one that is there, or make one."""
         lines = text.split("\n")
         index = bisect_left(self._list, start, key=lambda region: region.start)
@@ -174,7 +174,7 @@ class Regions:
             found.last, found.last_col = end
             found.become(lines)
         else:
-            found = Region(mark, start, end, lines)
+            found = EmbeddedRegion(mark, start, end, lines)
             self._list.insert(index, found)
         self._store.touch(start[0], end[0] + 1)
         self._plan(found)
@@ -221,7 +221,9 @@ class Regions:
             if perf_counter() > deadline:
                 return
 
-    def _run(self, region: Region, call: Callable[..., Range | None], *arguments: float) -> None:
+    def _run(
+        self, region: EmbeddedRegion, call: Callable[..., Range | None], *arguments: float
+    ) -> None:
         """Let a region's lexer work; one that fails is dropped for this file."""
         changed = None
         name = region.mark.maker.name if region.mark.maker else ""
@@ -241,7 +243,7 @@ class Regions:
         if changed is not None:
             self._store.touch(region.first + changed[0], region.first + changed[1])
 
-    def _between(self, first: int, until: int) -> Iterator[Region]:
+    def _between(self, first: int, until: int) -> Iterator[EmbeddedRegion]:
         if not self._list:
             return
         yield from self.at(first)
@@ -250,7 +252,7 @@ class Regions:
             yield self._list[index]
             index += 1
 
-    def _plan(self, region: Region) -> None:
+    def _plan(self, region: EmbeddedRegion) -> None:
         if region.pending and not region.planned:
             region.planned = True
             self._due.append(region)

@@ -19,7 +19,7 @@ from pygments.lexer import DelegatingLexer, Lexer, LexerMeta, do_insertions
 
 from tui.ui.highlight.checkpoints import Token
 from tui.ui.highlight.guard import LexerUnfit, look
-from tui.ui.highlight.lines import Range, Spans, SpanWriter, Store, TokenType
+from tui.ui.highlight.lines import ColouredLines, Range, Spans, SpanWriter, Store, TokenType
 
 WORKING: TokenType = type("Working", (tuple,), {})(("Working",))
 """In the place of a token type: nothing to show yet."""
@@ -84,10 +84,8 @@ _SMALL_LINES = 300
 """A file that is lexed before the first repaint."""
 
 
-class WholeLines:
+class WholeLines(ColouredLines):
     """Spans by any lexer."""
-
-    wide = False
 
     def __init__(
         self, make: Callable[[], Lexer], lines: Sequence[str], tail: str, context_lines: int | None
@@ -110,11 +108,12 @@ class WholeLines:
         self._quiet_at_s = 0.0
         self._edited = False
         """The text is another one than the pass works on."""
-        self.pending = True
-        """True while a pass is under way or due."""
+        self._pending = True
 
-    def narrow(self) -> None:
-        """These need the whole text."""
+    @property
+    def pending(self) -> bool:
+        """True while a pass is under way or due."""
+        return self._pending
 
     @property
     def wait_s(self) -> float:
@@ -144,16 +143,16 @@ class WholeLines:
         self._segments = segments
         now_s = perf_counter()
         self._quiet_at_s = now_s + _RESTART_S
-        if not self.pending or self._tokens is None:
+        if not self._pending or self._tokens is None:
             self._due_at_s = now_s + max(_RESTART_S, _SHARE * self._cost_s)
-        self.pending = True
+        self._pending = True
         self._edited = True
 
     def advance(self, first: int, until: int, budget_s: float) -> Range | None:
         """Colour ``first .. until`` by a guess where nothing better is known."""
         deadline = perf_counter() + budget_s
         store = self._store
-        if self.pending and len(store.lines) <= _SMALL_LINES and not self.wait_s:
+        if self._pending and len(store.lines) <= _SMALL_LINES and not self.wait_s:
             self._go_on(deadline)
         self._seen = (first, until)
         self._guess_seen(deadline + budget_s / 2)
@@ -162,10 +161,10 @@ class WholeLines:
     def idle(self, budget_s: float) -> Range | None:
         """Go on with the pass."""
         deadline = perf_counter() + budget_s
-        if self.pending and perf_counter() >= self._quiet_at_s:
+        if self._pending and perf_counter() >= self._quiet_at_s:
             # Before that the repaint of an edit does it.
             self._guess_seen(deadline)
-        if self.pending and not self.wait_s:
+        if self._pending and not self.wait_s:
             self._go_on(deadline)
         return self._store.changed()
 
@@ -209,7 +208,7 @@ class WholeLines:
         self._tokens = None
         self._segments = []
         self._cost_s += last_s
-        self.pending = self._edited
+        self._pending = self._edited
         self._due_at_s = perf_counter() + max(_RESTART_S, _SHARE * self._cost_s)
 
     def _put(self, line: int, spans: Spans) -> None:

@@ -49,7 +49,7 @@ def write_frame(app: App[Any], text: str, cursor: Offset) -> None:
 
 
 @runtime_checkable
-class Whole(Protocol):
+class WholeUpdate(Protocol):
     """Textual's update of all rows of a region (``LayoutUpdate``)."""
 
     strips: list[Iterable[Strip]]
@@ -57,7 +57,7 @@ class Whole(Protocol):
 
 
 @runtime_checkable
-class Parts(Protocol):
+class PartsUpdate(Protocol):
     """Textual's update of parts of rows (``ChopsUpdate``)."""
 
     chops: Sequence[Mapping[int, Strip | None]]
@@ -65,13 +65,13 @@ class Parts(Protocol):
     spans: list[tuple[int, int, int]]
 
 
-def update_bytes(update: Whole | Parts) -> str:
+def update_bytes(update: WholeUpdate | PartsUpdate) -> str:
     """The bytes that show it."""
-    pieces = _of_whole(update) if isinstance(update, Whole) else _of_parts(update)
+    pieces = _of_whole(update) if isinstance(update, WholeUpdate) else _of_parts(update)
     return "".join([f"\x1b[{y + 1};{x + 1}H{steady_bytes(strip, x)}" for x, y, strip in pieces])
 
 
-def _of_whole(update: Whole) -> Iterator[tuple[int, int, Strip]]:
+def _of_whole(update: WholeUpdate) -> Iterator[tuple[int, int, Strip]]:
     """Whole rows of a region: column, row and what stands there."""
     left, top, _, _ = update.region
     for y, row in enumerate(update.strips, top):
@@ -81,7 +81,7 @@ def _of_whole(update: Whole) -> Iterator[tuple[int, int, Strip]]:
             x += strip.cell_length
 
 
-def _of_parts(update: Parts) -> Iterator[tuple[int, int, Strip]]:
+def _of_parts(update: PartsUpdate) -> Iterator[tuple[int, int, Strip]]:
     """Parts of rows, cut to the spans that changed."""
     for y, first, last in update.spans:
         for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):

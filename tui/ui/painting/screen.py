@@ -129,7 +129,7 @@ Visible = Mapping[Widget, tuple[Region, Region]]
 """Widget -> its region on the screen and what clips it; the front-most widget first."""
 
 
-class Place(NamedTuple):
+class SeenWidget(NamedTuple):
     """Cells of one row in which a widget is seen."""
 
     start: int
@@ -143,24 +143,24 @@ class Place(NamedTuple):
     """The part of it that is not clipped."""
 
 
-class Places:
+class WidgetMap:
     """Of one layout; another layout needs another map."""
 
     def __init__(self, visible: Visible, width: int) -> None:
         """``width`` of the screen in cells."""
         self.visible = visible
         self._width = width
-        self._rows: dict[int, list[Place]] = {}
+        self._rows: dict[int, list[SeenWidget]] = {}
 
-    def on_row(self, y: int) -> list[Place]:
+    def on_row(self, y: int) -> list[SeenWidget]:
         """What is seen in a row of the screen, from left to right."""
         if (found := self._rows.get(y)) is None:
             found = self._rows[y] = self._look(y)
         return found
 
-    def _look(self, y: int) -> list[Place]:
+    def _look(self, y: int) -> list[SeenWidget]:
         free = [(0, self._width)]
-        places: list[Place] = []
+        places: list[SeenWidget] = []
         for widget, (region, clip) in self.visible.items():
             seen = region.intersection(clip)
             if not seen.y <= y < seen.bottom or not seen.width:
@@ -171,7 +171,7 @@ class Places:
                 if first >= last:
                     left.append((start, end))
                     continue
-                places.append(Place(first, last, widget, region, seen))
+                places.append(SeenWidget(first, last, widget, region, seen))
                 left += [(a, b) for a, b in ((start, first), (last, end)) if a < b]
             free = left
             if not free:
@@ -191,7 +191,7 @@ class PaintedScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._places: Places | None = None
+        self._places: WidgetMap | None = None
         self._picture = Picture()
         self._damaged: set[Widget] = set()
         self._due: asyncio.TimerHandle | None = None
@@ -329,12 +329,12 @@ class PaintedScreen(Screen[None]):
         visible = self._compositor.visible_widgets
         places = self._places
         if places is None or places.visible is not visible:
-            places = self._places = Places(visible, size.width)
+            places = self._places = WidgetMap(visible, size.width)
             self._picture.forget()
         spans = _spans(regions, size)
         if len(spans) == size.height and all(s == (0, size.width) for s in spans.values()):
             self._picture.forget()
-        wanted: dict[Widget, list[tuple[int, Place]]] = {}
+        wanted: dict[Widget, list[tuple[int, SeenWidget]]] = {}
         for y, (start, end) in spans.items():
             for place in places.on_row(y):
                 if place.start < end and start < place.end:
@@ -363,7 +363,7 @@ def _spans(regions: Iterable[Region], size: Size) -> dict[int, tuple[int, int]]:
     return spans
 
 
-def _strips(rows: list[tuple[int, Place]]) -> list[Strip]:
+def _strips(rows: list[tuple[int, SeenWidget]]) -> list[Strip]:
     """What a widget shows in some of its rows, cropped to where it is seen."""
     place = rows[0][1]
     region, seen = place.region, place.seen

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from tui.core.edits.hunk import UNDONE, Kind
 from tui.core.steps import Work, finished
 from tui.core.text.diff_rows import Ranges, emphasis, paired
-from tui.ui.editor.overview import Mark, coarser, kind_of_hunk
+from tui.ui.editor.overview import OverviewMark, coarser, kind_of_hunk
 from tui.ui.review.changes import DiffChange, FileChanges, HunkCounts
 from tui.ui.rows import breaks, one_line
 
@@ -446,7 +446,7 @@ class DiffLayout:
     """The rows of these."""
     numbers: array[int] = field(default_factory=lambda: array("q"))
     """The ids of their hunks; 0: it is none."""
-    marks: Sequence[Mark] = ()
+    marks: Sequence[OverviewMark] = ()
     """Where the changes stand among all rows, each as long as what it shows."""
     counts: HunkCounts = field(default_factory=HunkCounts)
 
@@ -493,15 +493,15 @@ def key_of(change: DiffChange, file: FileChanges) -> Key:
     return file.path, change.first
 
 
-def _marks(layout: DiffLayout) -> Work[list[Mark]]:
-    found: dict[Mark, None] = {}
+def _marks(layout: DiffLayout) -> Work[list[OverviewMark]]:
+    found: dict[OverviewMark, None] = {}
     height = layout.document.height
     grain = max(height // _GRAIN, 1)
     for index, change in enumerate(layout.stops):
         row = layout.rows[index]
         end = layout.rows[index + 1] if index + 1 < len(layout.rows) else height
         shown = max(len(change.old), change.last - change.first) + 1
-        found[coarser(Mark(row, min(row + shown, end), kind_of(change)), grain)] = None
+        found[coarser(OverviewMark(row, min(row + shown, end), kind_of(change)), grain)] = None
         yield
     return list(found)
 

@@ -23,7 +23,7 @@ Glyphs = Literal["unicode", "console", "ascii"]
 Multiplexer = Literal["", "tmux", "screen"]
 
 
-class Wishes(NamedTuple):
+class ScreenOptions(NamedTuple):
     """``[screen]`` of the settings; ``auto`` everywhere: find out."""
 
     colours: Literal["auto", "none", "16", "256", "true"] = "auto"
@@ -58,9 +58,9 @@ class TerminalFacts:
         return self.glyphs != "ascii"
 
 
-def find(environment: Mapping[str, str], wishes: Wishes | None = None) -> TerminalFacts:
+def find(environment: Mapping[str, str], wishes: ScreenOptions | None = None) -> TerminalFacts:
     """The facts of the terminal that this environment describes."""
-    wishes = wishes or Wishes()
+    wishes = wishes or ScreenOptions()
     colours, why_colours = _colours(environment, wishes)
     glyphs, why_glyphs = _glyphs(environment, wishes)
     dark, why_dark = _background(environment, wishes)
@@ -95,7 +95,7 @@ _SIXTEEN_TERMS = (
 _NO_COLOUR_TERMS = ("vt1", "vt2", "vt3", "vt4", "vt5", "dumb", "unknown", "hurd", "sun", "wyse")
 
 
-def _colours(environment: Mapping[str, str], wishes: Wishes) -> tuple[Colours, str]:
+def _colours(environment: Mapping[str, str], wishes: ScreenOptions) -> tuple[Colours, str]:
     if wishes.colours != "auto":
         return wishes.colours, "[screen] colours"
     if environment.get("NO_COLOR"):
@@ -175,7 +175,7 @@ _OLD = ("vt1", "vt2", "vt3", "vt4", "vt5", "ansi", "cygwin")
 _UTF_8 = ("utf-8", "utf8")
 
 
-def _glyphs(environment: Mapping[str, str], wishes: Wishes) -> tuple[Glyphs, str]:
+def _glyphs(environment: Mapping[str, str], wishes: ScreenOptions) -> tuple[Glyphs, str]:
     if wishes.glyphs != "auto":
         return wishes.glyphs, "[screen] glyphs"
     name, locale = _locale(environment)
@@ -212,7 +212,7 @@ _DARK_NUMBERS = frozenset({0, 1, 2, 3, 4, 5, 6, 8})
 """Of the 16 colours those that are a dark background."""
 
 
-def _background(environment: Mapping[str, str], wishes: Wishes) -> tuple[bool | None, str]:
+def _background(environment: Mapping[str, str], wishes: ScreenOptions) -> tuple[bool | None, str]:
     if wishes.background != "auto":
         return wishes.background == "dark", "[screen] background"
     number = environment.get("COLORFGBG", "").rpartition(";")[2]

@@ -54,7 +54,7 @@ _TERMS: tuple[tuple[str, Desktop], ...] = (
 )
 
 
-class Choices(NamedTuple):
+class NotifyOptions(NamedTuple):
     """``[notify]`` of the settings."""
 
     bell: bool = False
@@ -76,10 +76,12 @@ class Moment(NamedTuple):
     """How the last turn ended."""
 
 
-class Herald:
+class Notifier:
     """Told of states and of who is looking; gives what to write to the terminal."""
 
-    def __init__(self, choices: Choices, environment: Mapping[str, str], place: str = "") -> None:
+    def __init__(
+        self, choices: NotifyOptions, environment: Mapping[str, str], place: str = ""
+    ) -> None:
         """``environment`` says which terminal it is; ``place`` is the workspace's name."""
         self.prompt: Callable[[], str] = str
         """The prompt of the turn, asked for where it is wanted."""

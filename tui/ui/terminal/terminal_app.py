@@ -14,10 +14,10 @@ from textual.filter import Monochrome, NoColor
 from textual.screen import Screen
 
 from tui.ui import theme
-from tui.ui.painting.frames import Parts, Whole, update_bytes, write_frame
+from tui.ui.painting.frames import PartsUpdate, WholeUpdate, update_bytes, write_frame
 from tui.ui.painting.ink import ink
 from tui.ui.terminal.facts import Replies, TerminalFacts
-from tui.ui.terminal.notifying import Choices, Herald, Moment
+from tui.ui.terminal.notifying import Moment, Notifier, NotifyOptions
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -40,7 +40,7 @@ class TerminalApp(App[int]):
     def __init__(self) -> None:
         """For a terminal with everything, but for colours where ``NO_COLOR`` is set."""
         super().__init__()
-        self.herald = Herald(Choices(), os.environ)
+        self.herald = Notifier(NotifyOptions(), os.environ)
         self.on_background: Callable[[bool | None], None] = lambda dark: None
         """Called when the terminal has said whether it is dark."""
         self._release_keys: Callable[[], None] = lambda: None
@@ -62,9 +62,9 @@ class TerminalApp(App[int]):
             self._filters.append(WithoutColours())
         self._mix_ink()
 
-    def notify_by(self, choices: Choices, place: str, prompt: Callable[[], str]) -> None:
+    def notify_by(self, choices: NotifyOptions, place: str, prompt: Callable[[], str]) -> None:
         """How it is said that a turn has ended, in which workspace, and what its prompt was."""
-        self.herald = Herald(choices, os.environ, place)
+        self.herald = Notifier(choices, os.environ, place)
         self.herald.prompt = prompt
 
     def hold_keys(self, release: Callable[[], None]) -> None:
@@ -149,7 +149,7 @@ class TerminalApp(App[int]):
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         """Textual's way to the terminal, for the screens that it puts together itself."""
         update: object = renderable
-        if not isinstance(update, Parts | Whole) or self.is_headless:
+        if not isinstance(update, PartsUpdate | WholeUpdate) or self.is_headless:
             super()._display(screen, renderable)
         elif not self._batch_count:
             cursor = self.screen.outer_size.clamp_offset(self.cursor_position)

@@ -17,7 +17,7 @@ from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from tui.ui import theme
-from tui.ui.editor.paint import Frame, Painter, Row
+from tui.ui.editor.paint import EditorRow, RowFrame, RowPainter
 from tui.ui.highlight.lines import Spans
 from tui.ui.review.document import DiffSide
 from tui.ui.review.paint import ColouredSide, DiffPainter, LineFormat, PaintedLine
@@ -109,11 +109,11 @@ def _row(
 
 def _code(palette: Palette, width: int) -> Iterator[Strip]:
     """Lines as the editor paints them, with a selection and the pen."""
-    painter, frame = Painter(palette), Frame(width, 0, 2)
+    painter, frame = RowPainter(palette), RowFrame(width, 0, 2)
     for index, (line, kind) in enumerate(_CODE):
         chosen = ((4, 20, "selection"),) if index == _SELECTED else ()
         yield painter.strip(
-            Row(
+            EditorRow(
                 text=line,
                 number=_FIRST + index,
                 kind=kind,
