@@ -12,7 +12,7 @@ from rich.style import Style
 
 from tui.ui.conversation import markdown_stream
 from tui.ui.conversation.markdown_stream import MarkdownStream
-from tui.ui.rows import StyledLine
+from tui.ui.styled_text import StyledLine
 
 WIDTH = 60
 _WORD = re.compile(r"w\d+w")

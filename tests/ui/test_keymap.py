@@ -13,11 +13,11 @@ from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
 from tests.support.tables import each
 from tui.core.files import GitState
+from tui.ui.command_palette import ActionPalette
 from tui.ui.editor import tabs
 from tui.ui.editor.paint import BARS, GUTTER_GHOST
-from tui.ui.key_words import KeyWords
+from tui.ui.key_decoder import KeyDecoder
 from tui.ui.keymap import KEYMAP, actions
-from tui.ui.palette import ActionPalette
 from tui.ui.screens.help import SIGNS, help_content
 from tui.ui.terminal.input_stream import InputStream
 
@@ -55,7 +55,7 @@ def test_the_help_has_them_and_finds_them_by_their_words() -> None:
 def test_terminals_can_send_every_key(key: str) -> None:
     stream = InputStream()
     tokens = [*stream.feed(sent_for(key), 0.0), *stream.expire(1.0)]
-    found = KeyWords().messages(tokens)
+    found = KeyDecoder().messages(tokens)
     assert [item.key for item in found if isinstance(item, events.Key)] == [key]
 
 

@@ -18,7 +18,7 @@ from tests.support.tables import each
 from tui.cli.open_app import less_motion
 from tui.core.edits.hunk import Stage
 from tui.engine.intents import Interrupt
-from tui.ui import sheets, theme
+from tui.ui import stylesheets, theme
 from tui.ui.app import DuettoApp
 from tui.ui.screens.leave import LeaveScreen
 from tui.ui.tick import FRAME_S, FrameTimer
@@ -80,12 +80,12 @@ async def test_whatever_lies_over_the_screen_the_answer_is_stopped_first(key: st
 
 
 def test_a_sheet_is_read_once() -> None:
-    every = sorted(sheets.sheet("base").parent.glob("*.tcss"))
-    assert sorted([*sheets.at_start(), *sheets.behind()]) == every
-    assert list(sheets.at_start()) == DuettoApp.CSS_PATH
+    every = sorted(stylesheets.sheet("base").parent.glob("*.tcss"))
+    assert sorted([*stylesheets.at_start(), *stylesheets.behind()]) == every
+    assert list(stylesheets.at_start()) == DuettoApp.CSS_PATH
 
 
-@each("path", sheets.behind())
+@each("path", stylesheets.behind())
 def test_a_screen_names_the_sheet_that_is_read_behind_the_first_paint(path: object) -> None:
     named = f'CSS_PATH = sheet("{getattr(path, "stem", "")}")'
     assert len([source.path for source in package() if named in source.text]) == 1
@@ -94,7 +94,7 @@ def test_a_screen_names_the_sheet_that_is_read_behind_the_first_paint(path: obje
 async def test_a_screen_that_opens_at_once_has_its_sheet() -> None:
     app = scripted_app(ScriptedSession())
     async with app.run_test(size=(80, 24)) as pilot:
-        assert not app.stylesheet.has_source(str(sheets.sheet("leave")))
+        assert not app.stylesheet.has_source(str(stylesheets.sheet("leave")))
         app.push_screen(LeaveScreen(["a reason"], unsaved=True))
         await pilot.pause()
         box = app.screen.query_one("#leave-box")

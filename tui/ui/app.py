@@ -20,14 +20,14 @@ from tui.core.stamping import Stamp, no_stamp
 from tui.engine.intents import Interrupt, StopDeciding
 from tui.engine.session import Session
 from tui.ui import preload, theme
-from tui.ui.key_order import TypedKey
+from tui.ui.key_queue import TypedKey
 from tui.ui.keymap import app_bindings, behind, shown
 from tui.ui.keys.spelling import LEADER
 from tui.ui.keys.table import Key, Scope
 from tui.ui.leaving import Leaving
 from tui.ui.screens.workbench import Workbench
-from tui.ui.sheets import at_start
-from tui.ui.sheets import behind as sheets_behind
+from tui.ui.stylesheets import at_start
+from tui.ui.stylesheets import behind as sheets_behind
 from tui.ui.terminal.notifying import Moment
 from tui.ui.terminal.terminal_app import TerminalApp
 from tui.ui.theming.theme_manager import ThemeManager
@@ -164,7 +164,7 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette: slash commands, what has a key, themes."""
-        from tui.ui.palette import offers
+        from tui.ui.command_palette import offers
 
         yield from offers(self.bench, screen, self._act)
 
@@ -183,7 +183,7 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
         Textual's gives it an id, and ends the app where another one is under the help, or not
         quite gone.
         """
-        from tui.ui.palette import ActionPalette
+        from tui.ui.command_palette import ActionPalette
 
         if not any(isinstance(screen, ActionPalette) for screen in self.screen_stack):
             self.push_screen(ActionPalette())

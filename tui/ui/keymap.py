@@ -94,14 +94,14 @@ def stand_in(key: Key) -> str:
 _now = _Now()
 
 
-def use(wishes: Mapping[str, object]) -> list[RefusedKey]:
+def use(requests: Mapping[str, object]) -> list[RefusedKey]:
     """Have these keys from now on (``[keys]`` of the settings); what is not granted is returned."""
     refused: list[RefusedKey] = []
     table: Sequence[Key] = SHIPPED
-    if wishes:
+    if requests:
         from tui.ui.keys.remapping import remapped  # few have keys of their own
 
-        table, refused = remapped(SHIPPED, wishes)
+        table, refused = remapped(SHIPPED, requests)
     _now.table = _resolved(table)
     _now.fill()
     if _now.made:

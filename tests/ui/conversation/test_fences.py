@@ -17,7 +17,7 @@ from tests.support.scripted_session import ScriptedSession
 from tui.ui import theme
 from tui.ui.conversation import fences
 from tui.ui.conversation.fences import code_rows, colours_for
-from tui.ui.rows import Piece
+from tui.ui.styled_text import Piece
 
 
 class Catastrophic(RegexLexer):

@@ -15,7 +15,7 @@ from tui.ui.conversation import markdown_stream
 from tui.ui.conversation.markdown import markdown_lines
 from tui.ui.conversation.markdown_stream import MarkdownStream
 from tui.ui.conversation.text_view import WrappedStream
-from tui.ui.rows import StyledLine
+from tui.ui.styled_text import StyledLine
 
 TEXT = """# Title
 

@@ -20,7 +20,7 @@ from tui.ui.conversation import hunk_card, text_view
 from tui.ui.conversation.hunk_card import FilePart, PatchView, card_lines, empty_lines
 from tui.ui.conversation.text_view import TextView
 from tui.ui.conversation.views import Focus, ViewContext, ViewPage
-from tui.ui.rows import StyledRow
+from tui.ui.styled_text import StyledRow
 
 PIECES = (
     "A paragraph of some words that goes on.\n\n",

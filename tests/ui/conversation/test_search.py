@@ -15,7 +15,7 @@ from tui.ui.conversation.markdown_stream import MarkdownStream
 from tui.ui.conversation.search import SearchPattern, TranscriptSearch, count_in_block
 from tui.ui.conversation.text_view import TextView
 from tui.ui.conversation.views import ViewContext
-from tui.ui.rows import StyledRow
+from tui.ui.styled_text import StyledRow
 
 
 def rows_of(text: str, width: int = 40) -> list[StyledRow]:

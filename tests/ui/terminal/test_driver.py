@@ -20,7 +20,7 @@ from textual.message import Message
 
 from tests.support.terminal import MODE
 from tui.core.stamping import Name
-from tui.ui.key_order import TypedKey
+from tui.ui.key_queue import TypedKey
 from tui.ui.terminal import driver as driver_module
 from tui.ui.terminal.driver import TerminalDriver
 from tui.ui.terminal.input_stream import ESC_S

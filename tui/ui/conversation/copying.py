@@ -10,7 +10,7 @@ from tui.core.edits.hunk import Hunk
 from tui.ui.conversation.hunk_card import PatchView
 from tui.ui.conversation.markdown_stream import closes
 from tui.ui.conversation.views import BlockView
-from tui.ui.rows import RowTarget
+from tui.ui.styled_text import RowTarget
 
 _OPENING = re.compile(r"(?P<lead>.*?)(?:(?P<marker>`{3,})[^`\n]*|(?P<tildes>~{3,}).*)$")
 _QUOTES = re.compile(r" {0,3}> ?")

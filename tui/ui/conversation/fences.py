@@ -18,7 +18,7 @@ from time import thread_time
 from typing import TYPE_CHECKING
 
 from tui.ui import theme
-from tui.ui.rows import Piece, StyledLine, breaks, cut, flat, inert
+from tui.ui.styled_text import Piece, StyledLine, breaks, cut, flat, inert
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer

@@ -12,7 +12,7 @@ from tui.core.edits.hunk import PLACED, UNDONE, Decision, Hunk, Kind, Stage, nee
 from tui.core.edits.roster import FileTally
 from tui.ui import theme
 from tui.ui.conversation.views import BlockView, Focus, ViewPage
-from tui.ui.rows import (
+from tui.ui.styled_text import (
     Piece,
     RowTarget,
     StyledLine,

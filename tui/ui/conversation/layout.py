@@ -27,7 +27,7 @@ from tui.ui.conversation.views import (
     ViewPage,
     welcome_lines,
 )
-from tui.ui.rows import RowTarget, StyledRow, inner_width
+from tui.ui.styled_text import RowTarget, StyledRow, inner_width
 
 _MOST_KEPT = 2_000
 """Rows that are kept of pages out of sight."""

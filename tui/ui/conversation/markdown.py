@@ -25,7 +25,7 @@ from tui.ui.conversation.tables import (
     table_lines,
     widened,
 )
-from tui.ui.rows import Piece, RowTarget, StyledLine, flat, inert, one_line, wrap
+from tui.ui.styled_text import Piece, RowTarget, StyledLine, flat, inert, one_line, wrap
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tui.ui.conversation.fences import LONGEST_LINE, MOST_CHARS, code_lines
 from tui.ui.conversation.markdown import Nest, markdown_lines, nest_at_end, table_head
 from tui.ui.conversation.tables import TableHead
-from tui.ui.rows import Piece, RowTarget, StyledLine, breaks
+from tui.ui.styled_text import Piece, RowTarget, StyledLine, breaks
 
 _FENCE = re.compile(r"( {0,3})(?:(`{3,})[ \t]*([^\s`]*)[^`]*|(~{3,})[ \t]*(\S*).*)$")
 _FENCES = re.compile(

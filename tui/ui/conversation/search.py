@@ -22,7 +22,7 @@ from tui.ui.conversation.layout import TranscriptLayout
 from tui.ui.conversation.markdown_stream import MarkdownStream
 from tui.ui.conversation.viewport import Highlight, Viewport
 from tui.ui.conversation.views import BlockView, ViewPage
-from tui.ui.rows import MARGIN, StyledLine, StyledRow, inert
+from tui.ui.styled_text import MARGIN, StyledLine, StyledRow, inert
 
 _LEAD = re.compile(r"[\s▎│▌╌•┃]*")
 """Bars, bullets and indents at the beginning of a row are no part of what is said."""

@@ -14,7 +14,7 @@ from tui.core.edits.roster import Roster
 from tui.ui.conversation.layout import Stop, TranscriptLayout
 from tui.ui.conversation.viewport import Viewport
 from tui.ui.conversation.views import BlockView, Focus
-from tui.ui.rows import RowTarget, StyledRow
+from tui.ui.styled_text import RowTarget, StyledRow
 
 _SAID = frozenset({BlockKind.USER, BlockKind.TEXT})
 

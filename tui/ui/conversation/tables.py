@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from tui.ui import theme
-from tui.ui.rows import Piece, StyledLine, wrap
+from tui.ui.styled_text import Piece, StyledLine, wrap
 
 Cell = list[Piece]
 _BETWEEN = " │ "

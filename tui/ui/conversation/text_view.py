@@ -14,7 +14,7 @@ from tui.core.conversation import Block
 from tui.ui import theme
 from tui.ui.conversation.markdown_stream import Carried, MarkdownStream
 from tui.ui.conversation.views import BlockView, ViewContext, ViewPage
-from tui.ui.rows import (
+from tui.ui.styled_text import (
     Piece,
     RowTarget,
     StyledLine,

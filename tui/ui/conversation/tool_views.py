@@ -9,7 +9,18 @@ from tui.core.conversation import Block
 from tui.ui import theme
 from tui.ui.conversation.views import FOLDED_ROWS, UNFOLDED_LINES, BlockView, ViewContext, duration
 from tui.ui.locations import find_location
-from tui.ui.rows import Piece, RowTarget, StyledLine, clip, cut, flat, inert, one_line, spread, wrap
+from tui.ui.styled_text import (
+    Piece,
+    RowTarget,
+    StyledLine,
+    clip,
+    cut,
+    flat,
+    inert,
+    one_line,
+    spread,
+    wrap,
+)
 
 _FEWEST = 3
 """So many calls under each other are folded into one row."""

@@ -16,7 +16,7 @@ from textual.strip import Strip
 
 from tui.ui import theme
 from tui.ui.conversation.layout import TranscriptLayout
-from tui.ui.rows import StyledRow
+from tui.ui.styled_text import StyledRow
 from tui.ui.widgets.painted import scroll_cell, scroll_thumb
 
 _MOST_PAINTED = 512

@@ -18,7 +18,7 @@ from tui.core.edits.roster import FileTally
 from tui.engine.notices import Status, Trouble
 from tui.ui import theme
 from tui.ui.keymap import shown
-from tui.ui.rows import (
+from tui.ui.styled_text import (
     Piece,
     RowTarget,
     StyledLine,

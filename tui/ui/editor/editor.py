@@ -27,7 +27,7 @@ from tui.ui.editor.mouse import EDGE_SCROLL_S, WHEEL_LINES, Drag
 from tui.ui.editor.paint import EditorRow, RowFrame, RowPainter, gutter_width
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.view import View
-from tui.ui.key_order import TypedKey
+from tui.ui.key_queue import TypedKey
 from tui.ui.widgets.painted import PaintedWidget
 
 _NOT_TYPED = ("alt+", "ctrl+", "meta+", "super+", "hyper+")

@@ -16,7 +16,7 @@ from tui.ui.editor.cells import TAB_SIZE, part_cells
 from tui.ui.editor.paint import GUTTER_GHOST, Chip, EditorRow, gutter_width
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.view import View
-from tui.ui.rows import clip, clip_left, one_line
+from tui.ui.styled_text import clip, clip_left, one_line
 
 INCOMING_ROWS = 4
 """Rows of the strip of incoming lines, its heading included."""

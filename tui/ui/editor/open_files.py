@@ -24,7 +24,7 @@ from tui.ui.editor.sides import EditorSide, Heading, Sides
 from tui.ui.editor.tabs import FOLLOWS, Tab, Tabs
 from tui.ui.editor.view import View
 from tui.ui.keymap import shown
-from tui.ui.rows import inert
+from tui.ui.styled_text import inert
 
 _FOLLOWING = f"{FOLLOWS} following"
 _MOST_TABS = 30

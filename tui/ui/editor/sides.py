@@ -25,7 +25,7 @@ from tui.ui.editor.overview import Overview, OverviewMark
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.tabs import FOLLOWS, UNSAVED
 from tui.ui.editor.view import View
-from tui.ui.rows import clip_left, one_line
+from tui.ui.styled_text import clip_left, one_line
 from tui.ui.widgets.painted import PaintedWidget
 
 FEWEST_COLUMNS = 45

@@ -16,7 +16,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.ui import theme
-from tui.ui.rows import one_line
+from tui.ui.styled_text import one_line
 
 _LONGEST_TITLE = 28
 _ROOMY = 60

@@ -25,7 +25,7 @@ from tui.ui.editor.session import EditorSession
 from tui.ui.editor.tabs import UNSAVED
 from tui.ui.files.tree_rows import PathIndex, TreeList, TreeRow, best, filtered
 from tui.ui.keymap import bindings
-from tui.ui.rows import clip, one_line
+from tui.ui.styled_text import clip, one_line
 from tui.ui.widgets.painted import PaintedWidget
 
 _WHEEL_LINES = 3

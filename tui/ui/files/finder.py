@@ -21,7 +21,7 @@ from tui.ui import theme
 from tui.ui.editor.cells import LineCells
 from tui.ui.finding.find_bar import parse_place
 from tui.ui.keymap import echo
-from tui.ui.sheets import sheet
+from tui.ui.stylesheets import sheet
 from tui.ui.widgets.field import Field
 
 _MOST_SHOWN = 200

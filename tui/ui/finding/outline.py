@@ -31,7 +31,7 @@ from tui.ui.editor.cells import part_cells
 from tui.ui.editor.cursor import indent_of
 from tui.ui.editor.view import View
 from tui.ui.keymap import echo
-from tui.ui.sheets import sheet
+from tui.ui.stylesheets import sheet
 from tui.ui.widgets.field import Field
 
 if TYPE_CHECKING:

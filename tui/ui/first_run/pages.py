@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from tui.ui import theme
 from tui.ui.first_run.port import FoundHere, ModelSource, Port, State
-from tui.ui.rows import Piece, clip, inert, one_line, wrap
+from tui.ui.styled_text import Piece, clip, inert, one_line, wrap
 
 _DIGITS = "123456789"
 

@@ -16,7 +16,7 @@ from tui.ui import theme
 from tui.ui.first_run import pages
 from tui.ui.first_run.pages import Chooser, Item, Page, Room, Row
 from tui.ui.first_run.port import FoundHere, ModelSource, Port
-from tui.ui.rows import make_strip
+from tui.ui.styled_text import make_strip
 from tui.ui.widgets.painted import PaintedWidget
 
 

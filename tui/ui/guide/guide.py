@@ -24,7 +24,7 @@ from tui.ui.guide.pages import (
     summary,
 )
 from tui.ui.prompt.box import PromptBox
-from tui.ui.rows import Piece, clip, inert, make_strip, one_line, wrap
+from tui.ui.styled_text import Piece, clip, inert, make_strip, one_line, wrap
 from tui.ui.widgets.painted import PaintedWidget
 from tui.ui.widgets.panes import Panes
 

@@ -1,7 +1,7 @@
 """The user's own keys (``[keys.SCOPE]`` of ``config.toml``) put into the table.
 
-A wish is taken whole or refused whole, with a sentence: then its action keeps the keys that it
-had, and all other wishes stand. Two actions may have one key where they are never meant at once
+A request is taken whole or refused whole, with a sentence: then its action keeps the keys that it
+had, and all other requests stand. Two actions may have one key where they are never meant at once
 (the prompt and the editor). Nothing may take Esc and Ctrl+C from stopping, nor the keys that type.
 """
 
@@ -41,7 +41,7 @@ _TOGETHER: tuple[frozenset[Scope], ...] = (
 
 
 class RefusedKey(NamedTuple):
-    """A wish that was not granted."""
+    """A request that was not granted."""
 
     path: tuple[str, ...]
     """Where it stands, below ``keys``."""
@@ -49,19 +49,19 @@ class RefusedKey(NamedTuple):
     """What is wrong; what to do."""
 
 
-class _Wish(NamedTuple):
+class _Request(NamedTuple):
     row: int
     keys: tuple[str, ...]
     path: tuple[str, ...]
 
 
 def remapped(
-    table: Sequence[Key], wishes: Mapping[str, object]
+    table: Sequence[Key], requests: Mapping[str, object]
 ) -> tuple[tuple[Key, ...], list[RefusedKey]]:
-    """The table with these wishes, and those that are not granted, in the order of the file."""
+    """The table with these requests, and those that are not granted, in the order of the file."""
     refused: list[RefusedKey] = []
-    granted: list[_Wish] = []
-    for path, value in _flat(wishes, refused):
+    granted: list[_Request] = []
+    for path, value in _flat(requests, refused):
         found = _read(table, path, value)
         if isinstance(found, RefusedKey):
             refused.append(found)
@@ -76,16 +76,16 @@ def remapped(
         loser, words = clash
         granted.remove(loser)
         refused.append(RefusedKey(loser.path, words))
-    order = [path for path, _ in _flat(wishes, [])]
+    order = [path for path, _ in _flat(requests, [])]
     refused.sort(key=lambda one: order.index(one.path) if one.path in order else -1)
     return put, refused
 
 
 def _flat(
-    wishes: Mapping[str, object], refused: list[RefusedKey]
+    requests: Mapping[str, object], refused: list[RefusedKey]
 ) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Path and value of every wish; what stands in ``[keys]`` itself is meant everywhere."""
-    for first, value in wishes.items():
+    """Path and value of every request; what stands in ``[keys]`` itself is meant everywhere."""
+    for first, value in requests.items():
         if not isinstance(value, Mapping):
             yield (first,), value
         elif first in SCOPES:
@@ -96,8 +96,8 @@ def _flat(
             refused.append(RefusedKey((first,), words))
 
 
-def _read(table: Sequence[Key], path: tuple[str, ...], value: object) -> _Wish | RefusedKey:
-    """A wish by itself."""
+def _read(table: Sequence[Key], path: tuple[str, ...], value: object) -> _Request | RefusedKey:
+    """A request by itself."""
     scope, name = path if len(path) == 2 else ("global", path[0])
     at = next((i for i, key in enumerate(table) if (key.scope, key.name) == (scope, name)), None)
     if at is None:
@@ -121,7 +121,7 @@ def _read(table: Sequence[Key], path: tuple[str, ...], value: object) -> _Wish |
     for kept in _STOPPING:
         if kept in row.keys and kept not in keys:
             return RefusedKey(path, f"must keep {key_name(kept)} among its keys, as a way out")
-    return _Wish(at, _unique(keys), path)
+    return _Request(at, _unique(keys), path)
 
 
 def _no_action(table: Sequence[Key], scope: str, name: str) -> str:
@@ -180,17 +180,17 @@ def _unique(keys: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(keys))
 
 
-def _put(table: Sequence[Key], wishes: Sequence[_Wish]) -> tuple[Key, ...]:
-    """The table with the wishes; a chord from the leader key begins with its name."""
+def _put(table: Sequence[Key], requests: Sequence[_Request]) -> tuple[Key, ...]:
+    """The table with the requests; a chord from the leader key begins with its name."""
     rows = list(table)
-    for wish in wishes:
-        row = rows[wish.row]
+    for request in requests:
+        row = rows[request.row]
         first = row.scope in ("global", "editor")  # before the keys that every editor has
-        rows[wish.row] = row._replace(keys=wish.keys, priority=row.priority or first)
+        rows[request.row] = row._replace(keys=request.keys, priority=row.priority or first)
     leaders = next((key.keys for key in rows if key.action == "app.leader"), ())
-    for wish in wishes:
-        row = rows[wish.row]
-        rows[wish.row] = row._replace(keys=tuple(_led(key, leaders) for key in row.keys))
+    for request in requests:
+        row = rows[request.row]
+        rows[request.row] = row._replace(keys=tuple(_led(key, leaders) for key in row.keys))
     return tuple(rows)
 
 
@@ -200,16 +200,16 @@ def _led(key: str, leaders: Sequence[str]) -> str:
 
 
 class _Claim(NamedTuple):
-    """A key that a row has, by a wish or from the start."""
+    """A key that a row has, by a request or from the start."""
 
     presses: tuple[str, ...]
     row: Key
-    wish: int
-    """Its place among the wishes; -1: none."""
+    request: int
+    """Its place among the requests; -1: none."""
 
 
-def _claims(table: Sequence[Key], wishes: Sequence[_Wish]) -> Iterator[_Claim]:
-    by_row = {wish.row: at for at, wish in enumerate(wishes)}
+def _claims(table: Sequence[Key], requests: Sequence[_Request]) -> Iterator[_Claim]:
+    by_row = {request.row: at for at, request in enumerate(requests)}
     everywhere = {key.name: at for at, key in enumerate(table) if key.scope == "global"}
     for at, row in enumerate(table):
         for key in row.keys:
@@ -221,20 +221,22 @@ def _claims(table: Sequence[Key], wishes: Sequence[_Wish]) -> Iterator[_Claim]:
                     yield _Claim(tuple(key.split()), row, by_row.get(source, -1))
 
 
-def _clash(table: Sequence[Key], wishes: Sequence[_Wish]) -> tuple[_Wish, str] | None:
-    """A wish that cannot stand beside the others, and why."""
+def _clash(table: Sequence[Key], requests: Sequence[_Request]) -> tuple[_Request, str] | None:
+    """A request that cannot stand beside the others, and why."""
     begun: dict[str, list[_Claim]] = {}
     leads = any(key.action == "app.leader" and key.keys for key in table)
-    for claim in _claims(table, wishes):
+    for claim in _claims(table, requests):
         begun.setdefault(claim.presses[0], []).append(claim)
-        if claim.presses[0] == LEADER and not leads and claim.wish >= 0:
-            return wishes[claim.wish], "begins with the leader key, which you have switched off"
+        if claim.presses[0] == LEADER and not leads and claim.request >= 0:
+            return requests[
+                claim.request
+            ], "begins with the leader key, which you have switched off"
     for claims in begun.values():
         for at, one in enumerate(claims):
             for other in claims[:at]:
-                if (one.wish >= 0 or other.wish >= 0) and _in_each_others_way(one, other):
-                    loser, winner = (one, other) if one.wish > other.wish else (other, one)
-                    return wishes[loser.wish], _why(loser, winner)
+                if (one.request >= 0 or other.request >= 0) and _in_each_others_way(one, other):
+                    loser, winner = (one, other) if one.request > other.request else (other, one)
+                    return requests[loser.request], _why(loser, winner)
     return None
 
 

@@ -29,7 +29,7 @@ from tui.ui.prompt.prompt import PromptArea
 from tui.ui.prompt.question_box import QuestionBox
 from tui.ui.prompt.queue_editing import QueueEditing
 from tui.ui.prompt.queue_list import QueueList
-from tui.ui.rows import inert
+from tui.ui.styled_text import inert
 
 _SHARE = 0.6
 """Of the panes' height, at most; as in the styles."""

@@ -12,7 +12,7 @@ from textual import events
 from tui.ui import theme
 from tui.ui.messages import CompletionActed
 from tui.ui.prompt.completion import CompletionItem
-from tui.ui.rows import Piece, StyledLine, clip, pictures, spread
+from tui.ui.styled_text import Piece, StyledLine, clip, pictures, spread
 from tui.ui.widgets.painted import RowsBox
 
 MOST_ROWS = 8

@@ -15,7 +15,7 @@ from tui.ui.painting.ink import ink
 from tui.ui.prompt.prompt import PromptArea
 from tui.ui.prompt.question_box import QuestionBox
 from tui.ui.prompt.queue_list import QueueList
-from tui.ui.rows import Piece, clip
+from tui.ui.styled_text import Piece, clip
 from tui.ui.widgets.painted import Bar
 
 _COLOURS = {

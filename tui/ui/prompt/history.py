@@ -10,7 +10,7 @@ from tui.core.fuzzy import folded
 from tui.ui.prompt.completer import Completer
 from tui.ui.prompt.completion import MOST, CompletionItem, CompletionQuery
 from tui.ui.prompt.draft import Draft
-from tui.ui.rows import one_line
+from tui.ui.styled_text import one_line
 
 _LONGEST = 500
 _MOST_CHARS = 20_000_000

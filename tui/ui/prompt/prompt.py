@@ -17,7 +17,7 @@ from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
 from tui.engine.notices import Status
 from tui.ui import theme
-from tui.ui.key_order import TypedKey
+from tui.ui.key_queue import TypedKey
 from tui.ui.keymap import actions, shown
 from tui.ui.messages import (
     ConversationWanted,
@@ -33,7 +33,7 @@ from tui.ui.prompt.completer import Completer
 from tui.ui.prompt.completion import CompletionItem
 from tui.ui.prompt.history import DraftHistory, HistorySearch
 from tui.ui.prompt.pasting import Folds, no_text
-from tui.ui.rows import inert
+from tui.ui.styled_text import inert
 
 if TYPE_CHECKING:
     from tui.ui.prompt.vi import ViController

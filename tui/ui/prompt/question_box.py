@@ -8,7 +8,7 @@ from tui.engine.intents import Answer
 from tui.engine.notices import Ask
 from tui.ui import theme
 from tui.ui.messages import PromptWanted, Wanted
-from tui.ui.rows import StyledLine, breaks, flat, inert, one_line
+from tui.ui.styled_text import StyledLine, breaks, flat, inert, one_line
 from tui.ui.widgets.painted import RowsBox
 
 _MOST_DETAIL_ROWS = 6

@@ -16,7 +16,7 @@ from tui.engine.notices import SteerFate
 from tui.ui import theme
 from tui.ui.keymap import actions, bindings, shown
 from tui.ui.messages import PromptWanted, QueueActed
-from tui.ui.rows import Piece, StyledLine, clip, one_line, spread
+from tui.ui.styled_text import Piece, StyledLine, clip, one_line, spread
 from tui.ui.widgets.painted import RowsBox
 
 FATES: dict[SteerFate, tuple[str, str]] = {

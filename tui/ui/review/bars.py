@@ -15,7 +15,7 @@ from tui.ui import theme
 from tui.ui.conversation.hunk_card import MINUS, look
 from tui.ui.review.changes import FileChanges
 from tui.ui.review.paint import counts
-from tui.ui.rows import Piece, clip, clip_left, make_strip, one_line, spread
+from tui.ui.styled_text import Piece, clip, clip_left, make_strip, one_line, spread
 from tui.ui.widgets.painted import Bar, PaintedWidget
 
 _MOST_GLYPHS = 14

@@ -18,7 +18,7 @@ from tui.core.steps import Work, finished
 from tui.core.text.diff_rows import Ranges, emphasis, paired
 from tui.ui.editor.overview import OverviewMark, coarser, kind_of_hunk
 from tui.ui.review.changes import DiffChange, FileChanges, HunkCounts
-from tui.ui.rows import breaks, one_line
+from tui.ui.styled_text import breaks, one_line
 
 CONTEXT = 3
 """Lines around a change that are shown."""

@@ -20,7 +20,7 @@ from tui.ui.conversation.hunk_card import MINUS, look
 from tui.ui.editor.cells import LONG, part_cells
 from tui.ui.review.changes import DiffChange, FileChanges
 from tui.ui.review.document import DiffRow, DiffSide
-from tui.ui.rows import Piece, clip, clip_left, make_strip, one_line, spread
+from tui.ui.styled_text import Piece, clip, clip_left, make_strip, one_line, spread
 from tui.ui.theming.palette import Palette
 
 if TYPE_CHECKING:

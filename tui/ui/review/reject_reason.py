@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from tui.ui.sheets import sheet
+from tui.ui.stylesheets import sheet
 from tui.ui.widgets.field import Field
 
 

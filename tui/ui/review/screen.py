@@ -23,8 +23,8 @@ from tui.ui.review.bars import FileList, Title, TitleBar
 from tui.ui.review.content import FEWEST_SPLIT, ReviewContent
 from tui.ui.review.decisions import ReviewDecisions
 from tui.ui.review.view import DiffView
-from tui.ui.rows import inert
-from tui.ui.sheets import sheet
+from tui.ui.styled_text import inert
+from tui.ui.stylesheets import sheet
 from tui.ui.widgets.bars import KeysLine
 
 WIDE_COLUMNS = 200

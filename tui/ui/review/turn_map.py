@@ -25,7 +25,7 @@ from tui.ui import theme
 from tui.ui.conversation.hunk_card import MINUS, look
 from tui.ui.editor.overview import mark_cells, marks_of_hunk, shown_hunks
 from tui.ui.messages import HunkSelected
-from tui.ui.rows import Piece, clip, clip_left, make_strip, one_line, spread
+from tui.ui.styled_text import Piece, clip, clip_left, make_strip, one_line, spread
 from tui.ui.widgets.painted import PaintedWidget
 
 _PAUSE_S, _SHARE = 0.1, 10

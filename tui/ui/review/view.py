@@ -33,7 +33,7 @@ from tui.ui.review.paint import (
     SideColours,
     state_of,
 )
-from tui.ui.rows import Piece, breaks
+from tui.ui.styled_text import Piece, breaks
 from tui.ui.widgets.painted import PaintedWidget, scroll_cell, scroll_thumb
 
 _COLOUR_S, _SOON_S = 0.006, 0.016

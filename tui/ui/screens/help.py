@@ -20,8 +20,8 @@ from textual.widgets import Input, Static
 from tui.engine.slash import COMMANDS
 from tui.ui.keymap import rows, way_out, ways
 from tui.ui.keys.table import SCOPE_TITLES, SCOPES, Scope
-from tui.ui.rows import breaks
-from tui.ui.sheets import sheet
+from tui.ui.styled_text import breaks
+from tui.ui.stylesheets import sheet
 from tui.ui.widgets.field import Field
 
 SIGNS: tuple[tuple[str, str], ...] = (

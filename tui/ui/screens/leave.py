@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from tui.engine.session import reasons_to_stay as reasons_to_stay
 from tui.engine.session import unsaved_paths as unsaved_paths
-from tui.ui.sheets import sheet
+from tui.ui.stylesheets import sheet
 
 Choice = Literal["save", "leave", "stay"]
 _CHOICES: tuple[tuple[Choice, str], ...] = (

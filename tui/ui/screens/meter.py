@@ -7,8 +7,8 @@ from collections.abc import Callable
 from textual.content import Content
 
 from tui.engine.session import Session
-from tui.ui.rows import breaks
 from tui.ui.screens.status import StatusScreen
+from tui.ui.styled_text import breaks
 from tui.ui.widgets.figures import StatusFacts
 from tui.ui.widgets.line_template import FIELDS, default_template
 

@@ -18,8 +18,8 @@ from tui.engine.slash import (
     unknown_command,
 )
 from tui.ui import theme
-from tui.ui.rows import inert
 from tui.ui.screens.actions import PaneActions, TurnActions
+from tui.ui.styled_text import inert
 from tui.ui.theming.theme_manager import AUTO, theme_manager_of
 from tui.ui.widgets.figures import StatusFacts
 

@@ -23,8 +23,8 @@ from tui.engine.ports import Abilities
 from tui.engine.session import Session
 from tui.ui.conversation.views import ROLE_GLYPHS
 from tui.ui.keymap import way_out
-from tui.ui.rows import breaks, clip, clip_left, one_line
-from tui.ui.sheets import sheet
+from tui.ui.styled_text import breaks, clip, clip_left, one_line
+from tui.ui.stylesheets import sheet
 from tui.ui.widgets.figures import dollars
 
 Parts = list[Content | str | tuple[str, str]]

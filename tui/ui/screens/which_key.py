@@ -15,8 +15,8 @@ from textual.widgets import Static
 from tui.ui.keymap import behind, key_name, leader_keys, shown, way_out
 from tui.ui.keys.spelling import LEADER
 from tui.ui.keys.table import SCOPE_TITLES, Key, Scope
-from tui.ui.rows import clip
-from tui.ui.sheets import sheet
+from tui.ui.styled_text import clip
+from tui.ui.stylesheets import sheet
 
 _COLUMN = 34
 _MOST_COLUMNS = 4

@@ -25,8 +25,8 @@ from textual.driver import Driver
 from textual.geometry import Size
 
 from tui.core.stamping import Stamp, no_stamp
-from tui.ui.key_order import KeyOrder, TypedKey
-from tui.ui.key_words import KeyWords
+from tui.ui.key_decoder import KeyDecoder
+from tui.ui.key_queue import KeyQueue, TypedKey
 from tui.ui.terminal.input_stream import InputStream, Token
 from tui.ui.terminal.output_pipe import OutputPipe
 from tui.ui.terminal.terminal_app import ENDING
@@ -76,14 +76,14 @@ class TerminalDriver(Driver):
         self._stamp: Stamp = getattr(app, "stamp", no_stamp)
         self._pipe = OutputPipe(_output_fileno(), self._stamp)
         self._pipe.on_missed = self._repaint
-        self._order = KeyOrder(app.post_message, self._loop)
+        self._order = KeyQueue(app.post_message, self._loop)
         if (session := getattr(app, "session", None)) is not None:
             self._order.first = session.input_first
         if (until_wanted := getattr(app, "hold_keys", None)) is not None:
             self._order.hold()
             until_wanted(self._order.release)
         self._stream = InputStream()
-        self._words = KeyWords()
+        self._words = KeyDecoder()
         self._words.on_kitty = self._learn_kitty
         self._words.on_reply = getattr(app, "replied", self._words.on_reply)
         self._questions: Callable[[], str] = getattr(app, "questions", str)

@@ -21,8 +21,8 @@ from tui.ui.editor.paint import EditorRow, RowFrame, RowPainter
 from tui.ui.highlight.lines import Spans
 from tui.ui.review.document import DiffSide
 from tui.ui.review.paint import ColouredSide, DiffPainter, LineFormat, PaintedLine
-from tui.ui.rows import Piece, clip, make_strip, one_line, spread
-from tui.ui.sheets import sheet
+from tui.ui.styled_text import Piece, clip, make_strip, one_line, spread
+from tui.ui.stylesheets import sheet
 from tui.ui.theming.contrast_check import least_contrast
 from tui.ui.theming.palette import Palette
 from tui.ui.theming.theme_file import ThemeReading

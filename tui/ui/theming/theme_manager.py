@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tui.errors import SettingsError
 from tui.ui import theme
-from tui.ui.rows import one_line
+from tui.ui.styled_text import one_line
 from tui.ui.theming.theme_file import LACKS
 
 if TYPE_CHECKING:

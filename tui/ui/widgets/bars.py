@@ -12,7 +12,7 @@ from tui.ui import theme
 from tui.ui.conversation.views import ROLE_GLYPHS
 from tui.ui.keymap import hints
 from tui.ui.keys.table import Scope, When
-from tui.ui.rows import Piece, clip, clip_left, one_line
+from tui.ui.styled_text import Piece, clip, clip_left, one_line
 from tui.ui.widgets.painted import Bar, Group, fitting
 
 ANSWERS = "▸ "

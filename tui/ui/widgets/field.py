@@ -12,8 +12,8 @@ from rich.text import Text
 from textual import events
 from textual.widgets import Input
 
-from tui.ui.key_order import TypedKey
-from tui.ui.rows import pictures
+from tui.ui.key_queue import TypedKey
+from tui.ui.styled_text import pictures
 
 MOST_CHARS = 4_000
 """Longer ones are cut: Textual looks at the whole value for each key."""

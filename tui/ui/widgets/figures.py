@@ -16,7 +16,7 @@ from tui.engine.notices import Status
 from tui.ui import theme
 from tui.ui.conversation.views import ROLE_GLYPHS
 from tui.ui.keymap import shown
-from tui.ui.rows import Piece, clip, clip_left, one_line
+from tui.ui.styled_text import Piece, clip, clip_left, one_line
 
 Form = list[Piece]
 Forms = list[Form]

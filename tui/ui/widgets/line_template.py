@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tui.core.meter import MeterView
-from tui.ui.rows import pictures
+from tui.ui.styled_text import pictures
 from tui.ui.widgets import figures
 from tui.ui.widgets.figures import Forms, StatusFacts
 

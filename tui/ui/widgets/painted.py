@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from tui.ui import theme
 from tui.ui.painting.screen import PaintedScreen
-from tui.ui.rows import Piece, StyledLine, make_strip
+from tui.ui.styled_text import Piece, StyledLine, make_strip
 
 _BLACK = Color(0, 0, 0)
 

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 
 from tui.engine.session import Session
 from tui.ui import theme
-from tui.ui.rows import Piece
+from tui.ui.styled_text import Piece
 from tui.ui.widgets.figures import Form, Forms, StatusFacts
 from tui.ui.widgets.line_template import (
     EXTRA,

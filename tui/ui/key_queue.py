@@ -41,7 +41,7 @@ _MOST_AT_ONCE = 200
 
 
 class TypedKey(events.Key):
-    """A key that tells when it has been taken; see `KeyOrder`."""
+    """A key that tells when it has been taken; see `KeyQueue`."""
 
     __slots__ = ("further", "holder", "on_taken", "origin")
 
@@ -82,7 +82,7 @@ class TypedKey(events.Key):
 TypedKey.handler_name = events.Key.handler_name
 
 
-class KeyOrder:
+class KeyQueue:
     """Posts messages of the driver, keys one at a time."""
 
     def __init__(self, post: Callable[[Message], object], loop: asyncio.AbstractEventLoop) -> None:

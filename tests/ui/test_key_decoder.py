@@ -8,7 +8,7 @@ from textual import events
 from textual.messages import TerminalSupportsSynchronizedOutput
 
 from tests.support.tables import each
-from tui.ui.key_words import KeyWords
+from tui.ui.key_decoder import KeyDecoder
 from tui.ui.terminal.input_stream import InputStream, Token
 
 
@@ -16,7 +16,7 @@ def keys(*sequences: str) -> list[str]:
     """Names of the keys of these sequences or texts."""
     tokens = [Token("sequence" if s[0] == "\x1b" else "text", s) for s in sequences]
     return [
-        message.key for message in KeyWords().messages(tokens) if isinstance(message, events.Key)
+        message.key for message in KeyDecoder().messages(tokens) if isinstance(message, events.Key)
     ]
 
 
@@ -92,7 +92,7 @@ def test_a_key_has_one_name_in_every_way_it_is_sent(sent: str, key: str) -> None
     ],
 )
 def test_text_that_is_sent_as_a_key_is_typed(sent: str, typed: str) -> None:
-    (message,) = KeyWords().messages([Token("sequence", sent)])
+    (message,) = KeyDecoder().messages([Token("sequence", sent)])
     assert isinstance(message, events.Key)
     assert message.character == typed
     assert message.is_printable
@@ -113,7 +113,7 @@ def test_what_is_no_key_is_nothing() -> None:
         "\x1b[" + "9" * 5000 + "u",
         "\x1b[5;5;5;5;5;5u",
     ):
-        assert KeyWords().messages([Token("sequence", sent)]) == [], sent
+        assert KeyDecoder().messages([Token("sequence", sent)]) == [], sent
 
 
 @given(
@@ -121,7 +121,7 @@ def test_what_is_no_key_is_nothing() -> None:
     | st.from_regex(r"\x1b\[[<?>]?[0-9;:]{0,40}[ $]?[A-Za-z~]", fullmatch=True)
 )
 def test_whatever_a_terminal_sends_there_is_a_meaning(noise: str) -> None:
-    stream, words = InputStream(), KeyWords()
+    stream, words = InputStream(), KeyDecoder()
     tokens = [*stream.feed(noise, 0.0)]
     while stream.deadline is not None:
         tokens += stream.expire(stream.deadline)
@@ -130,7 +130,7 @@ def test_whatever_a_terminal_sends_there_is_a_meaning(noise: str) -> None:
 
 
 def test_reports_of_the_terminal() -> None:
-    words, heard = KeyWords(), []
+    words, heard = KeyDecoder(), []
     words.on_kitty = heard.append
     tokens = [
         Token("sequence", s) for s in ("\x1b[I", "\x1b[?2026;2$y", "\x1b[O", "\x1b[?5u", "\x1b[?0u")
@@ -147,7 +147,9 @@ def test_reports_of_the_terminal() -> None:
 
 def test_a_mouse_that_moves_is_told_where_it_is_now() -> None:
     sent = [f"\x1b[<35;{x};7M" for x in range(1, 200)]
-    found = KeyWords().messages([Token("sequence", s) for s in [*sent, "\x1b[<0;9;7M", *sent[:3]]])
+    found = KeyDecoder().messages(
+        [Token("sequence", s) for s in [*sent, "\x1b[<0;9;7M", *sent[:3]]]
+    )
     assert [type(message) for message in found] == [
         events.MouseMove,
         events.MouseDown,
@@ -161,12 +163,12 @@ def test_a_mouse_that_moves_is_told_where_it_is_now() -> None:
 
 
 def test_turns_of_the_wheel_are_all_told() -> None:
-    found = KeyWords().messages([Token("sequence", "\x1b[<64;5;5M")] * 5)
+    found = KeyDecoder().messages([Token("sequence", "\x1b[<64;5;5M")] * 5)
     assert [type(message) for message in found] == [events.MouseScrollUp] * 5
 
 
 def test_a_paste_has_plain_line_ends_and_no_nul() -> None:
-    (paste,) = KeyWords().messages([Token("paste", "a\rb\r\nc\0d\x1b[31m")])
+    (paste,) = KeyDecoder().messages([Token("paste", "a\rb\r\nc\0d\x1b[31m")])
     assert isinstance(paste, events.Paste)
     assert paste.text == "a\nb\ncd\x1b[31m"
 

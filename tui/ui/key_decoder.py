@@ -3,8 +3,8 @@
 Textual's tables name the keys; what they cannot read is respelled first. That is Alt with a
 character in its short form, which Textual takes for a Mac's option key (Alt+Enter would be Enter,
 which stops the answer); xterm's modifyOtherKeys; and of the Kitty protocol the other layouts' keys,
-the locks and Shift with a character. It leans on names of Textual's: ``tests/ui/test_key_words.py``
-fails when Textual moves them.
+the locks and Shift with a character. It leans on names of Textual's:
+``tests/ui/test_key_decoder.py`` fails when Textual moves them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _SHIFT, _ALT, _REAL = 1, 2, 63
 """Bits of a modifier number less one; the two above `_REAL` are Caps Lock and Num Lock."""
 
 
-class KeyWords:
+class KeyDecoder:
     """Turns tokens into messages; keeps where the mouse was."""
 
     def __init__(self) -> None:

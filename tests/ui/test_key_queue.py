@@ -18,8 +18,8 @@ from tests.support.scripted_app import exercise, running, scripted_app, settled,
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.editor.editor import Editor
 from tui.ui.files.file_tree import FileTree
-from tui.ui.key_order import KeyOrder, TypedKey
-from tui.ui.key_words import KeyWords
+from tui.ui.key_decoder import KeyDecoder
+from tui.ui.key_queue import KeyQueue, TypedKey
 from tui.ui.terminal.input_stream import InputStream
 from tui.ui.terminal.terminal_app import TerminalApp
 
@@ -46,9 +46,9 @@ def clock() -> Iterator[Clock]:
         yield made
 
 
-def post(order: KeyOrder, sent: str) -> None:
+def post(order: KeyQueue, sent: str) -> None:
     """As the driver does with one read."""
-    for message in KeyWords().messages(InputStream().feed(sent, 0.0)):
+    for message in KeyDecoder().messages(InputStream().feed(sent, 0.0)):
         if isinstance(message, events.Key):
             message = TypedKey(message)
         order.add(message)
@@ -66,7 +66,7 @@ async def test_a_burst_is_what_was_typed() -> None:
             ("one\x1b[13;2utwo" + "\x7f" * 5 + "ab" + "\x7f" * 3 + "c", "oc"),
         ):
             prompt.clear()
-            post(KeyOrder(app.post_message, asyncio.get_running_loop()), sent)
+            post(KeyQueue(app.post_message, asyncio.get_running_loop()), sent)
             await until(pilot, lambda text=text: prompt.text == text)
 
 
@@ -88,7 +88,7 @@ async def test_what_is_typed_at_once_behind_a_key_of_the_editor_goes_where_the_k
         await settled(session, pilot)
         app.bench.pane_actions.enter_editor()
         await pilot.pause()
-        order = KeyOrder(app.post_message, asyncio.get_running_loop())
+        order = KeyQueue(app.post_message, asyncio.get_running_loop())
         post(order, sent + "xyz")
         await until(pilot, lambda: app.focused is not None and app.focused.id == focus)
         await until(pilot, lambda: _text_of(app.focused) == typed)
@@ -99,7 +99,7 @@ async def test_what_is_typed_behind_a_key_waits_for_what_the_key_has_others_do(p
     async with running(ScriptedSession()) as (app, pilot):
         prompt, held = app.bench.prompt_box.prompt, asyncio.Event()
         (app.bench if pump == "_default" else app.bench.query_one(f"#{pump}")).call_later(held.wait)
-        post(KeyOrder(app.post_message, asyncio.get_running_loop()), "\x06xyz")
+        post(KeyQueue(app.post_message, asyncio.get_running_loop()), "\x06xyz")
         for _ in range(10):
             await asyncio.sleep(0)
         held.set()
@@ -110,11 +110,11 @@ async def test_what_is_typed_behind_a_key_waits_for_what_the_key_has_others_do(p
 async def test_a_widget_that_never_gets_round_to_it_holds_no_key_up_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tui.ui.key_order._LOOK_S", 0.001)
+    monkeypatch.setattr("tui.ui.key_queue._LOOK_S", 0.001)
     async with running(ScriptedSession()) as (app, _):
         prompt, held = app.bench.prompt_box.prompt, asyncio.Event()
         app.bench.prompt_box.call_later(held.wait)
-        post(KeyOrder(app.post_message, asyncio.get_running_loop()), "\x06xyz")
+        post(KeyQueue(app.post_message, asyncio.get_running_loop()), "\x06xyz")
         while prompt.text != "xyz":
             await asyncio.sleep(0)
         held.set()
@@ -142,7 +142,7 @@ async def test_a_burst_in_the_editor_is_what_was_typed_and_is_painted_a_few_time
             await pilot.press("ctrl+home")
             wanted = text + editor.view.buffer.text()
             painted.clear()
-            post(KeyOrder(app.post_message, asyncio.get_running_loop()), sent)
+            post(KeyQueue(app.post_message, asyncio.get_running_loop()), sent)
             await until(pilot, lambda wanted=wanted: editor.view.buffer.text() == wanted)
             assert len(painted) < 10
 
@@ -150,7 +150,7 @@ async def test_a_burst_in_the_editor_is_what_was_typed_and_is_painted_a_few_time
 async def test_text_behind_a_key_whose_action_takes_long_goes_where_the_key_leads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tui.ui.key_order._LOOK_S", 0.001)
+    monkeypatch.setattr("tui.ui.key_queue._LOOK_S", 0.001)
     session = ScriptedSession()
     exercise(session)
     async with running(session) as (app, pilot):
@@ -163,7 +163,7 @@ async def test_text_behind_a_key_whose_action_takes_long_goes_where_the_key_lead
             return await run_action(*arguments)
 
         monkeypatch.setattr(app, "run_action", slowly)
-        post(KeyOrder(app.post_message, asyncio.get_running_loop()), "\x12q\txyz")
+        post(KeyQueue(app.post_message, asyncio.get_running_loop()), "\x12q\txyz")
         await until(pilot, lambda: _text_of(app.focused) == "xyz")
         assert app.focused is not None
         assert app.focused.id == "find-replacement"
@@ -172,7 +172,7 @@ async def test_text_behind_a_key_whose_action_takes_long_goes_where_the_key_lead
 
 def test_a_key_waits_for_the_one_before_it_but_not_for_ever(clock: Clock) -> None:
     posted: list[Message] = []
-    order = KeyOrder(posted.append, clock)
+    order = KeyQueue(posted.append, clock)
     keys = [TypedKey(events.Key(name, name)) for name in "abcd"]
     for key in keys:
         order.add(key)
@@ -196,7 +196,7 @@ def test_a_key_waits_for_the_one_before_it_but_not_for_ever(clock: Clock) -> Non
 def test_only_the_key_that_is_being_taken_takes_others_and_only_those_right_behind_it() -> None:
     posted: list[Message] = []
     loop = asyncio.new_event_loop()
-    order = KeyOrder(posted.append, loop)
+    order = KeyQueue(posted.append, loop)
     keys = {name: TypedKey(events.Key(name, name)) for name in "abcd"}
     for message in (keys["a"], keys["b"], events.AppFocus(), keys["c"]):
         order.add(message)
@@ -220,7 +220,7 @@ def _text_of(widget: Widget) -> str:
 
 async def test_a_key_that_comes_alone_is_posted_at_once() -> None:
     posted: list[Message] = []
-    order = KeyOrder(posted.append, asyncio.get_running_loop())
+    order = KeyQueue(posted.append, asyncio.get_running_loop())
     first, second = TypedKey(events.Key("a", "a")), TypedKey(events.Key("b", "b"))
     order.add(first)
     assert posted == [first]
@@ -242,7 +242,7 @@ def test_what_is_typed_before_anybody_takes_keys_waits_however_long_that_takes(
     clock: Clock,
 ) -> None:
     posted: list[Message] = []
-    order = KeyOrder(posted.append, clock)
+    order = KeyQueue(posted.append, clock)
     order.hold()
     post(order, "a")
     order.add(events.Paste("pasted"))

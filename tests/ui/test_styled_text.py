@@ -9,7 +9,7 @@ from rich.style import Style
 
 from tests.support.tables import each
 from tui.ui.locations import find_location
-from tui.ui.rows import breaks, make_strip
+from tui.ui.styled_text import breaks, make_strip
 
 ROOT = "/home/u/ledger"
 
