@@ -332,7 +332,7 @@ class Files:
         """A path as written, relative to the root with ``/``; links are not looked at.
 
         Raises:
-            FileRefused: it is none, or it leads outside or into ``.git``.
+            FileRefused: it is no usable path, or it leads outside or into ``.git``.
         """
         if "\\" in path and not os.path.lexists(os.path.join(self.root, path)):
             path = path.replace("\\", "/")

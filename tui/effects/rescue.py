@@ -149,7 +149,7 @@ class RescueFolders:
         """Remove one of them for good.
 
         Raises:
-            FileRefused: it is none, or it cannot be removed.
+            FileRefused: it is no folder of rescued text, or it cannot be removed.
         """
         place = Path(folder)
         there = any((place / name).is_file() for name in (_MANIFEST, _NEWEST))

@@ -39,7 +39,7 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _NAME, _SUFFIX = "journal", ".log"
 _MOST_BYTES = 1 << 30
-"""A larger journal is none of ours."""
+"""A larger file was not written by us."""
 KEPT_DAYS = 30
 """What nobody settled for so long is not offered any more: text of the user's does not lie there
 for ever because a workspace was removed or is never opened again."""

@@ -103,7 +103,7 @@ _NO_LANE = Invalid(
     code="invalid_stream_id",
     param="stream_id",
 )
-"""Without `stream_id`: a name that is none cannot route the answer."""
+"""Has no `stream_id` itself: an invalid name cannot route the answer."""
 _STEP_ITEMS = 500
 MOST_ITEMS = 20_000
 """In one message; some work is done on all of them at once."""

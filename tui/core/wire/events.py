@@ -183,7 +183,7 @@ def unanswered(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 MOST_ERROR_CHARS = 10_000
-"""Of what an error says: the rest is nobody's to read, but would be searched again and again."""
+"""An error's words are cut to this length: nobody reads more, and they are searched often."""
 
 
 class _Event(msgspec.Struct, frozen=True, tag_field="type"):

@@ -51,7 +51,7 @@ _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 class Scale:
     """Weighs one JSON text, wherever it is cut; pieces of at most `PIECE_BYTES`.
 
-    What is no JSON is weighed somehow: the decoder will say that it is none.
+    Text that is not JSON is weighed, too: the decoder will refuse it later.
     """
 
     def __init__(self, most_values: int = MOST_VALUES) -> None:
@@ -242,7 +242,7 @@ class _JsonReader:
         return key
 
     def _short(self) -> str:
-        """A string of few characters without escapes; empty: it is none, or empty."""
+        """A short string without escapes; empty if this is another one, or an empty one."""
         found = _SHORT.match(self._data, self._at)
         if found is None:
             return ""

@@ -126,7 +126,7 @@ def limits_of_event(raw: Mapping[str, object], now: float) -> tuple[Limit, ...]:
 
 
 def seconds_until(text: str) -> float | None:
-    """A duration (``42``, ``6m0s``, ``20ms``) in seconds; None: it is none."""
+    """A duration (``42``, ``6m0s``, ``20ms``) in seconds; None if it cannot be read as one."""
     number = _number(text)
     if number is not None:
         return None if number >= _CALENDAR_S else min(number, _LONGEST_S)

@@ -1,7 +1,7 @@
 """A recording read back: lines, then exchanges (a request and what came of it), in their order.
 
 Takes our own recordings and those of other clients (``_meta`` marks what is no frame). Nothing in
-a file makes it raise: a line that is none is counted and passed over.
+a file makes it raise: a broken line is counted and passed over.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _entry(line: bytes, last: float) -> RecordedEntry | None:
 
 
 def _seconds(t: object, last: float) -> float:
-    """A time, or the last one where it is none: no number, or none that fits."""
+    """A time in seconds; the last one where this is no finite number."""
     if isinstance(t, bool) or not isinstance(t, int | float):
         return last
     try:

@@ -139,7 +139,7 @@ def _is_name(match: re.Match[str], words: str, *, in_list: bool) -> bool:
 
 
 def _resolved(said: str, body: Mapping[str, Any]) -> Field:
-    """The field that a server means by a path; empty: there is none.
+    """The field of ``body`` that a server means by a path; empty if it has no such field.
 
     Parts that the body does not have (``body``, the names of types) are passed over.
     """

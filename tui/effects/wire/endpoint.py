@@ -262,7 +262,7 @@ class EndpointLane:
         return self._endpoint.transport_choice.fall_back()
 
     def come_back(self) -> None:
-        """HTTP+SSE failed too: the WebSocket from the next `open` on, unless it was refused."""
+        """Use the WebSocket from the next `open` on, unless it was refused: HTTP+SSE failed too."""
         self._endpoint.transport_choice.come_back()
 
     async def close(self) -> None:
@@ -301,7 +301,7 @@ class EndpointLane:
         return self._moving is request and not self.finished
 
     def arrive(self, link: Link) -> None:
-        """The end of `move`: ride on this link, and ask there."""
+        """Ride on this link after a `move`, and ask there."""
         request, self._moving = self._moving, None
         self.link, self.transport = link, link.transport
         link.join(self)
@@ -309,7 +309,7 @@ class EndpointLane:
             link.create(self, request)
 
     def unlinked(self, reason: str, close_code: int | None) -> None:
-        """The link is closed, or takes nothing new."""
+        """Take note that the link is closed, or takes nothing new."""
         self.link, self._moving = None, None
         self.close_code, self._why_closed = close_code, reason
         self.tell("closed", reason)
@@ -341,7 +341,7 @@ class Endpoint:
     capabilities: Capabilities = field(default_factory=Capabilities)
     """What is known of it; learnt facts go in here."""
     on_learnt: Callable[[Capabilities], None] = lambda known: None
-    """Called when one did."""
+    """Called when something was learnt."""
     fallback: _Where | None = None
     bridged: bool = False
     """At `address` is our bridge."""
@@ -402,11 +402,10 @@ class Endpoint:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def release(self, lane: EndpointLane) -> None:
-        """A lane is closed for good; what nobody uses any more goes too."""
+        """Let go of a lane that is closed for good, and of what nobody uses any more."""
         link = lane.link
         if link is not None:
-            link.leave(lane)
-            lane.unlinked("closed", None)
+            link.part(lane, "closed")
             ending = None if link.riders else link.close("closed")
             if ending is not None:
                 await asyncio.gather(ending, return_exceptions=True)
@@ -435,12 +434,11 @@ class Endpoint:
     def noticed(self, link: Link) -> None:
         """See to what may have changed on a link: facts, names, age, lanes at rest."""
         self._learn(link)
-        for rider in tuple(link.riders):
-            if isinstance(rider, EndpointLane) and rider.rename(link):
+        for lane in self._lanes.values():
+            if lane.link is link and lane.rename(link):
                 link.reroute()
-                if not link.protocol.takes(rider.wire_name):
-                    link.leave(rider)
-                    rider.unlinked(FULL, None)
+                if not link.protocol.takes(lane.wire_name):
+                    link.part(lane, FULL)
         if link.state == "retiring" or (link.state == "open" and link.age_s > self._limit_s()):
             link.retire(AGED)
 
@@ -482,8 +480,7 @@ class Endpoint:
         elif link.state != "open" or link.age_s > self._limit_s():
             link.retire(AGED)
         elif not link.protocol.takes(lane.wire_name):
-            link.leave(lane)
-            lane.unlinked(NO_LANES, None)
+            link.part(lane, NO_LANES)
 
     def _roomy(self, lane: EndpointLane) -> Link | None:
         """A link that this lane can ride on."""
@@ -617,8 +614,7 @@ class Endpoint:
         """An idle lane leaves its link; the link goes if nobody else is on it."""
         link = lane.link
         if link is not None:
-            link.leave(lane)
-            lane.unlinked(reason, None)
+            link.part(lane, reason)
             if not link.riders:
                 link.close(reason)
 
@@ -629,6 +625,6 @@ class Endpoint:
 
 
 def _looked_at(task: asyncio.Task[Link]) -> None:
-    """Whoever asked for the dial may be gone: its failure has been told by state."""
+    """Look at the failure of a dial whose asker is gone: it has been told by state."""
     if not task.cancelled():
         task.exception()

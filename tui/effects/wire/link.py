@@ -166,11 +166,7 @@ class Heartbeat:
             link.drop(_dead(options.event_s))
             return
         for rider in stalled:
-            self._unlink(rider)
-
-    def _unlink(self, rider: Rider) -> None:
-        self._link.leave(rider)
-        rider.unlinked(_dead(self._options.event_s), None)
+            link.part(rider, _dead(options.event_s))
 
     def _ask(self) -> None:
         self._pings += 1
@@ -323,8 +319,13 @@ class Link:
             self.riders.remove(rider)
             self.reroute()
 
+    def part(self, rider: Rider, reason: str) -> None:
+        """Carry it no more, and tell it why: its next `open` finds another link."""
+        self.leave(rider)
+        rider.unlinked(reason, None)
+
     def reroute(self) -> None:
-        """Lanes or their names changed."""
+        """Take up changed lanes or names."""
         self._routes = {rider.wire_name: rider for rider in self.riders}
 
     def create(self, rider: Rider, request: Mapping[str, Any]) -> None:
@@ -397,7 +398,7 @@ class Link:
                 rider.round_trip_s = self.heartbeat.round_trip_s
 
     def ended(self, error: Exception | None) -> None:
-        """The socket is closing or gone."""
+        """Take the end of the socket: it is closing or gone."""
         if self.state == "closed":
             return
         if error is not None and not isinstance(error, OSError):
@@ -447,8 +448,7 @@ class Link:
             return
         self.state = "retiring"
         for rider in [rider for rider in self.riders if not rider.busy]:
-            self.leave(rider)
-            rider.unlinked(reason, None)
+            self.part(rider, reason)
         if not self.riders:
             self.close(reason)
 
@@ -526,7 +526,7 @@ class Link:
         self.serve()
 
     def _lost(self, reason: str, ending: Coroutine[Any, Any, None]) -> None:
-        """The one way out: tell the lanes what they still have to know, then that it is over."""
+        """End the link: tell the lanes what they still have to know, then that it is over."""
         reason = without_secrets(reason, self._address)  # it may be a server's word
         self.state, self.ended_why = "closed", reason
         self.heartbeat.stop()
@@ -551,6 +551,6 @@ class Link:
 
 
 def _kind(text: str) -> str:
-    """The type of an event of ours: it stands first."""
+    """The type of an event that we wrote, where it stands first."""
     found = _TYPE.match(text)
     return found[1] if found else ""

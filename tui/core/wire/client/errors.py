@@ -116,12 +116,12 @@ class ErrorPolicy:
     def suspect(
         self, blamed: list[Lane], event: ErrorEvent | Failed, now: float, response_id: str = ""
     ) -> None:
-        """This may be the end of what one of these lanes does; see `Doubt`."""
+        """Put lanes in doubt: this may be the end of what one of them does."""
         for lane in blamed:
             lane.suspect(Doubt(event, now + DOUBT_S, response_id))
 
     def steer_failed(self, response_id: str) -> None:
-        """A steer of this response is answered: an error was not the answer to it."""
+        """End the lane whose error was taken for the answer to a steer that is answered now."""
         for lane in self._lanes:
             if lane.doubt is not None and response_id and lane.doubt.response_id == response_id:
                 self._end(lane, lane.doubt.event)
@@ -145,7 +145,7 @@ class ErrorPolicy:
             lanes.drop_reason = "the server did not say whether it had refused the request"
 
     def _end(self, lane: Lane, event: ErrorEvent | Failed) -> None:
-        """It is about what this lane does, which is over."""
+        """End what the lane does: the error is about it."""
         lanes = self._lanes
         if lane.state is LaneState.STEERING:
             # The successor could not be made.
@@ -200,7 +200,7 @@ class ErrorPolicy:
         return said_twice
 
     def _control_refused(self, control: SentControl, event: ErrorEvent) -> None:
-        """The server does not do what a control event asks for."""
+        """Act on the server's refusal of a control event."""
         lanes, lane = self._lanes, control.lane
         words = event.message or event.code or f"the server does not know {control.kind}"
         if control.kind == "interrupt":
@@ -231,7 +231,7 @@ class ErrorPolicy:
         return True
 
     def _limit(self, event: ErrorEvent) -> None:
-        """The connection is too old: told to whoever waits, and left."""
+        """Leave a connection that is too old, and tell it to whoever waits."""
         lanes = self._lanes
         self.limit_reached = True
         lanes.drop_reason = "the server's time limit for one connection was reached"

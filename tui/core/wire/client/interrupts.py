@@ -61,7 +61,7 @@ class InterruptPolicy:
             self.refused(lane, lane.stop.refusal)
 
     def refused(self, lane: Lane, why: str) -> None:
-        """The server will not stop it."""
+        """Act on the server's refusal to stop a response."""
         self._lanes.learning.learn_of("interrupt", lane.model, False)
         self._give_up(lane, f"stopped: {why}")
 

@@ -106,21 +106,21 @@ class FinishedResponses:
         return response_id in self._ids
 
     def add(self, *response_ids: str) -> None:
-        """A response is over; relays may have known it by several ids."""
+        """Remember a response that is over; relays may have known it by several ids."""
         self._ids.extend(name for name in response_ids if name and name not in self._ids)
 
     def remove(self, response_id: str) -> None:
-        """This id is used again, as some servers do (LiteLLM, where its upstream does)."""
+        """Forget an id that is used again, as some servers do (LiteLLM, if its upstream does)."""
         if response_id in self._ids:
             self._ids.remove(response_id)
 
     def note_item(self, item_id: str) -> None:
-        """The response in flight has this item."""
+        """Remember an item of the response in flight."""
         if item_id and len(self._items) < MAX_ITEMS:
             self._items.add(item_id)
 
     def close(self, *, stopped: bool) -> None:
-        """The response in flight is over, or nobody waits for it any more."""
+        """Turn to the next response: the one in flight is over, or nobody waits for it any more."""
         self.any, self._stopped = True, stopped
         if self._items:
             self._last_items, self._items = self._items, set()
@@ -128,7 +128,7 @@ class FinishedResponses:
     def is_late(self, item_id: str, *, begins: bool) -> bool:
         """Whether output that comes before its `response.created` is of the response before.
 
-        ``begins``: it is an item as such, with which a response may begin; a piece of one may not,
+        ``begins``: it is a whole item, with which a response may begin; a piece of one may not,
         unless the server never says `response.created`; what ends by itself there is over.
         """
         if not self.any or not (self.announced or self._stopped):
@@ -154,7 +154,7 @@ class InterruptWish:
         return self._sent_at is not None and not self.accepted
 
     def sent(self, now: float) -> None:
-        """The interrupt is on the wire: the server has `GRACE_S` to answer it."""
+        """Start the clock: the server has `GRACE_S` to answer the interrupt that went out."""
         self._sent_at, self.deadline = now, now + GRACE_S
 
     def answered(self, event: InterruptAccepted | InterruptFailed) -> None:
@@ -264,7 +264,7 @@ class Lane:
         return [time for time in times if time is not None]
 
     def hold(self, request: dict[str, Any]) -> None:
-        """A create is asked for; it has not gone out."""
+        """Take a create that has not gone out yet."""
         self.state, self.request, self.response_id = LaneState.HELD, request, ""
         self.model = str(request.get("model", ""))
         self.parent = str(request.get("previous_response_id") or "")
@@ -273,12 +273,12 @@ class Lane:
         self.stop = InterruptWish()
 
     def release(self) -> None:
-        """The create will not go out on this lane; or no successor comes any more."""
+        """Be idle: the create will not go out on this lane, or no successor comes any more."""
         self.state, self.request, self.stopping, self.doubt = LaneState.IDLE, {}, False, None
         self.stop = InterruptWish()
 
     def suspect(self, doubt: Doubt) -> None:
-        """The response may be over; whatever comes of it says that it is not."""
+        """Doubt that the response goes on; whatever comes of it says that it does."""
         if self.state in _FRESH:
             self.doubt, self.flowing = doubt, False
 
@@ -294,7 +294,7 @@ class Lane:
         return True
 
     def await_successor(self, now: float, *, stopping: bool) -> None:
-        """The response ended, and its steering texts let expect another one unasked."""
+        """Wait for the response that the steering texts of the ended one will cause, unasked."""
         self.state, self.stopping = LaneState.STEERING, stopping
         self.stop = InterruptWish()
         if stopping:
@@ -309,19 +309,19 @@ class Lane:
         self.orphans_expected += owed
 
     def expect_orphan(self) -> None:
-        """A text that was given back will have a successor all the same."""
+        """Expect the successor of a text that was given back."""
         self.orphans_expected += 1
         if self.state is LaneState.IDLE:
             self.state = LaneState.ABANDONED
 
     def expect_no_orphan(self) -> None:
-        """It will not."""
+        """Expect one orphan less."""
         self._orphan_came()
         if self.state is LaneState.ABANDONED and not (self._runs or self.orphans_expected):
             self.state = LaneState.IDLE
 
     def lost(self) -> None:
-        """The socket is gone."""
+        """Forget what is in flight: the socket is gone."""
         self._rest(stopped=True)
         self._runs = False
         self._clear_orphans()
@@ -367,7 +367,7 @@ class Lane:
         return idle
 
     def _goes_on(self) -> None:
-        """The response works, so what was in doubt was not about it."""
+        """Drop the doubt: the response works."""
         self.doubt, self.flowing = None, self.state is LaneState.STREAMING
 
     def _is_output(self, event: Delta | ItemAdded | ItemDone) -> bool:
@@ -423,7 +423,7 @@ class Lane:
         return self._end(name or self.response_id, succeeded=not isinstance(event, Failed))
 
     def _rename(self, name: str) -> None:
-        """The response in flight is this one from now on."""
+        """Know the response in flight by this id from now on."""
         before = self.response_id if self.state in _NAMED else ""
         if self.state is LaneState.CREATED and not self.steers:
             # Said twice, by a relay and by whom it asked: either id may be in the end.
@@ -456,7 +456,7 @@ class Lane:
         )
 
     def _end(self, name: str, *, succeeded: bool) -> bool:
-        """The response is over; True if someone waits for it."""
+        """End the response; True if someone waits for it."""
         shown = self.state is not LaneState.ABANDONED
         self._rest(stopped=self.state not in _FRESH)
         self._runs = False

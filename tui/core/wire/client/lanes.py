@@ -71,7 +71,7 @@ class _Fork:
 
     source: Lane
     deadline: float | None = None
-    """Until when a create of that lane waits for it, in seconds; None: none does."""
+    """Until when a create of the source lane waits for it, in seconds; None if none waits."""
 
 
 class Lanes:
@@ -142,7 +142,7 @@ class Lanes:
         return lane
 
     def called(self, name: str | None) -> Lane | None:
-        """Whose the events with this name are; None: nobody's.
+        """The lane that an event with this name belongs to, if there is one.
 
         An unknown name is as good as none, unless this server says the right ones.
         """
@@ -155,7 +155,7 @@ class Lanes:
         return next(named, None)
 
     def beginning(self, event: Created) -> Lane | None:
-        """Whose response begins; a missing echo is noticed here."""
+        """The lane whose response begins; a missing echo is noticed here."""
         lane = self.called(event.stream_id)
         known = event.stream_id in self._names or self.sole is not None
         if known or self.default.state is LaneState.SENT or self.by_response(event.response_id):
@@ -171,7 +171,7 @@ class Lanes:
         return asked[0]
 
     def ending(self, event: End) -> Lane | None:
-        """Whose response ends; None: nobody's."""
+        """The lane whose response ends, if it is one of ours."""
         name, lane = event.response_id, self.called(event.stream_id)
         if not name or lane is None or lane.began_as(name):
             return lane
@@ -197,20 +197,20 @@ class Lanes:
         return not self.echoed and not any(one.working for one in self if one is not lane)
 
     def echo(self) -> None:
-        """An event of a named lane bore its name."""
+        """Note that an event of a named lane bore its name."""
         self.echoed = True
         if self.unproven:
             self.learning.learn("lanes", True)
 
     def adopt(self, lane: Lane) -> None:
-        """Names are not echoed: all events are this lane's, and the others have to go."""
+        """Give all events to this lane, as names are not echoed; the others have to go."""
         self.learning.learn("lanes", False)
         self.sole = lane
         self.evict_held()
         self._find_unnamed()
 
     def part(self) -> None:
-        """The lanes cannot be told apart here: each is to have a connection of its own."""
+        """Have the socket dropped: its lanes cannot be told apart, each needs its own one."""
         self.learning.learn("lanes", False)
         self.drop_reason = "the server does not say which of several requests it answers"
 
@@ -227,7 +227,7 @@ class Lanes:
         return room or name is None or name in self._names
 
     def admit(self, name: str | None, request: dict[str, Any]) -> Lane | None:
-        """Take a create in; None: it is unroutable. Raises WireError if the lane is taken."""
+        """Take a create in; None if it is unroutable. Raises WireError if the lane is taken."""
         if name is not None and not _NAME.fullmatch(name):
             raise WireError(f"{name!r} is no lane: 1 to 256 characters of A-Z a-z 0-9 _ . -")
         lane = self.lane(name)
@@ -248,13 +248,13 @@ class Lanes:
         return lane
 
     def wait_for_forks(self, lane: Lane, now: float) -> None:
-        """A create that could not go out at once waits only so long for forks of its lane."""
+        """Limit how long a create that could not go out at once waits for forks of its lane."""
         for fork in self._forks.values() if lane.state is LaneState.HELD else ():
             if fork.source is lane and fork.deadline is None:
                 fork.deadline = now + FORK_S
 
     def free_forks(self, now: float) -> None:
-        """Forks whose time is up are waited for no longer."""
+        """Wait no longer for forks whose time is up."""
         for lane, fork in tuple(self._forks.items()):
             if fork.deadline is not None and now >= fork.deadline:
                 del self._forks[lane]
@@ -276,24 +276,24 @@ class Lanes:
         self._find_unnamed()
 
     def leave(self, lane: Lane) -> None:
-        """A held create is not to go out any more."""
+        """Drop a held create."""
         self._held.remove(lane)
         lane.release()
 
     def evict(self, lane: Lane) -> None:
-        """A create that the server did not take up is to go to another socket."""
+        """Have a create that the server did not take up go to another socket."""
         self.unroutable.append((lane.name, lane.request))
         if lane in self._held:
             self._held.remove(lane)
         lane.release()
 
     def evict_held(self) -> None:
-        """Everything that has not gone out is to go to another socket."""
+        """Have everything that has not gone out go to another socket."""
         for lane in tuple(self._held):
             self.evict(lane)
 
     def clear(self, reason: str) -> None:
-        """The socket is gone: nothing is in flight any more, steering texts come back."""
+        """Forget what is in flight, as the socket is gone; steering texts come back."""
         self.drop_reason = self.drop_reason or reason
         for waiting in (self.frames, self._held, self._forks):
             waiting.clear()
@@ -345,7 +345,7 @@ class Lanes:
         self.events += lane.steers.give_back(why, stage)
 
     def settle(self, lane: Lane, *, promised: bool = False) -> None:
-        """A lane to which no successor is owed any more is free.
+        """Free a lane to which no successor is owed any more.
 
         One that was ``promised`` and did not come may still come: the lane is lost to it.
         """
@@ -358,7 +358,7 @@ class Lanes:
             lane.release()
 
     def answered(self, kind: Kind, response_id: str) -> None:
-        """The oldest control event of a kind about this response is answered.
+        """Forget the oldest control event of a kind about this response: it is answered.
 
         A steering text that is waited for is settled by its number (`steer_answered`).
         """
@@ -369,7 +369,7 @@ class Lanes:
                 return
 
     def steer_answered(self, news: list[SteerNews], parent: str) -> None:
-        """The server has said something about a text; no ``news``: about one long given up."""
+        """Forget the steers that ``news`` tells of; without any it is about one long given up."""
         if not news:
             self.answered("steer", parent)
         numbers = {told.number for told in news}

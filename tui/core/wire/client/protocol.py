@@ -178,7 +178,7 @@ class ClientProtocol:
             self._lanes.pump()
 
     def given_up(self, lane: str | None = None) -> None:
-        """The server ends the connection, or has been waited for long enough.
+        """Note that the server ends the connection, or was waited for long enough.
 
         A prewarm that is in flight on this lane went unanswered: where one was answered before,
         that is proof the next time only.
@@ -239,7 +239,7 @@ class ClientProtocol:
         self._lanes.drop_reason = why
 
     def connection_lost(self, reason: str) -> None:
-        """The socket is gone: nothing is in flight any more, nothing can be sent.
+        """Take note that the socket is gone: nothing is in flight, nothing can be sent.
 
         `events_received` gives the steering texts back after it.
         """
@@ -348,7 +348,7 @@ class ClientProtocol:
             self._stop_prewarm(lane, now)
 
     def _created(self, lane: Lane, event: Created, now: float, *, parent: str) -> None:
-        """A response of ours began: by itself, it is the successor of a steered one."""
+        """Hand on that a response of ours began: unasked, it is the successor of a steered one."""
         used = lane.steers.succeeded(parent) if parent else []
         if used:
             self.learning.learn_of("steer", lane.model, True)
@@ -360,13 +360,13 @@ class ClientProtocol:
             self._lanes.send_steers(lane, now)
 
     def _unwanted(self, lane: Lane, now: float) -> None:
-        """A response that nobody waits for began: stop it where that is known to work."""
+        """Stop a response that nobody waits for, where that is known to work."""
         works = self.capabilities.interrupt.get(lane.model)
         if works and lane.state is LaneState.ABANDONED and lane.response_id:
             self._lanes.send_interrupt(lane, now)
 
     def _ended(self, lane: Lane, event: End, now: float, *, stopping: bool) -> None:
-        """A response of ours is over; its steering texts may have a successor coming."""
+        """Hand on the end of a response of ours; its steering texts may have a successor."""
         lanes = self._lanes
         reason = event.reason if isinstance(event, Incomplete) else ""
         if lane.prewarm:
@@ -402,7 +402,7 @@ class ClientProtocol:
         return event
 
     def _stop_prewarm(self, lane: Lane, now: float) -> None:
-        """One that generates is stopped like any answer."""
+        """Stop a prewarm that generates, like any answer."""
         if lane.prewarm and lane.generated and lane.busy:
             self.learning.learn("prewarm", False)
             self._interrupts.stop(lane, now)
@@ -436,7 +436,7 @@ class ClientProtocol:
             lane.expect_no_orphan()
 
     def _accepted_late(self, lane: Lane, parent: str) -> None:
-        """A text that was given back is accepted: it has a successor anyway."""
+        """Expect the successor of a text that was given back and is accepted now."""
         self.learning.learn_of("steer", lane.model, True)
         running = lane.response_id == parent and lane.in_flight
         over = lane.state in (LaneState.IDLE, LaneState.HELD, LaneState.SENT)

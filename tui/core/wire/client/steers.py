@@ -137,7 +137,7 @@ class Steers:
         return events
 
     def rename(self, old: str, new: str) -> None:
-        """A response ended under another id than it began with (relays)."""
+        """Follow a response that ended under another id than it began with (relays)."""
         for text in self._of(old) if old else ():
             text.parent = new
 
@@ -167,12 +167,12 @@ class Steers:
         return news
 
     def refused(self, number: int, why: str) -> list[SteerNews]:
-        """An `error` was the answer to this text."""
+        """Return a text whose answer was an `error`."""
         mine = [t for t in self._texts if t.number == number and t.stage is SteerStage.SENT]
         return [self._settle(text, "returned", why) for text in mine]
 
     def ended(self, parent: str, *, steered: bool, calls: bool) -> list[SteerNews]:
-        """A response ended well; ``steered``: cut for a text, ``calls``: tool calls wait."""
+        """Follow the good end of a response; ``steered``: cut for a text, ``calls``: tools wait."""
         news: list[SteerNews] = []
         self._stalled = parent if calls else ""
         mine = self._of(parent)
@@ -192,13 +192,13 @@ class Steers:
         return news + self.give_back(why, SteerStage.WAITING)
 
     def await_successor(self, now: float) -> None:
-        """From now on the server has `SUCCESSOR_S` to begin it."""
+        """Start the clock: the server has `SUCCESSOR_S` to begin the successor."""
         for text in self._texts:
             if text.stage is SteerStage.ACCEPTED and text.deadline is None:
                 text.deadline = now + SUCCESSOR_S
 
     def succeeded(self, parent: str) -> list[SteerNews]:
-        """The successor of this response began: the texts it owned are used."""
+        """Settle the texts of this response as used: its successor began."""
         mine = self._of(parent)
         used = [t for t in mine if t.stage in (SteerStage.ACCEPTED, SteerStage.PENDING)]
         if parent != self._stalled:
@@ -208,7 +208,7 @@ class Steers:
         return [self._settle(text, "used") for text in used]
 
     def strand(self, parent: str) -> list[SteerNews]:
-        """A create with this parent goes out: texts that wait for another one's come back."""
+        """Return texts that wait for another create than the one with this parent."""
         why = "the conversation went on without it"
         lost = [t for t in self._texts if t.stage is SteerStage.PENDING and t.parent != parent]
         return self._give_back(lost, why)
@@ -230,7 +230,7 @@ class Steers:
         return [text for text in self._texts if text.parent == parent]
 
     def _meant(self, steer: dict[str, Any]) -> SteerText | None:
-        """By the server's id once it is known, else the oldest undecided of that parent."""
+        """The text that is meant: by the server's id, else the oldest undecided of that parent."""
         name, parent = _name(steer, "id"), _name(steer, "previous_response_id")
         for text in self._texts:
             if name and text.id == name:

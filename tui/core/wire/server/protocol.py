@@ -52,7 +52,7 @@ MAX_LANES = 32
 MAX_WAITING = 64
 """Requests that wait for their lane on one connection; more are refused."""
 MAX_ENDED = 1024
-"""Responses that are over and still known as such: what comes late comes about the newest."""
+"""So many finished responses are known by id: late words of a client are about the newest."""
 MAX_HELD_BYTES = 128 * 1024 * 1024
 """What one connection may make us hold: requests that wait or run, conversations, steers."""
 MOST_SAID_BACK = 256
@@ -103,7 +103,7 @@ class RequestQueue:
         self.held_bytes += wanted.size_bytes
 
     def take(self, may_start: Callable[[str | None], bool]) -> PendingRequest | None:
-        """The first request whose lane may start and has none before it; None: there is none."""
+        """Take out the first request that may start: of each lane only the oldest may."""
         seen: set[str | None] = set()
         for index, wanted in enumerate(self._requests):
             lane = wanted.event.stream_id
@@ -115,7 +115,7 @@ class RequestQueue:
         return None
 
     def clear(self) -> None:
-        """The client is gone."""
+        """Forget all requests: the client is gone."""
         self._requests.clear()
         self.held_bytes = 0
 
@@ -237,7 +237,7 @@ class ServerProtocol:
         return self._waiting.held_bytes + running + kept
 
     def connection_lost(self) -> list[Run]:
-        """The client is gone: every run is abandoned; returns those whose work is to stop."""
+        """Abandon every run, as the client is gone; returns those whose work is to stop."""
         runs = self.running()
         for run in runs:
             run.abandon()
@@ -248,7 +248,7 @@ class ServerProtocol:
         return runs
 
     def limit_reached(self) -> list[Run]:
-        """The connection is too old: the client hears it and nothing after it.
+        """Tell the client that the connection is too old, and nothing after it.
 
         The owner writes what is to be sent, stops the work of the returned runs and closes.
         """
@@ -303,7 +303,7 @@ class ServerProtocol:
             run.emit("response.steer.accepted", steer=text.shown())
 
     def _inject(self, event: Inject) -> None:
-        """There are no multi-agent responses here (PROTOCOL section 9 has two codes)."""
+        """Refuse an injection: there are no multi-agent responses here (PROTOCOL section 9)."""
         error = self._not_running(event.response_id, "No such multi-agent response is running.")
         fields = {"response_id": event.response_id, "input": event.given, "error": error}
         self._answer(event.response_id, "response.inject.failed", fields)
@@ -313,7 +313,7 @@ class ServerProtocol:
         return steer_error("response_already_completed" if over else "response_not_found", words)
 
     def _named(self, response_id: str) -> Run | None:
-        """The run that is this response; None: none that runs."""
+        """The run in flight that has this id, if there is one."""
         runs = self._running.values()
         return next((run for run in runs if run.response_id == response_id), None)
 
@@ -340,7 +340,7 @@ class ServerProtocol:
             self._say("error", wanted.event.stream_id, refusal)
 
     def _refuse(self, wanted: Invalid) -> None:
-        """Answer a request that is none, and evict its parent as any 4xx does."""
+        """Answer an unusable request, and evict its parent as any 4xx does."""
         lane = wanted.stream_id
         self._evict(lane, wanted.previous_response_id)
         self._error(lane, wanted.code, wanted.message, wanted.param)
@@ -420,7 +420,7 @@ class ServerProtocol:
             self._succeed(run, usable=remembered and not run.interrupted)
 
     def _evict(self, lane: str | None, parent: str) -> None:
-        """A continuation on the parent's own lane failed (PROTOCOL section 4)."""
+        """Forget a parent, as a continuation on its own lane failed (PROTOCOL section 4)."""
         if self._chains.forget(lane, parent):
             self._return_texts(lane, parent)
 
@@ -464,5 +464,5 @@ class ServerProtocol:
 
 
 def _cut(name: str) -> str:
-    """A client's word for an error: a name of megabytes is not said back."""
+    """Shorten a client's own name for an error: megabytes are not said back."""
     return name if len(name) <= MOST_SAID_BACK else f"{name[:MOST_SAID_BACK]}..."
