@@ -25,7 +25,7 @@ from tui.cli.models import Workplace, resolve
 from tui.cli.open_app import options_for
 from tui.cli.options import ModelFlags
 from tui.cli.practice import ensure
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.engine.intents import Accept, Interrupt, Prompt, Verify
 from tui.engine.session import Session
 from tui.settings import Paths, Settings, VerifySettings

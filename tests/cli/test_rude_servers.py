@@ -43,7 +43,7 @@ from tests.support.turns import CACHE, PATCH
 from tui.cli.composition import Composition
 from tui.cli.models import Workplace, resolve
 from tui.cli.options import ModelFlags
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.engine import intents, recovery
 from tui.engine.session import SessionOptions
 from tui.settings import Paths, Settings

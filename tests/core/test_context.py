@@ -13,10 +13,11 @@ from tui.core.context import (
     window,
 )
 from tui.core.conversation import user_item
-from tui.core.edits.hunk import Hunk, Stage
-from tui.core.edits.telling.report import QUOTE_CHARS, Account
-from tui.core.edits.workspace import FileRead, UserChange, Workspace
-from tui.core.files import file_blocks
+from tui.core.document.file_record import UserChange
+from tui.core.document.hunk import Hunk, Stage
+from tui.core.document.report import QUOTE_CHARS, HunkAccount
+from tui.core.document.workspace import Workspace
+from tui.core.files import FileRead, file_blocks
 from tui.core.text.buffer import Buffer
 from tui.core.wire.recording import prompt_of
 
@@ -35,7 +36,7 @@ def hunk(place: Workspace, **fields: object) -> Hunk:
     made.start, made.end = buffer.mark(1), buffer.mark(2, right=True)
     for name, value in fields.items():
         setattr(made, name, value)
-    place.ledger.layers.own(made).above = [made]  # so there is something to be quoted
+    place.documents.layers.own(made).above = [made]  # so there is something to be quoted
     return made
 
 
@@ -107,9 +108,9 @@ def test_the_window_is_as_large_as_it_may_be_above_and_below() -> None:
         assert first == 0 or last == 3999 or abs(cursor - first - (last - cursor)) < 20, "centred"
 
 
-def account(place: Workspace, **private: str) -> Account:
+def account(place: Workspace, **private: str) -> HunkAccount:
     reasons = {f"{name}.py": why for name, why in private.items()}
-    return Account(place.ledger, lambda path: reasons.get(path, ""))
+    return HunkAccount(place.documents, lambda path: reasons.get(path, ""))
 
 
 def test_nothing_changed_says_nothing() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.core.edits.hunk import Decision, Hunk, Stage
+from tui.core.document.hunk import Decision, Hunk, Stage
 from tui.core.ghost import GhostStretch, Trail, written
 from tui.core.meter import Meter
 from tui.core.text.buffer import Mark

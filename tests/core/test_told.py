@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tui.core.context import Told
-from tui.core.edits.hunk import Decision, Hunk, Stage
+from tui.core.document.hunk import Decision, Hunk, Stage
 from tui.core.steps import finished
 
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tui.core.edits.workspace import FileRead, Workspace
+from tui.core.document.workspace import Workspace
+from tui.core.files import FileRead
 from tui.core.unsaved import Unsaved, UnsavedFile, bring_back, typed_text
 from tui.errors import EditRefused
 
@@ -21,7 +22,7 @@ def kept(path: str = "a.py", text: str = TYPED, before: str | None = OLD) -> Uns
 
 def test_a_file_that_is_not_there_is_made_in_the_editor() -> None:
     space = workspace()
-    assert bring_back(space.ledger, kept("new.py", "\ufeffx\r\n", None))
+    assert bring_back(space.documents, kept("new.py", "\ufeffx\r\n", None))
     assert space.disk_plan("new.py").data == "\ufeffx\r\n".encode()
     assert space.is_dirty("new.py")
 
@@ -29,7 +30,7 @@ def test_a_file_that_is_not_there_is_made_in_the_editor() -> None:
 def test_what_cannot_be_edited_is_refused() -> None:
     space = Workspace(lambda path: FileRead(None, "it is a folder", "directory"))
     with pytest.raises(EditRefused, match="folder"):
-        bring_back(space.ledger, kept())
+        bring_back(space.documents, kept())
 
 
 def test_it_is_said_in_words() -> None:
@@ -45,4 +46,4 @@ def test_it_is_said_in_words() -> None:
 def test_a_file_that_is_only_looked_at_has_nothing_to_lose() -> None:
     space = Workspace(lambda path: FileRead(b"\xff"))
     space.open("a.py")
-    assert typed_text(space.ledger, "a.py") is None
+    assert typed_text(space.documents, "a.py") is None

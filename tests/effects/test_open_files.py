@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.tables import each
-from tui.core.edits.workspace import Workspace
+from tui.core.document.workspace import Workspace
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.errors import EditRefused

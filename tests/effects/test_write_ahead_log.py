@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tui.core.edits.disk.unfinished import Step
+from tui.core.document.unfinished_writes import WriteStep
 from tui.effects.write_ahead_log import WriteAheadLog
 from tui.errors import FileRefused
 
 STEPS = [
-    Step("a.py", b"old\n", b"new\x00\n\n", (1, 2)),
-    Step("sub/b.py", None, b"", (3,), ("sub",)),
-    Step("gone.py", b"", None),
+    WriteStep("a.py", b"old\n", b"new\x00\n\n", (1, 2)),
+    WriteStep("sub/b.py", None, b"", (3,), ("sub",)),
+    WriteStep("gone.py", b"", None),
 ]
 
 
@@ -29,7 +29,7 @@ def journals(state: Path) -> list[Path]:
     return sorted((state / "journal").glob("*")) if (state / "journal").exists() else []
 
 
-def left_behind(state: Path, *sets: list[Step], root: str = "/work") -> None:
+def left_behind(state: Path, *sets: list[WriteStep], root: str = "/work") -> None:
     """As a duetto that was killed leaves it."""
     journal = WriteAheadLog(state, root)
     for steps in sets:
@@ -155,7 +155,7 @@ def test_journals_of_one_second_are_told_apart_by_numbers(
 
 
 def test_paths_of_a_journal_stay_in_the_workspace(state: Path) -> None:
-    left_behind(state, [Step("../out", b"a", b"b")])
+    left_behind(state, [WriteStep("../out", b"a", b"b")])
     assert WriteAheadLog(state, "/work").unfinished() == []
 
 

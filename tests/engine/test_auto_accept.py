@@ -10,8 +10,8 @@ from tests.support.fakes import World
 from tests.support.notations import NOTATIONS, told
 from tests.support.patches import Edit
 from tests.support.tables import each
+from tui.core.document.hunk import Decision, Stage
 from tui.core.edit_stream.events import Notation
-from tui.core.edits.hunk import Decision, Stage
 from tui.core.patches.landing import Landing
 from tui.engine.session import SessionOptions
 

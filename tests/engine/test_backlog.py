@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.fakes import World, settle
 from tests.support.turns import begun, texts
-from tui.core.edits.workspace import Workspace
+from tui.core.document.workspace import Workspace
 from tui.core.files import FileRead
 from tui.engine import intents
 from tui.engine.services import Backlog

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from tui.core.edits.workspace import FileRead, Workspace
+from tui.core.document.workspace import Workspace
+from tui.core.files import FileRead
 from tui.engine.notices import Trouble
 from tui.engine.session_state import SessionState
 

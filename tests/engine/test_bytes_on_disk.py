@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.fakes import World
 from tests.support.tables import each
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.core.files import MAX_BYTES
 from tui.core.patches.landing import Landing
 from tui.effects.files import Files

@@ -9,7 +9,7 @@ import pytest
 from tests.support.fakes import World, settle
 from tests.support.tables import each
 from tests.support.turns import land, update
-from tui.core.edits.hunk import Decision, Stage
+from tui.core.document.hunk import Decision, Stage
 from tui.core.patches.landing import Landing
 from tui.engine import decisions, intents
 from tui.engine.session import SessionOptions

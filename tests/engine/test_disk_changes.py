@@ -7,7 +7,7 @@ import pytest
 from tests.support.fakes import FakeClock, MemoryFiles, World, settle
 from tests.support.tables import each
 from tests.support.turns import land, update
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.core.files import FileRead
 from tui.core.patches.landing import Landing
 from tui.engine import intents

@@ -15,7 +15,7 @@ from tests.engine.test_formatting import TEXT, Formatter, formatted, patch
 from tests.support.fakes import FakeRunner, World, settle
 from tests.support.tables import each
 from tests.support.turns import land
-from tui.core.edits.hunk import Decision
+from tui.core.document.hunk import Decision
 from tui.core.programs import RunResult
 from tui.engine import formatting, intents
 from tui.engine.disk_changes import DECIDE_LATER, KEEP_MINE, TAKE_THEIRS

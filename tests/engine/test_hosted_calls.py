@@ -9,7 +9,7 @@ import pytest
 from tests.support.fakes import World, settle
 from tests.support.tables import each
 from tests.support.turns import begun, outputs
-from tui.core.edits.hunk import Kind, Stage
+from tui.core.document.hunk import Kind, Stage
 from tui.core.wire import events
 from tui.engine import intents
 

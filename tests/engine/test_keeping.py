@@ -160,7 +160,7 @@ async def test_a_view_is_not_kept() -> None:
     assert [file.path for file in kept.files] == ["b.py"]
 
 
-@each("where", ["tui.engine.rescue.typed_text", "tui.core.edits.disk.disk_plan.StillText.planned"])
+@each("where", ["tui.engine.rescue.typed_text", "tui.core.document.disk_plan.StillText.planned"])
 async def test_a_bug_in_the_plan_does_not_lose_the_text(
     monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:

@@ -24,7 +24,7 @@ async def test_memory_goes_back_once_when_all_is_decided_and_nothing_waits(
     world, given = World({"a.py": TEXT}), list[int]()
     world.ports.give_memory_back = lambda: given.append(1)
     land(world, patch("new"))
-    record = world.session.workspace.ledger.records["a.py"]
+    record = world.session.workspace.documents.records["a.py"]
     world.session.submit(intents.Accept((1,)))
     await rest(world)
     assert given == [], "hunks wait"

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.support.fakes import World
 from tests.support.patches import Disk, patch
-from tui.core.edits.hunk import Decision, Stage
+from tui.core.document.hunk import Decision, Stage
 from tui.core.files import FileRead
 from tui.core.patches.landing import Landing
 from tui.effects.files import Files
@@ -88,7 +88,7 @@ def test_h02_a_tab_under_another_name_is_the_same_tab(root: Path) -> None:
     for name in ("real.py", *NAMES):
         session.submit(intents.OpenFile(name))
     assert session.status.open_paths == ["real.py"]
-    assert session.workspace.ledger.quotable("link.py") is session.workspace.buffers["real.py"]
+    assert session.workspace.documents.quotable("link.py") is session.workspace.buffers["real.py"]
 
 
 @pytest.mark.case("H02")
@@ -97,7 +97,7 @@ def test_h02_two_calls_under_two_names_come_one_after_the_other(root: Path) -> N
     one, other = (Landing(session.workspace, turn=1, call_id=name) for name in "ab")
     one.feed("*** Begin Patch\n*** Update File: link.py\n@@\n-one\n+ONE\n")
     other.feed("*** Begin Patch\n*** Update File: real.py\n@@\n-five\n+FIVE\n*** End Patch\n")
-    assert session.workspace.ledger.busy == {"real.py": one}
+    assert session.workspace.documents.busy == {"real.py": one}
     one.feed("*** End Patch\n")
     one.finish(cut=False)
     other.finish(cut=False)

@@ -6,7 +6,7 @@ import json
 
 from tests.support.fakes import World
 from tests.support.tables import each
-from tui.core.edits.workspace import FileRead
+from tui.core.files import FileRead
 from tui.engine.intents import OpenFile, Prompt, SaveFile
 
 LATIN, BINARY = b"caf\xe9\n", b"\0secret\n"

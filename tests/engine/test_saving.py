@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.support.fakes import World
 from tests.support.turns import land, update
-from tui.core.edits.hunk import Decision
+from tui.core.document.hunk import Decision
 from tui.core.files import MAX_BYTES
 from tui.engine import intents
 from tui.engine.session import SessionOptions

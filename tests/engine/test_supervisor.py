@@ -5,7 +5,8 @@ import logging
 import pytest
 
 from tests.support.fakes import settle
-from tui.core.edits.workspace import FileRead, Workspace
+from tui.core.document.workspace import Workspace
+from tui.core.files import FileRead
 from tui.engine.services import Supervisor
 from tui.engine.session_state import SessionState
 from tui.errors import WireError

@@ -13,7 +13,7 @@ from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import CACHE, PATCH, begun, outputs, texts
 from tui.core.conversation import BlockKind
-from tui.core.edits.hunk import Decision
+from tui.core.document.hunk import Decision
 from tui.core.steps import AT_ONCE, Work
 from tui.core.wire import events
 from tui.engine import intents, session_state

@@ -8,8 +8,8 @@ from tests.support.patches import Edit
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import each
 from tests.support.turns import begun, texts
+from tui.core.document.hunk import Stage
 from tui.core.edit_stream.events import Notation
-from tui.core.edits.hunk import Stage
 from tui.engine import intents
 from tui.engine.ports import PatchTool, RoleSpec
 from tui.engine.session import SessionOptions

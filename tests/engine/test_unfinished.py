@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fakes import World, settle
-from tui.core.edits.disk.unfinished import Step
+from tui.core.document.unfinished_writes import WriteStep
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.effects.write_ahead_log import WriteAheadLog
@@ -39,9 +39,9 @@ def work(tmp_path: Path) -> Path:
     journal = WriteAheadLog(tmp_path / "state", str(folder))
     (folder / ".duetto-00ab-1.tmp").write_bytes(b"half")
     steps = [
-        Step("a.py", OLD, NEW, (1,)),
-        Step("b.py", OLD, NEW, (2,)),
-        Step("sub/c.py", None, NEW, (3,), ("sub",)),
+        WriteStep("a.py", OLD, NEW, (1,)),
+        WriteStep("b.py", OLD, NEW, (2,)),
+        WriteStep("sub/c.py", None, NEW, (3,), ("sub",)),
     ]
     journal.begin(steps, "00ab")
     journal.over(["b.py"])
@@ -118,7 +118,7 @@ def test_half_a_file_of_a_settling_is_remembered_until_it_is_put_right(work: Pat
     journal, disk = journal_of(work), Files(work, Listing(work))
     (one,) = journal.unfinished()
     with journal.settling(one.name):
-        journal.begin([Step("b.py", OLD, NEW, (2,))], "00cd")
+        journal.begin([WriteStep("b.py", OLD, NEW, (2,))], "00cd")
         journal.over(["b.py"])
         journal.leave()
         journal.forget(one.name)

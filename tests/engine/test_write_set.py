@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.fakes import MemoryFiles
-from tui.core.edits.disk.disk_plan import DiskPlan
-from tui.core.edits.workspace import Workspace
+from tui.core.document.disk_plan import DiskPlan
+from tui.core.document.workspace import Workspace
 from tui.core.files import MAX_BYTES
 from tui.core.patches.landing import Landing
 from tui.effects.files import Files

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fakes import World
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.core.patches.landing import Landing
 from tui.effects.files import Files
 from tui.effects.listing import Listing

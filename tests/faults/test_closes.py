@@ -29,7 +29,7 @@ from tests.support.server_words import (
 )
 from tests.support.tables import each
 from tests.support.turns import CACHE, PATCH
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 
 READ = function_call("read_file", '{"path":"notes.txt"}')
 OPENING = {**message("", "msg_2"), "content": []}

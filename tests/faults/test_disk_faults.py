@@ -13,8 +13,8 @@ import pytest
 
 from tests.support.killed_writes import AFTER, BEFORE, make, state
 from tests.support.tables import each
-from tui.core.edits.disk.disk_plan import DiskPlan
-from tui.core.edits.disk.unfinished import State
+from tui.core.document.disk_plan import DiskPlan
+from tui.core.document.unfinished_writes import State
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.effects.write_ahead_log import WriteAheadLog

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.killed_writes import AFTER, BEFORE, MIDDLE, OWNER, state
 from tests.support.sources import ROOT
-from tui.core.edits.disk.unfinished import State
+from tui.core.document.unfinished_writes import State
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.effects.write_ahead_log import WriteAheadLog

@@ -12,7 +12,7 @@ from tests.support.nasty_server import Nasty, nasty
 from tests.support.nasty_steps import Step
 from tests.support.server_words import called, function_call, turn
 from tests.support.sockets import at as address_of
-from tui.core.edits.workspace import FileRead
+from tui.core.files import FileRead
 from tui.effects.wire.endpoint import Endpoint
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.linear_stage import LinearStage
 from tests.support.tables import case
-from tui.core.edits.hunk import Decision
+from tui.core.document.hunk import Decision
 from tui.engine.intents import PlaceHunk
 from tui.linear.reading import picked
 from tui.linear.words import numbers_words

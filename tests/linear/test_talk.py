@@ -8,7 +8,7 @@ from tests.support.linear_stage import LinearStage
 from tests.support.tables import case
 from tui.cli.open_app import ring_ends
 from tui.core.conversation import Block, BlockKind
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.core.wire.rate_limits import Limit
 from tui.engine.intents import (
     Answer,

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.support.notations import notations, told
 from tests.support.patches import Disk, edits_of
+from tui.core.document.hunk import PLACED, Decision
 from tui.core.edit_stream.events import Notation
-from tui.core.edits.hunk import PLACED, Decision
 from tui.core.files import FileRead
 from tui.errors import EditRefused
 

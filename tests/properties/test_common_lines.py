@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tui.core.edits.places import NEAREST, Places, kept, nearest
+from tui.core.document.waiting_places import NEAREST, Places, kept, nearest
 from tui.core.patches import placement
 from tui.core.patches.candidates import Tier, line_tier
 from tui.core.patches.placement import Locator, Miss, Search, Spot
 from tui.core.text.buffer import Buffer
 from tui.core.text.indent import indent_change
-from tui.core.text.line_index import LineIndex
-from tui.core.text.row_set import RowSet, bits_of, nearest_behind
+from tui.core.text.line_index import LineIndex, RowSet, bits_of, nearest_behind
 from tui.core.text.rows import file_rows
 
 LINES = st.sampled_from(["", " ", "a", " a", "a ", "\ta", "  a", "b", "a\u2013", "a-"])

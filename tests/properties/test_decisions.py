@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.patches import Disk, edits_of, patch, patch_of
-from tui.core.edits import decisions
-from tui.core.edits.disk.disk_plan import still_text
-from tui.core.edits.hunk import PLACED, Decision
+from tui.core.document import decision_log
+from tui.core.document.disk_plan import still_text
+from tui.core.document.hunk import PLACED, Decision
 from tui.errors import EditRefused
 
 pytestmark = pytest.mark.case("I01")
@@ -29,7 +29,7 @@ SEEDS = st.integers(0, 10**9)
 def packed() -> Iterator[None]:
     """Steps become bytes, as those of very many hunks do."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(decisions, "PACKED", 2)
+        patched.setattr(decision_log, "PACKED", 2)
         yield
 
 
@@ -57,14 +57,14 @@ def still(disk: Disk) -> Still:
             )
         )
     texts = {path: buffer.text() for path, buffer in workspace.buffers.items()}
-    plans = {path: workspace.disk_plan(path).data for path in workspace.ledger.records}
-    for path, record in workspace.ledger.records.items():
+    plans = {path: workspace.disk_plan(path).data for path in workspace.documents.records}
+    for path, record in workspace.documents.records.items():
         if not record.gone:  # backed out in one walk, or hunk by hunk
-            slow = still_text(workspace.ledger, record).planned()
+            slow = still_text(workspace.documents, record).planned()
             assert plans[path] == (None if slow is None else slow.encode())
     plans = {path: data for path, data in plans.items() if data is not None or path in disk.files}
     disk_now = {**disk.files, **{f"plan of {p}": data or b"none" for p, data in plans.items()}}
-    dirty = [path for path in workspace.ledger.records if workspace.is_dirty(path)]
+    dirty = [path for path in workspace.documents.records if workspace.is_dirty(path)]
     return Still(texts, hunks, disk_now, dirty)
 
 
@@ -87,7 +87,7 @@ class Reviewer:
 
     def decide(self) -> bool:
         """One decision; False if it was about nothing."""
-        known = len(self.workspace.ledger.decisions.done)
+        known = len(self.workspace.documents.decisions.done)
         act = self.dice.random()
         if act < 0.45:
             paths = self.workspace.accept(self.ids())
@@ -97,7 +97,7 @@ class Reviewer:
         else:
             paths = self.workspace.undo_turn()
         self.write(paths)
-        return len(self.workspace.ledger.decisions.done) > known
+        return len(self.workspace.documents.decisions.done) > known
 
     def write(self, paths: list[str]) -> None:
         if self.saves:
@@ -142,7 +142,7 @@ def test_decisions_undone_and_done_again_are_exact(disk: Disk, seed: int, saves:
             states.append(still(disk))
     for want in reversed(states[:-1]):
         reviewer.write(disk.workspace.undo_decision())
-        assert not disk.workspace.ledger.decisions.stays
+        assert not disk.workspace.documents.decisions.stays
         assert still(disk) == want
     with pytest.raises(EditRefused):
         disk.workspace.undo_decision()
@@ -167,7 +167,7 @@ def test_whatever_was_undone_rejecting_all_gives_the_input(disk: Disk, seed: int
                 reviewer.write(disk.workspace.undo_decision())
             else:
                 reviewer.write(disk.workspace.redo_decision())
-    while disk.workspace.ledger.decisions.done:
+    while disk.workspace.documents.decisions.done:
         reviewer.write(disk.workspace.undo_decision())
     reviewer.write(disk.workspace.reject())
     assert {path: disk.files.get(path) for path in files} == before
@@ -186,11 +186,11 @@ def test_undoing_a_turn_and_bringing_it_back_is_exact(disk: Disk, seed: int) -> 
     states = []
     while disk.workspace.model_turns:
         states.append(still(disk))
-        turns, known = disk.workspace.model_turns, len(disk.workspace.ledger.decisions.done)
+        turns, known = disk.workspace.model_turns, len(disk.workspace.documents.decisions.done)
         reviewer.write(disk.workspace.undo_turn())
         if (
             disk.workspace.model_turns == turns
-            or len(disk.workspace.ledger.decisions.done) == known
+            or len(disk.workspace.documents.decisions.done) == known
         ):
             return  # a file is where another one was: said so, not done by halves
     for want in reversed(states):

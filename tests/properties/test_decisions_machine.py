@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from tests.properties.test_two_authors_machine import TwoAuthors
-from tui.core.edits.hunk import Decision
+from tui.core.document.hunk import Decision
 from tui.errors import EditRefused
 
 
@@ -57,9 +57,9 @@ class SecondThoughts(TwoAuthors):
         if not known or self.streams:
             return
         text = self.buffer.text()
-        done = len(self.workspace.ledger.decisions.done)
+        done = len(self.workspace.documents.decisions.done)
         self.disk.write(self.workspace.reject([data.draw(st.sampled_from(known))], whole=True))
-        if len(self.workspace.ledger.decisions.done) > done:
+        if len(self.workspace.documents.decisions.done) > done:
             left = self.buffer.text()
             self.let_go |= {token for token in self.tokens if token not in left}
             self.disk.write(self.workspace.undo_decision())
@@ -79,7 +79,7 @@ class SecondThoughts(TwoAuthors):
         assert self.workspace.last_decision() is None
         self.what_was_typed_is_there()
         accepted = [h for h in self.workspace.hunks if h.decision is Decision.ACCEPTED]
-        assert all(h in self.workspace.ledger.records[h.path].live for h in accepted)
+        assert all(h in self.workspace.documents.records[h.path].live for h in accepted)
         super().teardown()
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.edit_streams import joined, run
 from tests.support.tables import each
+from tui.core.document.hunk import Kind
 from tui.core.edit_stream import Channel, Format, parser_for
 from tui.core.edit_stream.events import (
     Cut,
@@ -27,7 +28,6 @@ from tui.core.edit_stream.events import (
     SectionEnd,
     SectionStart,
 )
-from tui.core.edits.hunk import Kind
 
 CHANNELS: list[Channel] = ["custom", "function", "text"]
 FORMATS: list[Format] = [

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Channel, Format
-from tui.core.edits.workspace import Workspace
 from tui.core.files import FileRead
 from tui.core.patches.landing import Landing
 

@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import texts
-from tui.core.edits.hunk import OPEN, PLACED, Decision, Hunk
+from tui.core.document.hunk import OPEN, PLACED, Decision, Hunk
 from tui.core.wire.events import CALL_OUTPUTS
 from tui.engine import intents
 from tui.engine.ports import PatchTool, RoleSpec

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.support.notations import edited, notations, told
 from tests.support.patches import Disk, Edit, edits_of, pieces
+from tui.core.document.hunk import Stage
 from tui.core.edit_stream.events import Notation
-from tui.core.edits.hunk import Stage
 from tui.core.text.buffer import Buffer
 from tui.core.text.rows import file_rows, rows_text
 from tui.core.unsaved import typed_text
@@ -44,7 +44,7 @@ def far(edits: list[Edit], count: int, reach: int = 4) -> list[int]:
 
 def held_text(disk: Disk) -> str:
     """The text of hunks that was not saved, as the user has typed in it."""
-    record = disk.workspace.ledger.records["a.txt"]
+    record = disk.workspace.documents.records["a.txt"]
     rows = [(hunk.start.line, hunk.end.line) for hunk in record.held if hunk.start and hunk.end]
     return "".join(rows_text(record.buffer, first, last) for first, last in rows)
 
@@ -76,7 +76,7 @@ def test_g01_what_the_user_types_is_there_at_the_end_whatever_is_decided(data, s
     disk.workspace.reject(data.draw(st.lists(st.sampled_from(range(1, 9)), max_size=4)))
     plan = disk.workspace.disk_plan("a.txt")
     assert plan.data is not None
-    typed = typed_text(disk.workspace.ledger, "a.txt")
+    typed = typed_text(disk.workspace.documents, "a.txt")
     kept = typed.file() if typed else None
     assert kept is not None
     saved, kept_text = plan.data.decode(), kept.data.decode()

@@ -16,10 +16,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from tests.support.notations import edited, notations, told
 from tests.support.patches import Disk, edits_of
+from tui.core.document.disk_plan import still_text
+from tui.core.document.hunk import PLACED, Decision
+from tui.core.document.workspace import undo_stopped
 from tui.core.edit_stream.events import Notation
-from tui.core.edits.disk.disk_plan import still_text
-from tui.core.edits.hunk import PLACED, Decision
-from tui.core.edits.workspace import undo_stopped
 from tui.core.files import FileRead
 from tui.core.patches.landing import Landing
 from tui.core.text.rows import rows_text
@@ -38,7 +38,7 @@ class TwoAuthors(RuleBasedStateMachine):
         super().__init__()
         self.disk = Disk({PATH: "\n".join([*START, ""]).encode()})
         self.workspace = self.disk.workspace
-        self.workspace.ledger.ask = True
+        self.workspace.documents.ask = True
         self.buffer = self.workspace.open(PATH)
         self.streams: list[tuple[Landing, str]] = []
         self.sent = list(START)
@@ -100,7 +100,7 @@ class TwoAuthors(RuleBasedStateMachine):
         self.disk.write([PATH])
         if PATH not in self.workspace.conflicts:
             held = self.held()
-            record = self.workspace.ledger.records[PATH]
+            record = self.workspace.documents.records[PATH]
             assert record.planned is not None
             assert self.workspace.is_dirty(PATH) == bool(record.planned[2])
             text = self.disk.files[PATH].decode()
@@ -109,7 +109,7 @@ class TwoAuthors(RuleBasedStateMachine):
 
     def held(self) -> str:
         """The text of hunks that does not come apart from what the user typed in it."""
-        record = self.workspace.ledger.records[PATH]
+        record = self.workspace.documents.records[PATH]
         self.workspace.disk_plan(PATH)
         assert record.planned is not None
         rows = [
@@ -197,7 +197,7 @@ class TwoAuthors(RuleBasedStateMachine):
         self.workspace.outside_change(PATH, read)
         if PATH in self.workspace.conflicts and theirs:
             text = self.buffer.text()
-            if self.workspace.ledger.records[PATH].landing is not None:
+            if self.workspace.documents.records[PATH].landing is not None:
                 with pytest.raises(EditRefused, match="a model writes in"):
                     self.workspace.outside_change(PATH, read, theirs=True)
                 assert self.buffer.text() == text
@@ -223,13 +223,13 @@ class TwoAuthors(RuleBasedStateMachine):
     def the_disk_gets_what_was_typed(self) -> None:
         plan = self.workspace.disk_plan(PATH)
         assert plan.data is not None
-        record = self.workspace.ledger.records[PATH]
-        slow, hunks = still_text(self.workspace.ledger, record).apart()
+        record = self.workspace.documents.records[PATH]
+        slow, hunks = still_text(self.workspace.documents, record).apart()
         assert (slow.encode(), hunks) == (plan.data, record.planned and record.planned[2])
         text, held = plan.data.decode(), self.held()
         tokens = [token for token in self.tokens if token not in held]
         assert [text.count(token) for token in tokens] == [1] * len(tokens)
-        typed = typed_text(self.workspace.ledger, PATH)
+        typed = typed_text(self.workspace.documents, PATH)
         kept = typed.file() if typed else None
         assert kept is not None
         text = kept.data.decode()

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from tests.properties.test_decisions import SEEDS, Reviewer, benches, still
 from tests.support.notations import edited
 from tests.support.patches import Disk, edits_of, patch_of
-from tui.core.edits.hunk import Hunk
+from tui.core.document.hunk import Hunk
 
 
 def standing(disk: Disk, path: str) -> list[Hunk]:
-    record = disk.workspace.ledger.records[path]
+    record = disk.workspace.documents.records[path]
     return [] if record.gone else [*record.live]
 
 
@@ -45,7 +45,7 @@ def test_all_and_none_are_the_texts_that_are_known(
         reviewer.decide()
     workspace = disk.workspace
     known = still(disk)
-    for path, record in workspace.ledger.records.items():
+    for path, record in workspace.documents.records.items():
         here = standing(disk, path)
         if record.gone:
             continue
@@ -70,12 +70,12 @@ def test_what_is_left_out_is_as_if_it_were_rejected(
     here = standing(disk, "a.txt")
     out = data.draw(st.sets(st.sampled_from(here))) if here else set()
     for hunk in here:
-        if out.intersection(workspace.ledger.layers[hunk.id].below):
+        if out.intersection(workspace.documents.layers[hunk.id].below):
             out.add(hunk)
     kept = [hunk.id for hunk in here if hunk not in out]
     text = workspace.with_hunks("a.txt", kept)
     workspace.reject([hunk.id for hunk in out])
-    assert (text or b"") == workspace.ledger.records["a.txt"].buffer.encode()
+    assert (text or b"") == workspace.documents.records["a.txt"].buffer.encode()
 
 
 def test_what_the_user_typed_is_there_and_the_deletion_is_a_hunk_too() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.review_session import ReviewSession
 from tests.support.scripted_app import exercise
 from tests.support.scripted_session import ScriptedSession
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 
 
 def first() -> ScriptedSession:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from tui.core.edits.hunk import PLACED, Hunk, Kind
+from tui.core.document.hunk import PLACED, Hunk, Kind
 
 _MARKER = re.compile(r"\s*\*\*\*\s*(End|Begin|Add|Update|Delete|Move)\b")
 _COUNTS = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")

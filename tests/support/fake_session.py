@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tests.support.fake_folders import FakeFolders
-from tui.core.edits.journal import History
-from tui.core.edits.workspace import FileRead, Workspace
+from tui.core.document.undo_log import UndoLog
+from tui.core.document.workspace import Workspace
+from tui.core.files import FileRead
 from tui.core.meter import Meter
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Change, Position
@@ -26,14 +27,14 @@ class FakeWorkspace(Workspace):
         self.lines_kind: dict[str, dict[int, str]] = {}
         self.ghosts: dict[str, tuple[int, list[str]]] = {}
         self.dirty: set[str] = set()
-        self.histories: dict[str, History] = {}
+        self.histories: dict[str, UndoLog] = {}
 
     def open(self, path: str) -> Buffer:
         if path not in self.buffers:
             if path not in self.files:
                 raise EditRefused(f"{path} is binary; duetto shows text files only.")
             self.buffers[path] = Buffer(path, self.files[path])
-            self.histories[path] = History()
+            self.histories[path] = UndoLog()
         return self.buffers[path]
 
     def edit(self, path: str, start: Position, end: Position, text: str, group: str = "") -> Change:

@@ -9,8 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
-from tui.core.edits.workspace import FileRead
-from tui.core.files import Prepared
+from tui.core.files import FileRead, Prepared
 from tui.core.programs import RunResult
 from tui.core.wire.events import (
     Completed,

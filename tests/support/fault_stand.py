@@ -19,7 +19,7 @@ from tests.support.seat import Seat
 from tests.support.server_words import called, created, patch_call, spoken, turn
 from tests.support.turns import CACHE, PATCH
 from tui.core.conversation import BlockKind
-from tui.core.edits.workspace import FileRead
+from tui.core.files import FileRead
 from tui.core.wire.address import Address
 from tui.core.wire.endpoint_facts import Capabilities
 from tui.effects.system import MonotonicClock

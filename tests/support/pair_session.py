@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from tests.support.scripted_session import ScriptedSession
+from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Format
-from tui.core.edits.workspace import Workspace
 from tui.core.files import FileRead
 from tui.core.patches.landing import Landing
 from tui.engine.intents import Accept, CloseFile, Intent, Reject, SaveFile

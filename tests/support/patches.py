@@ -8,8 +8,9 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
+from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Format
-from tui.core.edits.workspace import FileRead, Workspace
+from tui.core.files import FileRead
 from tui.core.patches.landing import Landing
 
 

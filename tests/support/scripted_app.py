@@ -10,7 +10,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from tests.support.scripted_session import ScriptedSession
-from tui.core.edits.hunk import Decision, Stage
+from tui.core.document.hunk import Decision, Stage
 from tui.ui.app import DuettoApp
 
 ANSWER = """I'll guard every mutation with **one lock**, and keep `put` short.

@@ -8,8 +8,8 @@ from typing import cast
 
 from tests.support.fake_folders import FakeFolders
 from tui.core.conversation import Block, BlockKind, BlockState, Transcript
-from tui.core.edits.hunk import Decision, Hunk, Stage
-from tui.core.edits.workspace import Workspace
+from tui.core.document.hunk import Decision, Hunk, Stage
+from tui.core.document.workspace import Workspace
 from tui.core.files import FileRead
 from tui.core.meter import Meter
 from tui.core.text.buffer import Buffer, Mark
@@ -234,7 +234,7 @@ class ScriptedSession(ScriptedState):
         for hunk in self.workspace.hunks:
             if hunk.decidable and (intent.hunk_ids is None or hunk.id in intent.hunk_ids):
                 hunk.decision = made
-        self.workspace.roster.reviewed()
+        self.workspace.hunk_list.reviewed()
         self.scripted.revision += 1
 
     def drain(self) -> Notices:
@@ -318,7 +318,7 @@ class ScriptedSession(ScriptedState):
         hunk = Hunk(number, 1, "call-1", path, stage=stage, added=added, removed=removed)
         if line is not None:
             hunk.start, hunk.end = Mark(line), Mark(line + 1)
-        self.workspace.roster.add(hunk)
+        self.workspace.hunk_list.add(hunk)
         self.scripted.revision += 1
         self.changed()
         return hunk

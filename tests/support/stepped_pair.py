@@ -11,8 +11,8 @@ from textual.pilot import Pilot
 from tests.support.painted_rows import check
 from tests.support.pair_session import PairSession
 from tests.support.scripted_app import scripted_app
+from tui.core.document.hunk import Hunk
 from tui.core.edit_stream import Format
-from tui.core.edits.hunk import Hunk
 from tui.core.text.buffer import Buffer
 from tui.ui.app import DuettoApp
 from tui.ui.editor.editor import Editor

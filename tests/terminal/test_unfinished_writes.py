@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.terminal import Terminal
-from tui.core.edits.disk.unfinished import Step
+from tui.core.document.unfinished_writes import WriteStep
 from tui.effects.write_ahead_log import WriteAheadLog
 
 pytestmark = pytest.mark.case("H08")
@@ -25,7 +25,7 @@ def work(tmp_path: Path) -> Path:
     for name, data in {"a.py": NEW, "b.py": OLD, "c.py": b"mine\n"}.items():
         (folder / name).write_bytes(data)
     journal = WriteAheadLog(tmp_path / "home" / "state", str(folder))
-    journal.begin([Step(f"{name}.py", OLD, NEW, (1,)) for name in "abc"], "00ab")
+    journal.begin([WriteStep(f"{name}.py", OLD, NEW, (1,)) for name in "abc"], "00ab")
     journal.leave()
     return folder
 

@@ -16,7 +16,7 @@ from tests.support.scripted_session import ScriptedSession
 from tests.support.sources import package
 from tests.support.tables import each
 from tui.cli.open_app import less_motion
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.engine.intents import Interrupt
 from tui.ui import stylesheets, theme
 from tui.ui.app import DuettoApp

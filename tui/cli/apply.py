@@ -15,9 +15,9 @@ import msgspec
 from msgspec.structs import replace
 
 from tui.cli.process import text_of
-from tui.core.edits.hunk import PLACED, Hunk, Kind
-from tui.core.edits.places import nearest
-from tui.core.edits.workspace import Workspace
+from tui.core.document.hunk import PLACED, Hunk, Kind
+from tui.core.document.waiting_places import nearest
+from tui.core.document.workspace import Workspace
 from tui.core.files import FileRead
 from tui.core.inert_text import inert
 from tui.core.patches.landing import Landing
@@ -219,7 +219,7 @@ def _applied(files: Files, patch: str, flags: ApplyFlags) -> Outcome:
     for words in unfinished:
         click.echo(f"duetto: {inert(words)}", err=True)
     workspace = Workspace(read, files.root, files.named_root)
-    workspace.ledger.names = files.listing
+    workspace.documents.names = files.listing
     landing = Landing(workspace, turn=1, call_id=CALL_ID, channel="custom", fmt=flags.format)
     size = flags.chunk or max(1, len(patch))
     for at in range(0, len(patch), size):

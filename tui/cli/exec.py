@@ -21,7 +21,7 @@ from tui.cli.options import ModelFlags, model_options, record_option, settings_f
 from tui.cli.process import text_of
 from tui.cli.target import target_of
 from tui.core.conversation import Block, BlockKind
-from tui.core.edits.hunk import OPEN, PLACED, Decision, Hunk, Stage
+from tui.core.document.hunk import OPEN, PLACED, Decision, Hunk, Stage
 from tui.core.inert_text import PROSE, inert
 from tui.core.meter import MeterView
 from tui.core.wire.events import Usage

@@ -12,10 +12,9 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from tui.core.edits.hunk import OPEN, Decision, Hunk, Stage
-from tui.core.edits.telling.presence import Presence
-from tui.core.edits.telling.report import Account, Quota, shown
-from tui.core.edits.workspace import UserChange
+from tui.core.document.file_record import UserChange
+from tui.core.document.hunk import OPEN, Decision, Hunk, Stage
+from tui.core.document.report import HunkAccount, Presence, QuoteQuota, shown
 from tui.core.files import file_block
 from tui.core.steps import Work, finished, in_parts
 from tui.core.text.buffer import Buffer
@@ -180,7 +179,7 @@ def _where(file: FileInContext) -> str:
     return words + ")"
 
 
-def hunks_message(changes: Changes, account: Account) -> Work[list[str]]:
+def hunks_message(changes: Changes, account: HunkAccount) -> Work[list[str]]:
     """What `changes_message` says of answers and hunks; nothing is changed by it."""
     parts = []
     if changes.cut is not None:
@@ -197,7 +196,7 @@ def hunks_message(changes: Changes, account: Account) -> Work[list[str]]:
 
 
 def changes_message(
-    changes: Changes, account: Account, of_hunks: Sequence[str] | None = None
+    changes: Changes, account: HunkAccount, of_hunks: Sequence[str] | None = None
 ) -> str:
     """What changed since the last request, one paragraph a kind; empty if nothing did.
 
@@ -223,7 +222,7 @@ def _cut_words(cut: CutAnswer, hunks: Iterable[Hunk], *, kept: bool) -> str:
     return head if told or kept else f"{head}\nNone of it changed a file."
 
 
-def _prose_words(patch: PatchInProse, account: Account) -> Work[str]:
+def _prose_words(patch: PatchInProse, account: HunkAccount) -> Work[str]:
     """Of a patch in a message, what its hunks do not say."""
     whole = not (patch.failure or patch.was_cut)
     if whole and not (yield from account.lost(patch.hunks)):
@@ -232,7 +231,7 @@ def _prose_words(patch: PatchInProse, account: Account) -> Work[str]:
     return f"In your message, {words}"
 
 
-def user_edit(edit: UserChange, quota: Quota) -> str:
+def user_edit(edit: UserChange, quota: QuoteQuota) -> str:
     """One region that the user changed, as removed and added lines."""
     removed = [f"-{line}" for line in edit.old_text.splitlines()]
     added = [f"+{line}" for line in edit.new_text.splitlines()]
@@ -240,7 +239,7 @@ def user_edit(edit: UserChange, quota: Quota) -> str:
     return f"{where}:\n" + quota.take("\n".join(removed + added))
 
 
-def _edits(edits: Sequence[UserChange], quota: Quota) -> list[str]:
+def _edits(edits: Sequence[UserChange], quota: QuoteQuota) -> list[str]:
     """Regions that somebody changed: quoted as far as they may be, the others by their lines."""
     parts: list[str] = []
     places: dict[str, list[str]] = {}

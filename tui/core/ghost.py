@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tui.core.edits.hunk import OPEN, Decision, Hunk
+from tui.core.document.hunk import OPEN, Decision, Hunk
 
 GHOST_TOKENS_S = 50.0
 _MOST_STEPS = 20_000

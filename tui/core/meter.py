@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from tui.core.edits.hunk import Hunk
+from tui.core.document.hunk import Hunk
 from tui.core.ghost import GhostPlace, GhostStretch, Trail, Written, written
 from tui.core.wire.events import Usage
 

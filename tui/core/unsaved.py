@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 
-from tui.core.edits.disk.disk_plan import StillText, still_text
-from tui.core.edits.disk.outside import replace_as_user
-from tui.core.edits.ledger import Ledger
+from tui.core.document.disk_changes import replace_as_user
+from tui.core.document.disk_plan import StillText, still_text
+from tui.core.document.documents import Documents
 from tui.core.files import ascii_shown
 from tui.core.text.buffer import Buffer, Form, form_of, plain_text
 from tui.core.text.merge import merge3
@@ -95,15 +95,15 @@ def _encoded(text: Buffer) -> bytes:
     return b"".join(pieces)
 
 
-def typed_text(ledger: Ledger, path: str) -> TypedText | None:
+def typed_text(documents: Documents, path: str) -> TypedText | None:
     """What would be lost of an open file; None: nothing. Costs a copy of lists.
 
     Raises whatever a bug raises.
     """
-    record = ledger.records[path]
+    record = documents.records[path]
     if record.view or record.gone:
         return None
-    return TypedText(path, still_text(ledger, record), record.disk)
+    return TypedText(path, still_text(documents, record), record.disk)
 
 
 def all_of(buffer: Buffer) -> TypedText:
@@ -125,7 +125,7 @@ def _kept_text(file: UnsavedFile) -> str:
         raise EditRefused(f"what was kept of '{ascii_shown(file.path)}' is not UTF-8") from None
 
 
-def bring_back(ledger: Ledger, file: UnsavedFile) -> bool:
+def bring_back(documents: Documents, file: UnsavedFile) -> bool:
     """Put a kept text into its buffer, as an edit of the user's own that undo takes back.
 
     What came into the buffer or the file since then stays where it touches other lines.
@@ -136,12 +136,14 @@ def bring_back(ledger: Ledger, file: UnsavedFile) -> bool:
     """
     kept = _kept_text(file)
     before = "" if file.before is None else file.before.decode("utf-8", "replace")
-    path = ledger.real(file.path)
-    missing = path not in ledger.buffers and ledger.read(path).data is None
-    record = ledger.create(path) if missing else ledger.open(path)
+    path = documents.real(file.path)
+    missing = path not in documents.buffers and documents.read(path).data is None
+    record = documents.create(path) if missing else documents.open(path)
     if missing:
         record.buffer.form = form_of(kept)
     mine = plain_text(kept)
     merged = merge3(plain_text(before), mine, whole_text(record.buffer))
-    replace_as_user(ledger, record, mine if merged is None else merged, f"rescue:{ledger.revision}")
+    replace_as_user(
+        documents, record, mine if merged is None else merged, f"rescue:{documents.revision}"
+    )
     return merged is not None

@@ -30,7 +30,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from tui.core.edits.disk.unfinished import Step, Unfinished
+from tui.core.document.unfinished_writes import Unfinished, WriteStep
 from tui.core.files import checked_path
 from tui.errors import EditRefused, FileRefused
 
@@ -60,7 +60,7 @@ class _Image(Struct):
 
 
 class _LoggedStep(Struct):
-    """A `Step` without its bytes."""
+    """A `WriteStep` without its bytes."""
 
     path: str
     before: _Image | None
@@ -94,7 +94,7 @@ class WriteAheadLog:
         self._settled = ""
         """The journal of a dead duetto that this one settles."""
 
-    def begin(self, steps: Sequence[Step], mark: str = "", *, durable: bool = True) -> None:
+    def begin(self, steps: Sequence[WriteStep], mark: str = "", *, durable: bool = True) -> None:
         """These files are about to be changed; returns when that is on the disk.
 
         Not ``durable``: when the system has it, which outlives a kill but no power cut. That is
@@ -262,7 +262,7 @@ class WriteAheadLog:
         self._file, self._name = -1, ""
 
 
-def _record(steps: Sequence[Step], mark: str, *, again: bool) -> bytes:
+def _record(steps: Sequence[WriteStep], mark: str, *, again: bool) -> bytes:
     """A set as it stands in the journal: a line that describes it, and the images."""
     described = [
         _LoggedStep(step.path, _described(step.before), _described(step.after), *_rest(step))
@@ -272,7 +272,7 @@ def _record(steps: Sequence[Step], mark: str, *, again: bool) -> bytes:
     return b"".join([_line(_LogLine(tuple(described), mark, again=again)), *images, b"\n"])
 
 
-def _rest(step: Step | _LoggedStep) -> tuple[tuple[int, ...], tuple[str, ...], int | None]:
+def _rest(step: WriteStep | _LoggedStep) -> tuple[tuple[int, ...], tuple[str, ...], int | None]:
     return step.hunks, step.folders, step.mode
 
 
@@ -284,7 +284,7 @@ def _described(image: bytes | None) -> _Image | None:
     return None if image is None else _Image(len(image), hashlib.sha256(image).hexdigest())
 
 
-def _sets(data: bytes) -> Iterator[tuple[tuple[Step, ...], _LogLine]]:
+def _sets(data: bytes) -> Iterator[tuple[tuple[WriteStep, ...], _LogLine]]:
     """The sets of a journal; one that is not whole was not begun, and nothing stands behind it.
 
     Raises EditRefused: a path that leads out of the workspace.
@@ -296,7 +296,7 @@ def _sets(data: bytes) -> Iterator[tuple[tuple[Step, ...], _LogLine]]:
             for step in line.steps:
                 before, at = _image(data, at, step.before)
                 after, at = _image(data, at, step.after)
-                steps.append(Step(checked_path(step.path), before, after, *_rest(step)))
+                steps.append(WriteStep(checked_path(step.path), before, after, *_rest(step)))
             if steps and data[at : at + 1] != b"\n":
                 break
             if steps:
@@ -310,7 +310,7 @@ def _sets(data: bytes) -> Iterator[tuple[tuple[Step, ...], _LogLine]]:
         yield last
 
 
-def _marked(step: Step, over: Collection[str]) -> Step:
+def _marked(step: WriteStep, over: Collection[str]) -> WriteStep:
     return msgspec.structs.replace(step, in_place=True) if step.path in over else step
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal, NamedTuple
 
-from tui.core.edits.decisions import Entry
-from tui.core.edits.hunk import OPEN, Decision, Hunk, Kind, Need, Stage
-from tui.core.edits.workspace import Workspace
+from tui.core.document.decision_log import DecisionEntry
+from tui.core.document.hunk import OPEN, Decision, Hunk, Kind, Need, Stage
+from tui.core.document.workspace import Workspace
 from tui.core.steps import Work, picked
 from tui.engine import intents
 from tui.engine.intents import Intent
@@ -76,7 +76,7 @@ class HunkDecisions:
         self._catalogue = saving.catalogue
         self._workspace: Workspace = state.workspace
         self._workspace.on_landed = self._landed
-        self._made = self._workspace.ledger.decisions
+        self._made = self._workspace.documents.decisions
         self._mode = mode
         self._can_ask = can_ask
         self._asked: set[Hunk] = set()
@@ -119,7 +119,7 @@ class HunkDecisions:
     def _count(self, hunk_ids: Sequence[int] | None) -> int:
         """How many hunks these are (None: all that can be decided on)."""
         if hunk_ids is None:
-            return self._workspace.roster.tally.needs[Need.DECISION]
+            return self._workspace.hunk_list.tally.needs[Need.DECISION]
         return len(hunk_ids)
 
     def _size(self, *, again: bool = False) -> int:
@@ -197,7 +197,7 @@ class HunkDecisions:
 
     def _reject(self, hunk_ids: tuple[int, ...] | None, words: str) -> Work[None]:
         """Reject what can be; where the user typed, ask what is to stay (I02)."""
-        chosen = yield from self._workspace.roster.chosen(hunk_ids)
+        chosen = yield from self._workspace.hunk_list.chosen(hunk_ids)
         made = (
             (yield from picked(chosen, lambda one: one.kind is Kind.ADD)) if self._can_ask else []
         )
@@ -217,7 +217,7 @@ class HunkDecisions:
 
     def _tell_of_open(self, hunk_ids: Sequence[int] | None) -> Work[None]:
         """Hunks that were named and are still coming in cannot be decided on."""
-        roster = self._workspace.roster
+        roster = self._workspace.hunk_list
         if not hunk_ids or not roster.tally.needs[Need.END]:
             return
         if landing := (yield from picked((yield from roster.chosen(hunk_ids)), _is_landing)):
@@ -305,7 +305,7 @@ class HunkDecisions:
         )
 
     def _redo_decision(self) -> Work[None]:
-        again = self._workspace.ledger.decisions.undone
+        again = self._workspace.documents.decisions.undone
         entry = self._workspace.last_decision(again=True)
         what = "Decided again" if again else "Brought back"
         summary = entry.summary if again and entry else f"turn {entry.turn}" if entry else ""
@@ -326,14 +326,14 @@ class HunkDecisions:
             yield from self._write_turn(paths, unsaved)
         elif self._mode == "on-accept":
             yield from self._saving.writing(dict.fromkeys(paths, False))
-        stays = self._workspace.ledger.decisions.stays
+        stays = self._workspace.documents.decisions.stays
         why = f"{len(stays)} stay as they are: {stays[0]}" if stays else ""
         severity: Literal["information", "warning"] = "warning" if stays else "information"
         self._state.trouble(Trouble(f"{what}: {summary}", why, severity=severity))
 
     def _landed(self, hunks: Sequence[Hunk], whole: bool) -> None:
         """A patch has ended: accept what nobody need look at, if the user wants that (I07)."""
-        removals = self._workspace.ledger.removals if hunks else ()
+        removals = self._workspace.documents.removals if hunks else ()
         own = (hunk for hunk in removals if hunk.call_id == hunks[0].call_id)
         moves = [hunk for hunk in own if hunk.kind is Kind.MOVE]
         for hunk in moves:
@@ -370,12 +370,12 @@ class HunkDecisions:
 
     def _unsaved(self) -> set[str]:
         """Of the files that a model worked on, those that are not on the disk as they are."""
-        ledger = self._workspace.ledger
-        paths = {*ledger.roster.paths(), *(hunk.target for hunk in ledger.removals)}
+        documents = self._workspace.documents
+        paths = {*documents.hunk_list.paths(), *(hunk.target for hunk in documents.removals)}
         return {path for path in paths if self._workspace.is_dirty(path)}
 
 
-def _is_turn(entry: Entry | None) -> bool:
+def _is_turn(entry: DecisionEntry | None) -> bool:
     return entry is not None and entry.verb == "turn"
 
 
@@ -414,7 +414,7 @@ class Memory:
 
     def _is_worth_it(self) -> bool:
         many = len(self._workspace.hunks) - self._seen > MANY
-        return many and not self._workspace.roster.tally.waiting
+        return many and not self._workspace.hunk_list.tally.waiting
 
     def _wait_no_more(self) -> None:
         self._waits = False

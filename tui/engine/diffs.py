@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tui.core.edits.disk.disk_plan import still_text
-from tui.core.edits.hunk import Decision, Hunk, Kind
+from tui.core.document.disk_plan import still_text
+from tui.core.document.hunk import Decision, Hunk, Kind
 from tui.core.files import FileRead, decoded
 from tui.core.text.buffer import Buffer, plain_text, split_text
 from tui.engine.intents import Against
@@ -113,13 +113,13 @@ class Diffs:
         )
         if (began := self._began.get(source)) is not None:
             return _FileText(began[1])
-        record = self._workspace.ledger.records.get(path)
+        record = self._workspace.documents.records.get(path)
         if record is None or record.view:
             return _FileText(None, f"'{path}' was not open in this turn")
         deleted = next((h for h in self._hunks() if h.path == path and h.kind is Kind.DELETE), None)
         if record.gone:
             return _FileText(None if deleted is None else split_text(deleted.base)[0])
-        still = still_text(self._workspace.ledger, record)
+        still = still_text(self._workspace.documents, record)
         stood = tuple(one._replace(is_open=one.hunk.turn >= self._turn) for one in still.stood)
         made = any(h.kind is Kind.ADD and h.path == path and not h.base for h in self._hunks())
         text = replace(still, stood=stood).backed_out()

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 
-from tui.core.edits.disk.outside import doubt, follow, is_formatted, outside_change
-from tui.core.edits.workspace import FileRead, Workspace
-from tui.core.files import FolderEntry, GitStates, summed
+from tui.core.document.disk_changes import doubt, follow, is_formatted, outside_change
+from tui.core.document.workspace import Workspace
+from tui.core.files import FileRead, FolderEntry, GitStates, summed
 from tui.core.text.change_set import Author
 from tui.engine import intents
 from tui.engine.notices import Trouble
@@ -103,7 +103,7 @@ class DiskChanges:
         held = []
         for path in paths:
             self._look(path)
-            record = self._workspace.ledger.records.get(path)
+            record = self._workspace.documents.records.get(path)
             known = record is not None and not record.gone and path not in self._workspace.conflicts
             if known and record is not None and record.disk is not None:
                 self.held[path] = record.disk
@@ -133,8 +133,8 @@ class DiskChanges:
 
         It is, as far as it fits what was typed meanwhile; the rest of it comes with the next save.
         """
-        ledger, read = self._workspace.ledger, self._files.read(path)
-        record = ledger.records.get(path)
+        documents, read = self._workspace.documents, self._files.read(path)
+        record = documents.records.get(path)
         if record is None or record.gone:  # its text goes, whatever became of it
             if record is not None and read.data is not None and record.disk is not None:
                 record.disk = read.data
@@ -143,15 +143,15 @@ class DiskChanges:
             record.disk = started  # it was read again meanwhile, and changed
         if read.data == record.disk:
             return
-        if author is Author.TOOL and not is_formatted(ledger, path, read):
+        if author is Author.TOOL and not is_formatted(documents, path, read):
             author = Author.DISK
             what, step = f"The formatter left no text in {path}", "your text is still here"
             self._state.trouble(Trouble(what, "", step, severity="warning"))
         if author is Author.TOOL:
-            outside_change(ledger, path, read, author)
+            outside_change(documents, path, read, author)
             self._state.touched(path)
         else:
-            doubt(ledger, path)
+            doubt(documents, path)
             self._doubtful[path] = read.data
         if path in self._workspace.conflicts:
             self.conflict(path)
@@ -197,16 +197,16 @@ class DiskChanges:
         known = path in self._workspace.conflicts
         if known and (read.refusal or read.data == self._doubtful.get(path, b"\0")):
             return
-        ledger, rights = self._workspace.ledger, self._workspace.read_only(path)
-        record = ledger.records[path]
+        documents, rights = self._workspace.documents, self._workspace.read_only(path)
+        record = documents.records[path]
         if not known and not record.view and read.data == record.disk:
-            outside_change(ledger, path, read)  # an echo; the rights may have changed
+            outside_change(documents, path, read)  # an echo; the rights may have changed
             if bool(self._workspace.read_only(path)) != bool(rights):
                 self._rights(path)
             return
         # it may be a link to a secret now, or say what is ignored
         self._catalogue.expire(path)
-        outside_change(ledger, path, read)
+        outside_change(documents, path, read)
         if record.view and read.data is None and not read.head:
             self._lost_sight(path, read.refusal)
         if path in self._workspace.conflicts and not known:
@@ -235,7 +235,7 @@ class DiskChanges:
         """Where files that are gone lie now, by their bytes: each if there is one such place."""
         wanted: dict[bytes, list[str]] = {}
         for path in gone:
-            data = self._workspace.ledger.records[path].disk
+            data = self._workspace.documents.records[path].disk
             if data:
                 wanted.setdefault(data, []).append(path)
         places: dict[str, list[str]] = {}
@@ -263,7 +263,7 @@ class DiskChanges:
         if answer.result() != FOLLOW:
             return
         try:
-            follow(self._workspace.ledger, path, self._files.read(target), target)
+            follow(self._workspace.documents, path, self._files.read(target), target)
         except EditRefused as error:
             self._state.trouble(Trouble(f"{path} was not followed", str(error)))
             return

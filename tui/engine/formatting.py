@@ -11,7 +11,7 @@ import asyncio
 import shlex
 from collections.abc import Iterable, Sequence
 
-from tui.core.edits.workspace import Workspace
+from tui.core.document.workspace import Workspace
 from tui.core.text.change_set import Author
 from tui.engine.disk_changes import DiskChanges
 from tui.engine.notices import Trouble
@@ -84,7 +84,7 @@ class Formatting:
 
     def _ready(self) -> list[str]:
         """The due files in which no model is writing."""
-        records, busy = self._workspace.ledger.records, self._workspace.ledger.busy
+        records, busy = self._workspace.documents.records, self._workspace.documents.busy
         return [
             path
             for path in self._due

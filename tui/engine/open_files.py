@@ -290,7 +290,7 @@ class OpenFiles:
 
     def _introduce(self, path: str) -> None:
         """Say once, when it comes into sight, what is unusual about a file."""
-        why, record = self.workspace.read_only(path), self.workspace.ledger.records[path]
+        why, record = self.workspace.read_only(path), self.workspace.documents.records[path]
         if path in self._said or not (why or record.blank):
             return
         self._said.add(path)
@@ -349,7 +349,7 @@ class OpenFiles:
             selection=selection if active else None,
             private=self.privacy(path),
             read_only=self.workspace.read_only(path),
-            view=self.workspace.ledger.quotable(path) is None,
+            view=self.workspace.documents.quotable(path) is None,
         )
 
     @property

@@ -12,9 +12,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from tui.core.edits.disk.unfinished import Step, Unfinished
-from tui.core.edits.workspace import FileRead
-from tui.core.files import FolderEntry, GitState, Prepared
+from tui.core.document.unfinished_writes import Unfinished, WriteStep
+from tui.core.files import FileRead, FolderEntry, GitState, Prepared
 from tui.core.price import Quote, SameTiers
 from tui.core.programs import RunResult as RunResult
 from tui.core.stamping import Stamp, no_stamp
@@ -207,7 +206,7 @@ class WorkspaceFiles(Protocol):
 class WriteLog(Protocol):
     """What is about to be written, on the disk before it is (effects.write_journal)."""
 
-    def begin(self, steps: Sequence[Step], mark: str = "", *, durable: bool = True) -> None:
+    def begin(self, steps: Sequence[WriteStep], mark: str = "", *, durable: bool = True) -> None:
         """These files are about to be changed. Raises FileRefused: nothing may be changed.
 
         Not ``durable``: it has to outlive a kill, but no power cut.

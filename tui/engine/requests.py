@@ -19,12 +19,11 @@ from tui.core.context import (
     hunks_message,
 )
 from tui.core.conversation import History, HistoryEntry, Item
-from tui.core.edits.file_record import FileRecord
-from tui.core.edits.hunk import OPEN, Decision, Need
-from tui.core.edits.ledger import Ledger
-from tui.core.edits.roster import FileTally
-from tui.core.edits.telling.presence import presence
-from tui.core.edits.telling.report import Account, file_sha, sha_of
+from tui.core.document.documents import Documents
+from tui.core.document.file_record import FileRecord
+from tui.core.document.hunk import OPEN, Decision, Need
+from tui.core.document.hunk_list import HunksOfFile
+from tui.core.document.report import HunkAccount, file_sha, presence, sha_of
 from tui.core.files import FileRead
 from tui.core.instructions import instructions, tools
 from tui.core.steps import Work, finished, while_same
@@ -41,10 +40,10 @@ Version = tuple[int, int]
 class Origins:
     """The hash of every file at the beginning of the last turn."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._read = ledger.read
-        ledger.read = self._reading
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self._read = documents.read
+        documents.read = self._reading
         self._shas: dict[str, tuple[Version, str]] = {}
         self._first: dict[str, bytes | None] = {}
         """What was read since then of files that nobody had opened before."""
@@ -52,7 +51,7 @@ class Origins:
     def begin(self) -> None:
         """A turn begins: what the files are now is what they may be brought back to."""
         self._first = {}
-        records = self._ledger.records
+        records = self._documents.records
         self._shas = {path: self._kept(path, record) for path, record in records.items()}
 
     def sha(self, path: str) -> str | None:
@@ -100,7 +99,7 @@ class HunkNews(NamedTuple):
     answers: list[PatchReport]
     states: States
     changes: Changes
-    account: Account
+    account: HunkAccount
     private: Callable[[str], str]
     of_hunks: list[str]
 
@@ -116,7 +115,7 @@ class Requests:
         """The last answer that was cut, until the model was told."""
         self.prose: list[PatchInProse] = []
         """Patches that came in messages, until the model was told."""
-        self.told = Told(partial(presence, open_files.workspace.ledger))
+        self.told = Told(partial(presence, open_files.workspace.documents))
         self.owed: list[Callable[[], Work[PatchReport]]] = []
         """Each says what became of a patch, in the answer of its call; asked when that is sent:
         after an Esc the user may decide and type for a while before the next prompt."""
@@ -129,7 +128,7 @@ class Requests:
         self._chaining = chaining
         self._told_paths: set[str] = set()
         self._instructions = ""
-        self._origins = Origins(open_files.workspace.ledger)
+        self._origins = Origins(open_files.workspace.documents)
         self._refused: dict[str, RefusedFields] = {}
         """What the endpoints that are dialled do not take, by name."""
 
@@ -278,7 +277,7 @@ class Requests:
             states |= answers[-1].states
         changes = Changes(cut=self.cut, prose=self.prose)
         changes.hunks = yield from self.told.news(workspace.hunks, revision, states)
-        account = Account(workspace.ledger, private)
+        account = HunkAccount(workspace.documents, private)
         account.before = self._origins.sha
         account.again = yield from self.told.taken_back(changes.hunks, states)
         if self.cut is not None:
@@ -293,14 +292,15 @@ class Requests:
     def _revision(self) -> int:
         """Grows with what becomes of hunks."""
         return (
-            self._open_files.workspace.hunks_revision + self._open_files.workspace.ledger.rewritten
+            self._open_files.workspace.hunks_revision
+            + self._open_files.workspace.documents.rewritten
         )
 
     def _moment(self) -> tuple[object, ...]:
         """What is another one when something else is to be said."""
         files = [
             (path, id(record.buffer), record.buffer.revision, id(record.disk), record.gone)
-            for path, record in self._open_files.workspace.ledger.records.items()
+            for path, record in self._open_files.workspace.documents.records.items()
         ]
         private = [self._open_files.privacy(path) for path, *_ in files]
         return (self._revision(), len(self.owed), self.cut, len(self.prose), files, private)
@@ -310,8 +310,8 @@ class Requests:
         open_files = self._open_files
         waiting = {
             path
-            for path in open_files.workspace.roster.paths()
-            if any(map(_waits, open_files.workspace.roster.in_file(path)))
+            for path in open_files.workspace.hunk_list.paths()
+            if any(map(_waits, open_files.workspace.hunk_list.in_file(path)))
         }
         paths = [
             *open_files.status.open_paths,
@@ -322,7 +322,7 @@ class Requests:
         ]
 
 
-def _waits(tally: FileTally) -> bool:
+def _waits(tally: HunksOfFile) -> bool:
     """A hunk of the tally comes in or waits for the user, and none of these is in conflict."""
     if tally.needs[Need.DECISION]:
         return True

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from tui.core.edits.workspace import Workspace
+from tui.core.document.workspace import Workspace
 from tui.core.unsaved import TypedText, Unsaved, UnsavedFile, all_of, bring_back, typed_text
 from tui.engine import intents
 from tui.engine.notices import Trouble
@@ -212,7 +212,7 @@ class Keeping:
         for path in sorted(self._workspace.buffers):
             if path not in self._workspace.buffers or not self._workspace.is_dirty(path):
                 continue
-            record = self._workspace.ledger.records[path]
+            record = self._workspace.documents.records[path]
             version: Version = (record.version, id(record.disk))
             if path in known and known[path][0] == version:
                 files[path] = known[path]
@@ -233,7 +233,7 @@ class Keeping:
 def text_of(workspace: Workspace, path: str) -> TypedText | None:
     """What would be lost of a file, be there a bug in how that is found out."""
     try:
-        return typed_text(workspace.ledger, path)
+        return typed_text(workspace.documents, path)
     except (*_BROKEN, DuettoError):
         return all_of(workspace.buffers[path])
 
@@ -315,7 +315,7 @@ class Rescuing:
         refused, state = [], self._state
         for file in unsaved.files:
             try:
-                fits = bring_back(state.workspace.ledger, file)
+                fits = bring_back(state.workspace.documents, file)
             except EditRefused as error:
                 refused.append(str(error))
                 continue

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from tui.core.conversation import CALL_OUTPUTS, Block, BlockKind, BlockState, Item
-from tui.core.edits.hunk import PLACED
+from tui.core.document.hunk import PLACED
 from tui.core.meter import Meter
 from tui.core.wire.events import (
     ArgumentsDelta,
@@ -268,7 +268,7 @@ class Calls:
             return
         call.report = partial(self._reported, call, landing)
         call.failed = not landing.placed_all and not call.again
-        paths = self._state.workspace.roster.files_of(landing.call_id)
+        paths = self._state.workspace.hunk_list.files_of(landing.call_id)
         if not self._closed and NOT_KNOWN in map(self.privacy, paths):
             self.on_call(call)
 

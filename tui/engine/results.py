@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from tui.core.context import CutAnswer, PatchInProse
 from tui.core.conversation import Block, History, HistoryEntry, answer_item
+from tui.core.document.report import not_kept
 from tui.core.edit_stream import Channel, Format
-from tui.core.edits.telling.presence import not_kept
 from tui.core.wire import events
 from tui.core.wire.events import Usage
 from tui.core.wire.rate_limits import (
@@ -87,7 +87,7 @@ class CallRunner:
     ) -> Work[PatchReport]:
         """Say what became of a patch, as it is now that it is sent."""
         output = yield from report()
-        lost = yield from not_kept(self._services.open_files.workspace.ledger, landing.hunks)
+        lost = yield from not_kept(self._services.open_files.workspace.documents, landing.hunks)
         failed = bool(lost) or not landing.placed_all
         states = yield from self._services.requests.told.states(landing.hunks)
         return PatchReport(entry, answer_item(call.item, output, failed=failed), states)

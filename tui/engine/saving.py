@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from tui.core.edits.disk.disk_plan import DiskPlan
-from tui.core.edits.disk.unfinished import State, Step, state_of
-from tui.core.edits.workspace import Workspace
+from tui.core.document.disk_plan import DiskPlan
+from tui.core.document.unfinished_writes import State, WriteStep, state_of
+from tui.core.document.workspace import Workspace
 from tui.core.files import MAX_BYTES, FileRead, Prepared, is_ignore_file
 from tui.core.steps import AT_ONCE, Work, finished
 from tui.engine import intents
@@ -103,7 +103,10 @@ def bring(
 
 
 def _noted(
-    steps: Sequence[Step], ready: Prepared, journal: WriteLog | None, unkept: FileRefused | None
+    steps: Sequence[WriteStep],
+    ready: Prepared,
+    journal: WriteLog | None,
+    unkept: FileRefused | None,
 ) -> dict[str, str]:
     """Have the journal say which files can be found half written; returns why it cannot."""
     if not ready.in_place:
@@ -118,20 +121,20 @@ def _noted(
     return {}
 
 
-def _unkept(steps: Sequence[Step], error: FileRefused) -> dict[str, str]:
+def _unkept(steps: Sequence[WriteStep], error: FileRefused) -> dict[str, str]:
     why = f"not written, as {error}; files are written together only with it"
     return dict.fromkeys((step.path for step in steps), why)
 
 
 def _carried_out(
-    files: WorkspaceFiles, steps: Sequence[Step], journal: WriteLog | None
+    files: WorkspaceFiles, steps: Sequence[WriteStep], journal: WriteLog | None
 ) -> tuple[dict[str, str], bool]:
     """Write one file after the other; returns what was refused, all others are old then.
 
     And whether one came to a stop half way.
     """
     refusals: dict[str, str] = {}
-    done: list[Step] = []
+    done: list[WriteStep] = []
     stuck = False
     files.modes.update({step.path: step.mode for step in steps if step.mode is not None})
     for step in steps:
@@ -159,7 +162,7 @@ def _carried_out(
     return refusals, stuck
 
 
-def _is_old(files: WorkspaceFiles, step: Step) -> bool:
+def _is_old(files: WorkspaceFiles, step: WriteStep) -> bool:
     """Make sure of it, where a file was to be written in place and the disk failed."""
     read = files.read(step.path)
     if state_of(step, read) not in (State.TORN, State.NEW):
@@ -173,7 +176,7 @@ def _is_old(files: WorkspaceFiles, step: Step) -> bool:
 
 def _steps(
     files: WorkspaceFiles, plans: Mapping[str, DiskPlan], why_not: Callable[[str], str]
-) -> tuple[list[Step], dict[str, str]]:
+) -> tuple[list[WriteStep], dict[str, str]]:
     """What is to be written, as the journal keeps it; or why that cannot be, by the path."""
     changing = {path: plan for path, plan in plans.items() if plan.data != plan.expected}
     reads = {path: files.read(path) for path in changing}
@@ -189,7 +192,7 @@ def _steps(
     changing = {path: plan for path, plan in changing.items() if path not in again}
     modes = {path: reads[path].mode for path in changing}
     steps = [
-        Step(
+        WriteStep(
             path,
             plan.expected,
             plan.data,
@@ -405,7 +408,7 @@ class Saving:
 
     def _say_what_is_left_out(self, path: str) -> None:
         """A model writes in this file: what it has written so far is not saved (G06)."""
-        record = self._workspace.ledger.records.get(path)
+        record = self._workspace.documents.records.get(path)
         saved = not self._workspace.is_dirty(path) and path not in self._workspace.conflicts
         if saved and record is not None and record.landing is not None:
             why = "a model writes in it: saved without what is not decided"
@@ -413,7 +416,7 @@ class Saving:
 
     def _say_what_is_held(self, path: str, plan: DiskPlan) -> None:
         """What is typed in a hunk that is not decided is on the disk with it, or not at all."""
-        held = self._workspace.ledger.records[path].held
+        held = self._workspace.documents.records[path].held
         if all(hunk.id in self._told for hunk in held):
             return
         self._told.update(hunk.id for hunk in held)
@@ -426,7 +429,7 @@ class Saving:
     def _plan(self, path: str, force: bool) -> Work[DiskPlan]:
         """What is to be written; ``force``: whatever lies there now. Raises EditRefused."""
         plan = yield from self._workspace.planning(path)
-        if plan.expected is plan.data is None and self._workspace.ledger.records[path].blank:
+        if plan.expected is plan.data is None and self._workspace.documents.records[path].blank:
             plan = DiskPlan(None, b"")
         if force:
             return DiskPlan(self._files.read(path).data, plan.data, plan.hunks)
@@ -434,7 +437,7 @@ class Saving:
 
     def _is_outdated(self, path: str, plan: DiskPlan) -> bool:
         """Whether the user, or the disk, changed a file since it was planned."""
-        record = self._workspace.ledger.records[path]
+        record = self._workspace.documents.records[path]
         same = record.planned is not None and record.planned[1] == record.version
         return not same or plan.expected is not record.disk
 

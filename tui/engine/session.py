@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Literal
 
 from tui.core.conversation import Transcript
-from tui.core.edits.workspace import Workspace
+from tui.core.document.workspace import Workspace
 from tui.core.inert_text import inert
 from tui.core.meter import Meter
 from tui.core.text.change_set import Position
@@ -320,8 +320,8 @@ class Session:
 def _workspace(files: WorkspaceFiles, options: SessionOptions) -> Workspace:
     asking = options.ask and options.ambiguous == "ask"
     workspace = Workspace(files.read, files.root, files.named_root, ask=asking)
-    workspace.ledger.first = options.ambiguous == "first"
-    workspace.ledger.names = files.listing
+    workspace.documents.first = options.ambiguous == "first"
+    workspace.documents.names = files.listing
     return workspace
 
 

@@ -15,8 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from tui.core.conversation import Block, BlockKind, BlockState, Transcript
-from tui.core.edits.hunk import Hunk
-from tui.core.edits.workspace import Workspace
+from tui.core.document.hunk import Hunk
+from tui.core.document.workspace import Workspace
 from tui.core.meter import Meter
 from tui.engine.intents import Against
 from tui.engine.notices import Ask, Notices, Status, Trouble

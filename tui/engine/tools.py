@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tui.core.edits.workspace import Workspace
+from tui.core.document.workspace import Workspace
 from tui.core.files import PATH_LIMIT_CHARS, PATH_LIMIT_DEPTH, file_block
 from tui.core.text.buffer import plain_text
 from tui.core.text.pattern_weight import HEAVIEST, pattern_weight
@@ -216,11 +216,11 @@ class WorkspaceTools:
             raise CallError(f"the user declined to send {path} ({reason}); go on without it")
 
     def _text(self, path: str) -> str:
-        buffer = self._workspace.ledger.quotable(path)
+        buffer = self._workspace.documents.quotable(path)
         if buffer is not None:
             return buffer.text()
         read = self._files.read(path)
-        if (buffer := self._workspace.ledger.quotable(read.real)) is not None:
+        if (buffer := self._workspace.documents.quotable(read.real)) is not None:
             return buffer.text()
         if read.refusal:
             raise CallError(f"{path} cannot be read: {read.refusal}")
@@ -292,7 +292,7 @@ class WorkspaceTools:
 
     def _lines(self, path: str) -> list[str]:
         """The lines of a file as they are now."""
-        buffer = self._workspace.ledger.quotable(path)
+        buffer = self._workspace.documents.quotable(path)
         if buffer is not None:
             return list(buffer.lines)
         data = self._files.read(path).data

@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from tui.core.edits.disk.disk_plan import DiskPlan
-from tui.core.edits.disk.unfinished import Finding, State, Unfinished, found, told
+from tui.core.document.disk_plan import DiskPlan
+from tui.core.document.unfinished_writes import FoundStep, State, Unfinished, found, told
 from tui.engine.notices import Trouble
 from tui.engine.saving import bring
 from tui.errors import FileRefused
@@ -40,7 +40,7 @@ _WAYS: dict[str, Way] = {
 
 def look(
     files: WorkspaceFiles, journal: WriteLog, unfinished: Sequence[Unfinished]
-) -> list[tuple[Unfinished, list[Finding]]]:
+) -> list[tuple[Unfinished, list[FoundStep]]]:
     """What was cut short, oldest first, and how its files are found.
 
     Temporary files are swept up; a file that was half written in place is old again; what is
@@ -69,7 +69,7 @@ def look(
 def settle(
     files: WorkspaceFiles,
     journal: WriteLog,
-    left: tuple[Unfinished, Sequence[Finding]],
+    left: tuple[Unfinished, Sequence[FoundStep]],
     ways: dict[str, Way],
 ) -> dict[str, str]:
     """Bring the files to what was chosen for each path; returns path -> why not.
@@ -96,12 +96,12 @@ def settle(
     return {}
 
 
-def sentence(findings: Sequence[Finding]) -> str:
+def sentence(findings: Sequence[FoundStep]) -> str:
     """What was found, for who cannot be asked."""
     return f"writing {len(findings)} files was cut short before: {told(findings)}"
 
 
-def _findings(files: WorkspaceFiles, one: Unfinished) -> list[Finding]:
+def _findings(files: WorkspaceFiles, one: Unfinished) -> list[FoundStep]:
     return found(one.steps, [files.read(step.path) for step in one.steps])
 
 
@@ -151,7 +151,7 @@ class UnfinishedWrites:
                 else:
                     self._state.trouble(Trouble(sentence(findings), severity="warning"))
 
-    async def _ask(self, journal: WriteLog, one: Unfinished, findings: Sequence[Finding]) -> None:
+    async def _ask(self, journal: WriteLog, one: Unfinished, findings: Sequence[FoundStep]) -> None:
         """Let the user choose, and do it."""
         ways = await self._together(findings)
         if ways is None:
@@ -167,7 +167,7 @@ class UnfinishedWrites:
         if not refusals and ways:
             self._state.note(0, f"as you chose: {told(_findings(self._files, one))}")
 
-    async def _together(self, findings: Sequence[Finding]) -> dict[str, Way] | None:
+    async def _together(self, findings: Sequence[FoundStep]) -> dict[str, Way] | None:
         """Ask about the files that are old or new; path -> way. None: later."""
         sure = [each for each in findings if each.state in (State.NEW, State.OLD)]
         if not any(each.state is State.OLD for each in sure):
@@ -183,7 +183,7 @@ class UnfinishedWrites:
         way = _WAYS.get(choice)
         return None if way is None else {each.step.path: way for each in sure}
 
-    async def _alone(self, each: Finding, ways: dict[str, Way]) -> None:
+    async def _alone(self, each: FoundStep, ways: dict[str, Way]) -> None:
         """Ask about a file that somebody changed since, of which there are three versions."""
         path = each.step.path
         choice = SHOW
@@ -199,7 +199,7 @@ class UnfinishedWrites:
             ways[path] = way
 
 
-def three_versions(each: Finding) -> str:
+def three_versions(each: FoundStep) -> str:
     """What was accepted and what is on the disk, each against what lay there before."""
     path, before = each.step.path, each.step.before
     accepted = _compared(before, each.step.after, f"{path} (before)", f"{path} (accepted)")

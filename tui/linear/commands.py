@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 
-from tui.core.edits.hunk import Decision
+from tui.core.document.hunk import Decision
 from tui.core.inert_text import inert
 from tui.core.programs import Edited
 from tui.engine import intents
@@ -184,7 +184,7 @@ class Commander:
         if len(words) != 2 or not all(word.isdecimal() for word in words):
             return ["Say the hunk and the place: /place HUNK PLACE; /review reads both."]
         number, place = int(words[0]), int(words[1])
-        roster = self._session.workspace.roster
+        roster = self._session.workspace.hunk_list
         hunk = roster.by_id(number) if number in roster else None
         if hunk is None or not hunk.placeable:
             return [f"Hunk {number} does not wait for a place."]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tui.core.conversation import Block, BlockKind
-from tui.core.edits.hunk import Hunk
-from tui.core.edits.workspace import Workspace
+from tui.core.document.hunk import Hunk
+from tui.core.document.workspace import Workspace
 from tui.core.inert_text import inert
 from tui.engine.notices import Notices, Status
 from tui.engine.session import Session
@@ -85,7 +85,7 @@ class PatchNarrator:
 
     def news(self) -> list[str]:
         """A line when a file is begun; a line a hunk when the patch has ended."""
-        hunks = self._workspace.roster.of_call(self._block.call_id)
+        hunks = self._workspace.hunk_list.of_call(self._block.call_id)
         if self._block.state != "open":
             return self._ended(hunks)
         begun = dict.fromkeys(hunk.path for hunk in hunks[self._looked :])
@@ -342,7 +342,7 @@ class Narrator:
             lines.append(f"{kept}." if kept else "No hunk had landed.")
         elif status.outcome == "failed":
             lines.append("The turn failed.")
-        waiting = waiting_words(session.workspace.roster.unsettled())
+        waiting = waiting_words(session.workspace.hunk_list.unsettled())
         return [*lines, waiting] if waiting else lines
 
     def _questions(self) -> list[str]:

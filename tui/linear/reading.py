@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tui.core.conversation import Block, BlockKind
-from tui.core.edits.hunk import PLACED, Hunk, Kind, Stage
-from tui.core.edits.roster import waits
-from tui.core.edits.workspace import Workspace
+from tui.core.document.hunk import PLACED, Hunk, Kind, Stage
+from tui.core.document.hunk_list import waits
+from tui.core.document.workspace import Workspace
 from tui.core.inert_text import inert
 from tui.core.programs import Edited
 from tui.core.text.buffer import Buffer, split_text
-from tui.core.text.line_blocks import LineBlock, blocks
+from tui.core.text.diff import LineBlock, blocks
 from tui.core.wire.rate_limits import sentences
 from tui.engine.intents import Against
 from tui.engine.session import Session
@@ -121,7 +121,7 @@ class Picked(NamedTuple):
 
 def waiting(workspace: Workspace) -> list[Hunk]:
     """The hunks that wait for the user, in order."""
-    return [hunk for hunk in workspace.roster.unsettled() if waits(hunk)]
+    return [hunk for hunk in workspace.hunk_list.unsettled() if waits(hunk)]
 
 
 def picked(argument: str, workspace: Workspace) -> Picked | str:
@@ -156,9 +156,9 @@ def _numbered(argument: str, workspace: Workspace) -> Picked | str:
         if last - first > _MOST:
             return f"{number[0].strip(' ,')} is too much at once."
         for one in range(first, last + 1):
-            if one not in workspace.roster:
+            if one not in workspace.hunk_list:
                 return f"There is no hunk {one}; /hunks all lists those of the last turn."
-            hunks.append(workspace.roster.by_id(one))
+            hunks.append(workspace.hunk_list.by_id(one))
     return Picked(list(dict.fromkeys(hunks)), argument[at:].strip(" ,"))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from tui.core.edits.hunk import OPEN, Decision, Hunk, Kind, Stage
-from tui.core.edits.roster import waits
+from tui.core.document.hunk import OPEN, Decision, Hunk, Kind, Stage
+from tui.core.document.hunk_list import waits
 from tui.core.inert_text import inert
 from tui.core.meter import PRICE_UNKNOWN, MeterView
 from tui.core.wire.endpoint_facts import SocketView

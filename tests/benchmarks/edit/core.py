@@ -14,10 +14,11 @@ from tests.benchmarks.edit import figures, samples
 from tests.benchmarks.edit.figures import LINES, Plan
 from tests.benchmarks.edit.samples import CONTEXT_LINES, Change
 from tests.benchmarks.screen.replay_text import EDITED
+from tui.core.document.hunk import PLACED, Stage
+from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Channel, parser_for
 from tui.core.edit_stream.events import Notation
-from tui.core.edits.hunk import PLACED, Stage
-from tui.core.edits.workspace import FileRead, Workspace
+from tui.core.files import FileRead
 from tui.core.patches.landing import Landing
 from tui.errors import DuettoError
 
@@ -169,7 +170,7 @@ def sections_ms(file: Sequence[str], parts: Sequence[Edit]) -> tuple[float, floa
 def warm(workspace: Workspace) -> None:
     """Open the file and make its index: once a file, whatever is located in it later."""
     workspace.open(EDITED)
-    workspace.ledger.records[EDITED].index.rows("")
+    workspace.documents.records[EDITED].index.rows("")
 
 
 def held_bytes(edit: Edit, size: int) -> int:

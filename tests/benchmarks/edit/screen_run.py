@@ -24,8 +24,9 @@ from tests.benchmarks.screen.replay_text import (
 )
 from tests.benchmarks.screen.stand import Played, Seat, Stand, stand
 from tests.benchmarks.screen.terminal import Emulator
+from tui.core.document.workspace import Workspace
 from tui.core.edit_stream.events import Notation
-from tui.core.edits.workspace import FileRead, Workspace
+from tui.core.files import FileRead
 from tui.core.patches.landing import Landing
 from tui.errors import DuettoError
 

@@ -289,7 +289,7 @@ class Server:
     """Serves all protocols on one port."""
 
     def __init__(self) -> None:
-        self.ledger = Ledger()
+        self.documents = Ledger()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> int:
@@ -328,11 +328,11 @@ class Server:
         self, transport: asyncio.WriteTransport, heard: dict[str, Any], text: str
     ) -> dict[str, Sent]:
         """Begin to answer a request of a WebSocket; what is sent of it, by its id."""
-        number = next(self.ledger.requests)
+        number = next(self.documents.requests)
         if heard.get("generate") is False:
             transport.write(warm_up(number))
             return {}
-        asked, sent = self.ledger.begin("websocket", text)
+        asked, sent = self.documents.begin("websocket", text)
         encode: Callable[[Event], bytes] = frame
         if (lane := heard.get("stream_id")) is not None:
             encode = partial(_on_lane, str(lane))
@@ -356,11 +356,11 @@ class Server:
             transport.write(answer.tail if whole else answer.stopped)
         else:
             sent.stop("close")
-        self.ledger.end(sent)
+        self.documents.end(sent)
 
     async def _responses(self, request: web.Request) -> web.StreamResponse:
-        asked, sent = self.ledger.begin("sse", await request.text())
-        number = next(self.ledger.requests)
+        asked, sent = self.documents.begin("sse", await request.text())
+        number = next(self.documents.requests)
         answer = response(tokens_of(asked), number, asked.kind, named_sse)
         return await self._stream(request, answer, asked, sent)
 
@@ -368,8 +368,8 @@ class Server:
         text = await request.text()
         if not json.loads(text).get("stream"):
             return web.json_response(chat_at_once(_PLAIN_TEXT[0]))
-        asked, sent = self.ledger.begin("chat", text)
-        answer = chat(tokens_of(asked), next(self.ledger.requests))
+        asked, sent = self.documents.begin("chat", text)
+        answer = chat(tokens_of(asked), next(self.documents.requests))
         return await self._stream(request, answer, asked, sent)
 
     async def _stream(
@@ -387,7 +387,7 @@ class Server:
         finally:
             if not sent.ended:
                 sent.stop("close")
-                self.ledger.end(sent)
+                self.documents.end(sent)
         return response
 
 
@@ -402,7 +402,7 @@ async def _models(request: web.Request) -> web.Response:
 
 async def _main() -> None:
     server = Server()
-    await answer_questions({"port": await server.start()}, server.ledger.answer)
+    await answer_questions({"port": await server.start()}, server.documents.answer)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ from tui.bridge.rehearsal.answers import Manner, after_patch, answer
 from tui.bridge.rehearsal.patches import Change, FilePlan, Notation, asked_notation, write_patch
 from tui.bridge.rehearsal.player import Beat, Call, Say
 from tui.bridge.rehearsal.scripts import Script, load_scripts
+from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Channel
-from tui.core.edits.workspace import Workspace
 from tui.core.files import FileRead, file_block
 from tui.core.instructions import PatchFormat, PatchTool, instructions, tools
 from tui.core.patches.landing import Landing

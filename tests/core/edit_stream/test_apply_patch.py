@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.edit_streams import failure, read, run
 from tests.support.tables import each
+from tui.core.document.hunk import Kind
 from tui.core.edit_stream.events import (
     Anchor,
     Cut,
@@ -22,7 +23,6 @@ from tui.core.edit_stream.events import (
     SectionStart,
 )
 from tui.core.edit_stream.parser import PatchParser
-from tui.core.edits.hunk import Kind
 
 
 def patch(body: str) -> str:

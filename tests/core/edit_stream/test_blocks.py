@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.edit_streams import run
 from tests.support.tables import each
+from tui.core.document.hunk import Kind
 from tui.core.edit_stream import Format, parser_for
 from tui.core.edit_stream.events import (
     Cut,
@@ -21,7 +22,6 @@ from tui.core.edit_stream.events import (
     SectionEnd,
     SectionStart,
 )
-from tui.core.edits.hunk import Kind
 
 BLOCK = "<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n"
 

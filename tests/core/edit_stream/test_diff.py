@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.edit_streams import run
 from tests.support.tables import each
+from tui.core.document.hunk import Kind
 from tui.core.edit_stream import Channel, Format, parser_for
 from tui.core.edit_stream.events import (
     Anchor,
@@ -22,7 +23,6 @@ from tui.core.edit_stream.events import (
     SectionEnd,
     SectionStart,
 )
-from tui.core.edits.hunk import Kind
 
 HEAD = "--- a/f.py\n+++ b/f.py\n"
 HUNK = "@@ -1,2 +1,2 @@ def f():\n a\n-b\n+B\n"

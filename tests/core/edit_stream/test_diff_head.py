@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.edit_streams import run
 from tests.support.tables import each
+from tui.core.document.hunk import Kind
 from tui.core.edit_stream import parser_for
 from tui.core.edit_stream.events import (
     End,
@@ -19,7 +20,6 @@ from tui.core.edit_stream.events import (
     SectionEnd,
 )
 from tui.core.edit_stream.unified_diff import git_names, named
-from tui.core.edits.hunk import Kind
 
 HUNK = "@@ -1,2 +1,2 @@\n a\n-b\n+B\n"
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.edit_streams import run
 from tests.support.tables import each
+from tui.core.document.hunk import Kind
 from tui.core.edit_stream import Format, parser_for
 from tui.core.edit_stream.events import (
     Cut,
@@ -18,7 +19,6 @@ from tui.core.edit_stream.events import (
     Partial,
     Prose,
 )
-from tui.core.edits.hunk import Kind
 
 
 def events(text: str, fmt: Format = "whole_file", *, cut: bool = False) -> list[Ev]:

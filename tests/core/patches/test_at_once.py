@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.patches import Disk, disk
 from tests.support.tables import each
-from tui.core.edits.hunk import Hunk
+from tui.core.document.hunk import Hunk
 
 LINES = "".join(f"line {n}\n" for n in range(40))
 PATCH = """*** Begin Patch

@@ -10,8 +10,8 @@ import pytest
 
 from tests.support.patches import Disk, disk, patch
 from tests.support.tables import each
-from tui.core.edits.hunk import Decision, Stage
-from tui.core.edits.places import NEAREST, nearest
+from tui.core.document.hunk import Decision, Stage
+from tui.core.document.waiting_places import NEAREST, nearest
 from tui.core.patches import near_miss
 from tui.core.text import line_index
 from tui.core.text.line_index import LineIndex
@@ -32,7 +32,7 @@ each_pattern = each("lines, section", PATTERNS.values())
 def waiting(lines: Sequence[str], section: Sequence[str]) -> Disk:
     """Sections that wait for the user; each is a patch of its own, so none is behind another."""
     place = disk(a="".join(f"{line}\n" for line in lines))
-    place.workspace.ledger.ask = True
+    place.workspace.documents.ask = True
     for _ in range(SECTIONS):
         place.land(patch(*section))
     assert {hunk.stage for hunk in place.workspace.hunks} == {Stage.CANDIDATES}
@@ -42,7 +42,7 @@ def waiting(lines: Sequence[str], section: Sequence[str]) -> Disk:
 def kept_bytes(lines: Sequence[str], section: Sequence[str]) -> int:
     """What the sections keep, beside the text."""
     place = disk(a="".join(f"{line}\n" for line in lines))
-    place.workspace.ledger.ask = True
+    place.workspace.documents.ask = True
     for _ in range(5):
         place.land(patch(*section))  # what the file itself takes, in order
     gc.collect()
@@ -93,7 +93,7 @@ each_notation = each("fmt, section, hunks", WAITING.values())
 def many_waiting(fmt, section: str, count: int) -> Disk:
     """A file of equal lines, and so many sections that wait for a place in it."""
     place = disk(a="x\n" * 2_000)
-    place.workspace.ledger.ask = True
+    place.workspace.documents.ask = True
     body = section * count
     text = f"a.txt\n{body}" if fmt == "search_replace" else patch(*body.splitlines())
     place.land(text, fmt=fmt)

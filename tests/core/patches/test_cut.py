@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.patches import disk
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 
 HEAD = "*** Begin Patch\n*** Update File: a.txt\n"
 TEXT = "a\nb\nc\nd\ne\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.patches import Disk, disk, patch
-from tui.core.edits.hunk import Decision, Kind, Stage
+from tui.core.document.hunk import Decision, Kind, Stage
 from tui.core.patches.landing import Landing
 
 BEGIN, END = "*** Begin Patch\n", "*** End Patch\n"
@@ -95,7 +95,7 @@ def test_b18_a_delete_needs_what_follows_it():
 def test_paths_are_checked_before_anything_is_read():
     read: list[str] = []
     place = Disk({})
-    place.workspace.ledger.read = lambda path: read.append(path) or place.read(path)
+    place.workspace.documents.read = lambda path: read.append(path) or place.read(path)
     for path, words in [
         ("/etc/passwd", "outside the workspace"),
         ("../up.txt", "outside the workspace"),

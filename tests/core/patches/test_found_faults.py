@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.support.patches import Disk
 from tests.support.tables import each
+from tui.core.document.hunk import Stage
 from tui.core.edit_stream import Format
-from tui.core.edits.hunk import Stage
 from tui.core.patches.landing import Landing
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.big_patches import KINDS, Big
 from tests.support.patches import Disk
 from tests.support.tables import each
-from tui.core.edits.hunk import Decision
+from tui.core.document.hunk import Decision
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.patches import Disk
 from tests.support.tables import each
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 
 OLD, NEW = "a\rb\rc\r", "a\rB\rc\r"
 V4A = "*** Begin Patch\n*** Update File: f\n@@\n{}*** End Patch\n"

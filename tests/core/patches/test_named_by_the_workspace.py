@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.support.patches import Disk
 from tests.support.tables import each
+from tui.core.document.hunk import Stage
 from tui.core.edit_stream import Channel, Format
-from tui.core.edits.hunk import Stage
 from tui.core.patches.landing import Landing
 
 FORMS = ["{}", "{}:", "### {}", "**{}**", "`{}`", "`{}`:", "File: {}", "Now `{}`:", "# {}"]
@@ -14,7 +14,7 @@ FIRST = "a.md\n```\n" + BLOCK.format("q\n", "Q\n") + "```\n\n"
 
 
 def land(place: Disk, text: str, fmt: Format, channel: Channel = "custom") -> Landing:
-    place.workspace.ledger.names = lambda: sorted(place.files)
+    place.workspace.documents.names = lambda: sorted(place.files)
     landing = Landing(
         place.workspace,
         turn=1,

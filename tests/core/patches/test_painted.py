@@ -7,8 +7,8 @@ import pytest
 from tests.support.notations import NOTATIONS, told
 from tests.support.patches import Disk, Edit, disk
 from tests.support.tables import each
+from tui.core.document.hunk import PLACED
 from tui.core.edit_stream.events import Notation
-from tui.core.edits.hunk import PLACED
 from tui.core.patches.landing import Landing
 
 LINES = [f"line {number}" for number in range(20)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.patches import Disk, disk, patch
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.errors import EditRefused
 
 BEGIN = "*** Begin Patch\n*** Update File: a.txt\n"
@@ -18,7 +18,7 @@ def test_f02_an_exact_duplicate_is_refused_with_its_lines_or_asked():
     assert landing.hunks[0].stage is Stage.REFUSED
     assert landing.hunks[0].reason == "ambiguous: it fits at lines 2 and 4"
     assert landing.hunks[0].candidates == (1, 3)
-    place.workspace.ledger.ask = True
+    place.workspace.documents.ask = True
     landing = place.land(patch("@@", "-v", "+V"))
     assert landing.hunks[0].stage is Stage.CANDIDATES
 
@@ -97,7 +97,7 @@ def test_cost_of_a_delta_does_not_follow_the_length_of_the_file():
     place = Disk({"a.txt": "".join(f"line {n}\n" for n in range(100_000)).encode()})
     landing = place.start()
     landing.feed(BEGIN + "@@\n line 99000\n")
-    index = place.workspace.ledger.records["a.txt"].index
+    index = place.workspace.documents.records["a.txt"].index
     index._build = None  # the index is built once, then it follows
     for number in range(500):
         landing.feed(f"+new {number}\n")
@@ -109,7 +109,7 @@ def test_cost_of_a_delta_does_not_follow_the_length_of_the_file():
 @pytest.mark.case("F02")
 def test_f02_places_of_a_waiting_hunk_follow_what_is_painted_above_by_the_next_frame():
     place = disk(a="top\nv\nv\n")
-    place.workspace.ledger.ask = True
+    place.workspace.documents.ask = True
     waiting = place.land(patch("@@", "-v", "+V")).hunks[0]
     landing = place.start()
     landing.feed(BEGIN + "@@\n top\n+one\n+two\n")

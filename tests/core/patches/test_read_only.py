@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.support.tables import each
-from tui.core.edits.disk.disk_plan import DiskPlan
-from tui.core.edits.hunk import Stage
-from tui.core.edits.workspace import FileRead, Workspace
-from tui.core.files import MAX_BYTES, MAX_LINES, PICTURE_BYTES, viewed
+from tui.core.document.disk_plan import DiskPlan
+from tui.core.document.hunk import Stage
+from tui.core.document.workspace import Workspace
+from tui.core.files import MAX_BYTES, MAX_LINES, PICTURE_BYTES, FileRead, viewed
 from tui.core.patches.landing import Landing
 from tui.errors import EditRefused
 
@@ -78,7 +78,7 @@ def test_it_is_never_written_or_quoted(read: FileRead) -> None:
     workspace.open("a.py")
     with pytest.raises(EditRefused, match="read-only"):
         workspace.disk_plan("a.py")
-    assert workspace.ledger.quotable("a.py") is None
+    assert workspace.documents.quotable("a.py") is None
 
 
 @each("opened", [True, False])
@@ -101,7 +101,7 @@ def test_a_locked_file_is_quoted_but_not_edited() -> None:
     workspace.open("a.py")
     words = "'a.py' is read-only: you have no permission to write it"
     assert workspace.read_only("a.py") == words
-    assert workspace.ledger.quotable("a.py") is workspace.buffers["a.py"]
+    assert workspace.documents.quotable("a.py") is workspace.buffers["a.py"]
     assert workspace.disk_plan("a.py") == DiskPlan(b"x\n", b"x\n")
 
 

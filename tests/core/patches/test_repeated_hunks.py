@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.patches import disk, patch
 from tests.support.tables import each
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.core.patches.landing import Landing
 
 HEAD = "--- a/a.txt\n+++ b/a.txt\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.patches import Disk, disk, patch
 from tests.support.tables import each
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.core.patches.landing import Landing
 from tui.core.patches.rereading import BLANKS_LEFT_OUT, NO_PREFIX
 

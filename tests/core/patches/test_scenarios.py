@@ -16,9 +16,9 @@ from tests.support.early import check_not_early
 from tests.support.patches import Disk
 from tests.support.scenarios import CORPUS, LINK, Scenario, scenarios
 from tests.support.tables import each
+from tui.core.document.hunk import Decision, Stage
 from tui.core.edit_stream import Channel, Format
 from tui.core.edit_stream.events import Ev, FileEnd, SectionEnd
-from tui.core.edits.hunk import Decision, Stage
 from tui.core.patches.file_ops import DeleteWork, UpdateWork
 from tui.core.patches.landing import Landing
 
@@ -46,7 +46,7 @@ def files_of(scenario: Scenario, name: str = "input") -> dict[str, bytes]:
 
 def disk_of(files: dict[str, bytes]) -> Disk:
     disk = Disk(dict(files))
-    disk.workspace.ledger.names = lambda: sorted(disk.files)
+    disk.workspace.documents.names = lambda: sorted(disk.files)
     return disk
 
 

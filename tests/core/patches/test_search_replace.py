@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.patches import Disk, disk
 from tests.support.tables import each
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.core.patches.landing import Landing
 
 HEAD = "a.txt\n<<<<<<< SEARCH\n"
@@ -58,7 +58,7 @@ def test_c09_the_longest_search_that_is_there_once_divides():
 @pytest.mark.case("F02")
 def test_f02_the_knob_takes_the_first_but_never_of_loose_hits():
     place = disk(a="k\nv\nk\nv\n  v\n   w\n  v\n   w\n")
-    place.workspace.ledger.first = True
+    place.workspace.documents.first = True
     landing = land(place, block(["v"], ["V"]))
     assert place.text("a.txt").startswith("k\nV\nk\nv\n")
     assert landing.hunks[0].flags == ("several places fit: the first was taken",)
@@ -92,7 +92,7 @@ def test_the_user_deletes_the_region_and_nothing_is_painted():
 @each("there", [b"a\n\xe9\n", b"a\n\0\n"])
 def test_c18_a_file_that_cannot_be_edited_sends_its_block_to_no_other(there):
     place = Disk({"x.py": there, "sub/x.py": b"a\n"})
-    place.workspace.ledger.names = lambda: sorted(place.files)
+    place.workspace.documents.names = lambda: sorted(place.files)
     landing = land(place, "x.py\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n")
     assert landing.hunks[0].path == "x.py"
     assert landing.hunks[0].stage is Stage.REFUSED
@@ -102,7 +102,7 @@ def test_c18_a_file_that_cannot_be_edited_sends_its_block_to_no_other(there):
 @pytest.mark.case("C18")
 def test_c18_a_deleted_file_sends_its_block_to_no_other():
     place = Disk({"x.py": b"a\n", "sub/x.py": b"a\n"})
-    place.workspace.ledger.names = lambda: sorted(place.files)
+    place.workspace.documents.names = lambda: sorted(place.files)
     place.land("*** Begin Patch\n*** Delete File: x.py\n*** End Patch\n")
     place.write(place.workspace.accept())
     landing = land(place, "x.py\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n")

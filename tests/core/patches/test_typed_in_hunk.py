@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.patches import Disk, disk, patch
 from tests.support.tables import each
-from tui.core.edits.disk.disk_plan import still_text
-from tui.core.edits.hunk import Decision, Stage
+from tui.core.document.disk_plan import still_text
+from tui.core.document.hunk import Decision, Stage
 from tui.core.files import FileRead
 from tui.core.unsaved import bring_back, typed_text
 
@@ -131,11 +131,11 @@ def test_a_crash_keeps_what_was_typed_in_it():
     place = landed(*HUNK)
     place.workspace.edit("a.txt", (3, 0), (3, 0), "precious ")
     place.write(["a.txt"])
-    typed = typed_text(place.workspace.ledger, "a.txt")
+    typed = typed_text(place.workspace.documents, "a.txt")
     kept = typed.file() if typed else None
     assert kept is not None
     again = Disk(place.files)
-    bring_back(again.workspace.ledger, kept)
+    bring_back(again.workspace.documents, kept)
     assert "precious m1" in again.text("a.txt")
     assert again.workspace.is_dirty("a.txt")
 
@@ -159,11 +159,11 @@ def test_a_line_that_many_calls_changed_is_backed_out_at_once():
         for turn in range(count):
             old = place.workspace.open("a.txt").lines[3]
             place.land(patch("@@", " l2", f"-{old}", f"+edit {turn}", " l4"), turn=turn + 1)
-        record = place.workspace.ledger.records["a.txt"]
+        record = place.workspace.documents.records["a.txt"]
         began = time.process_time()
         assert place.workspace.disk_plan("a.txt").data == TEXT.encode()
         took_s = time.process_time() - began
-        slow = still_text(place.workspace.ledger, record).planned()
+        slow = still_text(place.workspace.documents, record).planned()
         assert slow is not None
         assert slow.encode() == TEXT.encode()
         place.workspace.edit("a.txt", (3, 0), (3, 0), "x")

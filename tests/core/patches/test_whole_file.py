@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.patches import Disk, disk
 from tests.support.tables import each
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.core.patches.checks import is_placeholder
 from tui.core.patches.landing import Landing
 from tui.core.patches.section import MERGED
@@ -59,7 +59,7 @@ def test_e01_the_tail_that_is_not_reached_stays_visible_and_unmodified():
 @pytest.mark.case("E03")
 def test_e03_the_user_takes_what_was_held_all_the_same():
     place = disk(a=LONG)
-    place.workspace.ledger.ask = True
+    place.workspace.documents.ask = True
     (hunk,) = land(place, "line 0\nx\n").hunks
     assert hunk.stage is Stage.CANDIDATES
     place.workspace.edit("a.txt", (0, 0), (0, 0), "by the user\n")
@@ -209,7 +209,7 @@ def test_h04_a_merge_keeps_the_bytes_of_lines_that_stay():
 @pytest.mark.case("E03")
 def test_e03_held_text_that_does_not_fit_what_was_typed_since_is_not_placed():
     place = disk(a=LONG)
-    place.workspace.ledger.ask = True
+    place.workspace.documents.ask = True
     (hunk,) = land(place, "line 0\nx\n").hunks
     types(place, 8, ", by the user")
     with pytest.raises(EditRefused, match="changed since"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.patches import Disk, disk, patch
-from tui.core.edits.hunk import Decision, Stage
+from tui.core.document.hunk import Decision, Stage
 from tui.errors import EditRefused
 
 DELETE = "*** Begin Patch\n*** Delete File: b.txt\n*** End Patch\n"

@@ -7,7 +7,7 @@ from tests.support.gallery import LOW, NARROW, Scene, Show
 from tests.support.review_session import ReviewSession
 from tests.support.scripted_session import ScriptedSession
 from tui.core.conversation import Block, BlockKind
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.engine.notices import Trouble
 
 MARKDOWN = """## What there is, and what I would do

@@ -6,7 +6,7 @@ from tests.snapshots.sessions import whole
 from tests.support.gallery import LOW, WIDE, Scene
 from tests.support.review_session import CACHE
 from tests.support.scripted_session import ScriptedSession
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.core.text.buffer import Mark
 
 

@@ -6,7 +6,7 @@ from tests.support.gallery import LOW, NARROW, Scene, Show
 from tests.support.scripted_session import ScriptedSession
 from tests.ui.first_run.test_screen import GROQ, OLLAMA, Outside
 from tests.ui.guide.test_lesson import PROMPT
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.core.wire.events import Usage
 from tui.engine.intents import Interrupt
 from tui.ui.first_run.port import Listed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.snapshots.sessions import turn, whole
 from tests.support.gallery import LOW, Scene, Show
 from tests.support.scripted_session import ScriptedSession
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 
 
 def undecided() -> ScriptedSession:

@@ -10,7 +10,7 @@ from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
 from tests.support.tables import each
 from tui.core.conversation import Block
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.ui.app import DuettoApp
 from tui.ui.conversation.copying import fenced_code
 from tui.ui.conversation.views import FailureWords, duration, failure

@@ -11,8 +11,8 @@ from textual.pilot import Pilot
 from tests.support.scripted_app import running, settled, until
 from tests.support.scripted_session import ScriptedSession
 from tui.core.conversation import Block, BlockKind
-from tui.core.edits.hunk import Decision, Hunk, Stage
-from tui.core.edits.roster import Roster
+from tui.core.document.hunk import Decision, Hunk, Stage
+from tui.core.document.hunk_list import HunkList
 from tui.core.text.buffer import Mark
 from tui.engine.notices import Notices
 from tui.ui.app import DuettoApp
@@ -147,8 +147,8 @@ async def test_an_answer_that_is_over_is_made_again_as_the_clock_allows(
         assert view._read == len(text)
 
 
-def card(count: int, files: int) -> tuple[PatchView, Roster]:
-    roster = Roster()
+def card(count: int, files: int) -> tuple[PatchView, HunkList]:
+    roster = HunkList()
     for number in range(count):
         path = f"{number * files // count}.py"
         roster.add(Hunk(number + 1, 1, "call", path, stage=Stage.LANDED, added=1))
@@ -199,7 +199,7 @@ def hunk(number: int, stage: Stage, line: int | None = None, path: str = "src/ca
 
 
 def parts(hunks: list[Hunk], skip: int = 0) -> list[FilePart]:
-    roster = Roster()
+    roster = HunkList()
     for one in hunks:
         roster.add(one)
     files = roster.files_of("c").items()

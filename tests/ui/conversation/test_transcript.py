@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import ScriptedSession
-from tui.core.edits.hunk import Hunk, Stage
+from tui.core.document.hunk import Hunk, Stage
 from tui.engine.intents import PlaceHunk
 from tui.ui.app import DuettoApp
 
@@ -114,7 +114,7 @@ async def test_finding_what_waits_walks_through_the_hunks_once() -> None:
         transcript = app.bench.transcript
         assert transcript.selection.select_pending()
         transcript.selection.step_hunk(waiting=True)
-        assert session.workspace.roster.has_waiting()
+        assert session.workspace.hunk_list.has_waiting()
         assert hunks.walks < 20
 
 

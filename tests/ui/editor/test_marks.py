@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.support.fake_session import FakeWorkspace
 from tests.support.tables import each
-from tui.core.edits.hunk import Decision, Hunk, Stage
+from tui.core.document.hunk import Decision, Hunk, Stage
 from tui.ui.editor.hints import Hints, Spot, lay_over
 from tui.ui.editor.overview import HunkMarks, overview_cells
 from tui.ui.editor.overview import OverviewMark as Cell
@@ -32,8 +32,8 @@ def test_a_hunk_is_marked_as_its_lines_are(stage: Stage, decision: Decision, kin
     view = View(workspace.open("a.py"))
     hunk = Hunk(1, 1, "call", "a.py", stage=stage, decision=decision)
     hunk.start, hunk.end = view.buffer.mark(1), view.buffer.mark(3)
-    workspace.roster.add(hunk)
-    workspace.roster.add(Hunk(2, 1, "call", "other.py", stage=stage))
+    workspace.hunk_list.add(hunk)
+    workspace.hunk_list.add(Hunk(2, 1, "call", "other.py", stage=stage))
     assert marks_of(workspace, view) == ([Cell(1, 3, kind)] if kind else [])
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.support.editor_app import EditorApp
 from tests.support.fake_session import FakeSession
 from tests.support.tables import each
-from tui.core.edits.hunk import Hunk, Stage
+from tui.core.document.hunk import Hunk, Stage
 from tui.core.text.buffer import Mark
 from tui.engine.notices import Notices
 from tui.ui.editor.hints import GutterGhost, ShownGhost, Spot
@@ -26,7 +26,7 @@ def session_with(*, busy: bool = True) -> FakeSession:
     session.workspace.open("b.py")
     hunk = Hunk(1, 1, "call-1", PATH, stage=Stage.LANDED)
     hunk.start, hunk.end = Mark(10), Mark(50)
-    session.workspace.roster.add(hunk)
+    session.workspace.hunk_list.add(hunk)
     meter = session.meter
     meter.start(99.0, "m")
     for number in range(40):

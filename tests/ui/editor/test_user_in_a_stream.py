@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.patches import Edit, patch_of
 from tests.support.stepped_pair import SteppedPair, stepped
-from tui.core.edits.hunk import Decision, Stage
+from tui.core.document.hunk import Decision, Stage
 from tui.engine.intents import SaveFile
 
 LINES = [f"line {number} of the file" for number in range(60)]

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import ScriptedSession
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.engine.intents import Interrupt, Throttle
 from tui.ui import keymap
 from tui.ui.app import DuettoApp

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from tests.support.review_screen import seen, whole
 from tests.support.review_session import ReviewSession
 from tests.support.scripted_app import scripted_app, settled
-from tui.core.edits.hunk import Hunk
+from tui.core.document.hunk import Hunk
 from tui.ui.review import document, view
 from tui.ui.review.screen import ReviewScreen
 

@@ -13,7 +13,7 @@ from tests.support.review_session import CACHE, FILES, ReviewSession
 from tests.support.scripted_app import scripted_app, settled, until
 from tests.support.scripted_session import ScriptedSession
 from tests.support.tables import each
-from tui.core.edits.hunk import Stage
+from tui.core.document.hunk import Stage
 from tui.engine.intents import Accept, RedoDecision, Reject, StopDeciding, UndoDecision
 from tui.ui.app import DuettoApp
 from tui.ui.prompt.hint import Hint

@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
-from tui.core.edits.hunk import Decision, Stage
+from tui.core.document.hunk import Decision, Stage
 from tui.engine.intents import (
     Accept,
     Answer,

@@ -25,7 +25,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from tui.core.edits.hunk import Kind
+from tui.core.document.hunk import Kind
 
 Notation = Literal["apply_patch", "search_replace", "unified_diff", "whole_file"]
 """What the lines of a file operation are written in; it decides how they are placed."""

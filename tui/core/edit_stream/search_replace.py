@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from tui.core.document.hunk import Kind
 from tui.core.edit_stream.events import (
     Cut,
     Divider,
@@ -23,7 +24,6 @@ from tui.core.edit_stream.events import (
     SectionStart,
     whole,
 )
-from tui.core.edits.hunk import Kind
 
 _SEARCH = re.compile(r"[ \t]*(?:<{5,9} ?|-{5,9} )SEARCH>?\s*")
 _DIVIDER = re.compile(r"={5,9}\s*")

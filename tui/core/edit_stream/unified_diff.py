@@ -13,6 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from tui.core.document.hunk import Kind
 from tui.core.edit_stream.events import (
     Anchor,
     Cut,
@@ -31,7 +32,6 @@ from tui.core.edit_stream.events import (
 )
 from tui.core.edit_stream.naming import Exists
 from tui.core.edit_stream.v4a import no_prefix, quoted
-from tui.core.edits.hunk import Kind
 
 HEAD_STARTS = (
     "diff ", "index ", "old mode ", "new mode ", "new file mode ", "deleted file mode ",

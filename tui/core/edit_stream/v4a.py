@@ -13,6 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from tui.core.document.hunk import Kind
 from tui.core.edit_stream.events import (
     Anchor,
     Cut,
@@ -28,7 +29,6 @@ from tui.core.edit_stream.events import (
     SectionStart,
     whole,
 )
-from tui.core.edits.hunk import Kind
 
 BEGIN = "*** Begin Patch"
 END = "*** End Patch"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
+from tui.core.document.hunk import Kind
 from tui.core.edit_stream.events import Cut, End, Ev, Failure, FileEnd, FileOp, Line, whole
-from tui.core.edits.hunk import Kind
 
 _RUN = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)", re.DOTALL)
 _SEARCH = re.compile(r"[ \t]*(?:<{3,}|-{3,}) ?SEARCH>?\s*")

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
-from tui.core.text.common_lines import CommonLines, Form
 from tui.core.text.indent import indent_change, indentation
-from tui.core.text.line_index import plain
-from tui.core.text.row_set import RowSet
+from tui.core.text.line_index import CommonLines, Form, RowSet, plain
 
 _GROUPS = 16
 """More ways to be indented are looked at before the next line of a section."""

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 
-from tui.core.edits.file_record import FileRecord
-from tui.core.edits.hunk import Hunk
-from tui.core.edits.ledger import Ledger
-from tui.core.edits.open_section import OpenSection
+from tui.core.document.documents import Documents
+from tui.core.document.file_record import FileRecord
+from tui.core.document.hunk import Hunk
+from tui.core.document.waiting_places import OpenSection
 from tui.core.patches.painter import Group, Painter
 from tui.core.text.change_set import Author
 from tui.core.text.indent import stands_right
@@ -61,7 +61,7 @@ _TABS = re.compile(r" *\t")
 LEFT_OUT = "placeholder: a line says that the rest is elsewhere"
 
 
-def landed_before(ledger: Ledger, record: FileRecord, painter: Painter, told: int) -> str:
+def landed_before(documents: Documents, record: FileRecord, painter: Painter, told: int) -> str:
     """Why a section is one that has landed already; empty if it is new (EDIT-CASES A18).
 
     A call that is replayed after a reconnect finds what it has written, and so does a hunk that
@@ -231,7 +231,7 @@ def leaves_out(ops: Sequence[tuple[str, str, Hunk | None]]) -> list[str]:
 
 
 def end_bare(
-    ledger: Ledger, record: FileRecord, painter: Painter, owner: OpenSection | None
+    documents: Documents, record: FileRecord, painter: Painter, owner: OpenSection | None
 ) -> None:
     """The last line that was added ends without a newline, if it is the file's last one."""
     buffer = record.buffer
@@ -240,7 +240,7 @@ def end_bare(
     if not group.hunk.agent or row != file_rows(buffer) - 1 or not buffer.endings[row]:
         return
     where = ((row, len(buffer.lines[row])), (row + 1, 0))
-    ledger.apply_own(record, where, "", Author.MODEL, owner)
+    documents.apply_own(record, where, "", Author.MODEL, owner)
     group.hunk.agent = group.hunk.agent[:-1].removesuffix("\r")
 
 

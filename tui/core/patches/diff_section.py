@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
-from tui.core.edits.file_record import FileRecord
-from tui.core.edits.hunk import Hunk, Stage
-from tui.core.edits.ledger import Ledger
+from tui.core.document.documents import Documents
+from tui.core.document.file_record import FileRecord
+from tui.core.document.hunk import Hunk, Stage
 from tui.core.patches.checks import is_placeholder
 from tui.core.patches.painter import Painter, RegionPainter
 from tui.core.patches.placement import Miss, Search, Spot
 from tui.core.patches.section import GHOST_LINES, MERGED, Section, merge_whole, show_both
 from tui.core.text.buffer import Buffer
-from tui.core.text.line_blocks import blocks
+from tui.core.text.diff import blocks
 from tui.core.text.rows import file_rows, keep_ends, whole_text
 from tui.errors import EditRefused
 
@@ -113,9 +113,13 @@ class DiffSection(Section):
     """Lands new lines over old ones that are known."""
 
     def __init__(
-        self, ledger: Ledger, record: FileRecord, new_hunk: Callable[[int], Hunk], number: int = 0
+        self,
+        documents: Documents,
+        record: FileRecord,
+        new_hunk: Callable[[int], Hunk],
+        number: int = 0,
     ) -> None:
-        super().__init__(ledger, record, Search(), new_hunk, number)
+        super().__init__(documents, record, Search(), new_hunk, number)
         self.new: list[str] = []
         """The new lines so far."""
         self.old: list[str] = []
@@ -165,7 +169,7 @@ class DiffSection(Section):
         hunk.base = "".join(line + "\n" for line in self.old)
         hunk.agent = "".join(line + "\n" for line in self.new)
         hunk.removed, hunk.added = len(self.old), len(self.new)
-        self._ledger.bump()
+        self._documents.bump()
 
     # Inside.
 
@@ -183,7 +187,7 @@ class DiffSection(Section):
     def _new_painter(self, spot: Spot) -> Painter:
         assert self._fit is not None
         count = len(self._fit.diff.old)
-        return RegionPainter(self._ledger, self.record, spot, count, self)
+        return RegionPainter(self._documents, self.record, spot, count, self)
 
     def _land_line(self, fit: Fit, text: str) -> None:
         self._emit(fit.diff.take(text))
@@ -212,7 +216,7 @@ class DiffSection(Section):
             painter.strike(hunk, len(lines))
             if hunk.stage is not Stage.LANDING:
                 hunk.stage = Stage.LANDING
-                self._ledger.bump()
+                self._documents.bump()
 
     def _take_back(self) -> None:
         """Back to one hunk, of which nothing is in the buffer."""
@@ -221,7 +225,7 @@ class DiffSection(Section):
             self._painter = None
         self._fit = None
         for hunk in self.hunks[1:]:
-            self._ledger.forget_hunk(hunk)
+            self._documents.forget_hunk(hunk)
         del self.hunks[1:]
         self._open = self._changes = False
         hunk = self.hunks[0]
@@ -286,8 +290,10 @@ class WholeSection(DiffSection):
     new text came or while it does, is merged with it at its end (EDITS.md section 5).
     """
 
-    def __init__(self, ledger: Ledger, record: FileRecord, new_hunk: Callable[[int], Hunk]) -> None:
-        super().__init__(ledger, record, new_hunk)
+    def __init__(
+        self, documents: Documents, record: FileRecord, new_hunk: Callable[[int], Hunk]
+    ) -> None:
+        super().__init__(documents, record, new_hunk)
         sent = record.since.before(record.buffer)
         self._sent = keep_ends(sent)
         """The lines as the model was sent them, with their endings."""
@@ -319,7 +325,7 @@ class WholeSection(DiffSection):
 
     def _new_painter(self, spot: Spot) -> Painter:
         rows = file_rows(self.record.buffer)
-        return RegionPainter(self._ledger, self.record, spot, rows, self)
+        return RegionPainter(self._documents, self.record, spot, rows, self)
 
     def _finish(self) -> None:
         fit = self._fit
@@ -340,7 +346,7 @@ class WholeSection(DiffSection):
         painter.take_back()
         merged = self._merged([(op, text) for op, text, _ in self.ops])
         if merged is None:
-            show_both(self._ledger, self, painter)
+            show_both(self._documents, self, painter)
         else:
             self._land_merged(fit, merged)
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from tui.core.document.documents import Documents
+from tui.core.document.file_record import FileRecord
+from tui.core.document.hunk import OPEN, Hunk, Kind, Stage
+from tui.core.document.review import MOVES_OVER
 from tui.core.edit_stream.events import (
     Anchor,
     EndOfFile,
@@ -16,10 +20,6 @@ from tui.core.edit_stream.events import (
     SectionEnd,
     SectionStart,
 )
-from tui.core.edits.deciding.file_moves import MOVES_OVER
-from tui.core.edits.file_record import FileRecord
-from tui.core.edits.hunk import OPEN, Hunk, Kind, Stage
-from tui.core.edits.ledger import Ledger
 from tui.core.files import ascii_shown
 from tui.core.patches.file_work import FileWork, Gathered, NewHunk, Why
 from tui.core.patches.near_miss import nearest_miss
@@ -34,12 +34,12 @@ class UpdateWork(FileWork):
 
     def __init__(
         self,
-        ledger: Ledger,
+        documents: Documents,
         path: str,
         new_hunk: NewHunk,
         notation: Notation = "apply_patch",
     ) -> None:
-        super().__init__(ledger, path, new_hunk)
+        super().__init__(documents, path, new_hunk)
         self.record: FileRecord | None = None
         self._notation = notation
         self._section: Section | None = None
@@ -95,7 +95,7 @@ class UpdateWork(FileWork):
         elif isinstance(event, SectionStart):
             number, self._before = event.number, len(self.hunks)
             self._section = Section(
-                self.ledger,
+                self.documents,
                 self.record,
                 self._search,
                 self.new_edit,
@@ -184,24 +184,24 @@ class UpdateWork(FileWork):
             reason = f"not moved: an earlier move to '{ascii_shown(earlier.target)}' is pending"
             self.ended(hunk, Stage.REFUSED, reason)
             return
-        self.ledger.arriving.pop(earlier.target, None)
+        self.documents.arriving.pop(earlier.target, None)
         record.moving = None
-        self.ledger.roster.moved([hunk], earlier.path)
+        self.documents.hunk_list.moved([hunk], earlier.path)
         self._move(record, hunk)
         if hunk.stage is Stage.LANDED:
-            self.ledger.forget_hunk(earlier)
+            self.documents.forget_hunk(earlier)
         else:
             record.moving = earlier
-            self.ledger.arriving[earlier.target] = record
+            self.documents.arriving[earlier.target] = record
 
     def _move(self, record: FileRecord, hunk: Hunk) -> None:
         try:
-            self.ledger.refuse_link(self._written, "moved")
-            target = self.ledger.real(self._target)
+            self.documents.refuse_link(self._written, "moved")
+            target = self.documents.real(self._target)
             self.refuse_if_arriving(target)
             if target == record.path:
                 raise EditRefused(f"'{ascii_shown(target)}' is where the file is")
-            there = self.ledger.find(target)
+            there = self.documents.find(target)
             hunk.target = target
             if there is not None and there.moving is None:
                 if self._notation == "unified_diff" and there.deletion is None:
@@ -215,7 +215,7 @@ class UpdateWork(FileWork):
 
     def _go(self, record: FileRecord, hunk: Hunk) -> None:
         record.moving = hunk
-        self.ledger.arriving[hunk.target] = record
+        self.documents.arriving[hunk.target] = record
         self.ended(hunk, Stage.LANDED)
 
     def settle(self, leaving: Collection[FileRecord], why: Why) -> bool:
@@ -271,12 +271,12 @@ class DeleteWork(FileWork):
 
     def __init__(
         self,
-        ledger: Ledger,
+        documents: Documents,
         path: str,
         new_hunk: NewHunk,
         notation: Notation = "apply_patch",
     ) -> None:
-        super().__init__(ledger, path, new_hunk)
+        super().__init__(documents, path, new_hunk)
         self._removed: list[str] | None = [] if notation == "unified_diff" else None
         """The lines that a unified diff says the file has."""
         self._refusal = ""
@@ -299,22 +299,22 @@ class DeleteWork(FileWork):
             if self._refusal:
                 raise EditRefused(self._refusal)
             self.refuse_if_arriving(self.path)
-            record = self.ledger.open(self.path)
-            self.ledger.refuse_link(self.path, "deleted")
+            record = self.documents.open(self.path)
+            self.documents.refuse_link(self.path, "deleted")
             self._compare(record)
             if record.deletion is not None or record.moving is not None:
                 raise EditRefused(f"file not found: '{ascii_shown(self.path)}' is gone already")
         except EditRefused as error:
             self.ended(hunk, Stage.REFUSED, str(error))
             return
-        self.ledger.roster.moved([hunk], record.path)
+        self.documents.hunk_list.moved([hunk], record.path)
         hunk.base = whole_text(record.buffer)
         hunk.removed = row_count(hunk.base)
         hunk.flags += ("deletes the file",)
         if record.since.before(record.buffer) != hunk.base:
             hunk.flags += ("it was changed after the model had seen it",)
         record.deletion = hunk
-        self.ledger.layers.own(hunk).state = record.history.state
+        self.documents.layers.own(hunk).state = record.undo_log.state
         self.ended(hunk, Stage.LANDED)
 
     def _compare(self, record: FileRecord) -> None:

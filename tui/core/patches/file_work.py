@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from tui.core.document.documents import Documents
+from tui.core.document.file_record import FileRecord
+from tui.core.document.hunk import Hunk, Kind, Stage
 from tui.core.edit_stream.events import Ev, FileOp, Line
-from tui.core.edits.file_record import FileRecord
-from tui.core.edits.hunk import Hunk, Kind, Stage
-from tui.core.edits.ledger import Ledger
 from tui.core.files import ascii_shown
 from tui.errors import EditRefused
 
@@ -47,12 +47,12 @@ class Gathered:
 
 
 class FileWork:
-    """What is common: a path, the call's ledger, and a refusal that ends it all."""
+    """What is common: a path, the call's documents, and a refusal that ends it all."""
 
     kind = Kind.EDIT
 
-    def __init__(self, ledger: Ledger, path: str, new_hunk: NewHunk) -> None:
-        self.ledger = ledger
+    def __init__(self, documents: Documents, path: str, new_hunk: NewHunk) -> None:
+        self.documents = documents
         self.path = path
         self.hunks: list[Hunk] = []
         self._new_hunk = new_hunk
@@ -89,24 +89,24 @@ class FileWork:
 
     def found(self, path: str) -> FileRecord:
         """The record of a file that is to be edited, be it on its way. Raises EditRefused."""
-        record = self.ledger.arriving.get(self.ledger.checked(path))
-        record = record or self.ledger.open(path)
+        record = self.documents.arriving.get(self.documents.checked(path))
+        record = record or self.documents.open(path)
         if record.deletion is not None:
             raise EditRefused(f"file not found: '{ascii_shown(path)}' is to be deleted")
-        if record.moving is not None and record.path == self.ledger.checked(path):
+        if record.moving is not None and record.path == self.documents.checked(path):
             target = ascii_shown(record.moving.target)
             raise EditRefused(f"file not found: '{ascii_shown(path)}' is to go to '{target}'")
         return record
 
     def refuse_if_arriving(self, path: str) -> None:
         """Raises EditRefused if a pending move brings another file to this path."""
-        if self.ledger.checked(path) in self.ledger.arriving:
+        if self.documents.checked(path) in self.documents.arriving:
             raise EditRefused(f"'{ascii_shown(path)}' is where an earlier hunk moves a file")
 
     def ended(self, hunk: Hunk, stage: Stage, reason: str = "") -> None:
         """Give a hunk its last stage."""
         hunk.stage, hunk.reason = stage, reason
-        self.ledger.bump()
+        self.documents.bump()
 
 
 _READ = 200
@@ -117,7 +117,7 @@ _MOST_BYTES = 80_000_000
 _NAMED = 5
 
 
-def path_of(ledger: Ledger, op: FileOp, *, basename: bool) -> str:
+def path_of(documents: Documents, op: FileOp, *, basename: bool) -> str:
     """The path of the file that a header names.
 
     Of several names the first that is a file; with ``basename`` else the one file of the
@@ -125,34 +125,34 @@ def path_of(ledger: Ledger, op: FileOp, *, basename: bool) -> str:
     """
     names = [name for name in (op.path, *op.others) if name]
     for name in names:
-        if is_file(ledger, name):
+        if is_file(documents, name):
             return name
     for name in names if basename else ():
-        found = _ending_with(ledger, name)
+        found = _ending_with(documents, name)
         if len(found) == 1:
             return found[0]
     return op.path
 
 
-def files_with(ledger: Ledger, lines: Sequence[str]) -> list[str]:
+def files_with(documents: Documents, lines: Sequence[str]) -> list[str]:
     """The files in which these lines are; open ones and, if there are none, others."""
     if not any(line.strip() for line in lines):
         return []
-    if ledger.searched_bytes > _MOST_BYTES:
+    if documents.searched_bytes > _MOST_BYTES:
         return []
     text = "\n".join(lines)
     found: list[str] = []
-    for path in ledger.buffers:
-        if buffer := ledger.quotable(path):
+    for path in documents.buffers:
+        if buffer := documents.quotable(path):
             whole = "\n".join(buffer.lines)
-            ledger.searched_bytes += len(whole)
+            documents.searched_bytes += len(whole)
             found += [path] if text in whole else []
     wanted, left = text.encode("utf-8", "replace"), _READ_BYTES
-    for path in () if found else list(ledger.names())[:_READ]:
-        data = None if path in ledger.buffers or left < 0 else ledger.read(path).data
+    for path in () if found else list(documents.names())[:_READ]:
+        data = None if path in documents.buffers or left < 0 else documents.read(path).data
         if data is not None:
             left -= len(data)
-            ledger.searched_bytes += len(data)
+            documents.searched_bytes += len(data)
             found += [path] if wanted in data else []
     return found
 
@@ -166,25 +166,25 @@ def unknown_name(found: Sequence[str]) -> str:
     return f"{words}; its SEARCH is in {named}" + (" only" if len(found) == 1 else "")
 
 
-def is_file(ledger: Ledger, name: str) -> bool:
+def is_file(documents: Documents, name: str) -> bool:
     """True if a file is there, or was until it was deleted, be it none that can be edited.
 
     What is there and is refused must not send its edit to another file (EDIT-CASES C18).
     """
     try:
-        path = ledger.checked(name)
+        path = documents.checked(name)
     except EditRefused:
         return False
-    if path in ledger.arriving or path in ledger.records:
+    if path in documents.arriving or path in documents.records:
         return True
-    if ledger.is_there(path):
+    if documents.is_there(path):
         return True
-    return "\\" in name and is_file(ledger, name.replace("\\", "/"))
+    return "\\" in name and is_file(documents, name.replace("\\", "/"))
 
 
-def _ending_with(ledger: Ledger, name: str) -> list[str]:
+def _ending_with(documents: Documents, name: str) -> list[str]:
     name = name.replace("\\", "/").removeprefix("./")
     if name.startswith(("/", "..", "~")):
         return []
-    known = dict.fromkeys([*ledger.buffers, *ledger.names()])
+    known = dict.fromkeys([*documents.buffers, *documents.names()])
     return [path for path in known if path.endswith("/" + name)]

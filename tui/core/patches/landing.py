@@ -9,6 +9,11 @@ from operator import attrgetter
 
 from msgspec.structs import replace
 
+from tui.core.document.documents import Documents
+from tui.core.document.file_record import FileRecord
+from tui.core.document.hunk import Hunk, Kind, Stage
+from tui.core.document.report import Private, landing_report, open_to_all
+from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Channel, Format, parser_for
 from tui.core.edit_stream.events import (
     Cut,
@@ -22,11 +27,6 @@ from tui.core.edit_stream.events import (
     Prose,
     SectionStart,
 )
-from tui.core.edits.file_record import FileRecord
-from tui.core.edits.hunk import Hunk, Kind, Stage
-from tui.core.edits.ledger import Ledger
-from tui.core.edits.telling.report import Private, landing_report, open_to_all
-from tui.core.edits.workspace import Workspace
 from tui.core.files import is_ignore_file, why_private
 from tui.core.patches.file_ops import DeleteWork, UpdateWork, settle
 from tui.core.patches.file_work import FileWork, NewHunk, Why, is_file, path_of
@@ -36,23 +36,23 @@ from tui.core.text.rows import file_rows
 from tui.errors import EditRefused
 
 
-def work_for(ledger: Ledger, op: FileOp, new_hunk: NewHunk) -> FileWork:
+def work_for(documents: Documents, op: FileOp, new_hunk: NewHunk) -> FileWork:
     """The work that a file header asks for; its path is the one of the file."""
     if op.notation == "search_replace":
-        return SearchWork(ledger, op.path, new_hunk)
-    if op.notation == "whole_file" and (record := _existing(ledger, op.path)) is not None:
-        return WholeWork(ledger, record, new_hunk)
+        return SearchWork(documents, op.path, new_hunk)
+    if op.notation == "whole_file" and (record := _existing(documents, op.path)) is not None:
+        return WholeWork(documents, record, new_hunk)
     if op.kind is Kind.ADD:
-        return AddWork(ledger, op.path, new_hunk, op.notation)
+        return AddWork(documents, op.path, new_hunk, op.notation)
     if op.kind is Kind.DELETE:
-        return DeleteWork(ledger, op.path, new_hunk, op.notation)
-    return UpdateWork(ledger, op.path, new_hunk, op.notation)
+        return DeleteWork(documents, op.path, new_hunk, op.notation)
+    return UpdateWork(documents, op.path, new_hunk, op.notation)
 
 
-def _existing(ledger: Ledger, path: str) -> FileRecord | None:
+def _existing(documents: Documents, path: str) -> FileRecord | None:
     """The file if its text can be changed as it is; None: it is new, or it cannot be."""
     try:
-        record = ledger.find(path)
+        record = documents.find(path)
     except EditRefused:
         return None
     if record is None or record.blank or record.deletion or record.moving:
@@ -64,14 +64,14 @@ LEAST_LINES = 10
 """Of a shorter file the half is soon gone."""
 
 
-def flag_private(ledger: Ledger, hunks: Sequence[Hunk], call_id: str) -> None:
+def flag_private(documents: Documents, hunks: Sequence[Hunk], call_id: str) -> None:
     """Flag what touches a secret by its name, or what says which files are ignored.
 
     A model need not have seen a file to give it another name, under which it is no secret.
     ``call_id`` is that of the hunks: of very many none is looked at where no name is odd.
     """
-    targets = {hunk.target for hunk in ledger.removals if hunk.call_id == call_id}
-    names = {*ledger.roster.files_of(call_id), *targets}
+    targets = {hunk.target for hunk in documents.removals if hunk.call_id == call_id}
+    names = {*documents.hunk_list.files_of(call_id), *targets}
     odd = {path for path in names if path and _private_flag([path])}
     for hunk in hunks if odd else ():
         if odd & {hunk.path, hunk.target}:
@@ -85,17 +85,19 @@ def _private_flag(paths: list[str]) -> str:
     return "it says which files are ignored" if any(map(is_ignore_file, paths)) else ""
 
 
-def flag_shrunken(ledger: Ledger, hunks: Sequence[Hunk], call_id: str) -> None:
+def flag_shrunken(documents: Documents, hunks: Sequence[Hunk], call_id: str) -> None:
     """Flag the hunks that take lines away, if more than half of a file's lines go."""
-    paths = ledger.roster.files_of(call_id)
-    by_path: dict[str, list[Hunk]] = {path: [] for path in paths if _may_be_shrunken(ledger, path)}
+    paths = documents.hunk_list.files_of(call_id)
+    by_path: dict[str, list[Hunk]] = {
+        path: [] for path in paths if _may_be_shrunken(documents, path)
+    }
     for hunk in hunks if by_path else ():
         landed = hunk.kind is not Kind.DELETE and hunk.stage in (Stage.LANDED, Stage.PARTIAL)
         if landed and hunk.path in by_path:
             by_path[hunk.path].append(hunk)
     for path, shrinking in by_path.items():
         gone = sum(hunk.removed - hunk.added for hunk in shrinking)
-        before = gone + _rows(ledger, path)
+        before = gone + _rows(documents, path)
         if before < LEAST_LINES or 2 * gone <= before:
             continue
         for hunk in shrinking:
@@ -103,13 +105,15 @@ def flag_shrunken(ledger: Ledger, hunks: Sequence[Hunk], call_id: str) -> None:
                 hunk.flags += (f"shrink: {gone} of {before} lines of the file go",)
 
 
-def _may_be_shrunken(ledger: Ledger, path: str) -> bool:
+def _may_be_shrunken(documents: Documents, path: str) -> bool:
     """Whether hunks took more lines away than there are now, whatever they added."""
-    return sum(tally.removed for tally in ledger.roster.in_file(path)) > _rows(ledger, path)
+    return sum(tally.removed for tally in documents.hunk_list.in_file(path)) > _rows(
+        documents, path
+    )
 
 
-def _rows(ledger: Ledger, path: str) -> int:
-    record = ledger.records.get(path)
+def _rows(documents: Documents, path: str) -> int:
+    record = documents.records.get(path)
     return file_rows(record.buffer) if record is not None else 0
 
 
@@ -151,14 +155,14 @@ class Landing:
         self.finished = False
         self.last_line: tuple[str, int] | None = None
         """Path and row where it wrote last, for follow mode."""
-        self._ledger = workspace.ledger
-        self._ledger.ask_again()
-        self._parser = parser_for(fmt, channel, partial(is_file, self._ledger))
+        self._documents = workspace.documents
+        self._documents.ask_again()
+        self._parser = parser_for(fmt, channel, partial(is_file, self._documents))
         self._work: FileWork | None = None
         self._last_work: FileWork | None = None
         self._hunks: list[Hunk] = []
         self._forgotten = 0
-        """How many the ledger had forgotten when these were taken out here."""
+        """How many the documents had forgotten when these were taken out here."""
         self._why = Why()
         self._locked = ""
         self._no_end = _NO_END_PATCH
@@ -177,9 +181,9 @@ class Landing:
     @property
     def hunks(self) -> Sequence[Hunk]:
         """Its hunks, in order."""
-        gone = self._ledger.forgotten[self._forgotten :]
+        gone = self._documents.forgotten[self._forgotten :]
         if len(gone) > _MANY:
-            self._hunks = [hunk for hunk in self._hunks if hunk.id in self._ledger.roster]
+            self._hunks = [hunk for hunk in self._hunks if hunk.id in self._documents.hunk_list]
         for number in gone if len(gone) <= _MANY else ():
             at = bisect_left(self._hunks, number, key=_ID)
             if at < len(self._hunks) and self._hunks[at].id == number:
@@ -231,14 +235,14 @@ class Landing:
             self._go_on()
         self._settle()
         self.finished = True
-        for record in self._ledger.records.values():
-            record.drift.follow(record.waiting)
+        for record in self._documents.records.values():
+            record.shifts.follow(record.waiting)
             record.forget()
         self._unlock()
         hunks = self.hunks
-        flag_shrunken(self._ledger, hunks, self.call_id)
-        flag_private(self._ledger, hunks, self.call_id)
-        self._ledger.bump()
+        flag_shrunken(self._documents, hunks, self.call_id)
+        flag_private(self._documents, hunks, self.call_id)
+        self._documents.bump()
         self.workspace.on_landed(hunks, not (self.failure or self.was_cut))
 
     def report(self, private: Private = open_to_all) -> str:
@@ -247,7 +251,7 @@ class Landing:
 
     def reporting(self, private: Private) -> Work[str]:
         """See `report`."""
-        return landing_report(self._ledger, self.hunks, self.failure, self.was_cut, private)
+        return landing_report(self._documents, self.hunks, self.failure, self.was_cut, private)
 
     def _take(self, event: Ev) -> None:
         if self._held is not None:
@@ -281,7 +285,7 @@ class Landing:
             return
         (header, *events), self._unnamed = self._unnamed, []
         assert isinstance(header, FileOp)
-        path = path_of(self._ledger, header, basename=isinstance(event, Line))
+        path = path_of(self._documents, header, basename=isinstance(event, Line))
         self._open(replace(header, path=path))
         for one in events:
             self._take(one)
@@ -292,24 +296,24 @@ class Landing:
         elif event.notation == "search_replace":
             self._unnamed = [event]
         elif event.notation == "whole_file":
-            self._open(replace(event, path=path_of(self._ledger, event, basename=False)))
+            self._open(replace(event, path=path_of(self._documents, event, basename=False)))
         else:
             self._open(event)
 
     def _open(self, event: FileOp) -> None:
         path = self._key(event.path, to_open=True)
-        other = self._ledger.busy.get(path)
+        other = self._documents.busy.get(path)
         if other is not None and other is not self:
-            self._ledger.at_hand.clear()
+            self._documents.at_hand.clear()
             self._held = [event]
-            self._ledger.waiters.setdefault(path, []).append(self._go_on)
+            self._documents.waiters.setdefault(path, []).append(self._go_on)
             return
         self._why = Why()
         self._no_end = _NO_FENCE if event.notation == "whole_file" else _NO_END_PATCH
-        self._ledger.busy[path] = self
+        self._documents.busy[path] = self
         self._locked = path
-        self._work = work_for(self._ledger, event, self._new_hunk)
-        self._ledger.at_hand.clear()
+        self._work = work_for(self._documents, event, self._new_hunk)
+        self._documents.at_hand.clear()
 
     def _end_file(self, event: FileEnd) -> None:
         self._note_line()
@@ -340,8 +344,8 @@ class Landing:
         held, self._held = self._held, None
         if isinstance(held[0], FileOp):
             path = self._key(held[0].path)
-            self._passed = self._ledger.busy.pop(path, None)
-            waiters = self._ledger.waiters.get(path, [])
+            self._passed = self._documents.busy.pop(path, None)
+            waiters = self._documents.waiters.get(path, [])
             if self._go_on in waiters:
                 waiters.remove(self._go_on)
         for event in held:
@@ -350,28 +354,28 @@ class Landing:
 
     def _unlock(self) -> None:
         passed, self._passed = self._passed, None
-        if self._locked and self._ledger.busy.get(self._locked) is self:
-            del self._ledger.busy[self._locked]
+        if self._locked and self._documents.busy.get(self._locked) is self:
+            del self._documents.busy[self._locked]
             if passed is not None:
-                self._ledger.busy[self._locked] = passed
+                self._documents.busy[self._locked] = passed
                 self._locked = ""
                 return  # who waits, waits for that one
-        waiters = self._ledger.waiters.get(self._locked, [])
+        waiters = self._documents.waiters.get(self._locked, [])
         self._locked = ""
         if waiters:
             waiters.pop(0)()
 
     def _key(self, path: str, *, to_open: bool = False) -> str:
         try:
-            path = self._ledger.real(path, to_open=to_open)
+            path = self._documents.real(path, to_open=to_open)
         except EditRefused:
             return path
-        record = self._ledger.arriving.get(path)
+        record = self._documents.arriving.get(path)
         return record.path if record else path
 
     def _new_hunk(self, path: str, kind: Kind, section: int) -> Hunk:
         hunk = Hunk(0, self.turn, self.call_id, path, kind, section=section)
-        self._hunks.append(self._ledger.new_hunk(hunk))
+        self._hunks.append(self._documents.new_hunk(hunk))
         return hunk
 
     def _note_line(self) -> None:

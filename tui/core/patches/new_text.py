@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from tui.core.document.documents import Documents
+from tui.core.document.file_record import FileRecord
+from tui.core.document.hunk import Hunk, Kind, Stage
 from tui.core.edit_stream.events import (
     Divider,
     Ev,
@@ -12,9 +15,6 @@ from tui.core.edit_stream.events import (
     SectionEnd,
     SectionStart,
 )
-from tui.core.edits.file_record import FileRecord
-from tui.core.edits.hunk import Hunk, Kind, Stage
-from tui.core.edits.ledger import Ledger
 from tui.core.files import ascii_shown
 from tui.core.patches.checks import LEFT_OUT, end_bare, is_placeholder
 from tui.core.patches.diff_section import WholeSection
@@ -36,12 +36,12 @@ class AddWork(Painted, FileWork):
 
     def __init__(
         self,
-        ledger: Ledger,
+        documents: Documents,
         path: str,
         new_hunk: NewHunk,
         notation: Notation = "apply_patch",
     ) -> None:
-        super().__init__(ledger, path, new_hunk)
+        super().__init__(documents, path, new_hunk)
         self.record: FileRecord | None = None
         self._notation = notation
         self._lines: list[str] = []
@@ -114,22 +114,22 @@ class AddWork(Painted, FileWork):
         if not path:
             raise EditRefused(unknown_name(()))
         self.refuse_if_arriving(path)
-        record = self.ledger.find(path)
+        record = self.documents.find(path)
         if record is not None and record.moving is not None:
             raise EditRefused(f"'{ascii_shown(path)}' is to be moved by an earlier hunk")
         blank = record is None or record.blank
         if record is not None and not blank and self._notation == "unified_diff":
             raise EditRefused(f"'{ascii_shown(path)}' already exists: the diff makes it new")
-        self.record = record or self.ledger.create(path)
+        self.record = record or self.documents.create(path)
         self._sent = self.record.since.before(self.record.buffer)
         self.path = self.record.path
-        self.ledger.roster.moved([self._hunk], self.path)
+        self.documents.hunk_list.moved([self._hunk], self.path)
         self._hunk.stage = Stage.READING
         self.record.sections.append(self)
         if blank:
-            self.ledger.layers.own(self._hunk).made_file = True
+            self.documents.layers.own(self._hunk).made_file = True
             self.record.synced = self.record.version
-            self._painter = Painter(self.ledger, self.record, 0, owner=self)
+            self._painter = Painter(self.documents, self.record, 0, owner=self)
             self._hunk.stage = Stage.LANDING
 
     def _refuse(self, reason: str) -> None:
@@ -148,14 +148,14 @@ class AddWork(Painted, FileWork):
         painter.take_back()
         hunk.start = hunk.end = None
         if not record.named and not file_rows(record.buffer):
-            self.ledger.drop(record)
+            self.documents.drop(record)
 
     def _land(self, record: FileRecord, painter: Painter) -> None:
         painter.finish()
         if not painter.groups:
-            self.ledger.settle(record, self._hunk, (0, 0))
+            self.documents.settle(record, self._hunk, (0, 0))
         elif self._bare:
-            end_bare(self.ledger, record, painter, self)
+            end_bare(self.documents, record, painter, self)
 
     def _replace(self, record: FileRecord, closed: bool, why: Why) -> None:
         hunk = self._hunk
@@ -177,22 +177,22 @@ class AddWork(Painted, FileWork):
             hunk.agent = merged
             hunk.flags += (MERGED,)
         if record.deletion is not None:
-            self.ledger.forget_hunk(record.deletion)
+            self.documents.forget_hunk(record.deletion)
             record.deletion = None
             hunk.flags += ("replaces the file that it deleted",)
         else:
             hunk.flags += ("overwrites an existing file",)
         hunk.base = whole_text(record.buffer)
         hunk.removed = row_count(hunk.base)
-        layer = self.ledger.layers.own(hunk)
+        layer = self.documents.layers.own(hunk)
         stood = [
             (one, one.start.line, one.end.line) for one in record.live if one.start and one.end
         ]
         layer.below, layer.edges = [one for one, _, _ in stood], stood
         for one in layer.below:
-            self.ledger.layers.own(one).goes_under(hunk)
-        self.ledger.rewrite(record, (0, row_count(hunk.base)), hunk.agent, Author.MODEL)
-        self.ledger.settle(record, hunk, (0, row_count(hunk.agent)))
+            self.documents.layers.own(one).goes_under(hunk)
+        self.documents.rewrite(record, (0, row_count(hunk.base)), hunk.agent, Author.MODEL)
+        self.documents.settle(record, hunk, (0, row_count(hunk.agent)))
         self.ended(hunk, Stage.LANDED)
 
     def _is_replay(self, record: FileRecord) -> bool:
@@ -208,9 +208,9 @@ class AddWork(Painted, FileWork):
 class SearchWork(FileWork):
     """SEARCH/REPLACE blocks of one file: each is placed on its own, in the text as it is then."""
 
-    def __init__(self, ledger: Ledger, path: str, new_hunk: NewHunk) -> None:
+    def __init__(self, documents: Documents, path: str, new_hunk: NewHunk) -> None:
         """``path`` is empty where no file name was above the block."""
-        super().__init__(ledger, path, new_hunk)
+        super().__init__(documents, path, new_hunk)
         self.record: FileRecord | None = None
         self._number = 0
         self._section: SearchSection | None = None
@@ -281,7 +281,7 @@ class SearchWork(FileWork):
             if not self.path:
                 raise EditRefused(unknown_name(()))
             if empty and self.record is None and self._is_missing():
-                self._adding = AddWork(self.ledger, self.path, self._new_hunk, "search_replace")
+                self._adding = AddWork(self.documents, self.path, self._new_hunk, "search_replace")
                 return
             self.record = self.found(self.path)
             self.path = self.record.path
@@ -290,12 +290,12 @@ class SearchWork(FileWork):
             self._refused = Gathered(self.hunk(Kind.EDIT, number))
             self.ended(self._refused.hunk, Stage.REFUSED, str(error))
             return
-        self._section = SearchSection(self.ledger, self.record, self.new_edit, number)
+        self._section = SearchSection(self.documents, self.record, self.new_edit, number)
         self._section.newline = self._newline
 
     def _is_missing(self) -> bool:
-        record = self.ledger.arriving.get(self.ledger.checked(self.path))
-        record = record or self.ledger.find(self.path)
+        record = self.documents.arriving.get(self.documents.checked(self.path))
+        record = record or self.documents.find(self.path)
         return record is None or record.blank
 
     def _close(self, event: SectionEnd, why: Why) -> None:
@@ -305,7 +305,7 @@ class SearchWork(FileWork):
         if refused is not None:
             refused.keep()
             if not self.path:
-                found = files_with(self.ledger, self._search)
+                found = files_with(self.documents, self._search)
                 refused.hunk.reason = unknown_name(found)
                 self._search.clear()
         elif adding is not None:
@@ -323,10 +323,10 @@ class SearchWork(FileWork):
 class WholeWork(FileWork):
     """The new text of a file that is there."""
 
-    def __init__(self, ledger: Ledger, record: FileRecord, new_hunk: NewHunk) -> None:
-        super().__init__(ledger, record.path, new_hunk)
+    def __init__(self, documents: Documents, record: FileRecord, new_hunk: NewHunk) -> None:
+        super().__init__(documents, record.path, new_hunk)
         self.record = record
-        self._section = WholeSection(ledger, record, self.new_edit)
+        self._section = WholeSection(documents, record, self.new_edit)
 
     @property
     def last_row(self) -> int | None:

@@ -1,13 +1,13 @@
-"""What a front end and the ledger read of a section once it paints, and what the user may ask."""
+"""What others read of a section once it paints, and what the user may ask."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
 
-from tui.core.edits.file_record import FileRecord
-from tui.core.edits.ledger import Ledger
-from tui.core.edits.open_section import OpenSection
+from tui.core.document.documents import Documents
+from tui.core.document.file_record import FileRecord
+from tui.core.document.waiting_places import OpenSection
 from tui.core.patches.painter import EDITED, Painter
 from tui.core.text.change_set import Author, Change, Position
 from tui.core.text.rows import Span, rows_range
@@ -90,7 +90,7 @@ class Painted:
 
 
 def user_edit(
-    ledger: Ledger, record: FileRecord, where: tuple[Position, Position], text: str
+    documents: Documents, record: FileRecord, where: tuple[Position, Position], text: str
 ) -> Change:
     """The user's edit; what a model has painted in a deleted range is not the user's to delete.
 
@@ -112,7 +112,7 @@ def user_edit(
         runs = [list(run) for _, run in groupby(enumerate(rows), lambda item: item[1] - item[0])]
         for run in reversed(runs):
             first, last = run[0][1], run[-1][1] + 1
-            ledger.apply(record, *rows_range(record.buffer, first, last), "", Author.MODEL)
+            documents.apply(record, *rows_range(record.buffer, first, last), "", Author.MODEL)
         if section is not within:
             crossed.append(section)
             ahead = ahead or where[0][0] < rows[0]
@@ -120,8 +120,8 @@ def user_edit(
     if within is not None:
         within.shortened(not text)
     above, below = (False, False) if text else _of_lines(record, where)
-    change = ledger.apply(record, *where, text, Author.USER)
-    footing = record.history.footing
+    change = documents.apply(record, *where, text, Author.USER)
+    footing = record.undo_log.anchors
     footing.ahead, footing.above, footing.below = ahead or within is not None, above, below
     if within is not None:
         within.shortened(False)
@@ -147,7 +147,7 @@ def _unfinished(
 
 
 def _of_lines(record: FileRecord, where: tuple[Position, Position]) -> tuple[bool, bool]:
-    """Whether a deletion is one of lines, too: see `Footing.above` and `Footing.below`."""
+    """Whether a deletion is one of lines, too: see `HunkAnchors.above` and `HunkAnchors.below`."""
     (row, col), (last, end) = where
     lines = record.buffer.lines
     if not 0 <= row < last < len(lines):

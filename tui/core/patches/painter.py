@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 from operator import add
 
-from tui.core.edits.file_record import FileRecord
-from tui.core.edits.hunk import Hunk
-from tui.core.edits.layer import keep_apart, lay
-from tui.core.edits.ledger import Ledger
-from tui.core.edits.open_section import OpenSection
+from tui.core.document.documents import Documents
+from tui.core.document.file_record import FileRecord, keep_apart, lay
+from tui.core.document.hunk import Hunk
+from tui.core.document.waiting_places import OpenSection
 from tui.core.patches.placement import Spot
 from tui.core.text.buffer import Mark
 from tui.core.text.change_set import Author
@@ -57,13 +56,13 @@ class Painter:
 
     def __init__(
         self,
-        ledger: Ledger,
+        documents: Documents,
         record: FileRecord,
         row: int,
         indent: IndentChange = SAME,
         owner: OpenSection | None = None,
     ) -> None:
-        self._ledger = ledger
+        self._documents = documents
         self._record = record
         self._indent = indent
         self._owner = owner
@@ -261,9 +260,11 @@ class Painter:
             hunk.base = "".join(group.base)
             hunk.agent = "".join(group.agent)
             self._note_layer(group)
-            self._ledger.settle(self._record, hunk, (self.row + group.first, self.row + group.last))
+            self._documents.settle(
+                self._record, hunk, (self.row + group.first, self.row + group.last)
+            )
             count = group.old[1] - group.old[0]
-            keep_apart(self._record, self._ledger.layers, hunk, count)
+            keep_apart(self._record, self._documents.layers, hunk, count)
 
     @property
     def all_held(self) -> bool:
@@ -402,7 +403,7 @@ class Painter:
         self._resize(first, last, [])
 
     def _replace(self, where: tuple[tuple[int, int], tuple[int, int]], text: str) -> None:
-        self._ledger.apply_own(self._record, where, text, Author.MODEL, self._owner)
+        self._documents.apply_own(self._record, where, text, Author.MODEL, self._owner)
 
     def _meet(self) -> None:
         """Note the older hunks of the next stretch of old lines, before it is painted."""
@@ -425,7 +426,7 @@ class Painter:
         some, record = {hunk for hunks in met for hunk in hunks}, self._record
         older = [*record.off.ordered(some), *record.live.ordered(some)]
         stood = [(one, *self._before[one], one in record.live) for one in older]
-        lay(self._ledger.layers, group.hunk, group.old, stood)
+        lay(self._documents.layers, group.hunk, group.old, stood)
 
     def _show(self, every: bool = False) -> None:
         """Let the open hunk say where it is; every one after somebody else's change."""
@@ -461,9 +462,9 @@ class RegionPainter(Painter):
     """Paints over ``count`` rows that have been matched."""
 
     def __init__(
-        self, ledger: Ledger, record: FileRecord, spot: Spot, count: int, owner: OpenSection
+        self, documents: Documents, record: FileRecord, spot: Spot, count: int, owner: OpenSection
     ) -> None:
-        super().__init__(ledger, record, spot.row, spot.indent, owner)
+        super().__init__(documents, record, spot.row, spot.indent, owner)
         self.ahead = count
         """Rows of the region that the painting has not reached."""
         rows = slice(spot.row, spot.row + count)

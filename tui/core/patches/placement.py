@@ -12,17 +12,16 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
+from tui.core.document.hunk import Hunk
+from tui.core.document.hunk_index import HunkIndex
 from tui.core.edit_stream.events import Notation
 from tui.core.edit_stream.v4a import no_prefix
-from tui.core.edits.hunk import Hunk
-from tui.core.edits.standing import Standing
 from tui.core.patches.candidates import FORMS, Candidates, CommonCandidates, Tier, line_tier
 from tui.core.patches.near_miss import nearest_miss
 from tui.core.patches.rereading import Op, Reread, Rereading, reread
 from tui.core.text.buffer import Buffer
 from tui.core.text.indent import SAME, IndentChange, indent_change, indentation
-from tui.core.text.line_index import LineIndex
-from tui.core.text.row_set import RowSet, nearest_behind
+from tui.core.text.line_index import LineIndex, RowSet, nearest_behind
 from tui.core.text.rows import file_rows
 
 _TRIED_LINES = 32
@@ -77,7 +76,7 @@ class Search:
     """A section of this file operation has been placed: the cursor means something."""
     placed: set[Hunk] = field(default_factory=set)
     """The hunks of those sections."""
-    standing: Standing = field(default_factory=Standing)
+    standing: HunkIndex = field(default_factory=HunkIndex)
     """All hunks that stand in the file."""
     notation: Notation = "apply_patch"
     """What the section is written in."""

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from tui.core.edits.hunk import Hunk
+from tui.core.document.hunk import Hunk
 from tui.core.text.buffer import Buffer
 from tui.core.text.line_index import LineIndex
 from tui.core.text.rows import file_rows

@@ -6,9 +6,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from tui.core.edits.file_record import FileRecord
-from tui.core.edits.hunk import Hunk, Stage
-from tui.core.edits.ledger import Ledger
+from tui.core.document.documents import Documents
+from tui.core.document.file_record import FileRecord
+from tui.core.document.hunk import Hunk, Stage
 from tui.core.patches.candidates import Tier
 from tui.core.patches.diff_section import DiffSection, Fit, LineDiff, difference
 from tui.core.patches.near_miss import nearest_miss
@@ -62,9 +62,9 @@ class SearchSection(DiffSection):
     """One block, from its SEARCH marker to its REPLACE marker."""
 
     def __init__(
-        self, ledger: Ledger, record: FileRecord, new_hunk: Callable[[int], Hunk], number: int
+        self, documents: Documents, record: FileRecord, new_hunk: Callable[[int], Hunk], number: int
     ) -> None:
-        super().__init__(ledger, record, new_hunk, number)
+        super().__init__(documents, record, new_hunk, number)
         self.locator.search = Search(notation="search_replace")
         self.locator.ops = ()
         self._dividers: list[tuple[int, str]] = []
@@ -181,7 +181,10 @@ class SearchSection(DiffSection):
             found: Fit | Miss = self._fit_at(spot)
         else:
             found = self._located()
-        if isinstance(found, Miss) and (first := first_of(self._ledger, self, found)) is not None:
+        if (
+            isinstance(found, Miss)
+            and (first := first_of(self._documents, self, found)) is not None
+        ):
             found = self._fit_at(first)
         if isinstance(found, Fit):
             self._replay(found)

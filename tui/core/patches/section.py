@@ -8,11 +8,11 @@ from copy import copy
 from itertools import groupby, islice
 from typing import NamedTuple
 
+from tui.core.document.documents import Documents
+from tui.core.document.file_record import FileRecord
+from tui.core.document.hunk import Hunk, Stage
+from tui.core.document.waiting_places import alike, kept
 from tui.core.edit_stream.events import Anchor, EndOfFile, NoNewline
-from tui.core.edits.file_record import FileRecord
-from tui.core.edits.hunk import Hunk, Stage
-from tui.core.edits.ledger import Ledger
-from tui.core.edits.places import alike, kept
 from tui.core.patches.checks import (
     end_bare,
     landed_before,
@@ -88,7 +88,9 @@ def folded(ops: Sequence[Op], locator: Locator) -> Folded:
 MERGED = "merged with what was changed meanwhile"
 
 
-def merge_section(ledger: Ledger, section: Section, painter: Painter) -> tuple[int, int] | None:
+def merge_section(
+    documents: Documents, section: Section, painter: Painter
+) -> tuple[int, int] | None:
     """End a section in trouble; returns the rows of the merge, None if it is in conflict.
 
     What the user wrote is never lost: either both changes are there, as one flagged hunk over
@@ -104,22 +106,22 @@ def merge_section(ledger: Ledger, section: Section, painter: Painter) -> tuple[i
     if base and painter.trouble != SWALLOWED:
         merged = merge3("".join(base), user, "".join(agent))
     if merged is None:
-        show_both(ledger, section, painter)
+        show_both(documents, section, painter)
         return None
     keep_text(section, *section.hunks)
     hunk, *others = section.hunks
     for other in others:
         hunk.added += other.added
         hunk.removed += other.removed
-        ledger.forget_hunk(other)
+        documents.forget_hunk(other)
     section.hunks[1:] = []
-    ledger.rewrite(section.record, (first, last), merged, Author.MODEL)
+    documents.rewrite(section.record, (first, last), merged, Author.MODEL)
     rows = (first, first + row_count(merged))
     hunk.base, hunk.agent = user, merged
     hunk.stage = Stage.LANDED
     hunk.flags += (*section.flags, MERGED)
-    ledger.settle(section.record, hunk, rows)
-    ledger.bump()
+    documents.settle(section.record, hunk, rows)
+    documents.bump()
     return rows
 
 
@@ -151,7 +153,7 @@ def _not_in(theirs: ChangeSet, ours: ChangeSet) -> ChangeSet:
     return ours.only(one for one in ours.changes if not is_in(one))
 
 
-def show_both(ledger: Ledger, section: Section, painter: Painter) -> None:
+def show_both(documents: Documents, section: Section, painter: Painter) -> None:
     """The text stays as others have it; the hunks say what the model wanted."""
     keep_text(section, *section.hunks)
     painter.take_back()
@@ -159,7 +161,7 @@ def show_both(ledger: Ledger, section: Section, painter: Painter) -> None:
         hunk.stage, hunk.reason = Stage.CONFLICT, painter.trouble
         hunk.near = hunk.start.line if hunk.start is not None else painter.row
         hunk.start = hunk.end = None
-    ledger.bump()
+    documents.bump()
 
 
 def keep_text(section: Section, *hunks: Hunk) -> None:
@@ -211,7 +213,7 @@ class Section(Painted):
 
     def __init__(
         self,
-        ledger: Ledger,
+        documents: Documents,
         record: FileRecord,
         search: Search,
         new_hunk: Callable[[int], Hunk],
@@ -229,7 +231,7 @@ class Section(Painted):
         """How many rows each of its candidates has; at least 1, to be seen."""
         self.placed_rows: tuple[int, int] | None = None
         """First row and the row behind the last changed one, once it is placed."""
-        self._ledger = ledger
+        self._documents = documents
         self._folded: Folded | None = None
         """While it waits, its lines: it has no `ops` and no `locator` then."""
         self._new_hunk = new_hunk
@@ -425,7 +427,7 @@ class Section(Painted):
         return self._painter
 
     def _new_painter(self, spot: Spot) -> Painter:
-        painter = Painter(self._ledger, self.record, spot.row, spot.indent, self)
+        painter = Painter(self._documents, self.record, spot.row, spot.indent, self)
         painter.late = True
         return painter
 
@@ -436,18 +438,18 @@ class Section(Painted):
             painter.old_line(op == "-", hunk)
         if hunk is not None and hunk.stage is not Stage.LANDING:
             hunk.stage = Stage.LANDING
-            self._ledger.bump()
+            self._documents.bump()
 
     def _stage(self, stage: Stage) -> None:
         for hunk in self.hunks:
             if hunk.stage is not stage:
                 hunk.stage = stage
-                self._ledger.bump()
+                self._documents.bump()
 
     def _finish(self) -> None:
         painter = self._painter
         if painter is not None and painter.trouble:
-            self.placed_rows = merge_section(self._ledger, self, painter)
+            self.placed_rows = merge_section(self._documents, self, painter)
             return
         if painter is not None:
             if self.locator.at_end and painter.end != file_rows(self.record.buffer):
@@ -456,7 +458,7 @@ class Section(Painted):
             return
         place = self.locator.choose()
         if isinstance(place, Miss):
-            place = first_of(self._ledger, self, place) or place
+            place = first_of(self._documents, self, place) or place
         if isinstance(place, Spot):
             self._apply(place)
         else:
@@ -490,7 +492,7 @@ class Section(Painted):
         said = (op + text for op, text, _ in self.ops)
         told = hash((*self.locator.anchors, self.locator.at_end, *said))
         alone = bool(painter.held)  # no other hunk is near
-        reason = "" if alone else landed_before(self._ledger, self.record, painter, told)
+        reason = "" if alone else landed_before(self._documents, self.record, painter, told)
         if reason := reason or stands_behind(self.record, painter, self.ops):
             painter.take_back()
             self._painter = None
@@ -498,7 +500,7 @@ class Section(Painted):
             return
         painter.finish()
         if self._bare:
-            end_bare(self._ledger, self.record, painter, self)
+            end_bare(self._documents, self.record, painter, self)
         self.placed_rows = (painter.row, painter.row + max(g.last for g in painter.groups))
         for hunk in self.hunks:
             hunk.told = told
@@ -522,10 +524,10 @@ class Section(Painted):
         self.locator.forget()
         if miss.candidates:
             self.height = max(1, len(self.locator.old))
-            self.record.drift.follow(self.record.waiting)
+            self.record.shifts.follow(self.record.waiting)
             self.record.waiting.append(self)
             self._fold()
-        asked = bool(miss.candidates) and self._ledger.ask
+        asked = bool(miss.candidates) and self._documents.ask
         self._stage(Stage.CANDIDATES if asked else Stage.REFUSED)
 
     def _fold(self) -> None:
@@ -549,7 +551,7 @@ class Section(Painted):
                 for group in [g for g in self._painter.groups if g.hunk is hunk]:
                     self._painter.take_back(group)
             self.hunks.remove(hunk)
-            self._ledger.forget_hunk(hunk)
+            self._documents.forget_hunk(hunk)
 
     def _check_context(self) -> None:
         """A section without changes is nothing to review, but its lines should be there."""
@@ -578,11 +580,11 @@ class Section(Painted):
                 hunk.start = hunk.end = None
                 hunk.candidates = ()
         keep_text(self, *(hunk for hunk in self.hunks if hunk not in stays))
-        self._ledger.bump()
+        self._documents.bump()
 
 
-def first_of(ledger: Ledger, section: Section, miss: Miss) -> Spot | None:
+def first_of(documents: Documents, section: Section, miss: Miss) -> Spot | None:
     """Of several places that fit exactly the first, if the user has set that."""
-    if not (ledger.first and miss.candidates) or miss.fuzzy:
+    if not (documents.first and miss.candidates) or miss.fuzzy:
         return None
     return section.locator.at(miss.candidates[0], "several places fit: the first was taken")

@@ -3,19 +3,249 @@
 The file is held in blocks of rows. Its first look-ups search the blocks as they are and put a
 few of them in order each, so none of them waits for a whole large file; then the index follows
 the buffer's own log of changes: only the blocks that were touched are made anew. Cost follows
-the changes, not the length of the file.
+the changes, not the length of the file. The rows of lines that are all over a file are kept as
+the bits of one number, and moved with its changes.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, islice
+from typing import Any, overload
 
-from tui.core.text.buffer import Buffer
-from tui.core.text.common_lines import CommonLines
+from tui.core.text.buffer import Buffer, LineChange
 from tui.core.text.rows import file_rows
-from tui.core.text.stretches import Stretch, stretches
+
+_PART_BYTES = 256
+_PART_ROWS = 8 * _PART_BYTES
+
+
+class RowSet(Sequence[int]):
+    """Rows in order; never changed."""
+
+    __slots__ = ("_count", "_counts", "_packed", "bits")
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+        self._count = -1
+        self._packed = b""
+        self._counts: list[int] = []
+        """How many rows there are up to the end of each part; made when first asked for."""
+
+    def __len__(self) -> int:
+        if self._count < 0:
+            self._count = self.bits.bit_count()
+        return self._count
+
+    def __bool__(self) -> bool:
+        return bool(self.bits)
+
+    def __contains__(self, row: object) -> bool:
+        return isinstance(row, int) and row >= 0 and bool(self.bits >> row & 1)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RowSet) and self.bits == other.bits
+
+    def __hash__(self) -> int:
+        return hash(self.bits)
+
+    @overload
+    def __getitem__(self, at: int) -> int: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> RowSet: ...
+
+    def __getitem__(self, at: int | slice) -> int | RowSet:
+        if isinstance(at, slice):
+            first, last, step = at.indices(len(self))
+            if step != 1:
+                raise ValueError("rows are taken one by one")
+            if first >= last:
+                return RowSet(0)
+            low, high = self[first], self[last - 1]
+            return RowSet(self.bits >> low << low & (1 << high + 1) - 1)
+        if not -len(self) <= at < len(self):
+            raise IndexError(at)
+        at %= len(self)
+        counts = self._parts()
+        part = bisect_right(counts, at)
+        return part * _PART_ROWS + _nth(self._part(part), at - (counts[part - 1] if part else 0))
+
+    def __iter__(self) -> Iterator[int]:
+        for part in range(len(self._parts())):
+            bits, row = self._part(part), part * _PART_ROWS
+            while bits:
+                low = bits & -bits
+                yield row + low.bit_length() - 1
+                bits ^= low
+
+    def moved(self, rows: int) -> RowSet:
+        """All of them so many rows further on."""
+        return RowSet(self.bits << rows)
+
+    def _parts(self) -> list[int]:
+        if not self._counts:
+            self._packed = self.bits.to_bytes(self.bits.bit_length() // 8 + 1, "little")
+            parts = range(0, len(self._packed), _PART_BYTES)
+            self._counts = list(accumulate(self._part(n).bit_count() for n in range(len(parts))))
+        return self._counts
+
+    def _part(self, number: int) -> int:
+        first = number * _PART_BYTES
+        return int.from_bytes(self._packed[first : first + _PART_BYTES], "little")
+
+
+def bits_of(rows: Sequence[int]) -> int:
+    """The bits of rows that are in order."""
+    if isinstance(rows, RowSet):
+        return rows.bits
+    end = rows[-1] + 1 if rows else 0
+    if len(rows) > end >> 6:
+        digits = bytearray(b"0") * end
+        for row in rows:
+            digits[row] = 49  # "1"
+        digits.reverse()
+        return int(digits, 2)  # linear, in this base
+    packed = bytearray(end + 7 >> 3)
+    for row in rows:
+        packed[row >> 3] |= 1 << (row & 7)
+    return int.from_bytes(packed, "little")
+
+
+def nearest_behind(starts: Sequence[int], rows: Sequence[int], least: int = 0) -> Sequence[int]:
+    """Of each start the nearest row at least so far behind it, in order; both are in order."""
+    ends, begun = bits_of(rows), bits_of(starts) << least
+    gaps = ~ends & (1 << ends.bit_length()) - 1
+    # added to the rows before the next end, all of them ones, a start carries over to that end
+    return RowSet((begun & ends) | ((gaps + (begun & gaps)) & ends))
+
+
+def _nth(bits: int, count: int) -> int:
+    """The place of the bit that so many others are below."""
+    place, width = 0, _PART_ROWS
+    while width > 1:
+        width >>= 1
+        below = bits & (1 << width) - 1
+        if (found := below.bit_count()) > count:
+            bits = below
+        else:
+            bits, count, place = bits >> width, count - found, place + width
+    return place
+
+
+class Stretch:
+    """Rows ``old_first .. old_last`` became ``first .. last``."""
+
+    __slots__ = ("first", "last", "old_first", "old_last")
+
+    def __init__(self, old_first: int, old_last: int, first: int, last: int) -> None:
+        self.old_first, self.old_last, self.first, self.last = old_first, old_last, first, last
+
+
+def stretches(changes: Sequence[LineChange]) -> list[Stretch]:
+    """What several changes, oldest first, have changed together, in order."""
+    found: list[Stretch] = []
+    for row, n_old, n_new in changes:
+        first, last = row, row + n_old
+        begin = bisect_left(found, first, key=_last_row)
+        end = bisect_right(found, last, begin, key=_first_row)
+        if begin < end:
+            low, high = found[begin], found[end - 1]
+            old_first = low.old_first - max(0, low.first - first)
+            old_last = high.old_last + max(0, last - high.last)
+            first, last = min(first, low.first), max(last, high.last)
+        else:
+            offset = found[begin - 1].old_last - found[begin - 1].last if begin else 0
+            old_first, old_last = first + offset, last + offset
+        for stretch in found[end:]:
+            stretch.first += n_new - n_old
+            stretch.last += n_new - n_old
+        found[begin:end] = [Stretch(old_first, old_last, first, last + n_new - n_old)]
+    return found
+
+
+def _first_row(stretch: Stretch) -> int:
+    return stretch.first
+
+
+def _last_row(stretch: Stretch) -> int:
+    return stretch.last
+
+
+Form = Callable[[str], str]
+"""What of a line is compared: without its outer blanks, say."""
+_MOST = 256
+"""Lines whose rows are kept: in a file of 200,000 rows each takes 25 kB."""
+_MOST_GROUPED = 16
+_MOST_CHANGES = 200
+"""After more than that they are looked for again."""
+
+
+class CommonLines:
+    """Rows as the bits of one number, see `RowSet`."""
+
+    def __init__(self, buffer: Buffer, rows: Callable[[str], Sequence[int]]) -> None:
+        """``rows`` looks up all rows of a line in whatever form."""
+        self._buffer = buffer
+        self._rows = rows
+        self._kept: dict[tuple[Form, str], tuple[int, int]] = {}
+        """Form and line -> a revision and the rows then; what was asked for last is the last."""
+        self._grouped: dict[tuple[Form, str], tuple[int, dict[str, int]]] = {}
+
+    def rows(self, form: Form, line: str) -> int:
+        """The rows of which this form is the same as that of ``line``."""
+        buffer, wanted = self._buffer, form(line)
+        kept = self._kept.pop((form, wanted), None)
+        bits = None if kept is None else self._moved(form, wanted, *kept)
+        if bits is None:
+            lines = buffer.lines
+            bits = bits_of([row for row in self._rows(line) if form(lines[row]) == wanted])
+        self._kept[form, wanted] = buffer.revision, bits
+        _trim(self._kept, _MOST)
+        return bits
+
+    def groups(self, form: Form, line: str) -> dict[str, int]:
+        """The rows of a line in whatever form, by another form that they have."""
+        revision, groups = self._grouped.get((form, line), (-1, {}))
+        if revision != self._buffer.revision:
+            lines = self._buffer.lines
+            found: dict[str, list[int]] = {}
+            for row in self._rows(line):
+                found.setdefault(form(lines[row]), []).append(row)
+            groups = {key: bits_of(rows) for key, rows in found.items()}
+            self._grouped[form, line] = self._buffer.revision, groups
+            _trim(self._grouped, _MOST_GROUPED)
+        return groups
+
+    def clear(self) -> None:
+        """Keep nothing."""
+        self._kept.clear()
+        self._grouped.clear()
+
+    def _moved(self, form: Form, wanted: str, revision: int, bits: int) -> int | None:
+        """The rows, which were these at a revision, as they are now; None: look for them."""
+        if revision == self._buffer.revision:
+            return bits
+        changes = self._buffer.changes_since(revision)
+        if changes is None or len(changes) > _MOST_CHANGES:
+            return None
+        for one in reversed(stretches(changes)):
+            bits = self._spliced(form, wanted, one, bits)
+        return bits & (1 << file_rows(self._buffer)) - 1
+
+    def _spliced(self, form: Form, wanted: str, one: Stretch, bits: int) -> int:
+        lines = self._buffer.lines[one.first : one.last]
+        there = bits_of([row for row, line in enumerate(lines) if form(line) == wanted])
+        below = bits & (1 << one.old_first) - 1
+        above = bits >> one.old_last << one.old_first + len(lines)
+        return below | there << one.old_first | above
+
+
+def _trim(kept: dict[tuple[Form, str], Any], most: int) -> None:
+    if len(kept) > most:
+        del kept[next(iter(kept))]
+
 
 _BLOCK_ROWS = 500
 _BLOCKS_A_TIME = 32

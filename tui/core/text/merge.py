@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tui.core.text.change_set import Author, Change, ChangeSet, Position, change_at, end_of
-from tui.core.text.line_blocks import blocks
+from tui.core.text.diff import blocks
 from tui.core.text.rows import keep_ends
 
 

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from tui.core.conversation import BlockKind
-from tui.core.edits.hunk import Hunk
+from tui.core.document.hunk import Hunk
 from tui.ui.conversation.hunk_card import PatchView
 from tui.ui.conversation.markdown_stream import closes
 from tui.ui.conversation.views import BlockView

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from tui.core.edits.hunk import PLACED, UNDONE, Decision, Hunk, Kind, Stage, need_of
-from tui.core.edits.roster import FileTally
+from tui.core.document.hunk import PLACED, UNDONE, Decision, Hunk, Kind, Stage, need_of
+from tui.core.document.hunk_list import HunksOfFile
 from tui.ui import theme
 from tui.ui.conversation.views import BlockView, Focus, ViewPage
 from tui.ui.styled_text import (
@@ -71,7 +71,7 @@ class FilePart(NamedTuple):
     """Hunks of one file that have rows of their own."""
 
     path: str
-    tally: FileTally
+    tally: HunksOfFile
     first: int
     last: int
     """Of the tally's hunks, without the last."""
@@ -112,7 +112,7 @@ def card_lines(
     return lines
 
 
-def _header(path: str, tally: FileTally, width: int, shut: bool) -> StyledLine:
+def _header(path: str, tally: HunksOfFile, width: int, shut: bool) -> StyledLine:
     palette = theme.active()
     total = tally.total
     decided = total - tally.waiting

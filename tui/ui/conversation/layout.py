@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from tui.core.conversation import Block, BlockKind
-from tui.core.edits.hunk import Hunk
+from tui.core.document.hunk import Hunk
 from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui import theme
@@ -221,7 +221,7 @@ class TranscriptLayout:
         self._focused = 0
         self._welcome: list[StyledRow] = []
         self._welcome_key: object = None
-        roster = session.workspace.roster
+        roster = session.workspace.hunk_list
         context.hunks, context.files = roster.of_call, roster.files_of
         context.reviews = lambda: roster.reviews
         context.now = session.now
@@ -312,7 +312,7 @@ class TranscriptLayout:
 
     def refocus(self) -> None:
         """`ViewContext.focus` changed: the cards' keys are elsewhere."""
-        roster = self._session.workspace.roster
+        roster = self._session.workspace.hunk_list
         for hunk_id in {self._focused, self.context.focus.hunk_id} - {0}:
             if hunk_id in roster:
                 index = self._cards_of.get(roster.by_id(hunk_id).call_id)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from tui.core.conversation import BlockKind
-from tui.core.edits.hunk import Decision, Hunk, Stage
-from tui.core.edits.roster import Roster
+from tui.core.document.hunk import Decision, Hunk, Stage
+from tui.core.document.hunk_list import HunkList
 from tui.ui.conversation.layout import Stop, TranscriptLayout
 from tui.ui.conversation.viewport import Viewport
 from tui.ui.conversation.views import BlockView, Focus
@@ -24,7 +24,7 @@ class Selection:
 
     def __init__(
         self,
-        roster: Roster,
+        roster: HunkList,
         rows: TranscriptLayout,
         viewport: Viewport,
         on_hunk: Callable[[Hunk, int | None], object],

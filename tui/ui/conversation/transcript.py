@@ -12,7 +12,7 @@ from textual import events
 from textual.geometry import Region, Size
 from textual.strip import Strip
 
-from tui.core.edits.hunk import Hunk
+from tui.core.document.hunk import Hunk
 from tui.engine.intents import (
     Accept,
     Intent,
@@ -53,7 +53,7 @@ class TranscriptPane(PaintedWidget, can_focus=True):
         self.rows = TranscriptLayout(session, ViewContext(root=root))
         self.viewport = Viewport(self.rows, self.refresh)
         self.selection = Selection(
-            session.workspace.roster,
+            session.workspace.hunk_list,
             self.rows,
             self.viewport,
             lambda hunk, line: self.post_message(HunkSelected(hunk.id, line)),

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from tui.core.conversation import Block, BlockKind
-from tui.core.edits.hunk import Hunk
-from tui.core.edits.roster import FileTally
+from tui.core.document.hunk import Hunk
+from tui.core.document.hunk_list import HunksOfFile
 from tui.engine.notices import Status, Trouble
 from tui.ui import theme
 from tui.ui.keymap import shown
@@ -62,7 +62,7 @@ class ViewContext:
     version: int = 0
     """Counts changes of the width or the colours: all rows must be made again."""
     hunks: Callable[[str], Sequence[Hunk]] = lambda call_id: ()
-    files: Callable[[str], dict[str, FileTally]] = lambda call_id: {}
+    files: Callable[[str], dict[str, HunksOfFile]] = lambda call_id: {}
     """The same by path, with their numbers."""
     now: Callable[[], float] = lambda: 0.0
     """Seconds of the session's clock."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tui.core.edits.workspace import undo_stopped, undo_waits
+from tui.core.document.workspace import undo_stopped, undo_waits
 from tui.core.text.change_set import Position
 from tui.errors import EditRefused
 from tui.ui.editor import auto_indent, changes

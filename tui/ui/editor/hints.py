@@ -143,7 +143,7 @@ class GutterGhost:
         if self.mode == "off" or not session.meter.ghost_walks(session.now()):
             return False
         lingers = self.mode == "linger" and not self.calm
-        return session.status.busy or (lingers and session.workspace.roster.has_decidable())
+        return session.status.busy or (lingers and session.workspace.hunk_list.has_decidable())
 
     def look(self) -> bool:
         """Where it is now; True if that is not as it was."""

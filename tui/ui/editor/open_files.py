@@ -11,9 +11,8 @@ from collections.abc import Callable, Collection, Iterator
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tui.core.edits.hunk import Stage
-from tui.core.edits.telling.progress import fate_words, written_paths, written_row
-from tui.core.edits.workspace import Workspace
+from tui.core.document.hunk import Stage
+from tui.core.document.workspace import Workspace, fate_words, written_paths, written_row
 from tui.core.text.change_set import Position
 from tui.engine.intents import CloseFile, OpenFile
 from tui.engine.notices import Notices, Status

@@ -17,10 +17,9 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.core.edits.hunk import OPEN, Decision, Hunk, Stage
-from tui.core.edits.places import nearest
-from tui.core.edits.telling.progress import fate_words, stage_words
-from tui.core.edits.workspace import Workspace
+from tui.core.document.hunk import OPEN, Decision, Hunk, Stage
+from tui.core.document.waiting_places import nearest
+from tui.core.document.workspace import Workspace, fate_words, stage_words
 from tui.ui import theme
 from tui.ui.editor.hints import Hints
 from tui.ui.editor.view import View
@@ -254,7 +253,7 @@ def shown_hunks(workspace: Workspace, path: str | None = None) -> Iterator[Hunk]
     ``path``: None for all files.
     """
     latest = workspace.hunks[-1].turn if workspace.hunks else 0
-    for tally in list(workspace.roster.in_file(path)):
+    for tally in list(workspace.hunk_list.in_file(path)):
         hunks = tally.hunks
         of_latest = bool(hunks) and hunks[0].turn == latest
         if of_latest or tally.waiting:

@@ -8,7 +8,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
-from tui.core.edits.telling.progress import landing_number
+from tui.core.document.workspace import landing_number
 from tui.engine.intents import OpenFile, SaveFile
 from tui.engine.notices import Notices
 from tui.ui.editor import changes

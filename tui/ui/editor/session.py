@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from tui.core.edits.workspace import Workspace
+from tui.core.document.workspace import Workspace
 from tui.core.files import FolderEntry, GitStates
 from tui.core.meter import Meter
 from tui.core.text.change_set import Position

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tui.core.conversation import BlockKind
-from tui.core.edits.hunk import PLACED, Decision, Stage
+from tui.core.document.hunk import PLACED, Decision, Stage
 from tui.engine.intents import Role
 from tui.engine.session import Session
 
@@ -211,9 +211,9 @@ class Facts:
         self._session = session
         self._next = len(session.transcript.blocks)
         """The first block that was not looked at."""
-        self._hunks = len(session.workspace.roster.hunks)
+        self._hunks = len(session.workspace.hunk_list.hunks)
         """Those that were there before."""
-        self._reviews = session.workspace.roster.reviews
+        self._reviews = session.workspace.hunk_list.reviews
         self._prompts = self._stops = self._landed = 0
         self._accepted = self._rejected = False
 
@@ -231,7 +231,7 @@ class Facts:
             prompts=self._prompts,
             stops=self._stops,
             landed=self._landed,
-            pending=session.workspace.roster.has_decidable(),
+            pending=session.workspace.hunk_list.has_decidable(),
             accepted=self._accepted,
             rejected=self._rejected,
             role=status.role,
@@ -252,7 +252,7 @@ class Facts:
         self._next = len(blocks)
 
     def _read_hunks(self) -> None:
-        roster = self._session.workspace.roster
+        roster = self._session.workspace.hunk_list
         if not self._landed:
             self._landed = sum(hunk.stage in _IN_SIGHT for hunk in roster.hunks[self._hunks :])
         if roster.reviews == self._reviews:

@@ -10,7 +10,7 @@ from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
-from tui.core.edits.hunk import Hunk
+from tui.core.document.hunk import Hunk
 from tui.ui import theme
 from tui.ui.conversation.hunk_card import MINUS, look
 from tui.ui.review.changes import FileChanges

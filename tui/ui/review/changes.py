@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from tui.core.edits.hunk import OPEN, Decision, Hunk, Kind, Stage
-from tui.core.edits.roster import waits
-from tui.core.edits.workspace import Workspace
+from tui.core.document.hunk import OPEN, Decision, Hunk, Kind, Stage
+from tui.core.document.hunk_list import waits
+from tui.core.document.workspace import Workspace
 from tui.core.steps import Work, finished
 from tui.core.text.buffer import Buffer, split_text
-from tui.core.text.line_blocks import LineBlock, blocks, trimmed
+from tui.core.text.diff import LineBlock, blocks, trimmed
 from tui.engine.intents import Against
 from tui.engine.session import Session
 
@@ -183,7 +183,7 @@ def making(
 def _file(
     workspace: Workspace, path: str, hunks: list[Hunk], places: Mapping[int, int]
 ) -> Work[FileChanges]:
-    buffer, record = workspace.buffers.get(path), workspace.ledger.records.get(path)
+    buffer, record = workspace.buffers.get(path), workspace.documents.records.get(path)
     lines = [] if buffer is None else without_end(buffer.lines.copy())
     stood = record.live.rows() if record is not None else {}
     file = FileChanges(path, lines, [], buffer, hunks=hunks)

@@ -14,7 +14,7 @@ from textual.geometry import Size
 from textual.screen import Screen
 from textual.timer import Timer
 
-from tui.core.edits.hunk import Hunk, Need
+from tui.core.document.hunk import Hunk, Need
 from tui.core.steps import Work
 from tui.engine.intents import Against
 from tui.engine.session import Session
@@ -173,7 +173,7 @@ class ReviewContent:
         """The hunks to be shown, in the order in which they came."""
         workspace = self._session.workspace
         if self.which == "pending":
-            return workspace.roster.unsettled()
+            return workspace.hunk_list.unsettled()
         hunks = workspace.hunks
         rows = range(len(hunks) - 1, -1, -1)
         return hunks[next((row for row in rows if hunks[row].turn != hunks[-1].turn), -1) + 1 :]
@@ -215,7 +215,7 @@ class ReviewContent:
         if self.which == "pending" or not workspace.hunks:
             return ""
         latest = workspace.hunks[-1].turn
-        before = (one for one in workspace.roster.in_file(None) if one.hunks[0].turn != latest)
+        before = (one for one in workspace.hunk_list.in_file(None) if one.hunks[0].turn != latest)
         waiting = sum(one.needs[Need.LOOK] + one.needs[Need.DECISION] for one in before)
         return f" · {waiting:,} from before, t shows them" if waiting else ""
 

@@ -9,8 +9,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import chain
 
-from tui.core.edits.hunk import Hunk
-from tui.core.edits.roster import waits
+from tui.core.document.hunk import Hunk
+from tui.core.document.hunk_list import waits
 from tui.ui.review.changes import DiffChange, FileChanges
 from tui.ui.review.document import DiffLayout, Key, key_of
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 
 from textual.message import Message
 
-from tui.core.edits.decisions import Entry
-from tui.core.edits.hunk import Decision, Hunk
+from tui.core.document.decision_log import DecisionEntry
+from tui.core.document.hunk import Decision, Hunk
 from tui.engine.intents import (
     Accept,
     OpenFile,
@@ -125,7 +125,7 @@ class ReviewDecisions:
             self._session.submit(RedoDecision())
             self._follow(entry)
 
-    def _follow(self, entry: Entry | None) -> None:
+    def _follow(self, entry: DecisionEntry | None) -> None:
         """Choose what was decided on, where that is shown."""
         any(
             self._cursor.choose_hunk(hunk.id) for hunk in (entry.hunks if entry is not None else ())

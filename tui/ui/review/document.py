@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
-from tui.core.edits.hunk import UNDONE, Kind
+from tui.core.document.hunk import UNDONE, Kind
 from tui.core.steps import Work, finished
-from tui.core.text.diff_rows import Ranges, emphasis, paired
+from tui.core.text.diff import Ranges, emphasis, paired
 from tui.ui.editor.overview import OverviewMark, coarser, kind_of_hunk
 from tui.ui.review.changes import DiffChange, FileChanges, HunkCounts
 from tui.ui.styled_text import breaks, one_line

@@ -14,7 +14,7 @@ from rich.style import Style
 from textual.cache import LRUCache
 from textual.strip import Strip
 
-from tui.core.edits.hunk import Decision, Hunk, Kind
+from tui.core.document.hunk import Decision, Hunk, Kind
 from tui.core.text.buffer import Buffer
 from tui.ui.conversation.hunk_card import MINUS, look
 from tui.ui.editor.cells import LONG, part_cells

@@ -17,8 +17,8 @@ from textual import events
 from textual.strip import Strip
 from textual.timer import Timer
 
-from tui.core.edits.hunk import OPEN, Hunk
-from tui.core.edits.roster import waits
+from tui.core.document.hunk import OPEN, Hunk
+from tui.core.document.hunk_list import waits
 from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui import theme

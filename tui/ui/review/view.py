@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
 
-from tui.core.edits.hunk import Decision, Stage
+from tui.core.document.hunk import Decision, Stage
 from tui.core.steps import Work
 from tui.ui import theme
 from tui.ui.editor.overview import mark_cells

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tui.core.edits.hunk import Hunk
+from tui.core.document.hunk import Hunk
 from tui.engine.intents import (
     Accept,
     Against,
@@ -220,7 +220,7 @@ class TurnActions:
 
     def hunk(self, hunk_id: int) -> Hunk | None:
         """The hunk of this number; None: it is gone."""
-        roster = self._session.workspace.roster
+        roster = self._session.workspace.hunk_list
         return roster.by_id(hunk_id) if hunk_id in roster else None
 
     @property
@@ -238,7 +238,7 @@ class TurnActions:
             self._screen.notify(words, markup=False)
             return
         self._session.submit(Accept((hunk.id,)))
-        if self._edited_in_review and self._session.workspace.roster.has_waiting():
+        if self._edited_in_review and self._session.workspace.hunk_list.has_waiting():
             self._open_review(None, "", after=hunk.id)
         elif transcript.selection.select_pending():
             self._screen.set_focus(transcript)

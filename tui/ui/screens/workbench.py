@@ -211,7 +211,7 @@ class Workbench(PaintedScreen):
 
     def update_keys(self) -> None:
         """The footer says what the keys do now."""
-        status, roster = self.session.status, self.session.workspace.roster
+        status, roster = self.session.status, self.session.workspace.hunk_list
         scopes = [scope for scope in self.scopes if scope != "prompt"]
         in_editor = "editor" in scopes
         if "files" in scopes:
@@ -301,7 +301,7 @@ class Workbench(PaintedScreen):
     def _after_review(self) -> None:
         """Nothing is left to decide on: back to the prompt."""
         reviewing = self.focused is self.transcript and self.transcript.selection.hunk is not None
-        if reviewing and not self.session.workspace.roster.has_waiting():
+        if reviewing and not self.session.workspace.hunk_list.has_waiting():
             self.prompt_box.focus_prompt()
 
     def _after_turn(self) -> None:

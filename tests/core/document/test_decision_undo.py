@@ -1,0 +1,143 @@
+"""A place that was chosen by hand is a decision: undone, redone and chosen otherwise."""
+
+from __future__ import annotations
+
+import pytest
+from tui.core.edits.patches.landing import Landing
+
+from tests.core.document.test_review import ADD, landed
+from tests.support.patches import Disk, disk, patch
+from tests.support.tables import each
+from tui.core.document.hunk import Decision, Hunk, Stage
+from tui.core.files import FileRead
+from tui.errors import EditRefused
+
+TEXT = "x\ny\nz\n\nother\n\nx\ny\nz\n"
+STREAMS = {
+    "apply_patch": patch("@@", " x", "-y", "+Y1", "+Y2", " z"),
+    "search_replace": "a.txt\n<<<<<<< SEARCH\nx\ny\nz\n=======\nX\ny\nZ\n>>>>>>> REPLACE\n",
+    "unified_diff": "--- a/a.txt\n+++ b/a.txt\n@@\n x\n-y\n+Y\n z\n",
+    "whole_file": "a.txt\n```\nx\nnew\n```\n",
+}
+every = each("fmt", STREAMS)
+
+
+def asked(fmt: str) -> tuple[Disk, Hunk]:
+    """A hunk that waits for a choice."""
+    place = disk(a=TEXT)
+    place.workspace.documents.ask = True
+    landing = Landing(place.workspace, turn=1, call_id="c", channel="text", fmt=fmt)
+    landing.feed(STREAMS[fmt])
+    landing.finish(cut=False)
+    (hunk,) = landing.hunks
+    assert hunk.placeable
+    return place, hunk
+
+
+def look(place: Disk) -> list[tuple[object, ...]]:
+    """All that is known of the hunks."""
+    return [
+        (h.id, h.stage, h.decision, h.reason, h.base, h.agent, *h.flags, h.candidates, h.added)
+        for h in place.workspace.hunks
+    ]
+
+
+@every
+def test_a_choice_is_undone_to_the_byte_and_done_again(fmt: str) -> None:
+    place, hunk = asked(fmt)
+    workspace, before = place.workspace, look(place)
+    workspace.place(hunk.id, hunk.candidates[-1])
+    chosen, placed = place.text("a.txt"), [(h.stage, h.agent) for h in workspace.hunks]
+    assert chosen != TEXT
+    entry = workspace.last_decision()
+    assert entry is not None
+    assert entry.summary == "choosing a place for hunk 1 of a.txt"
+    assert workspace.undo_decision() == []
+    assert (place.text("a.txt"), look(place)) == (TEXT, before)
+    assert hunk.placeable
+    assert workspace.decorations("a.txt", 0, 0) == {0: "candidate"}
+    assert workspace.redo_decision() == []
+    assert place.text("a.txt") == chosen
+    assert [(h.stage, h.agent) for h in workspace.hunks] == placed
+    workspace.undo_decision()
+    assert (place.text("a.txt"), look(place)) == (TEXT, before)
+    with pytest.raises(EditRefused):
+        workspace.undo_decision()
+
+
+@every
+def test_what_was_typed_elsewhere_and_the_disk_stay_and_the_places_move_with_them(fmt: str) -> None:
+    place, hunk = asked(fmt)
+    workspace = place.workspace
+    workspace.place(hunk.id, hunk.candidates[-1])
+    workspace.edit("a.txt", (0, 0), (0, 0), "mine\n")
+    place.files["a.txt"] = TEXT.replace("other", "others").encode()
+    workspace.outside_change("a.txt", FileRead(place.files["a.txt"]))
+    chosen = place.text("a.txt")
+    if fmt == "whole_file" and "others" not in chosen:
+        return  # it has no such line: a conflict with the disk
+    workspace.undo_decision()
+    assert place.text("a.txt") == "mine\n" + TEXT.replace("other", "others")
+    workspace.redo_decision()
+    assert place.text("a.txt") == chosen
+
+
+@every
+def test_a_choice_stays_where_its_lines_were_changed_since(fmt: str) -> None:
+    place, hunk = asked(fmt)
+    workspace = place.workspace
+    workspace.place(hunk.id, hunk.candidates[-1])
+    row = next(h.start.line for h in workspace.hunks if h.agent and h.start)
+    workspace.edit("a.txt", (row, 0), (row, 0), "mine ")
+    before, text = look(place), place.text("a.txt")
+    with pytest.raises(EditRefused, match="changed since"):
+        workspace.undo_decision()
+    assert (place.text("a.txt"), look(place)) == (text, before)
+    workspace.undo("a.txt")
+    workspace.undo_decision()  # nobody's text is in the way any more
+    assert place.text("a.txt") == TEXT
+
+
+def test_a_choice_is_not_undone_under_a_later_hunk_nor_while_another_lands() -> None:
+    place, hunk = asked("apply_patch")
+    workspace = place.workspace
+    workspace.place(hunk.id, hunk.candidates[0])
+    landing = place.start(turn=2)
+    landing.feed("*** Begin Patch\n*** Update File: a.txt\n@@\n-Y1\n+Y one\n")
+    with pytest.raises(EditRefused, match="is landing"):
+        workspace.undo_decision()
+    landing.finish(cut=False)
+    workspace.documents.decisions.done[-1].tried = False
+    with pytest.raises(EditRefused, match="later hunk"):
+        workspace.undo_decision()
+    assert place.text("a.txt") == TEXT.replace("y\n", "Y one\nY2\n", 1)
+
+
+@pytest.mark.case("I01")
+def test_a_rejection_that_took_what_was_typed_takes_no_more_when_it_is_done_again():
+    place = landed()
+    workspace = place.workspace
+    workspace.edit("a.txt", (0, 1), (0, 1), " and mine")
+    workspace.reject([1], whole=True)
+    let_go = place.text("a.txt")
+    assert let_go.startswith("a\nb\n")
+    workspace.undo_decision()
+    workspace.redo_decision()
+    assert place.text("a.txt") == let_go  # what was let go goes again
+    workspace.undo_decision()
+    workspace.edit("a.txt", (0, 10), (0, 10), ", since")
+    workspace.redo_decision()
+    assert place.text("a.txt").startswith("A and mine, since\nb\n")
+    assert workspace.hunk(1).stage is Stage.CONFLICT
+    assert workspace.hunk(1).decision is Decision.PENDING
+
+
+def test_what_was_typed_into_a_new_file_since_does_not_go_when_its_rejection_is_done_again():
+    place = disk()
+    place.land(ADD)
+    place.workspace.edit("n.txt", (2, 0), (2, 0), "mine\n")
+    place.write(place.workspace.reject([1], whole=True))
+    place.write(place.workspace.undo_decision())
+    place.workspace.edit("n.txt", (3, 0), (3, 0), "since\n")
+    place.write(place.workspace.redo_decision())
+    assert place.text("n.txt") == "mine\nsince\n"

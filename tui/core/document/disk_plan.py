@@ -1,0 +1,422 @@
+"""What belongs on the disk: the user's text and the accepted hunks, the others backed out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import NamedTuple, TypeVar
+
+from tui.core.document.documents import Documents
+from tui.core.document.file_record import FileRecord, Layer
+from tui.core.document.hunk import Hunk, Kind
+from tui.core.document.hunk_index import HunkIndex
+from tui.core.files import FileRead, ascii_shown
+from tui.core.steps import AT_ONCE, Work, finished, in_parts, while_same
+from tui.core.text.buffer import Buffer, Form, Mark, plain_text
+from tui.core.text.change_set import Author, Change, ChangeSet, end_of
+from tui.core.text.merge import merge3, merge_theirs
+from tui.core.text.rows import file_rows, keep_ends, rows_text
+from tui.errors import EditRefused
+
+T = TypeVar("T")
+_TRIES = 3
+_FIRST_ROWS = itemgetter(0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class DiskPlan:
+    """What must lie on the disk for a path."""
+
+    expected: bytes | None
+    """What lies there now as far as we know; None: nothing."""
+    data: bytes | None
+    """What belongs there; None: nothing, delete it."""
+    hunks: tuple[int, ...] = ()
+    """Ids of the hunks that were accepted and are not on the disk yet."""
+    origin: str = ""
+    """Where it is moved from."""
+
+
+def disk_plan(documents: Documents, path: str) -> DiskPlan:
+    """The plan for one path; see `planning`."""
+    return finished(planning(documents, path))
+
+
+def planning(documents: Documents, path: str) -> Work[DiskPlan]:
+    """The plan for one path. Nothing is changed but the note of what was planned.
+
+    It pauses after each few hundred hunks, and is of one moment all the same: where the file is
+    changed meanwhile it begins anew, and in the end does not pause.
+
+    Raises:
+        EditRefused: no file of that name is open, or ever was; or it is only looked at.
+    """
+    record = _planned_record(documents, path)
+    for _ in range(_TRIES):
+        work = _backing_out(documents, record)
+        found = yield from while_same(work, lambda: _moment(documents, record))
+        if found is not None:
+            break
+    text, held = found or _backed_out(documents, record)
+    belongs = not record.gone and _belongs(documents, record, empty=not text)
+    data = record.buffer.form.encode(text) if belongs else None
+    record.planned = (data, record.version, held)
+    origins = [h.path for h in record.undecided if h.kind is Kind.MOVE and h.target == path]
+    ids = tuple(hunk.id for hunk in record.undecided)
+    return DiskPlan(record.disk, data, ids, origins[-1] if origins else "")
+
+
+def _planned_record(documents: Documents, path: str) -> FileRecord:
+    """The record of a file of which there is something to write. Raises EditRefused."""
+    record = documents.records.get(path)
+    if record is None:
+        raise EditRefused(f"'{ascii_shown(path)}' is not open")
+    if record.view:
+        raise EditRefused(record.read_only)
+    return record
+
+
+def _is_open(hunk: Hunk) -> bool:
+    """True if a hunk is not decided, so that it does not belong on the disk."""
+    return bool(hunk.need) and hunk.undecided
+
+
+def _moment(documents: Documents, record: FileRecord) -> tuple[object, ...]:
+    """What is another one when something else belongs on the disk."""
+    buffer, landing = record.buffer, record.landing
+    return (id(buffer), buffer.revision, record.version, id(landing), documents.hunk_list.reviews)
+
+
+def backed_out(documents: Documents, record: FileRecord) -> str:
+    """The text without what is landing and what is not decided."""
+    return _backed_out(documents, record)[0]
+
+
+def is_on_disk(documents: Documents, record: FileRecord) -> bool:
+    """True if a save would write what lies there already."""
+    text = None if record.disk is None else backed_out(documents, record)
+    return text is not None and record.buffer.form.encode(text) == record.disk
+
+
+def count_as_saved(documents: Documents, record: FileRecord) -> None:
+    """What belongs on the disk lies there now."""
+    record.synced, record.held = record.version, _backed_out(documents, record)[1]
+
+
+def with_hunks(documents: Documents, path: str, hunks: Collection[Hunk]) -> bytes | None:
+    """The bytes of a file with exactly these of its hunks, whatever was decided; None: no file.
+
+    Nothing is changed. What the user typed is there, and what is landing is not. Where a hunk
+    lies on one that is left out, it is there as far as it does not touch that one's lines. Hunks
+    that are not in the text (rejected, refused) do not come into it.
+
+    Raises:
+        EditRefused: no file of that name is open, or it is only looked at.
+    """
+    record = _planned_record(documents, path)
+    chosen = set(hunks)
+    if record.gone or chosen.intersection(one for one in (record.deletion,) if one):
+        return None
+    text, _ = finished(_backing_out(documents, record, lambda hunk: hunk not in chosen))
+    maker = next((hunk for hunk in record.made if hunk in record.live), None)
+    made = maker is not None and maker not in chosen and documents.layers[maker.id].made_file
+    return None if made and not text else record.buffer.form.encode(text)
+
+
+def settle(documents: Documents, record: FileRecord) -> None:
+    """Give a file the disk's text where it says that it is saved, and all of it is decided.
+
+    Who takes all of his edits back, and all of a model's, is where he began, whatever each of
+    them did in the lines of the other one: an edit that is carried over many others may end
+    beside its place.
+    """
+    waits = record.sections or record.gone or record.path in documents.conflicts
+    if record.disk is None or record.view or waits or not record.saved:
+        return
+    if record.buffer.encode() == record.disk or any(map(_is_open, record.live)):
+        return
+    text = plain_text(record.disk.decode("utf-8", "replace"))
+    documents.rewrite(record, (0, record.buffer.line_count), text, Author.REVIEW)
+
+
+def _backing_out(
+    documents: Documents, record: FileRecord, goes: Callable[[Hunk], bool] = _is_open
+) -> Work[tuple[str, list[Hunk]]]:
+    """The text without what is landing and the hunks that go, and those that do not come apart.
+
+    These are hunks in which somebody wrote so that it goes with them.
+    """
+    out: list[Hunk] = []
+    for part in in_parts(list(record.live)):
+        out += [hunk for hunk in part if goes(hunk)]
+        yield len(part)
+    if record.landing is None:
+        if not out:
+            return record.buffer.text(), []
+        apart = yield from _without_apart(documents, record, out)
+        if apart is not None:
+            return apart
+    buffer, held = still_text(documents, record, goes).apart()
+    return buffer.text(), held
+
+
+def _backed_out(documents: Documents, record: FileRecord) -> tuple[str, list[Hunk]]:
+    return finished(_backing_out(documents, record))
+
+
+def _without_apart(
+    documents: Documents, record: FileRecord, out: list[Hunk]
+) -> Work[tuple[str, list[Hunk]] | None]:
+    """The text without hunks that stand apart from each other; None: they do not.
+
+    All of them are taken back by one set of changes, so that a decision on one of 10,000 hunks is
+    written at once. Those that each changed all of the one before count as one.
+    """
+    buffer, towers = record.buffer, (yield from _towers(documents, out))
+    if towers is None:
+        return None
+    rows = record.live.rows()
+    yield AT_ONCE
+    places = sorted(((*rows[top], top, base) for top, base in towers), key=_FIRST_ROWS)
+    yield AT_ONCE
+    changes: list[Change] = []
+    done, held = -1, list[Hunk]()
+    for part in in_parts(places):
+        for first, last, hunk, base in part:
+            current = rows_text(buffer, first, last)
+            if current != hunk.agent:
+                base, comes_apart = _still(hunk, current)
+                held += [] if comes_apart else [hunk]
+            whole = (not base or base.endswith("\n")) and hunk.agent[-1:] in ("", "\n")
+            if first <= done or last >= buffer.line_count or not whole:
+                return None
+            if current != hunk.agent and documents.layers[hunk.id].below:
+                return None
+            changes.append(Change((first, 0), (last, 0), end_of((first, 0), base), current, base))
+            done = last
+        yield len(part)
+    back = ChangeSet(buffer.end, tuple(changes), Author.REVIEW)
+    return back.apply(buffer.text()), sorted(held, key=lambda hunk: record.live.rank(hunk))
+
+
+def _towers(documents: Documents, pending: list[Hunk]) -> Work[list[tuple[Hunk, str]] | None]:
+    """The hunks that nothing lies on, and the text under all that they lie on.
+
+    None: some lie on several, or on a part of one.
+    """
+    towers: list[tuple[Hunk, str]] = []
+    known, lower = set(pending), 0
+    for part in in_parts(pending):
+        for top in part:
+            if documents.layers[top.id].above:
+                continue
+            hunk, layer = top, documents.layers[top.id]
+            while layer.below:
+                if layer.below[1:]:
+                    return None
+                under = layer.below[0]
+                layer = documents.layers[under.id]
+                if under not in known or list(layer.above) != [hunk] or under.agent != hunk.base:
+                    return None
+                if not hunk.base or not under.base:
+                    return None  # neither has a place of its own without rows
+                hunk, lower = under, lower + 1
+            towers.append((top, hunk.base))
+        yield len(part)
+    return towers if len(towers) + lower == len(pending) else None
+
+
+def _belongs(documents: Documents, record: FileRecord, *, empty: bool) -> bool:
+    """Whether there is to be a file, if its text is ``empty`` or is not."""
+    addition = record.addition
+    untouched = record.version == record.synced or (addition is not None and empty)
+    if addition is not None and empty and documents.layers[addition.id].made_file:
+        return False  # there was no file before the hunk, which may have been accepted for a while
+    # the user named it, the model filled it and was taken back: there was no such file
+    never_was = record.named and empty and not record.undo_log.state
+    return (record.disk is not None or not untouched) and not never_was
+
+
+class _Stood(NamedTuple):
+    """A hunk as it stood in a text."""
+
+    hunk: Hunk
+    first: int
+    last: int
+    base: str
+    agent: str
+    edges: Sequence[tuple[Hunk, int | None, int | None]]
+    place: int
+    is_open: bool
+    """It is to go: mostly as it is not decided, so that it does not belong on the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class StillText:
+    """A file at one moment; any thread may work out from it what belonged on the disk then."""
+
+    path: str
+    form: Form
+    lines: list[str]
+    endings: list[str]
+    stood: tuple[_Stood, ...] = ()
+    landing: tuple[int, int, str] | None = None
+    """Rows that a section had painted, and the text that belongs there without it."""
+    belongs: tuple[bool, bool] = (True, True)
+    """Whether there is to be a file if there is text, and if there is none."""
+
+    def buffer(self) -> Buffer:
+        """A buffer with the text as it stood, hunks and all."""
+        return Buffer.of(self.path, self.form, list(self.lines), list(self.endings))
+
+    def planned(self, *, typed: bool = False) -> Buffer | None:
+        """What belonged on the disk; None: nothing.
+
+        ``typed``: with all that the user typed, and the hunks that it does not come apart from.
+        """
+        text, _ = self.apart(typed=typed)
+        return text if self.belongs[not file_rows(text)] else None
+
+    def backed_out(self) -> Buffer:
+        """The text without what was landing and what was not decided."""
+        return self.apart()[0]
+
+    def apart(self, *, typed: bool = False) -> tuple[Buffer, list[Hunk]]:
+        """That text, and the hunks that the user has changed so that they do not come apart.
+
+        These go, with what the user typed in them: it is in the buffer, and nobody has accepted
+        what the model wrote. ``typed``: they stay.
+        """
+        if self.landing is None and not any(one.is_open for one in self.stood):
+            return self.buffer(), []
+        copies = {
+            one.hunk.id: replace(
+                one.hunk,
+                start=Mark(one.first),
+                end=Mark(one.last),
+                base=one.base,
+                agent=one.agent,
+            )
+            for one in self.stood
+        }
+        scratch = Documents(lambda path: FileRead(None))
+        for one in self.stood:
+            edges = [(copies[o.id], first, last) for o, first, last in one.edges if o.id in copies]
+            if edges or one.place:
+                scratch.layers[one.hunk.id] = Layer(edges=edges, place=one.place)
+        record = FileRecord(self.path, self.buffer(), None, live=HunkIndex(copies.values()))
+        if self.landing is not None:
+            first, last, text = self.landing
+            scratch.rewrite(record, (first, last), text, Author.MODEL)
+        held: list[Hunk] = []
+        for one in reversed(self.stood):
+            copy = copies[one.hunk.id]
+            if not one.is_open or take_off(scratch, record, copy):
+                continue
+            if not _still(copy, _text_of(record, copy))[1]:
+                held.append(one.hunk)
+            if not typed:
+                take_off(scratch, record, copy, still=True)
+        return record.buffer, held[::-1]
+
+
+def still_text(
+    documents: Documents, record: FileRecord, goes: Callable[[Hunk], bool] = _is_open
+) -> StillText:
+    """An open file as it stands now; costs a copy of its lists of lines and of hunks."""
+    buffer, rows = record.buffer, record.live.rows()
+    stood = tuple(
+        _Stood(
+            hunk,
+            *rows[hunk],
+            hunk.base,
+            hunk.agent,
+            documents.layers[hunk.id].edges,
+            documents.layers[hunk.id].place,
+            goes(hunk),
+        )
+        for hunk in record.live
+    )
+    return StillText(
+        record.path,
+        buffer.form,
+        list(buffer.lines),
+        list(buffer.endings),
+        stood,
+        None if record.landing is None else record.landing.without(),
+        (_belongs(documents, record, empty=False), _belongs(documents, record, empty=True)),
+    )
+
+
+def take_off(
+    documents: Documents,
+    record: FileRecord,
+    hunk: Hunk,
+    *,
+    whole: bool = False,
+    still: bool = False,
+) -> bool:
+    """Put a hunk's base back, keeping what the user changed in it; False if that conflicts.
+
+    ``whole``: what the user changed goes, too. ``still``: it goes where it conflicts.
+    """
+    if hunk.start is None or hunk.end is None:
+        return False
+    current = rows_text(record.buffer, hunk.start.line, hunk.end.line)
+    text = hunk.base if whole or current == hunk.agent else _merged(hunk, current)
+    if text is None and still:
+        text, _ = _still(hunk, current)
+    if text is None:
+        return False
+    behind = hunk.end.line < file_rows(record.buffer)
+    ended = text + record.buffer.newline if behind and text[-1:] not in ("", "\n") else text
+    documents.take_off(record, hunk, ended)
+    if ended != text:
+        _hand_on(documents, record, hunk.end.line - 1, keep_ends(text)[-1])
+    return True
+
+
+def comes_off(record: FileRecord, hunk: Hunk) -> bool:
+    """True if `take_off` would take a hunk out, and nothing that others wrote."""
+    current = _text_of(record, hunk)
+    return current == hunk.agent or _merged(hunk, current) is not None
+
+
+def _merged(hunk: Hunk, current: str) -> str | None:
+    """The base with what the user changed in a hunk's text; None if that conflicts."""
+    base, agent = hunk.base, hunk.agent
+    if not base or base.endswith("\n") or not agent.endswith("\n"):
+        return merge3(agent, current, base)
+    # the file's last line had no newline: that it got one is no change of its text
+    newline = agent[len(agent.removesuffix("\n").removesuffix("\r")) :]
+    text = merge3(agent, current, base + newline)
+    return text and text.removesuffix(newline)
+
+
+def _still(hunk: Hunk, current: str) -> tuple[str, bool]:
+    """What is left without a hunk's lines, and whether that is all that others wrote there."""
+    merged = merge3(hunk.agent, current, hunk.base)
+    return (merged, True) if merged is not None else merge_theirs(hunk.agent, current, hunk.base)
+
+
+def _text_of(record: FileRecord, hunk: Hunk) -> str:
+    assert hunk.start is not None
+    assert hunk.end is not None
+    return rows_text(record.buffer, hunk.start.line, hunk.end.line)
+
+
+def _hand_on(documents: Documents, record: FileRecord, row: int, line: str) -> None:
+    """The hunk behind a line that had no newline inherits it: taken off, it ends that way."""
+    for hunk in record.live:
+        if hunk.start is not None and hunk.start.line == row + 1 and not hunk.base:
+            hunk.base = line
+            hunk.agent = rows_text(record.buffer, row, row + 1) + hunk.agent
+            hunk.start.line = row
+            if not (edges := documents.layers[hunk.id].edges):
+                return
+            documents.layers.own(hunk).edges = [  # its old text begins a row earlier
+                (one, start if start is None else start + 1, end if end is None else end + 1)
+                for one, start, end in edges
+            ]
+            return

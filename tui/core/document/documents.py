@@ -1,0 +1,397 @@
+"""The one mutator: every change of every buffer, by either author, goes through here.
+
+The documents keeps what belongs to a file beside its text: the bytes on the disk, the user's
+history, the hunks that stand in it, the section that is landing; and moves them all with
+every change.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from tui.core.document.decision_log import DecisionLog
+from tui.core.document.file_record import (
+    Edges,
+    FileRecord,
+    Layers,
+    ahead_of,
+    in_order,
+    met_again,
+    number,
+)
+from tui.core.document.hunk import Hunk, Kind, Stage
+from tui.core.document.hunk_list import HunkList
+from tui.core.document.undo_log import footing, stood
+from tui.core.document.waiting_places import OpenSection
+from tui.core.files import FileRead, ascii_shown, checked_path, decoded, unwritable, viewed
+from tui.core.text.buffer import Buffer, Mark
+from tui.core.text.change_set import Author, Change, Position
+from tui.core.text.merge import line_changes
+from tui.core.text.rows import Span, file_rows, row_count, rows_text, shifted, touched_span
+from tui.errors import EditRefused
+
+_OTHERS = frozenset({Author.USER, Author.DISK, Author.TOOL})
+
+
+class Documents:
+    """All files and hunks; the workspace is its public face."""
+
+    def __init__(self, read: Callable[[str], FileRead], *roots: str) -> None:
+        self.read = read
+        self.roots = roots
+        self.ask = self.first = False
+        """Ambiguous sections wait for a choice (CANDIDATES), or land first; else REFUSED."""
+        self.names: Callable[[], Sequence[str]] = list
+        """All paths of the workspace, for names without their folder; asked only for those."""
+        self.buffers: dict[str, Buffer] = {}
+        self.records: dict[str, FileRecord] = {}
+        self.links: dict[str, str] = {}
+        """Other names of files, as they were written -> the paths of their records."""
+        self._spelled: dict[str, str] = {}
+        self._refused: dict[str, FileRead] = {}
+        """Path -> why its file is not edited: decided once a patch, not once a section."""
+        self._there: dict[str, bool] = {}
+        """Path -> whether there is a file, asked once a patch, too."""
+        self.searched_bytes = 0
+        """How much was read in this patch to find out which files its nameless blocks mean."""
+        self.at_hand: dict[str, FileRead] = {}
+        """Path -> what was read to find the real one, as long as it is being opened."""
+        self.hunk_list = HunkList()
+        self.hunks: list[Hunk] = self.hunk_list.hunks
+        self.layers = Layers()
+        self.forgotten: list[int] = []
+        """Ids of the hunks that were taken out again, oldest first."""
+        self.removals: list[Hunk] = []
+        """Deletions and moves, in the order in which they came."""
+        self.revision = 0
+        self.rewritten = 0
+        """Grows when somebody else than a model changes the lines of a hunk."""
+        self._ids = 0
+        self.touched: set[str] = set()
+        self.conflicts: set[str] = set()
+        self.decisions = DecisionLog()
+        self.arriving: dict[str, FileRecord] = {}
+        """Target path -> the file that a pending move brings there."""
+        self.busy: dict[str, object] = {}
+        """Path -> the landing that is at work on it."""
+        self.waiters: dict[str, list[Callable[[], None]]] = {}
+        """Path -> what to call when the landing is done with it."""
+
+    def checked(self, path: str) -> str:
+        """A path of a patch relative to the root. Raises EditRefused."""
+        return checked_path(path, *self.roots)
+
+    def bump(self) -> None:
+        """A stage or a decision changed."""
+        self.revision += 1
+
+    def new_hunk(self, hunk: Hunk) -> Hunk:
+        """Number a hunk and take it in."""
+        self._ids += 1
+        hunk.id = self._ids
+        self.hunk_list.add(hunk)
+        if hunk.kind in (Kind.DELETE, Kind.MOVE):
+            self.removals.append(hunk)
+        self.bump()
+        return hunk
+
+    def forget_hunk(self, hunk: Hunk) -> None:
+        """Take a hunk out that came to nothing."""
+        if hunk.stage is Stage.LANDED:
+            self.decisions.lose(hunk)
+        hunk.stage = Stage.DROPPED
+        self.layers.pop(hunk.id, None)
+        self.forgotten.append(hunk.id)
+        if hunk in self.removals:
+            self.removals.remove(hunk)
+        self.hunk_list.forget(hunk)
+        self.bump()
+
+    def ask_again(self) -> None:
+        """A new patch begins: what the disk said may be so no more."""
+        self._refused.clear()
+        self._there.clear()
+        self.searched_bytes = 0
+
+    def is_there(self, path: str) -> bool:
+        """True if a path is a file that was not opened yet, be it none that can be edited."""
+        if path not in self._there:
+            read = self._read(path)
+            there = read.data is not None or bool(read.refusal)
+            self._there[path] = there and read.kind != "directory"
+        return self._there[path]
+
+    def _read(self, path: str) -> FileRead:
+        """What the disk says of a path; why it is refused is not asked again and again."""
+        known = self._refused.get(path)
+        if known is None:
+            known = self.read(path)
+            if known.refusal:
+                self._refused[path] = known = replace(known, head=b"")
+        return known
+
+    def real(self, path: str, *, to_open: bool = False) -> str:
+        """The path of a file without links: it has one record. Raises EditRefused.
+
+        ``to_open``: what was read for that is kept at hand, until the caller has opened it.
+        """
+        real, read = self._meant(path)
+        if to_open and read is not None:
+            self.at_hand[self.checked(path)] = read
+        return real
+
+    def refuse_link(self, path: str, done: str) -> None:
+        """Raise EditRefused if a name is itself a link: the file has another one."""
+        path = self.checked(path)
+        if path in self.links and self.read(path).link:
+            raise EditRefused(f"'{ascii_shown(path)}' is a symlink, which is not {done}")
+
+    def open(self, path: str) -> FileRecord:
+        """The record of a file that may be edited, read if need be. Raises EditRefused."""
+        return self._opened(path, *self._meant(path))
+
+    def _opened(self, named: str, path: str, found: FileRead | None) -> FileRecord:
+        """The record of the file at ``path``, asked for as ``named``. Raises EditRefused."""
+        record = self._known(path)
+        if record is None:
+            read = found or self._read(path)
+            if read.data is None and not read.refusal and "\\" in path:
+                return self.open(path.replace("\\", "/"))
+            if read.data is None:
+                raise EditRefused(read.refusal or f"file not found: '{ascii_shown(path)}'")
+            try:
+                text = decoded(path, read.data)
+                if read.unwritable:
+                    raise EditRefused(unwritable(path, read))
+            except EditRefused as error:
+                refused = replace(read, data=None, refusal=str(error))
+                self._refused |= {self.checked(named): refused, path: refused}
+                raise
+            return self._take_in(path, Buffer(path, text), read.data)
+        if record.read_only:
+            raise EditRefused(record.read_only)
+        return record
+
+    def look(self, path: str) -> FileRecord:
+        """The record of a file that is shown, be it read-only; read if need be.
+
+        Raises:
+            EditRefused: there is nothing to be shown.
+        """
+        path, found = self._meant(path)
+        record = self._known(path)
+        if record is not None:
+            return record
+        read = found if found and not found.refusal else self.read(path)  # its head is shown
+        if read.data is None and not read.refusal and "\\" in path:
+            return self.look(path.replace("\\", "/"))
+        return self._looked_at(path, read)
+
+    def quotable(self, path: str) -> Buffer | None:
+        """The buffer of an open file as a model may see it; None: not open, or only a view."""
+        path = self.links.get(path, path)
+        record = self.records.get(path)
+        return None if record is None or record.view else self.buffers.get(path)
+
+    def find(self, path: str) -> FileRecord | None:
+        """The record of a file, None if there is no such file. Raises EditRefused."""
+        real, found = self._meant(path)
+        record = self.records.get(real)
+        if record is not None and record.gone:
+            return None
+        if record is None:
+            found = found or self._read(real)
+            if found.data is None and not found.refusal:
+                return self.find(real.replace("\\", "/")) if "\\" in real else None
+        return self._opened(path, real, found)
+
+    def create(self, path: str) -> FileRecord:
+        """A new, empty, unsaved file. Raises EditRefused."""
+        path, found = self._meant(path)
+        record = self.records.get(path)
+        if record is None or record.gone:
+            read = found or self._read(path)
+            if read.refusal:
+                raise EditRefused(read.refusal)
+            if read.data is None and "\\" in path:
+                return self.create(path.replace("\\", "/"))
+            if read.data is None or record is not None:
+                return self._take_in(path, Buffer(path), read.data)
+        raise EditRefused(f"'{ascii_shown(path)}' exists already")
+
+    def apply(
+        self, record: FileRecord, start: Position, end: Position, text: str, author: Author
+    ) -> Change:
+        """Replace a range. Raises ValueError if it does not exist."""
+        return self.apply_own(record, (start, end), text, author, None)
+
+    def apply_own(
+        self,
+        record: FileRecord,
+        where: tuple[Position, Position],
+        text: str,
+        author: Author,
+        own: OpenSection | None,
+    ) -> Change:
+        """Replace a range on behalf of an open section, which is not told of it."""
+        change = record.buffer.replace(*where, text)
+        span = touched_span(record.buffer, change)
+        if span.n_old > span.n_new:
+            number(self.layers, in_order(record, self.layers, (span.row, span.row + span.n_old)))
+        before = stood(record.live, record.off, span) if author is Author.USER else []
+        if record.live and author in _OTHERS:
+            self._note_writer(record, span, author)
+        record.live.move(span)
+        if record.off:
+            record.off.move(span)
+        record.undo_log.anchors = footing(before, change.start[0])
+        if record.waiting:
+            record.shifts.add(span, record.waiting)
+            if author not in (Author.MODEL, Author.REVIEW):
+                record.shifts.follow(record.waiting)
+        for section in record.sections:
+            if section is not own:
+                section.changed(span, author)
+        if author is not Author.USER:
+            record.undo_log.foreign(change)
+        edit = (record.buffer, change, span)
+        record.regions.follow(*edit, author is Author.USER)
+        record.tool_regions.follow(*edit, author is Author.TOOL)
+        record.since.follow(*edit, author is not Author.MODEL)
+        self.touched.add(record.path)
+        return change
+
+    def _note_writer(self, record: FileRecord, span: Span, author: Author) -> None:
+        """Somebody else than a model is about to change rows: note in which hunks."""
+        for hunk in record.live.near(span.row, span.row + span.n_old):
+            assert hunk.start is not None
+            assert hunk.end is not None
+            first, last = hunk.start.line, hunk.end.line
+            if shifted(first, last, span)[2] or first == last == span.row:
+                self.layers.own(hunk).changed_by = author
+                self.rewritten += 1
+
+    def rewrite(self, record: FileRecord, rows: tuple[int, int], text: str, author: Author) -> None:
+        """Make a text of rows, line by line, so that marks in kept lines stay."""
+        first, last = rows
+        old = rows_text(record.buffer, first, last)
+        for change in reversed(line_changes(old, text).changes):
+            (row, col), (end, stop) = change.start, change.old_end
+            self.apply(record, (row + first, col), (end + first, stop), change.new_text, author)
+
+    def settle(self, record: FileRecord, hunk: Hunk, rows: tuple[int, int]) -> None:
+        """A hunk's text stands in these rows from now on."""
+        if hunk in record.live:
+            record.live.replace(hunk, rows)
+        else:
+            hunk.start, hunk.end = Mark(rows[0]), Mark(rows[1], right=True)
+            record.live.append(hunk)
+            if hunk.kind is Kind.ADD:
+                record.made.append(hunk)
+        if record.gone and self.records.get(record.path) is record:
+            self.restore(record)
+
+    def take_off(self, record: FileRecord, hunk: Hunk, text: str) -> None:
+        """Put ``text`` where a hunk stands, and what lay under it back to its rows."""
+        assert hunk.start is not None
+        assert hunk.end is not None
+        first = hunk.start.line
+        edges = self._edges(record, hunk)
+        order = in_order(record, self.layers, (first, hunk.end.line))
+        ahead = ahead_of(record, self.layers, hunk)
+        record.live.remove(hunk)
+        self.rewrite(record, (first, hunk.end.line), text, Author.REVIEW)
+        hunk.end.line = first + row_count(text)
+        number(self.layers, order)
+        for one in ahead:
+            assert one.start is not None
+            assert one.end is not None
+            one.start.line = one.end.line = first
+        for other, start, end in edges:
+            assert other.start is not None
+            assert other.end is not None
+            limit = hunk.end.line
+            if start is not None:
+                other.start.line = min(first + start, limit)
+            if end is not None:
+                other.end.line = max(min(first + end, limit), other.start.line)
+
+    def _edges(self, record: FileRecord, hunk: Hunk) -> list[Edges]:
+        """The edges of others in a hunk's old text: where they go when it is taken off."""
+        assert hunk.start is not None
+        assert hunk.end is not None
+        last = hunk.end.line
+        stop = last if last < file_rows(record.buffer) else record.buffer.line_count
+        rows = (hunk.start.line, stop, row_count(hunk.base))
+        return [
+            met_again(edges, rows)
+            for edges in self.layers[hunk.id].edges
+            if edges[0] in record.live or edges[0] in record.off
+        ]
+
+    def drop(self, record: FileRecord) -> None:
+        """Close a buffer: nothing belongs at its path any more."""
+        record.gone = True
+        if self.buffers.get(record.path) is record.buffer:
+            del self.buffers[record.path]
+        self.touched.add(record.path)
+
+    def restore(self, record: FileRecord) -> None:
+        """Open a dropped buffer again."""
+        record.gone = False
+        self.records[record.path] = record
+        self.buffers[record.path] = record.buffer
+        self.touched.add(record.path)
+
+    def _meant(self, path: str) -> tuple[str, FileRead | None]:
+        """The path under which a file's record is, or is to be, and what was read for that.
+
+        A link, and a name in other letters on a volume that takes them for the same, lead to the
+        one record of the file: two buffers would write over each other. Raises EditRefused.
+        """
+        path = self.checked(path)
+        if path in self.records:
+            return path, None
+        read = self.at_hand.get(path) or self._read(path)
+        real, twin = read.real or path, self._spelled.get(_folded(read.real or path), "")
+        if twin not in ("", real) and read.place and self.read(twin).place == read.place:
+            real = twin
+        if real == path:
+            self.links.pop(path, None)
+        else:
+            self.links[path] = real
+        return real, None if real in self.records else read
+
+    def _known(self, path: str) -> FileRecord | None:
+        """The record of a file that is open already. Raises EditRefused: it was deleted."""
+        record = self.records.get(path)
+        if record is None or not record.gone:
+            return record
+        if record.disk is not None:
+            raise EditRefused(f"file not found: '{ascii_shown(path)}' was deleted")
+        return None
+
+    def _looked_at(self, path: str, read: FileRead) -> FileRecord:
+        """A new record of what was read. Raises EditRefused."""
+        seen = viewed(path, read)
+        record = self._take_in(path, Buffer(path, seen.text), read.data if seen.exact else None)
+        record.read_only, record.view = seen.why, not seen.exact
+        record.seen = 0 if seen.exact else hash(read.data or read.head)
+        record.synced = record.version
+        return record
+
+    def _take_in(self, path: str, buffer: Buffer, disk: bytes | None) -> FileRecord:
+        record = FileRecord(path, buffer, disk)
+        record.synced = None if disk is None else record.version
+        self.records[path] = record
+        self.buffers[path] = buffer
+        self._spelled[_folded(path)] = path
+        return record
+
+
+def _folded(path: str) -> str:
+    """A path in the letters in which names that differ by case or accents are the same."""
+    return unicodedata.normalize("NFC", path).casefold()

@@ -1,0 +1,444 @@
+"""One file of the workspace: what stands beside its text, and how its hunks lie on each other."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import islice
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from tui.core.document.hunk import Decision, Hunk
+from tui.core.document.hunk_index import HunkIndex
+from tui.core.document.undo_log import UndoLog
+from tui.core.document.waiting_places import OpenSection, PendingShifts, WaitingSection, nearest
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Change
+from tui.core.text.line_index import LineIndex
+from tui.core.text.rows import Span, file_rows, keep_ends, old_rows, rows_text, shifted
+
+if TYPE_CHECKING:
+    from tui.core.text.change_set import Author
+
+
+class UserChange(Struct, frozen=True):
+    """A region that the user changed since the last take."""
+
+    path: str
+    first_line: int
+    """0-based, in the text as it is now."""
+    old_text: str
+    new_text: str
+
+
+class _Region(Struct):
+    first: int
+    last: int
+    old_text: str
+
+
+_first, _last = attrgetter("first"), attrgetter("last")
+
+
+class UserRegions:
+    """Merged regions, each with the text that stood there before the user's first edit.
+
+    After replacing all there may be thousands: an edit looks only at those that it touches.
+    """
+
+    def __init__(self) -> None:
+        self._regions: list[_Region] = []
+        """In the order of their rows: neither a first nor a last one is above one before it."""
+
+    def __bool__(self) -> bool:
+        return bool(self._regions)
+
+    def follow(self, buffer: Buffer, change: Change, span: Span, own: bool) -> None:
+        """A change was made; ``own``: by whom these regions are about."""
+        if own:
+            self.edited(buffer, change, span)
+        elif self._regions:
+            self.moved(span)
+
+    def edited(self, buffer: Buffer, change: Change, span: Span) -> None:
+        """The user made this change; ``buffer`` is as it is after it."""
+        row, stop, delta = span.row, span.row + span.n_old, span.n_new - span.n_old
+        regions = self._regions
+        begin = bisect_left(regions, row, key=_last)
+        end = bisect_right(regions, stop, lo=begin, key=_first)
+        hits = regions[begin:end]
+        first = min([row, *(r.first for r in hits)])
+        last = max([stop, *(r.last for r in hits)])
+        olds = keep_ends(old_rows(buffer, change))
+        parts: list[str] = []
+        at = first
+        for region in [*hits, _Region(last, last, "")]:
+            for line in range(at, region.first):
+                if row <= line < stop:
+                    parts += olds[line - row : line - row + 1]
+                else:
+                    here = line if line < row else line + delta
+                    parts.append(rows_text(buffer, here, here + 1))
+            parts.append(region.old_text)
+            at = max(at, region.last)
+        if delta:
+            for region in islice(regions, end, None):
+                region.first += delta
+                region.last += delta
+        regions[begin:end] = [_Region(first, last + delta, "".join(parts))]
+
+    def moved(self, span: Span) -> None:
+        """Somebody else changed these rows."""
+        regions, stop = self._regions, span.row + span.n_old
+        lines_stay = span.n_old == span.n_new
+        for region in islice(regions, bisect_left(regions, span.row, key=_last), None):
+            if lines_stay and region.first > stop:
+                break
+            region.first, region.last, _ = shifted(region.first, region.last, span)
+
+    def before(self, buffer: Buffer) -> str:
+        """The whole text without these changes: with those of all others."""
+        parts: list[str] = []
+        at = 0
+        for region in self._regions:
+            parts += (rows_text(buffer, at, region.first), region.old_text)
+            at = max(at, region.last)
+        return "".join([*parts, rows_text(buffer, at, file_rows(buffer))])
+
+    def forget(self) -> None:
+        """The model is told how the text is now."""
+        self._regions.clear()
+
+    def take(self, buffer: Buffer) -> list[UserChange]:
+        """What really differs, and forget it."""
+        regions, self._regions = self._regions, []
+        changes = [
+            UserChange(buffer.path, r.first, r.old_text, rows_text(buffer, r.first, r.last))
+            for r in regions
+        ]
+        return [change for change in changes if change.old_text != change.new_text]
+
+
+@dataclass(eq=False, slots=True)
+class FileRecord:
+    """One file of the workspace: its buffer and all that stands beside it."""
+
+    path: str
+    buffer: Buffer
+    disk: bytes | None
+    """What lies on the disk as far as we know; None: nothing."""
+    undo_log: UndoLog = field(default_factory=UndoLog)
+    regions: UserRegions = field(default_factory=UserRegions)
+    tool_regions: UserRegions = field(default_factory=UserRegions)
+    """What a formatter changed since somebody asked."""
+    since: UserRegions = field(default_factory=UserRegions)
+    """What was changed since the model was sent the text, by everybody but the model."""
+    live: HunkIndex = field(default_factory=HunkIndex)
+    """Hunks whose text stands in the buffer, in the order in which they landed."""
+    off: HunkIndex = field(default_factory=HunkIndex)
+    """Hunks that a decision took out of the text: where they stood."""
+    made: list[Hunk] = field(default_factory=list)
+    """Hunks that made the file, or all of its text."""
+    sections: list[OpenSection] = field(default_factory=list)
+    """Those that are landing; a later one ends before the earlier ones go on."""
+    waiting: list[WaitingSection] = field(default_factory=list)
+    shifts: PendingShifts = field(default_factory=PendingShifts)
+    """Changes that their places have not followed."""
+    deletion: Hunk | None = None
+    """The pending deletion of the file."""
+    moving: Hunk | None = None
+    """The pending move of the file."""
+    gone: bool = False
+    """An accepted deletion or move: nothing belongs at this path."""
+    accepted: int = 0
+    """Which state the decisions are in that change what belongs on the disk."""
+    decisions: int = 0
+    """How many such states there have been: a new one has a new number."""
+    synced: tuple[int, int] | None = None
+    """The user's state and `accepted` that lie on the disk; None: they never did."""
+    planned: tuple[bytes | None, tuple[int, int], list[Hunk]] | None = None
+    held: list[Hunk] = field(default_factory=list)
+    """Undecided hunks with what was typed in them: the disk has neither."""
+    undecided: dict[Hunk, tuple[int, int]] = field(default_factory=dict)
+    """Accepted, but not yet written -> `accepted` before and after each was."""
+    read_only: str = ""
+    """Why nobody may edit it, as a sentence; empty if it may be edited."""
+    view: bool = False
+    """Its text is a part of the file or a picture of its bytes: never written, never quoted."""
+    seen: int = 0
+    """Of a view, the hash of the bytes that were looked at."""
+    named: bool = False
+    """The user gave the name of a file that was not there: it stays open while it is empty."""
+    _index: LineIndex | None = None
+    _offered: dict[int, int] = field(default_factory=dict)
+    """First rows of the places of sections that wait -> rows of the highest of these."""
+    _offers: tuple[int, list[WaitingSection]] = (-1, [])
+    """For which revision of the text, and for which sections, these were gathered."""
+
+    @property
+    def landing(self) -> OpenSection | None:
+        """The section that is landing; of several the newest."""
+        return self.sections[-1] if self.sections else None
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """What belongs on the disk, as a number of the user's state and of the decisions."""
+        return (self.undo_log.state, self.accepted)
+
+    @property
+    def saved(self) -> bool:
+        """True if all that the user typed and accepted lies on the disk."""
+        held = any(hunk.undecided and hunk in self.live for hunk in self.held)
+        return self.version == self.synced and not held
+
+    @property
+    def typed_on_disk(self) -> bool:
+        """True if all that the user typed lies on the disk, be it that what was accepted does not.
+
+        What is typed in a hunk that waits does not count as that.
+        """
+        return self.synced is not None and self.synced[0] == self.undo_log.state and not self.held
+
+    def decide(self) -> tuple[int, int]:
+        """A decision changes what belongs on the disk; returns the states before and after."""
+        before, self.decisions = self.accepted, self.decisions + 1
+        self.accepted = self.decisions
+        return before, self.accepted
+
+    def undecide(self, states: tuple[int, int]) -> None:
+        """A decision is undone: the state before it is back, if none came since."""
+        if self.accepted == states[1]:
+            self.accepted = states[0]
+        else:
+            self.decide()
+
+    @property
+    def watched(self) -> bool:
+        """True if somebody follows each change of the text: marks, undo, regions, places."""
+        regions = self.regions or self.tool_regions or self.since
+        return bool(self.buffer.marked or self.undo_log or regions or self.waiting)
+
+    @property
+    def blank(self) -> bool:
+        """True for a new file that the user has named and typed nothing into."""
+        return self.named and self.disk is None and self.version == self.synced and not self.live
+
+    @property
+    def index(self) -> LineIndex:
+        """Where lines occur, built when first asked for."""
+        if self._index is None:
+            self._index = LineIndex(self.buffer)
+        return self._index
+
+    def forget(self) -> None:
+        """No more sections come for now: keep little of what finds their places."""
+        if self._index is not None:
+            self._index.forget()
+
+    def let_go(self) -> None:
+        """Keep nothing that finds places, unless sections come or wait for one."""
+        if not (self.sections or self.waiting):
+            self._index = None
+
+    @property
+    def offered(self) -> dict[int, int]:
+        """First rows at which sections that wait could stand -> rows of the highest of these.
+
+        While sections only come, each is looked at once.
+        """
+        self.shifts.follow(self.waiting)
+        (revision, known), count = self._offers, len(self._offers[1])
+        if revision != self.buffer.revision or self.waiting[:count] != known:
+            self._offered, count = {}, 0
+        for section in self.waiting[count:]:
+            for row in nearest(section.hunks[0].candidates):
+                self._offered[row] = max(self._offered.get(row, 0), section.height)
+        if count != len(self.waiting) or revision != self.buffer.revision:
+            self._offers = self.buffer.revision, [*self.waiting]
+        return self._offered
+
+    @property
+    def addition(self) -> Hunk | None:
+        """The pending hunk that made this file."""
+        pending = (hunk for hunk in self.made if hunk.decision is Decision.PENDING)
+        return next((hunk for hunk in pending if hunk in self.live), None)
+
+
+Edges = tuple[Hunk, int | None, int | None]
+"""Where a hunk's first row and the row behind its last one were, if they were in another."""
+
+
+@dataclass(slots=True)
+class Layer:
+    """How a hunk lies on others: needed to take it off exactly."""
+
+    below: Sequence[Hunk] = ()
+    """Hunks that it changed the text of."""
+    above: list[Hunk] | tuple[()] = ()
+    """Hunks that changed its text. Most have none: no list is kept for them."""
+    edges: Sequence[Edges] = ()
+    """Where their first and last rows were, counted from this hunk's first row."""
+    record: FileRecord | None = None
+    """The file that an accepted deletion, move or a rejected addition took away."""
+    state: int = 0
+    """The user's state of the text that a deletion takes away, or an accepted move replaced."""
+    over: FileRecord | None = None
+    """The file that an accepted move replaced."""
+    place: int = 0
+    """Of hunks without rows at one place the one with the least stands first in the text."""
+    made_file: bool = False
+    """An ADD whose file was not there: without it there is none."""
+    changed_by: Author | None = None
+    """Who, beside models, wrote last in its lines."""
+
+    def goes_under(self, hunk: Hunk) -> None:
+        """A newer hunk changed its text."""
+        if self.above:
+            self.above.append(hunk)
+        else:
+            self.above = [hunk]
+
+
+class _None(Layer):
+    """That of a hunk of which nothing is noted; shared, so nothing may be."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"ask for a layer of its own to note {name}")
+
+
+def _none() -> Layer:
+    layer = _None.__new__(_None)
+    for one in fields(Layer):
+        object.__setattr__(layer, one.name, one.default)
+    return layer
+
+
+class Layers(dict[int, Layer]):
+    """Layers by the ids of their hunks; of most hunks nothing is to be noted, so none is kept."""
+
+    _NONE = _none()
+
+    def __missing__(self, hunk_id: int) -> Layer:
+        """That of a hunk of which nothing is noted: to be read only."""
+        return self._NONE
+
+    def own(self, hunk: Hunk) -> Layer:
+        """The layer of a hunk, to be written in."""
+        return self.setdefault(hunk.id, Layer())
+
+
+Older = tuple[Hunk, int, int, bool]
+"""An older hunk, its rows in the old lines of a newer one's section, and whether it stands there;
+else a decision took it out, and another may bring it back."""
+
+
+def lay(layers: Layers, hunk: Hunk, old: tuple[int, int], older: Iterable[Older]) -> None:
+    """Note which older hunks a new one lies on, and where they stood in ``old``, its old lines."""
+    low, high = old
+    below: list[Hunk] = []
+    met_ones: list[Edges] = []
+    for one, start, end, stands in older:
+        inside = (low <= start <= high, low <= end <= high)
+        if any(inside):
+            edges = (start - low if inside[0] else None, end - low if inside[1] else None)
+            met_ones.append((one, *edges))
+        inner = max(start, low) < min(end, high) or start < low == high < end
+        if stands and (inner or low < start < high):
+            below.append(one)
+            layers.own(one).goes_under(hunk)
+    if below or met_ones or hunk.id in layers:
+        layer = layers.own(hunk)
+        layer.below, layer.edges = below or (), met_ones or ()
+
+
+def keep_apart(record: FileRecord, layers: Layers, hunk: Hunk, count: int) -> None:
+    """Hunks without rows that stood right at ``count`` old lines stand right at the new ones.
+
+    New lines that are painted before the old ones are taken out push them along.
+    """
+    assert hunk.start is not None
+    assert hunk.end is not None
+    edges = layers[hunk.id].edges if count else []
+    for one, start, end in edges:
+        if start != end or not (one.start and one.end) or one.start.line != one.end.line:
+            continue
+        if start == 0:
+            one.start.line = one.end.line = min(one.start.line, hunk.start.line)
+        elif start == count:
+            one.start.line = one.end.line = max(one.start.line, hunk.end.line)
+    if hunk.start.line == hunk.end.line:
+        behind = {one for one, start, _ in edges if start == count}
+        near = in_order(record, layers, (hunk.start.line, hunk.start.line))
+        near = [one for one in near if one is not hunk]
+        ahead = [one for one in near if one not in behind]
+        number(layers, [*ahead, hunk, *(one for one in near if one in behind)])
+
+
+def in_order(record: FileRecord, layers: Layers, rows: tuple[int, int]) -> list[Hunk]:
+    """The hunks that touch rows, those that a decision took out too, as they are in the text."""
+
+    def place(hunk: Hunk) -> tuple[int, int, int]:
+        assert hunk.start is not None
+        assert hunk.end is not None
+        return hunk.start.line, hunk.end.line, layers[hunk.id].place
+
+    return sorted([*record.live.near(*rows), *record.off.near(*rows)], key=place)
+
+
+def number(layers: Layers, hunks: Iterable[Hunk]) -> None:
+    """Keep the order of hunks in the text: rows between them may go, and come back."""
+    for place, hunk in enumerate(hunks):
+        if layers[hunk.id].place != place:
+            layers.own(hunk).place = place
+
+
+def ahead_of(record: FileRecord, layers: Layers, hunk: Hunk) -> list[Hunk]:
+    """Hunks without rows right before a hunk: they stay there when rows are put in its place."""
+    assert hunk.start is not None
+    assert hunk.end is not None
+    first, layer = hunk.start.line, layers[hunk.id]
+    found: list[Hunk] = []
+    for one in in_order(record, layers, (first, first)):
+        if one is hunk or not one.start or not one.end or one.end.line != one.start.line:
+            continue
+        later = layers[one.id].place > layer.place if first == hunk.end.line else one in layer.above
+        if one.start.line == first and not later:
+            found.append(one)
+    return found
+
+
+def met_again(edges: Edges, rows: tuple[int, int, int]) -> Edges:
+    """Where the edges of another hunk go when the one that they were in is taken off.
+
+    ``rows``: as of `met`.
+    """
+    one, start, end = edges
+    assert one.start is not None
+    assert one.end is not None
+    first, last = one.start.line, one.end.line
+    start, end = met(first, start, rows), met(last, end, rows, end=True)
+    # it may have had rows when it was met, and have none any more: then both edges are one
+    return one, end if start is None and first == last else start, end
+
+
+def met(edge: int, was: int | None, rows: tuple[int, int, int], *, end: bool = False) -> int | None:
+    """Where an edge was in a hunk's old text; None: it is right where it is.
+
+    Others that landed between two hunks, or were taken off there, move edges that only met.
+
+    Args:
+        edge: the first row of another hunk (``end``: the row behind its last one), now.
+        was: where that was in the old text.
+        rows: the hunk's first row, the one behind its last, and how many its old text has.
+        end: whether it is the end of the other hunk.
+    """
+    first, last, count = rows
+    if was == (0 if end else count):  # the other one stood before it (or behind it)
+        return was if first <= edge <= last else None
+    beyond = (was == count and edge > last) if end else (was == 0 and edge < first)
+    return None if beyond else was

@@ -1,0 +1,266 @@
+"""Hunks: what a model changed, where it stands, what the user said of it (PRODUCT.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import cast
+
+from tui.core.text.anchors import RowAnchor
+from tui.core.text.buffer import Mark
+
+
+class Stage(StrEnum):
+    """How far a hunk has come."""
+
+    READING = "reading"
+    CANDIDATES = "candidates"
+    LOCATED = "located"
+    LANDING = "landing"
+    LANDED = "landed"
+    PARTIAL = "partial"
+    """Cut by an interruption after a safe boundary; what landed may be kept."""
+    CONFLICT = "conflict"
+    """The user or the disk changed what the hunk was about to change."""
+    REFUSED = "refused"
+    """Not applied by us; `Hunk.reason` says why."""
+    DROPPED = "dropped"
+    """Cut before a safe boundary: nothing of it is in the buffer."""
+
+
+PLACED = frozenset({Stage.LANDED, Stage.PARTIAL})
+"""Stages in which the hunk's text is in the buffer and can be decided on."""
+OPEN = frozenset({Stage.READING, Stage.CANDIDATES, Stage.LOCATED, Stage.LANDING})
+"""Stages of a hunk that is still being generated."""
+
+
+class Decision(StrEnum):
+    """What the user said of a hunk."""
+
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+class Kind(StrEnum):
+    """What a hunk does to its file."""
+
+    EDIT = "edit"
+    ADD = "add"
+    """The whole file is new (or overwritten, then flagged)."""
+    DELETE = "delete"
+    MOVE = "move"
+    """The file goes to `Hunk.target`; its edits are hunks of their own."""
+
+
+UNDONE = "undone"
+"""The words of a rejection by which a whole turn was taken back."""
+EDITED = "you changed what this hunk wrote, so it was not taken back"
+"""The reason of a conflict in which the text of a hunk stands, as the user edited it."""
+
+
+class Need(IntEnum):
+    """What a hunk still needs."""
+
+    NOTHING = 0
+    """It is decided, or nothing of it is to be decided."""
+    END = 1
+    """It still comes in, or is accepted and in conflict."""
+    LOOK = 2
+    """The user's choice of a place, or what is to stay of a conflict."""
+    DECISION = 3
+    """To be accepted or rejected."""
+
+
+class HunkTally:
+    """How many hunks need what, and their lines: told of each change, so that nobody recounts."""
+
+    __slots__ = ("added", "needs", "removed", "whole")
+
+    def __init__(self, whole: HunkTally | None = None) -> None:
+        """``whole``: the tally of which this one is a part."""
+        self.whole = whole
+        self.needs = [0, 0, 0, 0]
+        """By `Need`."""
+        self.added = 0
+        self.removed = 0
+
+    @property
+    def total(self) -> int:
+        """How many hunks."""
+        return sum(self.needs)
+
+    @property
+    def waiting(self) -> int:
+        """How many still come in, or wait for the user."""
+        return sum(self.needs[Need.END :])
+
+    def count(self, hunk: Hunk, by: int) -> None:
+        """Take a hunk in (``by`` 1) or out (-1), as it was noted last."""
+        tally: HunkTally | None = self
+        while tally is not None:
+            tally.needs[hunk.need] += by
+            tally.added += by * hunk.added
+            tally.removed += by * hunk.removed
+            tally = tally.whole
+
+    def changed(self, before: Need, now: Need) -> None:
+        """A hunk needs something else now."""
+        tally: HunkTally | None = self
+        while tally is not None:
+            tally.needs[before] -= 1
+            tally.needs[now] += 1
+            tally = tally.whole
+
+
+@dataclass(eq=False, slots=True)
+class Hunk:
+    """One contiguous change: the unit that lands, is reviewed and is cut."""
+
+    need: Need = field(default=Need.END, init=False, repr=False)
+    """Kept with each change of what it follows from."""
+    tally: HunkTally | None = field(default=None, init=False, repr=False)
+    """Who counts it; what is set below asks for it."""
+    id: int
+    """Unique in the workspace, counted from 1."""
+    turn: int
+    call_id: str
+    """The tool call it came in; ``"text"`` where it came in prose."""
+    path: str
+    kind: Kind = Kind.EDIT
+    stage: Stage = Stage.READING
+    decision: Decision = Decision.PENDING
+    section: int = 0
+    """Which section (``@@`` chunk) of the patch, counted from 1 over the patch."""
+    base: str = ""
+    """The text that it replaces, with line endings as in the file."""
+    agent: str = ""
+    """The text that the model put there, with line endings."""
+    start: Mark | None = None
+    end: Mark | None = None
+    """Where it stands now, first line and line behind the last; None until located."""
+    target: str = ""
+    """Where a MOVE goes."""
+    flags: tuple[str, ...] = ()
+    """Why a person must look (EDITS.md section 8), in words; empty if nothing is odd."""
+    reason: str = ""
+    """Why it was refused, dropped or is in conflict."""
+    candidates: Sequence[int] = ()
+    """First lines (0-based) at which it could stand, while that is not decided; see `Places`."""
+    near: int | None = None
+    """First line (0-based) of the closest window of a section that was not found, or where one
+    in conflict would have stood: told and shown only."""
+    words: str = ""
+    """What the user said when rejecting it."""
+    added: int = 0
+    removed: int = 0
+    told: int = field(default=0, repr=False)
+    """What its section said, as a hash: anchors, context and changes."""
+
+    @property
+    def stand(self) -> RowAnchor[Hunk] | None:
+        """Where it stands, if its marks move with a buffer."""
+        place = _START(self)
+        return place if isinstance(place, RowAnchor) else None
+
+    def stand_in(self, stand: RowAnchor[Hunk]) -> None:
+        """Its marks are those of an anchor from now on, until others are set."""
+        self.start = self.end = cast(Mark, stand)
+
+    @property
+    def decidable(self) -> bool:
+        """True if it can be accepted or rejected now."""
+        return self.stage in PLACED and self.decision is Decision.PENDING
+
+    @property
+    def stands_edited(self) -> bool:
+        """True if the user edited what it wrote, and that was to go: it stands there so."""
+        stands = self.stage is Stage.CONFLICT and self.reason == EDITED
+        return stands and self.kind in (Kind.EDIT, Kind.ADD) and self.start is not None
+
+    @property
+    def undecided(self) -> bool:
+        """True if its text, where it is in the buffer, does not belong on the disk.
+
+        So it is, too, for one that could not be taken out, as the user had typed in it.
+        """
+        placed = self.stage in PLACED or self.stage is Stage.CONFLICT
+        return placed and self.decision is Decision.PENDING
+
+    @property
+    def placeable(self) -> bool:
+        """True if it waits for the user to choose one of its candidates."""
+        return self.stage is Stage.CANDIDATES and bool(self.candidates and self.reason)
+
+    @property
+    def is_out(self) -> bool:
+        """True if it came, but its text is not in the buffer: it may be looked at and copied."""
+        out = self.stage in (Stage.REFUSED, Stage.DROPPED, Stage.CONFLICT)
+        out = out or (self.decision is Decision.REJECTED and self.kind in (Kind.EDIT, Kind.ADD))
+        return (out or self.placeable) and bool(self.agent or self.base)
+
+
+def need_of(hunk: Hunk) -> Need:
+    """What a hunk needs, from its stage and decision."""
+    if hunk.decision is Decision.REJECTED:
+        return Need.NOTHING
+    if hunk.stage in PLACED:
+        return Need.DECISION if hunk.decision is Decision.PENDING else Need.NOTHING
+    if hunk.stage is Stage.CONFLICT:
+        return Need.LOOK if hunk.decision is Decision.PENDING else Need.END
+    if hunk.stage in OPEN:
+        return Need.LOOK if hunk.placeable else Need.END
+    return Need.NOTHING
+
+
+def _noted(name: str) -> property:
+    """An attribute from which it follows what a hunk needs: the tally hears of that."""
+    slot = vars(Hunk)[name]
+    keep = slot.__set__
+
+    def change(hunk: Hunk, value: object) -> None:
+        keep(hunk, value)
+        tally, before = hunk.tally, hunk.need
+        if tally is not None and (now := need_of(hunk)) is not before:
+            hunk.need = now
+            tally.changed(before, now)
+
+    return property(slot.__get__, change)
+
+
+def _counted(name: str) -> property:
+    """A number of lines: the tally hears of each change."""
+    slot = vars(Hunk)[name]
+    now, keep = slot.__get__, slot.__set__
+
+    def change(hunk: Hunk, value: int) -> None:
+        tally: HunkTally | None = hunk.tally
+        by = value - now(hunk) if tally is not None else 0
+        keep(hunk, value)
+        while tally is not None:
+            setattr(tally, name, getattr(tally, name) + by)
+            tally = tally.whole
+
+    return property(now, change)
+
+
+def _mark(name: str, *, right: bool) -> property:
+    """A mark, or the one of an anchor."""
+    slot = vars(Hunk)[name]
+    kept = slot.__get__
+
+    def mark(hunk: Hunk) -> Mark | None:
+        place: Mark | RowAnchor[Hunk] | None = kept(hunk)
+        return place.edge(right=right) if isinstance(place, RowAnchor) else place
+
+    return property(mark, slot.__set__)
+
+
+_START: Callable[[Hunk], object] = vars(Hunk)["start"].__get__
+for _name, _right in (("start", False), ("end", True)):
+    setattr(Hunk, _name, _mark(_name, right=_right))
+for _name in ("stage", "decision", "candidates", "reason"):
+    setattr(Hunk, _name, _noted(_name))
+for _name in ("added", "removed"):
+    setattr(Hunk, _name, _counted(_name))

@@ -1,0 +1,194 @@
+"""All hunks of a session, found without a walk over them all."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import TypeVar
+
+from tui.core.document.hunk import OPEN, PLACED, Decision, Hunk, HunkTally, Need, Stage, need_of
+from tui.core.steps import Work, finished, in_parts, picked
+
+T = TypeVar("T")
+_UNSETTLED = OPEN | PLACED | {Stage.CONFLICT}
+
+
+class HunksOfFile(HunkTally):
+    """The hunks of one patch in one file, and what they need."""
+
+    __slots__ = ("hunks",)
+
+    def __init__(self, whole: HunkTally) -> None:
+        super().__init__(whole)
+        self.hunks: list[Hunk] = []
+
+
+class HunkList:
+    """The hunks in the order in which they came, by id, by call and file, and their numbers."""
+
+    def __init__(self) -> None:
+        self.hunks: list[Hunk] = []
+        self.reviews = 0
+        """Grows when the user decides, places or takes back: older hunks may have changed."""
+        self.tally = HunkTally()
+        """Of all hunks."""
+        self._by_call: dict[str, list[Hunk]] = {}
+        self._files: dict[str, dict[str, HunksOfFile]] = {}
+        """By call and path; both in the order in which they came."""
+        self._unsettled: dict[int, Hunk] = {}
+
+    def __contains__(self, hunk_id: int) -> bool:
+        return self._at(hunk_id) is not None
+
+    def add(self, hunk: Hunk) -> None:
+        """Take a new hunk in; it has the highest id so far."""
+        self.hunks.append(hunk)
+        self._by_call.setdefault(hunk.call_id, []).append(hunk)
+        self._unsettled[hunk.id] = hunk
+        hunk.need = need_of(hunk)
+        self._count(hunk)
+
+    def forget(self, hunk: Hunk) -> None:
+        """Take a hunk out that came to nothing."""
+        if self._at(hunk.id) is None:
+            return
+        self._unsettled.pop(hunk.id, None)
+        self._discount(hunk)
+        for hunks in (self.hunks, self._by_call[hunk.call_id]):
+            take_out(hunks, hunk)
+
+    def files_of(self, call_id: str) -> dict[str, HunksOfFile]:
+        """The hunks of one tool call by path, with their numbers."""
+        return self._files.get(call_id, {})
+
+    def in_file(self, path: str | None) -> Iterator[HunksOfFile]:
+        """What the calls did to one file (None: to each of all), oldest first."""
+        for files in self._files.values():
+            if path is None:
+                yield from files.values()
+            elif path in files:
+                yield files[path]
+
+    def paths(self) -> set[str]:
+        """All files of which there are hunks."""
+        return {path for files in self._files.values() for path in files}
+
+    def calls_waiting(self) -> set[str]:
+        """Calls of which a hunk still comes in, or waits for the user."""
+        return {
+            call_id
+            for call_id, files in self._files.items()
+            if any(tally.waiting for tally in files.values())
+        }
+
+    def moved(self, hunks: Iterable[Hunk], path: str) -> None:
+        """These hunks stand in a file of another path from now on."""
+        moving = [hunk for hunk in dict.fromkeys(hunks) if hunk.path != path]
+        for hunk in reversed(moving):
+            self._discount(hunk)
+        for hunk in moving:
+            hunk.path = path
+            if hunk.id in self:
+                self._count(hunk)
+
+    def reviewed(self, *reopened: Hunk) -> None:
+        """The user decided; ``reopened`` hunks are to be decided again."""
+        self.reviews += 1
+        if reopened:
+            self._unsettled.update({hunk.id: hunk for hunk in reopened})
+            self._unsettled = dict(sorted(self._unsettled.items()))
+
+    def by_id(self, hunk_id: int) -> Hunk:
+        """The hunk of that id. Raises KeyError."""
+        at = self._at(hunk_id)
+        if at is None:
+            raise KeyError(hunk_id)
+        return self.hunks[at]
+
+    def chosen(self, numbers: Iterable[int] | None) -> Work[list[Hunk]]:
+        """The hunks of these ids, as far as there are any, in order; None: the decidable ones."""
+        if numbers is None:
+            return (yield from self.decidable())
+        wanted = set(numbers)
+        if len(wanted) > len(self.hunks) // _FEW:
+            return (yield from picked([*self.hunks], lambda hunk: hunk.id in wanted))
+        return [self.by_id(number) for number in sorted(wanted) if number in self]
+
+    def of_call(self, call_id: str) -> Sequence[Hunk]:
+        """The hunks of one tool call, in order."""
+        return self._by_call.get(call_id, ())
+
+    def unsettled(self) -> list[Hunk]:
+        """Hunks that still come in or wait for the user, in order."""
+        finished(self.settling())
+        return list(self._unsettled.values())
+
+    def settling(self) -> Work[None]:
+        """Let go of those that do not any more, with pauses."""
+        gone = yield from picked(list(self._unsettled.values()), _is_settled)
+        for part in in_parts(gone):
+            for hunk in part:
+                if _is_settled(hunk):
+                    self._unsettled.pop(hunk.id, None)
+            yield len(part)
+        if gone:
+            self._unsettled = dict(self._unsettled)  # one that lost its hunks stays as large
+
+    def decidable(self) -> Work[list[Hunk]]:
+        """Hunks that can be accepted or rejected now, in order; with pauses."""
+        return picked(list(self._unsettled.values()), lambda hunk: hunk.need is Need.DECISION)
+
+    def has_decidable(self) -> bool:
+        """True if a hunk can be accepted or rejected now."""
+        return self.tally.needs[Need.DECISION] > 0
+
+    def has_waiting(self) -> bool:
+        """True if a hunk waits for the user: to be decided on, to be placed, or in conflict."""
+        return self.has_decidable() or self.tally.needs[Need.LOOK] > 0
+
+    def _at(self, hunk_id: int) -> int | None:
+        """Where a hunk stands in the list, which is in the order of the ids."""
+        at = bisect_left(self.hunks, hunk_id, key=_ID)
+        return at if at < len(self.hunks) and self.hunks[at].id == hunk_id else None
+
+    def _count(self, hunk: Hunk) -> None:
+        files = self._files.setdefault(hunk.call_id, {})
+        if (tally := files.get(hunk.path)) is None:
+            tally = files[hunk.path] = HunksOfFile(self.tally)
+        hunk.tally = tally
+        tally.hunks.append(hunk)
+        tally.count(hunk, 1)
+
+    def _discount(self, hunk: Hunk) -> None:
+        tally, hunk.tally = hunk.tally, None
+        if isinstance(tally, HunksOfFile):
+            tally.count(hunk, -1)
+            take_out(tally.hunks, hunk)
+            if not tally.hunks:
+                del self._files[hunk.call_id][hunk.path]
+
+
+_ID = attrgetter("id")
+_FEW = 32
+"""A look-up of one hunk costs as much as a step over so many."""
+
+
+def take_out(things: list[T], thing: T) -> None:
+    """Remove one thing of a list; it is nearly always among the last."""
+    at = len(things) - 1
+    while things[at] is not thing:
+        at -= 1
+    del things[at]
+
+
+def waits(hunk: Hunk) -> bool:
+    """True if a hunk has come and waits for the user."""
+    conflict = hunk.stage is Stage.CONFLICT and hunk.decision is Decision.PENDING
+    return conflict or hunk.decidable or hunk.placeable
+
+
+def _is_settled(hunk: Hunk) -> bool:
+    if hunk.decision is not Decision.PENDING:
+        return True
+    return hunk.stage not in _UNSETTLED and not hunk.candidates

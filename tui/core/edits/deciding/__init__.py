@@ -1,1 +1,0 @@
-"""Decisions on hunks and on turns, and their undo."""

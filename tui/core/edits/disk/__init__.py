@@ -1,1 +1,0 @@
-"""What lies on the disk and what belongs there."""

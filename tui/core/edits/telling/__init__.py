@@ -1,1 +1,0 @@
-"""What the model and the user are told of hunks."""
