@@ -37,8 +37,6 @@ TOO_DEEP = {
     "tui.core.patches.search_section.SearchSection": 3,
 }
 IN_SEVERAL_MODULES = {
-    "tui.core.edits.hunk.Stand",
-    "tui.core.edits.deciding.reviewing.Reviewing",
     "tui.core.patches.diff_section.DiffSection",
 }
 

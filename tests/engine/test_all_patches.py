@@ -1,6 +1,6 @@
 """Scenarios through a whole session, one of each ten of a kind, on every channel.
 
-All of them are played through the document: tests/core/edits.
+All of them are played through the document: tests/core/patches.
 """
 
 from __future__ import annotations

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tui.core.edits.patches.landing import Landing
 
 from tests.core.document.test_review import ADD, landed
 from tests.support.patches import Disk, disk, patch
 from tests.support.tables import each
 from tui.core.document.hunk import Decision, Hunk, Stage
 from tui.core.files import FileRead
+from tui.core.patches.landing import Landing
 from tui.errors import EditRefused
 
 TEXT = "x\ny\nz\n\nother\n\nx\ny\nz\n"

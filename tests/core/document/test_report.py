@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Callable
 
 import pytest
-from tui.core.edits.patches.landing import Landing
 
 from tests.support.patches import Disk, disk, patch
 from tests.support.tables import each
 from tui.core.document.report import LINES_CHARS, QUOTE_CHARS, HunkAccount, Presence, presence
 from tui.core.files import FileRead
+from tui.core.patches.landing import Landing
 from tui.core.steps import finished
 
 TEXT = "one\ntwo\nthree\nfour\nfive\nsix\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from tui.core.edits.patches.landing import Landing
 
 from tests.support.patches import Disk, disk, patch
 from tests.support.tables import each
@@ -20,6 +19,7 @@ from tui.core.document.workspace import (
     written_row,
 )
 from tui.core.files import FileRead, checked_path, decoded
+from tui.core.patches.landing import Landing
 from tui.errors import EditRefused
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from edit_cases import Case, Tree, random_case, random_trees
 
 from tui.core.patches.landing import Landing
-from tui.core.edits.workspace import Workspace
+from tui.core.document.workspace import Workspace
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.engine.saving import bring
