@@ -173,7 +173,7 @@ async def test_steers_are_held_up_to_a_size(
 def playing() -> int:
     """Models that are at work, those included that wait for a client to read."""
     names = [str(task.get_coro()) for task in asyncio.all_tasks()]
-    return sum("EndpointPerformer._answer" in name for name in names)
+    return sum("_Answering.play" in name for name in names)
 
 
 async def test_an_interrupt_is_heard_from_a_client_that_does_not_read(bridge: Bridge) -> None:
@@ -272,7 +272,7 @@ async def test_a_flood_of_prewarms_makes_one_connection_ahead(
         asked.append(request)
         await going.wait()
 
-    monkeypatch.setattr("tui.bridge.runs.EndpointPerformer.warm", warm)
+    monkeypatch.setattr("tui.bridge.runs.EndpointResponder.warm", warm)
     async with dial(bridge) as socket:
         for number in range(40):
             await create(socket, "", input=[user(str(number))], generate=False)

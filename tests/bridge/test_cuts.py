@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, cast
 
-from tui.bridge.client_connection import Part
-from tui.bridge.routing import Leg, Route
-from tui.bridge.runs import EndpointPerformer
+from tui.bridge.client_connection import RunJob
+from tui.bridge.routing import Candidate, Route
+from tui.bridge.runs import EndpointResponder
 from tui.core.wire.masking import Mask
 from tui.core.wire.server.protocol import ServerProtocol
 
@@ -21,8 +21,8 @@ class Waiting:
     cut = False
     mask = Mask()
 
-    async def legs(self, request: Mapping[str, Any], said: object) -> list[Leg]:
-        return [cast("Leg", self)]
+    async def candidates(self, request: Mapping[str, Any], said: object) -> list[Candidate]:
+        return [cast("Candidate", self)]
 
     @property
     def endpoint(self) -> Waiting:
@@ -47,12 +47,12 @@ async def test_an_endpoint_hears_of_an_interrupt_in_the_next_turn_of_the_loop() 
     async def flush() -> None:
         return
 
-    part = Part(run, flush)
-    playing = asyncio.create_task(EndpointPerformer(cast("Route", route)).perform(part))
+    job = RunJob(run, flush)
+    playing = asyncio.create_task(EndpointResponder(cast("Route", route)).respond(job))
     for _ in range(5):
         await asyncio.sleep(0)
     run.interrupted = True
-    part.told.hear()
+    job.changes.notify()
     # 200 streams' work may stand in each turn.
     await asyncio.sleep(0)
     assert route.cut

@@ -8,41 +8,42 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 
 import pytest
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import ClientConnection as Socket
+from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from tests.support.bridge_client import QUICK, create, dial, event
-from tui.bridge.access import OneToken
-from tui.bridge.client_connection import Performer, Stage
-from tui.bridge.client_transport import Connection
+from tui.bridge.access import SingleToken
+from tui.bridge.client_connection import ClientConnection, Responder
+from tui.bridge.client_transport import ClientTransport
 from tui.bridge.server import Bridge
 from tui.core.wire.server.responses import StoredResponses
 
 
-class Watched(OneToken):
+class Watched(SingleToken):
     """Lets a test have the stage."""
 
     def __init__(self) -> None:
         super().__init__("the-token")
-        self.stage: Stage | None = None
+        self.client: ClientConnection | None = None
         self.shelf = StoredResponses()
 
-    def attended(self, performer: Performer) -> Performer:
-        return performer
+    def guarded(self, responder: Responder) -> Responder:
+        return responder
 
-    def staged(self, stage: Stage) -> None:
-        self.stage = stage
+    def attached(self, client: ClientConnection) -> None:
+        self.client = client
 
     @contextmanager
-    def visit(self, connection: Connection) -> Iterator[Watched]:
+    def admit(self, connection: ClientTransport) -> Iterator[Watched]:
         yield self
 
     def leave(self) -> None:
-        assert self.stage is not None
-        self.stage.leave()
+        assert self.client is not None
+        self.client.leave()
 
 
-async def rest(client: ClientConnection) -> list[str]:
+async def rest(client: Socket) -> list[str]:
     """The kinds of all events till the connection ends."""
     kinds: list[str] = []
     with contextlib.suppress(ConnectionClosed):
@@ -52,27 +53,27 @@ async def rest(client: ClientConnection) -> list[str]:
 
 
 @pytest.fixture
-def admission() -> Watched:
+def access() -> Watched:
     return Watched()
 
 
 @pytest.fixture
-async def socket(admission: Watched) -> AsyncIterator[connect]:
-    served = Bridge(QUICK, admission=admission)
+async def socket(access: Watched) -> AsyncIterator[connect]:
+    served = Bridge(QUICK, access=access)
     await served.start()
     yield dial(served)
     await served.close()
 
 
 async def test_a_steered_response_s_successor_is_waited_for(
-    socket: connect, admission: Watched
+    socket: connect, access: Watched
 ) -> None:
     async with socket as client:
         await create(client, "rehearse 400 tokens", model="rehearsal-fast@400")
         while (got := await event(client))["type"] != "response.output_text.delta":
             if got["type"] == "response.created":
                 parent = got["response"]["id"]
-        admission.leave()
+        access.leave()
         steer = {"type": "response.steer", "previous_response_id": parent, "input": "hello"}
         await client.send(json.dumps(steer))
         said = await rest(client)

@@ -11,7 +11,7 @@ from aiohttp.test_utils import TestServer
 
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts, Refused
 from tui.bridge.rehearsal.endpoint import Rehearsal, RehearsalRoute
-from tui.bridge.routing import AnyEndpoint, Endpoints, Leg, OneEndpoint
+from tui.bridge.routing import Candidate, EndpointRoute, Endpoints, SharedRoute
 from tui.bridge.targets import target
 
 NOWHERE = "http://127.0.0.1:9/v1"
@@ -30,13 +30,13 @@ def declare(endpoints: Endpoints, name: str, url: str = NOWHERE, **fields: Any) 
     endpoints.targets[name] = target(name, spec, f"key-of-{name}-0123456789")
 
 
-def route(endpoints: Endpoints) -> AnyEndpoint:
-    return AnyEndpoint(endpoints, RehearsalRoute(Rehearsal()))
+def route(endpoints: Endpoints) -> SharedRoute:
+    return SharedRoute(endpoints, RehearsalRoute(Rehearsal()))
 
 
-async def first(endpoints: Endpoints, model: str, **fields: Any) -> Leg:
-    legs = await route(endpoints).legs({"model": model, **fields}, [])
-    return legs[0]
+async def first(endpoints: Endpoints, model: str, **fields: Any) -> Candidate:
+    candidates = await route(endpoints).candidates({"model": model, **fields}, [])
+    return candidates[0]
 
 
 async def test_a_bare_name_means_the_endpoint_that_alone_knows_it(endpoints: Endpoints) -> None:
@@ -51,8 +51,8 @@ async def test_a_bare_name_means_the_endpoint_that_alone_knows_it(endpoints: End
 
 async def test_one_endpoint_alone_is_asked_for_everything(endpoints: Endpoints) -> None:
     declare(endpoints, "a")
-    leg = await first(endpoints, "org/anything")
-    assert (leg.name, leg.asked.model) == ("a", "org/anything")
+    candidate = await first(endpoints, "org/anything")
+    assert (candidate.name, candidate.asked.model) == ("a", "org/anything")
 
 
 async def test_servers_are_asked_which_of_them_has_a_model(endpoints: Endpoints) -> None:
@@ -79,7 +79,7 @@ async def test_a_request_without_a_model_is_one_sentence(endpoints: Endpoints) -
     declare(endpoints, "a")
     for request in ({}, {"model": ""}, {"model": 7}):
         with pytest.raises(Refused, match="names no model"):
-            await route(endpoints).legs(request, [])
+            await route(endpoints).candidates(request, [])
 
 
 async def test_a_kind_that_nobody_knows_is_words(endpoints: Endpoints) -> None:
@@ -88,4 +88,4 @@ async def test_a_kind_that_nobody_knows_is_words(endpoints: Endpoints) -> None:
     with pytest.raises(Refused, match=r"did you mean 'openai-chat'\?"):
         await first(endpoints, "a/m")
     with pytest.raises(Refused, match="no endpoint 'gone'"):
-        await OneEndpoint(endpoints, "gone").legs({"model": "m"}, [])
+        await EndpointRoute(endpoints, "gone").candidates({"model": "m"}, [])

@@ -110,9 +110,7 @@ def test_the_flags_in_the_teams_docs_are_flags() -> None:
 
 def test_the_figures_in_the_teams_docs_are_figures() -> None:
     metrics = Metrics()
-    gauges = re.findall(
-        r'^ {4}"(\w+)": "', (ROOT / "tui/bridge/team/exposition.py").read_text(), re.M
-    )
+    gauges = re.findall(r'^ {4}"(\w+)": "', (ROOT / "tui/bridge/team/metrics.py").read_text(), re.M)
     page = exposition(metrics, dict.fromkeys(gauges, 0.0))[0].decode()
     names = set(re.findall(r"^# TYPE (duetto_\w+)", page, re.M))
     assert set(re.findall(r"duetto_[a-z_]+[a-z]", TEAM)) - {"duetto_tokens"} == names

@@ -10,7 +10,7 @@ from tests.support.endpoint_kinds import items, well_told
 from tests.support.server_side import create, one_run, sent
 from tui.bridge.endpoints.base import Asked, Broken, EndpointSpec, ModelFacts, Refused, Target
 from tui.bridge.endpoints.openai_chat.endpoint import ChatLanguage
-from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address
 from tui.core.wire.server.protocol import ServerProtocol
@@ -26,7 +26,7 @@ class Answer:
 
     events: list[dict[str, Any]]
     error: Refused | Broken | None
-    telling: Telling
+    writer: ResponseWriter
     output: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -83,10 +83,10 @@ def told(
     async def flush() -> None:
         return None
 
-    telling, error = Telling(run, flush), None
+    writer, error = ResponseWriter(run, flush), None
     habits = options or {}
     wanted = Asked(str(run.request["model"]), run.request, run.full_input)
-    reader = language(**habits).reader(wanted, target(**habits), telling)
+    reader = language(**habits).reader(wanted, target(**habits), writer)
     marked = bool(chunks) and chunks[-1] == b"[DONE]"
     try:
         if refused is not None:
@@ -104,7 +104,7 @@ def told(
     events = sent(server)
     if run.done:
         well_told(events)
-    return Answer(events, error, telling, run.output)
+    return Answer(events, error, writer, run.output)
 
 
 def chunk(finish: str | None = None, /, **delta: Any) -> dict[str, Any]:

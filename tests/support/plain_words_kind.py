@@ -1,6 +1,6 @@
 """A plug-in for tests: a kind of endpoint of its own, "plain-words", as another package has it.
 
-One POST; each server-sent event is one word of what `Telling` knows.
+One POST; each server-sent event is one word of what `ResponseWriter` knows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tui.bridge.endpoints.base import Asked, Broken, Refused, Target
 from tui.bridge.endpoints.encrypted_content import is_sealed
 from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader
 from tui.bridge.endpoints.kinds import Endpoint
-from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address
 from tui.core.wire.events import Usage
@@ -33,9 +33,9 @@ class PlainWords:
         url = f"{target.address.url}/words"
         return replace(target.address, url=url), json.dumps(body).encode()
 
-    def reader(self, asked: Asked, target: Target, telling: Telling) -> Reader:
+    def reader(self, asked: Asked, target: Target, writer: ResponseWriter) -> Reader:
         """See `Language`."""
-        return Words(telling)
+        return Words(writer)
 
 
 class Words:
@@ -43,8 +43,8 @@ class Words:
 
     mends = True
 
-    def __init__(self, telling: Telling) -> None:
-        self._telling = telling
+    def __init__(self, writer: ResponseWriter) -> None:
+        self._writer = writer
         self._indexes: dict[int, int] = {}
 
     def hear(self, message: Message) -> None:
@@ -55,17 +55,17 @@ class Words:
             raise Broken("The server sent something that is not JSON.") from None
         match said:
             case ["begin", index, item]:
-                self._indexes[index] = self._telling.item_added(item)
+                self._indexes[index] = self._writer.item_added(item)
             case ["more", index, text, *family]:
-                self._telling.delta(self._indexes[index], text, *family)
+                self._writer.delta(self._indexes[index], text, *family)
             case ["done", index]:
-                self._telling.item_done(self._indexes[index])
+                self._writer.item_done(self._indexes[index])
             case ["served", model]:
-                self._telling.served = model
+                self._writer.served = model
             case ["used", *counts]:
-                self._telling.used(Usage(*counts))
+                self._writer.used(Usage(*counts))
             case ["end", status, reason]:
-                self._telling.finish(status, reason)
+                self._writer.finish(status, reason)
             case ["error", words]:
                 raise Broken(words)
 
@@ -76,11 +76,11 @@ class Words:
     def refuse(self, status: int, body: bytes, headers: dict[str, str], host: str) -> None:
         """See `Reader`."""
         error = json.loads(body)["error"]
-        self._telling.refuse(status, error["code"], error["message"], None, headers)
+        self._writer.refuse(status, error["code"], error["message"], None, headers)
 
     def cut(self, host: str, *, marked: bool) -> None:
         """See `Reader`."""
-        if not self._telling.done:
+        if not self._writer.done:
             raise Broken(f"The answer of {host} ended before the response did.")
 
 

@@ -1,6 +1,6 @@
 """Who may use the bridge: asked before each upgrade and POST, and about each that is let in.
 
-The app's own bridge has one token (`OneToken`); a team's has users (`bridge.team.gate`).
+The app's own bridge has one token (`SingleToken`); a team's has users (`bridge.team.access`).
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from typing import Any, Protocol
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from tui.bridge.client_connection import Performer, Stage
-from tui.bridge.client_transport import Connection
+from tui.bridge.client_connection import ClientConnection, Responder
+from tui.bridge.client_transport import ClientTransport
 from tui.core.wire.server.responses import StoredResponses
 
 
-class Visit(Protocol):
+class AdmittedConnection(Protocol):
     """One connection that was let in."""
 
     @property
     def shelf(self) -> StoredResponses:
         """What its user has stored."""
 
-    def attended(self, performer: Performer) -> Performer:
+    def guarded(self, responder: Responder) -> Responder:
         """Who answers, with whatever is to be asked and noted around each response."""
 
-    def staged(self, stage: Stage) -> None:
+    def attached(self, client: ClientConnection) -> None:
         """The connection begins: this is what it is told by when it has to end."""
 
 
-class Admission(Protocol):
+class AccessControl(Protocol):
     """Who may come in."""
 
     async def page(self, peer: str, request: Request) -> Response | None:
@@ -46,11 +46,11 @@ class Admission(Protocol):
     def refusal(self, peer: str, request: Request) -> Response | None:
         """Why a request may not come in; None lets it in."""
 
-    def visit(self, connection: Connection) -> AbstractContextManager[Visit]:
+    def admit(self, connection: ClientTransport) -> AbstractContextManager[AdmittedConnection]:
         """A connection that was let in; left when it has ended."""
 
 
-class OneToken:
+class SingleToken:
     """Whoever has the token may do anything: the bridge of one user's app."""
 
     def __init__(self, token: str) -> None:
@@ -58,30 +58,30 @@ class OneToken:
         self._shelf = StoredResponses()
 
     async def page(self, peer: str, request: Request) -> Response | None:
-        """See `Admission`: none."""
+        """See `AccessControl`: none."""
         return None
 
     def refusal(self, peer: str, request: Request) -> Response | None:
-        """See `Admission`."""
+        """See `AccessControl`."""
         if hmac.compare_digest(as_bytes(bearer(request)), self._token.encode()):
             return None
         return unauthorized("A bearer token is required.")
 
-    def visit(self, connection: Connection) -> AbstractContextManager[Visit]:
-        """See `Admission`."""
-        return nullcontext(_Unwatched(self._shelf))
+    def admit(self, connection: ClientTransport) -> AbstractContextManager[AdmittedConnection]:
+        """See `AccessControl`."""
+        return nullcontext(_SingleUserConnection(self._shelf))
 
 
-class _Unwatched:
-    """A visit about which nothing is noted."""
+class _SingleUserConnection:
+    """A connection about which nothing is noted."""
 
     def __init__(self, shelf: StoredResponses) -> None:
         self.shelf = shelf
 
-    def attended(self, performer: Performer) -> Performer:
-        return performer
+    def guarded(self, responder: Responder) -> Responder:
+        return responder
 
-    def staged(self, stage: Stage) -> None:
+    def attached(self, client: ClientConnection) -> None:
         return
 
 
@@ -107,17 +107,17 @@ def unauthorized(message: str) -> Response:
 def refused(status: http.HTTPStatus, message: str, **more: str) -> Response:
     """A refusal before the upgrade; ``more``: its ``code`` and ``param``."""
     told = {"message": message, "type": "invalid_request_error", "param": None, "code": None}
-    return respond(status, {"error": {**told, **more}})
+    return json_response(status, {"error": {**told, **more}})
 
 
-def respond(
+def json_response(
     status: http.HTTPStatus, body: dict[str, Any], headers: Mapping[str, str] | None = None
 ) -> Response:
     """A JSON answer to a request that is no upgrade."""
-    return page(status, json.dumps(body).encode() + b"\n", "application/json", headers)
+    return plain_response(status, json.dumps(body).encode() + b"\n", "application/json", headers)
 
 
-def page(
+def plain_response(
     status: http.HTTPStatus,
     data: bytes,
     content_type: str,

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from websockets.exceptions import ConnectionClosed
 
-from tui.bridge.client_transport import Connection
+from tui.bridge.client_transport import ClientTransport
 from tui.bridge.time_slices import in_turns
 from tui.core.wire.client_events import client_in_steps
 from tui.core.wire.json_reading import read_in_steps
@@ -32,7 +32,7 @@ are heard till then."""
 _log = logging.getLogger(__name__)
 
 
-class Told:
+class RunChanges:
     """A word to who plays a run: it was steered, throttled or interrupted.
 
     It is heard at once: a task that waited for it would stand behind those of all streams, and so
@@ -40,24 +40,24 @@ class Told:
     """
 
     def __init__(self) -> None:
-        self.hear: Callable[[], None] = lambda: None
+        self.notify: Callable[[], None] = lambda: None
         """Set by who plays it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RunJob:
     """One run to be played."""
 
     run: Run
     flush: Callable[[], Awaitable[None]]
     """Writes what was said, at once; what it returns waits while the client does not read."""
-    told: Told = field(default_factory=Told)
+    changes: RunChanges = field(default_factory=RunChanges)
 
 
-class Performer(Protocol):
+class Responder(Protocol):
     """Who answers on a connection."""
 
-    async def perform(self, part: Part) -> None:
+    async def respond(self, job: RunJob) -> None:
         """Play a run to its end, whatever happens; cancelled when the client is gone.
 
         A steered one is ended at the next item boundary.
@@ -67,20 +67,20 @@ class Performer(Protocol):
         """A client has announced requests like this one."""
 
 
-class Stage:
+class ClientConnection:
     """One connection."""
 
     def __init__(
-        self, connection: Connection, performer: Performer, prefix: str, shelf: StoredResponses
+        self, connection: ClientTransport, responder: Responder, prefix: str, shelf: StoredResponses
     ) -> None:
         """``prefix`` makes the response ids unique over connections.
 
         ``shelf`` holds what the user's other connections have stored.
         """
         self._connection = connection
-        self._performer = performer
+        self._responder = responder
         self._protocol = ServerProtocol(prefix, steering=True, shelf=shelf)
-        self._parts: dict[str, Part] = {}
+        self._jobs: dict[str, RunJob] = {}
         """By response id."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._reminding: asyncio.Task[None] | None = None
@@ -145,25 +145,25 @@ class Stage:
     def _wake(self) -> None:
         """Start what may start, and tell the runs that were steered or interrupted."""
         for run in self._protocol.accept():
-            part = self._parts[run.response_id] = Part(run, self._write)
-            task = asyncio.create_task(self._play(part))
+            job = self._jobs[run.response_id] = RunJob(run, self._write)
+            task = asyncio.create_task(self._play(job))
             self._tasks.add(task)
             task.add_done_callback(functools.partial(self._reap, run))
             if self._reminding is None or self._reminding.done():
                 self._reminding = asyncio.create_task(self._remind())
         for request in self._protocol.prewarmed()[-1:]:
             if self._warming is None or self._warming.done():
-                self._warming = asyncio.create_task(self._performer.warm(request))
+                self._warming = asyncio.create_task(self._responder.warm(request))
                 self._warming.add_done_callback(_warmed)
         told = [run for run in self._protocol.running() if run.steered]
         for run in told + self._protocol.interrupted_runs() + self._protocol.throttled_runs():
-            if run.response_id in self._parts:
-                self._parts[run.response_id].told.hear()
+            if run.response_id in self._jobs:
+                self._jobs[run.response_id].changes.notify()
 
     def _reap(self, run: Run, task: asyncio.Task[None]) -> None:
         """A run's task is over: if it broke, the client hears of it."""
         self._tasks.discard(task)
-        self._parts.pop(run.response_id, None)
+        self._jobs.pop(run.response_id, None)
         error = None if task.cancelled() else task.exception()
         if error is not None:
             self._tell_of(error, run)
@@ -178,9 +178,9 @@ class Stage:
         self._wake()
         self._connection.write(self._protocol.data_to_send())
 
-    async def _play(self, part: Part) -> None:
+    async def _play(self, job: RunJob) -> None:
         """Play one run to its end, then start what waited for it."""
-        await self._performer.perform(part)
+        await self._responder.respond(job)
         self._wake()
         await self._write()
 
@@ -196,7 +196,7 @@ class Stage:
             self._connection.write(self._protocol.data_to_send())
             said = {run.response_id: run.said for run in runs}
 
-    def _write(self) -> Connection:
+    def _write(self) -> ClientTransport:
         """Write what waits, in order; a client that does not read makes its runs wait for it.
 
         Of a client that is gone nobody is told here: the reader ends everything then.

@@ -40,10 +40,10 @@ quiet = logging.getLogger("tui.bridge.client_transport.library")
 quiet.setLevel(logging.CRITICAL + 1)
 
 
-class Guest(FairSocket, ServerConnection):
+class ClientSocket(FairSocket, ServerConnection):
     """One client's connection, until its first bytes tell what it speaks."""
 
-    opening: set[Guest]
+    opening: set[ClientSocket]
     """Those who have a connection and were not let in (yet); set by whoever makes it."""
     plain: Callable[[], Awaitable[asyncio.Protocol]]
     """Makes what answers plain HTTP; set by whoever makes it."""
@@ -118,13 +118,15 @@ class Guest(FairSocket, ServerConnection):
             self._regulate()
 
 
-def guests(opening: set[Guest], plain: Callable[[], Awaitable[asyncio.Protocol]]) -> type[Guest]:
+def client_sockets(
+    opening: set[ClientSocket], plain: Callable[[], Awaitable[asyncio.Protocol]]
+) -> type[ClientSocket]:
     """What the library makes of connections; in ``opening`` are those not let in (yet).
 
     ``plain`` makes what answers plain HTTP.
     """
 
-    class Ours(Guest):
+    class Ours(ClientSocket):
         pass
 
     Ours.opening, Ours.plain = opening, staticmethod(plain)
@@ -143,7 +145,7 @@ class Posted(NamedTuple):
     """What it takes, read."""
 
 
-class Connection(ABC):
+class ClientTransport(ABC):
     """One connection. Awaited, it waits until its client has read what was written."""
 
     request: Request
@@ -267,7 +269,7 @@ class Connection(ABC):
             return  # it is gone: the reader ends everything
 
 
-class SocketConnection(Connection):
+class WebSocketTransport(ClientTransport):
     """A WebSocket.
 
     All frames of one moment go to it in one write: `ServerConnection.send` makes one system call
@@ -276,7 +278,7 @@ class SocketConnection(Connection):
     fragments pings and pongs may come.
     """
 
-    def __init__(self, socket: Guest) -> None:
+    def __init__(self, socket: ClientSocket) -> None:
         """``socket`` has been let in."""
         super().__init__()
         assert socket.request is not None
@@ -285,28 +287,28 @@ class SocketConnection(Connection):
         self.peer = peer_of(socket)
 
     async def messages(self) -> AsyncIterator[str | bytes | Posted | None]:
-        """See `Connection`."""
+        """See `ClientTransport`."""
         with contextlib.suppress(ConnectionClosedOK):
             while True:
                 yield await self._socket.heard()
 
     @property
     def unread_bytes(self) -> int:
-        """See `Connection`."""
+        """See `ClientTransport`."""
         return self._socket.transport.get_write_buffer_size()
 
     def write(self, frames: Iterable[Told]) -> None:
-        """See `Connection`."""
+        """See `ClientTransport`."""
         self._send(frames)
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        """See `Connection`."""
+        """See `ClientTransport`."""
         if self._writing is not None:
             await self.drained()
         await self._socket.close(code, reason)
 
     def abort(self) -> None:
-        """See `Connection`."""
+        """See `ClientTransport`."""
         self._socket.transport.abort()
 
     @property

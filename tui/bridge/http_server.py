@@ -23,7 +23,7 @@ from tui.bridge import client_transport
 from tui.bridge import client_transport as connections
 from tui.bridge.access import refused
 from tui.bridge.client_connection import log_without_words
-from tui.bridge.client_transport import Connection, Posted
+from tui.bridge.client_transport import ClientTransport, Posted
 from tui.bridge.endpoints.base import status_of
 from tui.bridge.time_slices import Share, SlicedHttp, in_turns, some
 from tui.core.wire.client_events import Create, posted_in_steps
@@ -54,13 +54,13 @@ _STREAM = {
 }
 
 
-class HttpFront:
+class HttpServer:
     """Answers plain HTTP for a bridge."""
 
     def __init__(
         self,
         answer: Callable[[str, Request], Awaitable[Response | None]],
-        attend: Callable[[Connection], Coroutine[Any, Any, None]],
+        attend: Callable[[ClientTransport], Coroutine[Any, Any, None]],
     ) -> None:
         """``answer`` and ``attend`` are those of `server.Bridge`."""
         self._answer, self._attend = answer, attend
@@ -102,7 +102,7 @@ class HttpFront:
         answer = answer or _unfit(asked)
         if answer is not None:
             return await _sent(_whole(answer), asked, asked.transport)
-        connection = HttpConnection(asked, asked.transport, request, peer)
+        connection = HttpTransport(asked, asked.transport, request, peer)
         work = asyncio.create_task(self._attend(connection))
         self._attended.add(work)
         work.add_done_callback(self._attended.discard)
@@ -115,7 +115,7 @@ class HttpFront:
                 await asyncio.wait({work})
 
 
-class HttpConnection(Connection):
+class HttpTransport(ClientTransport):
     """One POST."""
 
     def __init__(
@@ -140,7 +140,7 @@ class HttpConnection(Connection):
         self._closed = asyncio.Event()
 
     async def messages(self) -> AsyncIterator[str | bytes | Posted | None]:
-        """See `Connection`: the body, and no more until the response has ended."""
+        """See `ClientTransport`: the body, and no more until the response has ended."""
         body = await self._body()
         if body is None:
             return
@@ -161,7 +161,7 @@ class HttpConnection(Connection):
             patience.cancel()
 
     def write(self, frames: Iterable[Told]) -> None:
-        """See `Connection`."""
+        """See `ClientTransport`."""
         for frame in frames:
             kind = _kind(frame)
             if self._streams:
@@ -176,15 +176,15 @@ class HttpConnection(Connection):
 
     @property
     def unread_bytes(self) -> int:
-        """See `Connection`."""
+        """See `ClientTransport`."""
         return self._transport.get_write_buffer_size()
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        """See `Connection`: the answer that there is is sent."""
+        """See `ClientTransport`: the answer that there is is sent."""
         self._closed.set()
 
     def abort(self) -> None:
-        """See `Connection`."""
+        """See `ClientTransport`."""
         self._closed.set()
         self._transport.abort()
 

@@ -27,7 +27,7 @@ _OWN = "rehearsal-"
 
 
 @dataclass(frozen=True, slots=True)
-class Leg:
+class Candidate:
     """One who may answer a request, and how he is asked."""
 
     endpoint: Endpoint
@@ -53,9 +53,9 @@ class _Wanted(NamedTuple):
 class Route(Protocol):
     """Where the requests of one path go."""
 
-    async def legs(
+    async def candidates(
         self, request: Mapping[str, Any], items: Sequence[dict[str, Any]]
-    ) -> Sequence[Leg]:
+    ) -> Sequence[Candidate]:
         """Who may answer, the first choice first; never empty. Raises Refused: nobody may."""
 
 
@@ -92,9 +92,9 @@ class Endpoints:
         self._made[name] = (target, made)
         return made
 
-    async def legs(
+    async def candidates(
         self, name: str, request: Mapping[str, Any], items: Sequence[dict[str, Any]]
-    ) -> list[Leg]:
+    ) -> list[Candidate]:
         """An endpoint, then those that its model falls back on. Raises Refused.
 
         The request's ``model`` is the name within the endpoint, perhaps with a rate behind it.
@@ -103,24 +103,24 @@ class Endpoints:
         if target is None:
             raise Refused(404, "unknown_endpoint", f"There is no endpoint {name!r} here.")
         model, tokens_s = rated(request, target)
-        first = await self._leg(_Wanted(name, model, tokens_s), request, items)
+        first = await self._candidate(_Wanted(name, model, tokens_s), request, items)
         if first.refusal is not None:
             raise first.refusal
-        legs, asked = [first], {(name, first.asked.model)}
+        candidates, asked = [first], {(name, first.asked.model)}
         for fallback in first.asked.facts.fallbacks[:MOST_FALLBACKS]:
             where, _, other = fallback.partition("/")
             if where in self.targets and other:
-                leg = await self._leg(_Wanted(where, other, tokens_s), request, items)
-                if (where, leg.asked.model) not in asked:  # nobody is asked twice
-                    legs.append(leg)
-                asked.add((where, leg.asked.model))
+                candidate = await self._candidate(_Wanted(where, other, tokens_s), request, items)
+                if (where, candidate.asked.model) not in asked:  # nobody is asked twice
+                    candidates.append(candidate)
+                asked.add((where, candidate.asked.model))
             else:
-                legs.append(_nowhere(fallback, first))
-        return legs
+                candidates.append(_unknown_fallback(fallback, first))
+        return candidates
 
-    async def _leg(
+    async def _candidate(
         self, wanted: _Wanted, request: Mapping[str, Any], items: Sequence[dict[str, Any]]
-    ) -> Leg:
+    ) -> Candidate:
         name, model, tokens_s = wanted
         target = self.targets[name]
         asked = Asked(target.route(model), request, items, target.facts(model))
@@ -130,8 +130,8 @@ class Endpoints:
         try:
             endpoint = await self.endpoint(name)
         except Refused as error:
-            return Leg(_Nobody(error), asked, mask, name, tokens_s, error)
-        return Leg(endpoint, asked, mask, name, tokens_s)
+            return Candidate(_Unavailable(error), asked, mask, name, tokens_s, error)
+        return Candidate(endpoint, asked, mask, name, tokens_s)
 
     async def close(self) -> None:
         """End all connections."""
@@ -141,21 +141,21 @@ class Endpoints:
             await self._upstream.close()
 
 
-class OneEndpoint:
+class EndpointRoute:
     """The route of an endpoint's own path: every model is that one's."""
 
     def __init__(self, endpoints: Endpoints, name: str) -> None:
         self._endpoints = endpoints
         self._name = name
 
-    async def legs(
+    async def candidates(
         self, request: Mapping[str, Any], items: Sequence[dict[str, Any]]
-    ) -> Sequence[Leg]:
+    ) -> Sequence[Candidate]:
         """See `Route`."""
-        return await self._endpoints.legs(self._name, request, items)
+        return await self._endpoints.candidates(self._name, request, items)
 
 
-class AnyEndpoint:
+class SharedRoute:
     """The route of all: a model is ``ENDPOINT/MODEL``, a name that one endpoint knows, or ours."""
 
     def __init__(self, endpoints: Endpoints, own: Route) -> None:
@@ -163,19 +163,19 @@ class AnyEndpoint:
         self._endpoints = endpoints
         self._own = own
 
-    async def legs(
+    async def candidates(
         self, request: Mapping[str, Any], items: Sequence[dict[str, Any]]
-    ) -> Sequence[Leg]:
+    ) -> Sequence[Candidate]:
         """See `Route`."""
         given = request.get("model")
         model = given if isinstance(given, str) else ""
         targets = self._endpoints.targets
         if not targets or (model.startswith(_OWN) and not self._knowing(model)):
-            return await self._own.legs(request, items)
+            return await self._own.candidates(request, items)
         name, inner = model.partition("/")[::2]
         if name not in targets or not inner or self._is_whole(model, name, inner):
             name, inner = await self._place(model), model
-        return await self._endpoints.legs(name, {**request, "model": inner}, items)
+        return await self._endpoints.candidates(name, {**request, "model": inner}, items)
 
     async def _place(self, model: str) -> str:
         """The endpoint that a bare name means. Raises Refused: none, or several."""
@@ -229,13 +229,13 @@ class AnyEndpoint:
         return declared or known
 
 
-class _Nobody:
+class _Unavailable:
     """An endpoint that cannot be asked."""
 
     def __init__(self, refusal: Refused) -> None:
         self._refusal = refusal
 
-    async def answer(self, asked: Asked, telling: object) -> None:
+    async def answer(self, asked: Asked, writer: object) -> None:
         """See `Endpoint`."""
         raise self._refusal
 
@@ -285,7 +285,7 @@ def _bare(model: str) -> str:
     return told[1] if told else model
 
 
-def _nowhere(fallback: str, first: Leg) -> Leg:
+def _unknown_fallback(fallback: str, first: Candidate) -> Candidate:
     words = f"The fallback {fallback!r} is of no endpoint: ENDPOINT/MODEL is expected."
     refusal = Refused(404, "unknown_endpoint", words)
-    return Leg(_Nobody(refusal), first.asked, Mask(), fallback, first.tokens_s, refusal)
+    return Candidate(_Unavailable(refusal), first.asked, Mask(), fallback, first.tokens_s, refusal)

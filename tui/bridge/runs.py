@@ -11,10 +11,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tui.bridge.client_connection import Part
+from tui.bridge.client_connection import RunJob
 from tui.bridge.endpoints.base import Broken, Failed, Refused, Steered
-from tui.bridge.endpoints.response_writer import Pace, Telling
-from tui.bridge.routing import Leg, Route
+from tui.bridge.endpoints.response_writer import ResponseWriter, TokenRate
+from tui.bridge.routing import Candidate, Route
 from tui.core.wire.rate_limits import pause_header
 from tui.core.wire.refusals import UNREACHED
 from tui.core.wire.server.run import Run
@@ -42,8 +42,8 @@ the same request."""
 _TOO_BIG_STATUS = 413
 
 
-class EndpointPerformer:
-    """Endpoints as who answers (`stage.Performer`)."""
+class EndpointResponder:
+    """Endpoints as who answers (`client.Responder`)."""
 
     def __init__(self, route: Route) -> None:
         self._route = route
@@ -51,21 +51,21 @@ class EndpointPerformer:
     async def warm(self, request: Mapping[str, Any]) -> None:
         """Open the connection that the next request like this one will take."""
         try:
-            legs = await self._route.legs(request, [])
-            await legs[0].endpoint.warm()
+            candidates = await self._route.candidates(request, [])
+            await candidates[0].endpoint.warm()
         except (Refused, Broken):
             return  # the request itself will say it
 
-    async def perform(self, part: Part) -> None:
+    async def respond(self, job: RunJob) -> None:
         """Have one run answered; an interrupt closes the request."""
-        run, performance = part.run, _Performance(part)
-        answering = asyncio.ensure_future(performance.play(self._route))
+        run, answering_run = job.run, _Answering(job)
+        answering = asyncio.ensure_future(answering_run.play(self._route))
 
         def cut() -> None:
             if _ends(run) and not answering.cancelling():
                 answering.cancel()
 
-        part.told.hear = cut
+        job.changes.notify = cut
         cut()
         try:
             await asyncio.wait({answering})
@@ -74,117 +74,117 @@ class EndpointPerformer:
             await asyncio.gather(answering, return_exceptions=True)
         if not _ends(run):
             await answering
-        performance.end()
+        answering_run.end()
 
 
-class _Performance:
+class _Answering:
     """One run, and who has been asked to answer it."""
 
-    def __init__(self, part: Part) -> None:
-        self._part = part
-        self._run = part.run
-        self._telling = Telling(part.run, part.flush)
-        self._failed: list[tuple[Leg, Refused | Broken]] = []
+    def __init__(self, job: RunJob) -> None:
+        self._job = job
+        self._run = job.run
+        self._writer = ResponseWriter(job.run, job.flush)
+        self._failed: list[tuple[Candidate, Refused | Broken]] = []
 
     async def play(self, route: Route) -> None:
         """Ask until somebody answers, and tell the run how it ended."""
         try:
-            legs = await route.legs(self._run.request, self._run.full_input)
+            candidates = await route.candidates(self._run.request, self._run.full_input)
         except Refused as error:
             self._refuse(error, None)
             return
-        for leg in legs:
-            self._begin(leg)
+        for candidate in candidates:
+            self._begin(candidate)
             try:
-                await self._ask(leg)
+                await self._ask(candidate)
                 return
             except Steered:
-                self._telling.drop()
-                self._telling.finish_steered()
+                self._writer.drop()
+                self._writer.finish_steered()
                 return
             except (Refused, Broken) as error:
-                self._failed.append((leg, error))
-                if self._telling.began or not _elsewhere(error, legs):
+                self._failed.append((candidate, error))
+                if self._writer.began or not _elsewhere(error, candidates):
                     break
         self._give_up()
 
     def end(self) -> None:
         """End a run that was cut: as it was interrupted, or for the client's new input."""
-        self._telling.drop()
+        self._writer.drop()
         if self._run.interrupted:
-            self._run.finish_interrupted(self._telling.usage)
+            self._run.finish_interrupted(self._writer.usage)
         elif self._run.steered and not self._run.done:
-            self._telling.finish_steered()
+            self._writer.finish_steered()
 
-    async def _ask(self, leg: Leg) -> None:
+    async def _ask(self, candidate: Candidate) -> None:
         """Have one endpoint answer; once more if it only wants a moment.
 
         Raises Refused, Broken, Steered.
         """
         try:
-            await self._answered(leg)
+            await self._answered(candidate)
         except Refused as error:
             pause_s = error.retry_after_s
             again = error.status in _BUSY and pause_s is not None and pause_s <= SHORT_PAUSE_S
-            if not again or self._telling.began:
+            if not again or self._writer.began:
                 raise
             await asyncio.sleep(pause_s or 0.0)
-            await self._answered(leg)
+            await self._answered(candidate)
 
-    async def _answered(self, leg: Leg) -> None:
-        await leg.endpoint.answer(leg.asked, self._telling)
-        await self._telling.flush()  # what is held still
+    async def _answered(self, candidate: Candidate) -> None:
+        await candidate.endpoint.answer(candidate.asked, self._writer)
+        await self._writer.flush()  # what is held still
         if not self._run.done:
             raise Broken("The answer ended before the response did.")
 
-    def _begin(self, leg: Leg) -> None:
+    def _begin(self, candidate: Candidate) -> None:
         """Say who is asked now; the first one's word of himself is not the second one's."""
         self._run.served.clear()
-        pace = Pace(self._run, leg.tokens_s)
-        self._telling = Telling(self._run, self._part.flush, pace, leg.mask)
-        if not leg.name:
+        pace = TokenRate(self._run, candidate.tokens_s)
+        self._writer = ResponseWriter(self._run, self._job.flush, pace, candidate.mask)
+        if not candidate.name:
             return
-        self._telling.note(duetto_endpoint=leg.name, duetto_model=leg.asked.model)
+        self._writer.note(duetto_endpoint=candidate.name, duetto_model=candidate.asked.model)
         if self._failed:
             failed, error = self._failed[0]
-            self._telling.served = leg.asked.model
-            self._telling.note(duetto_fallback_reason=failed.mask.text(str(error)))
+            self._writer.served = candidate.asked.model
+            self._writer.note(duetto_fallback_reason=failed.mask.text(str(error)))
             self._run.keep_alive()  # the client sees it before the words
 
     def _give_up(self) -> None:
         """Nobody answered: what the first choice said counts, and who else was asked is named."""
-        leg, error = self._failed[0]
-        if self._telling.began:
-            leg, error = self._failed[-1]
-        words = leg.mask.text(str(error))
-        if not self._telling.began and len(self._failed) > 1:
+        candidate, error = self._failed[0]
+        if self._writer.began:
+            candidate, error = self._failed[-1]
+        words = candidate.mask.text(str(error))
+        if not self._writer.began and len(self._failed) > 1:
             others = "; ".join(
                 f"{other.name}: {other.mask.text(str(why))}" for other, why in self._failed[1:]
             )
             words = f"{words} Nor did its fallbacks answer: {others}"
-        if self._telling.began:
-            self._telling.drop()
-            self._run.fail(leg.mask.text(_late_code(error)), words, self._telling.usage)
+        if self._writer.began:
+            self._writer.drop()
+            self._run.fail(candidate.mask.text(_late_code(error)), words, self._writer.usage)
         elif isinstance(error, Failed):
-            told = {"code": leg.mask.text(error.code), "message": words}
+            told = {"code": candidate.mask.text(error.code), "message": words}
             self._run.conclude("failed", {**error.response, "error": told})
         elif isinstance(error, Refused):
-            self._refuse(error, leg, words)
+            self._refuse(error, candidate, words)
         else:
             unreached = isinstance(error, Broken) and error.unreached
             self._run.refuse(502, UNREACHED if unreached else error.code, words)
 
-    def _refuse(self, error: Refused, leg: Leg | None, words: str = "") -> None:
+    def _refuse(self, error: Refused, candidate: Candidate | None, words: str = "") -> None:
         code, param = error.code, error.param
-        if leg is not None:
-            code, param = leg.mask.text(code), leg.mask.text(param)
+        if candidate is not None:
+            code, param = candidate.mask.text(code), candidate.mask.text(param)
         headers = pause_header(error.retry_after_s)
         self._run.refuse(error.status, code, words or str(error), param or None, headers)
 
 
-def _elsewhere(error: Refused | Broken, legs: Sequence[Leg]) -> bool:
+def _elsewhere(error: Refused | Broken, candidates: Sequence[Candidate]) -> bool:
     """Whether another endpoint may answer what this one has not."""
-    if len(legs) < 2 or isinstance(error, Broken):
+    if len(candidates) < 2 or isinstance(error, Broken):
         return True
     if error.code in _OF_THE_ENDPOINT or error.code in _OF_THE_MODEL:
         return True

@@ -19,17 +19,17 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from tui.bridge import client_transport
-from tui.bridge.access import Admission, OneToken, refused, respond
-from tui.bridge.client_connection import Stage, log_without_words
-from tui.bridge.client_transport import Connection, SocketConnection, peer_of
+from tui.bridge.access import AccessControl, SingleToken, json_response, refused
+from tui.bridge.client_connection import ClientConnection, log_without_words
+from tui.bridge.client_transport import ClientTransport, WebSocketTransport, peer_of
 from tui.bridge.endpoints.base import ModelFacts
 from tui.bridge.rehearsal.endpoint import DEEP, FAST, Rehearsal, RehearsalRoute
-from tui.bridge.routing import AnyEndpoint, Endpoints, OneEndpoint, Route
-from tui.bridge.runs import EndpointPerformer
+from tui.bridge.routing import EndpointRoute, Endpoints, Route, SharedRoute
+from tui.bridge.runs import EndpointResponder
 from tui.bridge.targets import MODELS, RESPONSES, path_of, place_at
 
 if TYPE_CHECKING:
-    from tui.bridge.http_server import HttpFront
+    from tui.bridge.http_server import HttpServer
 
 
 _MOST_SAID_BACK = 256
@@ -61,10 +61,10 @@ class Pages:
             facts = sorted((await catalogue.models(endpoint)).items())
             entries = [listed(name, endpoint, known) for name, known in facts]
         if not model:
-            return respond(http.HTTPStatus.OK, {"object": "list", "data": entries})
+            return json_response(http.HTTPStatus.OK, {"object": "list", "data": entries})
         found = _meant(model, entries, bare=endpoint is None)
         if len(found) == 1:
-            return respond(http.HTTPStatus.OK, {**found[0], "id": model})
+            return json_response(http.HTTPStatus.OK, {**found[0], "id": model})
         shown = model[:_MOST_SAID_BACK]
         names = [str(entry["id"]) for entry in found]
         words = f"There is no model {shown!r} here{near(shown, [e['id'] for e in entries]) or '.'}"
@@ -100,7 +100,7 @@ def not_so(request: Request, *methods: str) -> Response:
     """What answers a method that a path does not have; OPTIONS is told those that it has."""
     allowed = {"Allow": ", ".join((*methods, "OPTIONS"))}
     if request.method == "OPTIONS":
-        return respond(http.HTTPStatus.OK, {}, allowed)
+        return json_response(http.HTTPStatus.OK, {}, allowed)
     words = f"{request.method[:32]} is not possible here: {_THERE_IS.format(base='/v1/')}"
     answer = refused(http.HTTPStatus.METHOD_NOT_ALLOWED, words, code="method_not_allowed")
     answer.headers.update(allowed)
@@ -120,22 +120,22 @@ class Bridge:
         rehearsal: Rehearsal | None = None,
         token: str | None = None,
         max_age_s: float | None = None,
-        admission: Admission | None = None,
+        access: AccessControl | None = None,
     ) -> None:
         """With ``max_age_s`` a connection is ended when it is so old (PROTOCOL section 10).
 
-        Without ``admission`` whoever has the token comes in.
+        Without ``access`` whoever has the token comes in.
         """
         self.token = token or secrets.token_urlsafe(32)
-        self.admission = admission or OneToken(self.token)
+        self.access = access or SingleToken(self.token)
         self.rehearsal = rehearsal or Rehearsal()
         self.endpoints = Endpoints()
         self.port = 0
         self._max_age_s = max_age_s
         self._server: Server | None = None
         self._connections = 0
-        self._opening: set[client_transport.Guest] = set()
-        self._front: HttpFront | None = None
+        self._opening: set[client_transport.ClientSocket] = set()
+        self._front: HttpServer | None = None
 
     @property
     def url(self) -> str:
@@ -167,7 +167,7 @@ class Bridge:
             ping_timeout=client_transport.PONG_S,
             close_timeout=1,
             server_header=None,
-            create_connection=client_transport.guests(self._opening, self._plain),
+            create_connection=client_transport.client_sockets(self._opening, self._plain),
             logger=client_transport.quiet,
         )
         self.port = int(self._server.sockets[0].getsockname()[1])
@@ -176,8 +176,8 @@ class Bridge:
         """Stop listening and end all connections."""
         if self._server is not None:
             # who has asked for nothing yet, such as a balancer's probe, would be waited for
-            for guest in list(self._opening):
-                guest.transport.abort()
+            for client in list(self._opening):
+                client.transport.abort()
             self._server.close()
             if self._front is not None:
                 await self._front.close()
@@ -200,10 +200,10 @@ class Bridge:
         """
         if request.headers.get_all("Origin"):
             return refused(http.HTTPStatus.FORBIDDEN, "Web pages may not use this bridge.")
-        if own := await self.admission.page(peer, request):
+        if own := await self.access.page(peer, request):
             return own
         # a stranger does not hear either which paths, so which endpoints, there are
-        if refusal := self.admission.refusal(peer, request):
+        if refusal := self.access.refusal(peer, request):
             return refusal
         place = place_at(request.path)
         if place is None or place.endpoint not in (None, *self.endpoints.targets):
@@ -220,24 +220,26 @@ class Bridge:
         return await Pages(self.endpoints).models(place.endpoint, unquote(model))
 
     async def _serve(self, socket: ServerConnection) -> None:
-        assert isinstance(socket, client_transport.Guest)
+        assert isinstance(socket, client_transport.ClientSocket)
         self._opening.discard(socket)
-        await self.attend(SocketConnection(socket), self._max_age_s)
+        await self.attend(WebSocketTransport(socket), self._max_age_s)
 
-    async def attend(self, connection: Connection, max_age_s: float | None = None) -> None:
+    async def attend(self, connection: ClientTransport, max_age_s: float | None = None) -> None:
         """Serve a client that was let in, to its end."""
         self._connections += 1
         prefix = f"{secrets.token_hex(4)}{self._connections:x}_"
         route = self._route_at(connection.request.path)
-        with self.admission.visit(connection) as visit:
-            performer = visit.attended(EndpointPerformer(route))
-            stage = Stage(connection, performer, prefix, visit.shelf)
-            visit.staged(stage)
-            await self._play(stage, connection, max_age_s)
+        with self.access.admit(connection) as admitted:
+            responder = admitted.guarded(EndpointResponder(route))
+            client = ClientConnection(connection, responder, prefix, admitted.shelf)
+            admitted.attached(client)
+            await self._play(client, connection, max_age_s)
 
-    async def _play(self, stage: Stage, connection: Connection, max_age_s: float | None) -> None:
+    async def _play(
+        self, client: ClientConnection, connection: ClientTransport, max_age_s: float | None
+    ) -> None:
         """Serve a connection to its end; a fault of ours ends it alone."""
-        playing = asyncio.create_task(stage.run(max_age_s))
+        playing = asyncio.create_task(client.run(max_age_s))
         try:
             await asyncio.wait({playing})
         finally:
@@ -252,15 +254,15 @@ class Bridge:
         """Where the requests of a path go that `answer` has let in."""
         place = place_at(path)
         if place is not None and place.endpoint is not None:
-            return OneEndpoint(self.endpoints, place.endpoint)
-        return AnyEndpoint(self.endpoints, RehearsalRoute(self.rehearsal))
+            return EndpointRoute(self.endpoints, place.endpoint)
+        return SharedRoute(self.endpoints, RehearsalRoute(self.rehearsal))
 
     async def _plain(self) -> asyncio.Protocol:
         """What answers plain HTTP on a connection."""
         if self._front is None:
             # a quarter of a second to load: the rehearsal on a socket needs none of it
             module = await asyncio.to_thread(importlib.import_module, "tui.bridge.http_server")
-            self._front = self._front or module.HttpFront(self.answer, self.attend)
+            self._front = self._front or module.HttpServer(self.answer, self.attend)
         return self._front.protocol()
 
 

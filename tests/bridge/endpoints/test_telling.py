@@ -10,7 +10,7 @@ import pytest
 from tests.support.server_side import create, one_run, sent
 from tests.support.tables import each
 from tui.bridge.endpoints.base import Steered
-from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.core.wire.masking import Mask
 from tui.core.wire.server.protocol import ServerProtocol
 from tui.core.wire.server.run import Run
@@ -26,7 +26,7 @@ class Teller:
         self.server = ServerProtocol()
         self.run: Run = one_run(self.server, create())
         self.run.tokens_s = tokens_s
-        self.telling = Telling(self.run, self._written, mask=Mask([KEY]))
+        self.writer = ResponseWriter(self.run, self._written, mask=Mask([KEY]))
 
     def answer(self) -> None:
         """A thought, a message and a call, as one chunk may hold them."""
@@ -35,9 +35,9 @@ class Teller:
             ({"type": "message"}, "Here it is"),
             ({"type": "function_call", "name": "read"}, "{}"),
         ):
-            index = self.telling.item_added(item)
-            self.telling.delta(index, text)
-            self.telling.item_done(index)
+            index = self.writer.item_added(item)
+            self.writer.delta(index, text)
+            self.writer.item_done(index)
 
     def heard(self) -> list[tuple[str, Any]]:
         """Kind and index of the items' events, each once."""
@@ -52,7 +52,7 @@ async def test_a_throttled_answer_comes_in_the_same_order() -> None:
     free, slow = Teller(None), Teller(TOKENS_S)
     for teller in (free, slow):
         teller.answer()
-        await teller.telling.flush()
+        await teller.writer.flush()
     assert slow.heard() == free.heard()
     assert [item["type"] for item in slow.run.output] == ["reasoning", "message", "function_call"]
 
@@ -61,11 +61,11 @@ async def test_items_behind_those_of_another_server_have_their_own_numbers() -> 
     teller = Teller(TOKENS_S)
     item = {"type": "message", "id": "msg_1", "content": []}
     delta = {"type": "response.output_text.delta", "output_index": 0, "delta": "word " * 9}
-    teller.telling.pass_on({"type": "response.output_item.added", "output_index": 0, "item": item})
-    teller.telling.pass_on(delta)
-    teller.telling.pass_on({"type": "response.output_item.done", "output_index": 0, "item": item})
-    assert teller.telling.item_added({"type": "message"}) == 1
-    await teller.telling.flush()
+    teller.writer.pass_on({"type": "response.output_item.added", "output_index": 0, "item": item})
+    teller.writer.pass_on(delta)
+    teller.writer.pass_on({"type": "response.output_item.done", "output_index": 0, "item": item})
+    assert teller.writer.item_added({"type": "message"}) == 1
+    await teller.writer.flush()
     added = [index for kind, index in teller.heard() if kind == "response.output_item.added"]
     assert added == [0, 1]
 
@@ -75,14 +75,14 @@ async def test_a_steer_cuts_a_throttled_answer_at_the_items_end() -> None:
     teller.answer()
     teller.run.steered = True
     with pytest.raises(Steered):
-        await teller.telling.flush()
+        await teller.writer.flush()
     assert [item["type"] for item in teller.run.output] == ["reasoning"]
 
 
 async def test_an_interrupt_names_no_item_whose_words_are_held() -> None:
     teller = Teller(TOKENS_S)
     teller.answer()
-    teller.telling.drop()
+    teller.writer.drop()
     teller.run.finish_interrupted()
     kinds = [event["type"] for event in sent(teller.server)]
     assert kinds.count("response.output_item.added") == 1
@@ -92,23 +92,23 @@ async def test_an_interrupt_names_no_item_whose_words_are_held() -> None:
 @each("concluded", [True, False])
 def test_who_answers_cannot_say_the_key(concluded: bool) -> None:
     teller = Teller(None)
-    teller.telling.served = f"model-{KEY}"
-    teller.telling.tier = KEY
-    teller.telling.note(duetto_provider=KEY, duetto_rate_limits=json.dumps({"limit": KEY}))
+    teller.writer.served = f"model-{KEY}"
+    teller.writer.tier = KEY
+    teller.writer.note(duetto_provider=KEY, duetto_rate_limits=json.dumps({"limit": KEY}))
     if concluded:
         usage = {"input_tokens": 1, "of": KEY}
         told = {"model": KEY, "service_tier": KEY, "usage": usage, "incomplete_details": KEY}
-        teller.telling.conclude("completed", told)
+        teller.writer.conclude("completed", told)
     else:
-        teller.telling.finish()
+        teller.writer.finish()
     assert KEY not in json.dumps(sent(teller.server))
 
 
 def test_a_vendors_event_cannot_say_the_key() -> None:
     teller = Teller(None)
     limits = {"type": "codex.rate_limits", "sequence_number": 3, "limits": {"of": KEY}, "n": 1}
-    teller.telling.pass_on(limits)
-    assert not teller.telling.began
+    teller.writer.pass_on(limits)
+    assert not teller.writer.began
     last = sent(teller.server)[-1]
     assert (last["type"], last["n"]) == ("codex.rate_limits", 1)
     assert KEY not in json.dumps(last)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tui.bridge.rehearsal.player import Call, Pace, Player, Reason, Say
+from tui.bridge.rehearsal.player import Call, Player, PlaySpeed, Reason, Say
 
 
 class Record:
@@ -42,7 +42,7 @@ BEATS = [
 
 
 def test_nothing_comes_before_the_first_token_is_due() -> None:
-    player, sink = Player([Say("hello")], Pace(10, 0.5), seed=1, now=0.0), Record()
+    player, sink = Player([Say("hello")], PlaySpeed(10, 0.5), seed=1, now=0.0), Record()
     player.play(sink, 0.49)
     assert sink.items == []
     player.play(sink, 0.5)
@@ -50,7 +50,7 @@ def test_nothing_comes_before_the_first_token_is_due() -> None:
 
 
 def test_one_item_stops_at_its_end() -> None:
-    player, sink = Player(BEATS, Pace(20_000), seed=1, now=0.0), Record()
+    player, sink = Player(BEATS, PlaySpeed(20_000), seed=1, now=0.0), Record()
     player.play(sink, 0.1, one_item=True)
     assert sink.ended == [0]
     assert player.at_boundary
@@ -60,9 +60,9 @@ def test_one_item_stops_at_its_end() -> None:
 def test_the_seed_decides_the_pieces_and_nothing_to_say_is_done_at_once() -> None:
     def pieces(seed: int) -> list[tuple[int, str]]:
         sink = Record()
-        play_out(Player(BEATS, Pace(50), seed=seed, now=0.0), sink)
+        play_out(Player(BEATS, PlaySpeed(50), seed=seed, now=0.0), sink)
         return sink.deltas
 
     assert pieces(1) == pieces(1)
     assert pieces(1) != pieces(2)
-    assert Player([Say("")], Pace(1), seed=1, now=0.0).done
+    assert Player([Say("")], PlaySpeed(1), seed=1, now=0.0).done

@@ -19,12 +19,12 @@ from websockets.http11 import Request
 from tests.support.bridge_client import QUICK, create, event, until
 from tests.support.team import asked, dial_at, team
 from tui.bridge import client_connection
-from tui.bridge.client_transport import Connection
+from tui.bridge.client_transport import ClientTransport
 from tui.bridge.server import Bridge
-from tui.bridge.team.access_control import Gate
-from tui.bridge.team.access_log import Errors, Journal
+from tui.bridge.team.access_control import TeamAccess
+from tui.bridge.team.access_log import AccessLog, FaultHandler
 from tui.bridge.team.limits import Limits
-from tui.bridge.team.users_file import Roster, add_user, revoke_user
+from tui.bridge.team.users_file import UsersFile, add_user, revoke_user
 
 WORDS = "the moon over the harbour"
 
@@ -35,10 +35,10 @@ class Stand:
     def __init__(self, folder: Path, *names: str, **limits: int) -> None:
         self.file, self.tokens = team(folder, *names)
         self.log = folder / "log"
-        self.journal = Journal(self.log)
-        self.gate = Gate(Roster(self.file), self.journal, Limits(**limits))
-        self.bridge = Bridge(QUICK, admission=self.gate)
-        self.gate.endpoints = self.bridge.endpoints
+        self.access_log = AccessLog(self.log)
+        self.access = TeamAccess(UsersFile(self.file), self.access_log, Limits(**limits))
+        self.bridge = Bridge(QUICK, access=self.access)
+        self.access.endpoints = self.bridge.endpoints
 
     def dial(self, user: int = 0) -> connect:
         return dial_at(self.bridge.port, self.tokens[user])
@@ -51,7 +51,7 @@ class Stand:
 
     def lines(self, event: str) -> list[dict[str, Any]]:
         """What was logged; the log is closed."""
-        self.journal.close()
+        self.access_log.close()
         lines = [json.loads(line) for line in self.log.read_text().splitlines()]
         return [line for line in lines if line["event"] == event]
 
@@ -62,7 +62,7 @@ async def stand(tmp_path: Path) -> AsyncIterator[Stand]:
     await made.bridge.start()
     yield made
     await made.bridge.close()
-    made.journal.close()
+    made.access_log.close()
 
 
 async def test_each_user_comes_in_with_a_token_and_nobody_else(stand: Stand) -> None:
@@ -84,7 +84,7 @@ async def test_who_is_revoked_is_out_and_nobody_else(stand: Stand) -> None:
             await create(socket, "rehearse 9000 tokens", model="rehearsal-fast@200")
             await until(socket, "response.output_text.delta")
         revoke_user(stand.file, "bob")
-        await stand.gate.look()
+        await stand.access.look()
         with pytest.raises(ConnectionClosed) as closed:
             await until(bob, "never")
         assert closed.value.rcvd is not None
@@ -111,17 +111,17 @@ async def test_who_is_revoked_in_mid_upgrade_is_sent_off(stand: Stand) -> None:
         def abort(self) -> None:
             pass
 
-    with stand.gate.visit(cast("Connection", Upgraded())):
+    with stand.access.admit(cast("ClientTransport", Upgraded())):
         async with asyncio.timeout(30):
             assert await closed == (1008, "This token was revoked")
-    assert not stand.gate.visits
+    assert not stand.access.connections
 
 
 async def test_who_comes_again_under_the_same_name_has_the_new_token_only(stand: Stand) -> None:
     async with stand.dial(1) as former:
         revoke_user(stand.file, "bob")
         stand.tokens[1] = add_user(stand.file, "bob", Limits())
-        await stand.gate.look()
+        await stand.access.look()
         with pytest.raises(ConnectionClosed):
             await event(former)
         async with stand.dial(1) as socket:
@@ -145,12 +145,12 @@ async def test_connections_of_one_user_are_limited(tmp_path: Path) -> None:
         async with stand.dial(1):
             pass
         await second.close()
-        while len(stand.gate.visits) > 1:
+        while len(stand.access.connections) > 1:
             await asyncio.sleep(0.01)
         async with stand.dial():
             pass
     await stand.bridge.close()
-    stand.journal.close()
+    stand.access_log.close()
 
 
 async def test_responses_in_flight_are_limited_over_all_connections(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ async def test_responses_in_flight_are_limited_over_all_connections(tmp_path: Pa
         await create(two, "hello", stream_id="c")
         assert (await until(two))[-1]["type"] == "response.completed"
     await stand.bridge.close()
-    stand.journal.close()
+    stand.access_log.close()
 
 
 @pytest.mark.parametrize(
@@ -205,13 +205,13 @@ async def test_a_minute_is_limited_for_one_user_only(
         await create(anna, "hello", generate=False)
         assert (await until(anna))[-1]["type"] == "response.completed"
     await stand.bridge.close()
-    stand.journal.close()
+    stand.access_log.close()
 
 
 async def test_health_needs_no_token_and_says_nothing(stand: Stand) -> None:
     assert await asked(stand.bridge.port, "/healthz") == (200, b'{"status": "ok"}\n')
     assert (await asked(stand.bridge.port, "/healthz?probe=1"))[0] == 200
-    stand.gate.drain()
+    stand.access.drain()
     assert await asked(stand.bridge.port, "/healthz") == (503, b'{"status": "draining"}\n')
 
 
@@ -263,7 +263,7 @@ async def test_the_log_says_who_when_and_how_much_and_not_what(stand: Stand) -> 
         await create(socket, "rehearse 9000 tokens", model="rehearsal-fast@50")
         await until(socket, "response.output_text.delta")
     await asked(stand.bridge.port, "/v1/responses", "duetto_wrong")
-    while stand.gate.visits:
+    while stand.access.connections:
         await asyncio.sleep(0.01)
     responses = stand.lines("response")
     assert [line["status"] for line in responses] == ["completed", "refused", "abandoned"]
@@ -281,10 +281,10 @@ async def test_the_log_says_who_when_and_how_much_and_not_what(stand: Stand) -> 
 
 
 async def test_a_fault_is_logged_without_its_words(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "log")
+    log = AccessLog(tmp_path / "log")
     logger = logging.getLogger("tests.fault")
     logger.propagate = False
-    logger.addHandler(Errors(journal))
+    logger.addHandler(FaultHandler(log))
     try:
         json.loads(WORDS)
     except ValueError as error:
@@ -293,7 +293,7 @@ async def test_a_fault_is_logged_without_its_words(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(client_connection, "_log", logger)
         client_connection.log_without_words("a run broke", KeyError(WORDS))
-    journal.close()
+    log.close()
     lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert [line["event"] for line in lines] == ["fault"] * 3
     assert (lines[2]["what"], lines[2]["error"]) == ("a run broke", "KeyError")
@@ -303,25 +303,25 @@ async def test_a_fault_is_logged_without_its_words(tmp_path: Path) -> None:
 
 
 def test_a_log_that_takes_nothing_holds_up_nobody(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "log")
-    journal._out = io.BytesIO()
-    journal._out.close()
+    log = AccessLog(tmp_path / "log")
+    log._out = io.BytesIO()
+    log._out.close()
     for _ in range(3):
-        journal.note("x", text="y" * 1000, none=None)
-    journal.close()
-    assert journal.dropped == 3
+        log.note("x", text="y" * 1000, none=None)
+    log.close()
+    assert log.dropped == 3
 
 
 def test_a_log_that_was_moved_away_goes_on_under_its_name(tmp_path: Path) -> None:
     file = tmp_path / "log"
-    journal = Journal(file)
-    journal.note("first", text="x" * 500 + "\udcff\n")
+    log = AccessLog(file)
+    log.note("first", text="x" * 500 + "\udcff\n")
     while not file.read_text():
         pass
     file.rename(tmp_path / "log.1")
-    journal.reopen()
-    journal.note("second")
-    journal.close()
+    log.reopen()
+    log.note("second")
+    log.close()
     assert json.loads(file.read_text())["event"] == "second"
     first = json.loads((tmp_path / "log.1").read_text())
     assert len(first["text"]) == 128

@@ -6,7 +6,7 @@ import io
 import json
 from pathlib import Path
 
-from tui.bridge.team.access_log import Journal
+from tui.bridge.team.access_log import AccessLog
 
 
 class Full(io.BytesIO):
@@ -23,15 +23,15 @@ class Full(io.BytesIO):
 
 
 def test_a_log_on_a_full_disk_goes_on_elsewhere_when_it_is_rotated(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "log")
-    journal._out = Full()
-    journal.note("lost")
-    while not journal.dropped:
+    log = AccessLog(tmp_path / "log")
+    log._out = Full()
+    log.note("lost")
+    while not log.dropped:
         pass
-    journal.reopen()
-    journal.note("first")
-    journal.note("second")
-    journal.close()
+    log.reopen()
+    log.note("first")
+    log.note("second")
+    log.close()
     lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert [line["event"] for line in lines] == ["first", "second"]
-    assert journal.dropped == 1
+    assert log.dropped == 1

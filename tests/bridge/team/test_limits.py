@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.bridge.team.limits import SPAN_S, Limits, Window, whole_seconds
+from tui.bridge.team.limits import SPAN_S, Limits, RateWindow, whole_seconds
 
 
 def test_a_users_own_limits_stand_over_the_defaults() -> None:
@@ -16,7 +16,7 @@ def test_a_users_own_limits_stand_over_the_defaults() -> None:
 
 
 def test_a_window_opens_when_the_oldest_is_a_minute_old() -> None:
-    window = Window()
+    window = RateWindow()
     for at_s in (0.0, 10.0, 20.0):
         assert window.pause_s(3, at_s) == 0
         window.take(1, at_s)
@@ -29,7 +29,7 @@ def test_a_window_opens_when_the_oldest_is_a_minute_old() -> None:
 
 
 def test_one_large_answer_is_waited_out() -> None:
-    window = Window()
+    window = RateWindow()
     window.take(10, 0)
     window.take(5000, 30)
     assert window.pause_s(1000, 31) == pytest.approx(59)
@@ -48,7 +48,7 @@ def test_no_minute_has_more_than_the_limit_and_one_more(
     steps: list[tuple[float, int]], limit: int
 ) -> None:
     """Whatever is asked when: what was let in before the last of any minute is below the limit."""
-    window, now_s = Window(), 0.0
+    window, now_s = RateWindow(), 0.0
     taken: list[tuple[float, int]] = []
     for later_s, amount in steps:
         now_s += later_s

@@ -1,17 +1,19 @@
 from __future__ import annotations
 
-from tui.bridge.team.metrics import MOST_LABELS, Account, Metrics
+from tui.bridge.team.metrics import MOST_LABELS, Metrics, ResponseRecord
 
 
-def account(model: str = "m", status: str = "completed", code: str = "") -> Account:
-    return Account("near", "openai-chat", "vllm", model, status, code, {"output": 3}, 1.0, 0.3)
+def record(model: str = "m", status: str = "completed", code: str = "") -> ResponseRecord:
+    return ResponseRecord(
+        "near", "openai-chat", "vllm", model, status, code, {"output": 3}, 1.0, 0.3
+    )
 
 
 def test_names_that_clients_make_up_do_not_fill_the_memory() -> None:
     metrics = Metrics()
     for number in range(3 * MOST_LABELS):
-        metrics.count(account(f"model-{number}"))
-        metrics.count(account(f"unknown-{number}", "refused", f"code-{number}"))
+        metrics.count(record(f"model-{number}"))
+        metrics.count(record(f"unknown-{number}", "refused", f"code-{number}"))
     assert len(metrics.responses) == MOST_LABELS + 2
     assert metrics.responses["near", "other", "completed"] == 2 * MOST_LABELS
     assert metrics.responses["near", "", "refused"] == 3 * MOST_LABELS

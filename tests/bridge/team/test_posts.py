@@ -24,7 +24,7 @@ async def stand(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator
     await made.bridge.start()
     yield made
     await made.bridge.close()
-    made.journal.close()
+    made.access_log.close()
 
 
 def key(stand: Stand, user: int = 0) -> dict[str, str]:
@@ -37,7 +37,7 @@ async def ask(stand: Stand, user: int = 0, **fields: Any) -> Any:
 
 async def alone(stand: Stand) -> None:
     async with asyncio.timeout(30):
-        await stand.gate.emptied()
+        await stand.access.emptied()
 
 
 @pytest.mark.parametrize("stand", [{"connections": 1}, {"in_flight": 1}], indirect=True)
@@ -70,7 +70,7 @@ async def test_who_is_revoked_is_out(stand: Stand) -> None:
     async with posted(stand.bridge.port, LONG, **key(stand)) as answer:
         await anext(server_sent(answer))
         revoke_user(stand.file, "anna")
-        await stand.gate.look()
+        await stand.access.look()
         with pytest.raises(aiohttp.ClientError):
             await answer.read()
     assert (await ask(stand))[0] == 401
@@ -82,7 +82,7 @@ async def test_a_bridge_that_drains_answers_what_runs_and_nothing_new(stand: Sta
     async with posted(stand.bridge.port, running, **key(stand)) as answer:
         events = server_sent(answer)
         await anext(events)
-        stand.gate.drain()
+        stand.access.drain()
         async with posted(stand.bridge.port, asking(), **key(stand)) as refused:
             assert refused.status == 503
             assert refused.headers["Retry-After"] == "1"

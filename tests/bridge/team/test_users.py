@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.tables import each
 from tui.bridge.team.limits import Limits
-from tui.bridge.team.users_file import Roster, add_user, hash_of, read_users, revoke_user
+from tui.bridge.team.users_file import UsersFile, add_user, hash_of, read_users, revoke_user
 from tui.errors import FileRefused, UsageError
 
 
@@ -89,14 +89,14 @@ def test_no_file_and_no_folder_are_told(file: Path) -> None:
 
 def test_a_file_that_anybody_may_change_names_nobody(file: Path) -> None:
     add_user(file, "anna", Limits())
-    roster = Roster(file)
+    users_file = UsersFile(file)
     file.chmod(0o644)
     assert read_users(file)
     file.chmod(0o646)
     with pytest.raises(UsageError, match=r"anybody on this machine may change .*: chmod 600"):
         read_users(file)
-    assert roster.look()
-    assert "chmod 600" in roster.wrong
+    assert users_file.look()
+    assert "chmod 600" in users_file.wrong
 
 
 def test_many_at_once_lose_nobody(file: Path) -> None:
@@ -110,70 +110,70 @@ def test_many_at_once_lose_nobody(file: Path) -> None:
 class TestRoster:
     def test_it_follows_the_file(self, file: Path) -> None:
         anna = add_user(file, "anna", Limits()).encode()
-        roster = Roster(file)
-        guest = roster.find(anna)
+        users_file = UsersFile(file)
+        guest = users_file.find(anna)
         assert guest is not None
         assert guest.name == "anna"
-        assert not roster.look()
+        assert not users_file.look()
         bob = add_user(file, "bob", Limits()).encode()
-        assert roster.find(bob) is None
-        assert roster.look()
-        assert roster.find(bob) is not None
+        assert users_file.find(bob) is None
+        assert users_file.look()
+        assert users_file.find(bob) is not None
         revoke_user(file, "anna")
-        assert roster.look()
-        assert roster.find(anna) is None
-        assert not roster.knows(guest)
+        assert users_file.look()
+        assert users_file.find(anna) is None
+        assert not users_file.knows(guest)
 
     def test_who_is_added_again_has_another_token(self, file: Path) -> None:
         former = add_user(file, "anna", Limits()).encode()
-        roster = Roster(file)
-        guest = roster.find(former)
+        users_file = UsersFile(file)
+        guest = users_file.find(former)
         assert guest is not None
         revoke_user(file, "anna")
         add_user(file, "anna", Limits())
-        assert roster.look()
-        assert not roster.knows(guest)
+        assert users_file.look()
+        assert not users_file.knows(guest)
 
     def test_half_a_file_leaves_all_as_it_was(self, file: Path) -> None:
         anna = add_user(file, "anna", Limits()).encode()
-        roster = Roster(file)
+        users_file = UsersFile(file)
         whole = file.read_bytes()
         file.write_bytes(whole[:40])
-        assert roster.look()
-        assert roster.find(anna) is not None
-        assert "is no file of users" in roster.wrong
-        assert not roster.look()
+        assert users_file.look()
+        assert users_file.find(anna) is not None
+        assert "is no file of users" in users_file.wrong
+        assert not users_file.look()
         file.write_bytes(whole)
-        assert roster.look()
-        assert roster.wrong == ""
+        assert users_file.look()
+        assert users_file.wrong == ""
 
     def test_a_file_that_is_gone_names_nobody(self, file: Path) -> None:
         anna = add_user(file, "anna", Limits()).encode()
-        roster = Roster(file)
+        users_file = UsersFile(file)
         file.unlink()
-        assert roster.look()
-        assert roster.find(anna) is None
+        assert users_file.look()
+        assert users_file.find(anna) is None
 
     def test_a_change_within_one_tick_of_the_clock_is_seen(self, file: Path) -> None:
         add_user(file, "anna", Limits())
-        roster, before = Roster(file), file.stat()
+        users_file, before = UsersFile(file), file.stat()
         revoke_user(file, "anna")
         add_user(file, "anna", Limits())
         os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
         assert file.stat().st_size == before.st_size
-        assert roster.look()
+        assert users_file.look()
 
     def test_nobody_comes_in_without_a_token(self, file: Path) -> None:
         add_user(file, "anna", Limits())
-        roster = Roster(file)
+        users_file = UsersFile(file)
         for token in (b"", b"duetto_", b"\xff", b"x" * 10_000):
-            assert roster.find(token) is None
+            assert users_file.find(token) is None
 
     def test_a_pipe_in_its_place_is_not_waited_for(self, file: Path) -> None:
         token = add_user(file, "anna", Limits())
-        roster = Roster(file)
+        users_file = UsersFile(file)
         file.unlink()
         os.mkfifo(file)
-        assert roster.look()
-        assert "is no file of users" in roster.wrong
-        assert roster.find(token.encode()) is not None
+        assert users_file.look()
+        assert "is no file of users" in users_file.wrong
+        assert users_file.find(token.encode()) is not None

@@ -187,4 +187,4 @@ class Unusable(Broken):
 
 
 class Steered(Exception):
-    """Raised by `Telling.item_done`: the client has added input, this item was the last one."""
+    """From `ResponseWriter.item_done`: the client has added input, this item was the last one."""

@@ -11,7 +11,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Target, Unusable
-from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.providers.catalogue import Knowledge
 from tui.bridge.time_slices import Share, aside, in_turns, others
 from tui.bridge.upstream.client import MOST_REFUSAL_BYTES, Upstream
@@ -78,7 +78,7 @@ class Language(Protocol):
     def request(self, asked: Asked, target: Target) -> tuple[Address, bytes]:
         """The URL, all headers, and the body of a POST. Raises Refused: it cannot be asked."""
 
-    def reader(self, asked: Asked, target: Target, telling: Telling) -> Reader:
+    def reader(self, asked: Asked, target: Target, writer: ResponseWriter) -> Reader:
         """Who reads the answer."""
 
 
@@ -92,11 +92,11 @@ class HttpEndpoint:
         self._host = urlsplit(target.address.url).hostname or ""
         self._models = Knowledge(target, upstream)
 
-    async def answer(self, asked: Asked, telling: Telling) -> None:
+    async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """See `Endpoint`."""
-        asked = await self._models.prepared(asked, telling)
+        asked = await self._models.prepared(asked, writer)
         try:
-            await self._asked(asked, telling)
+            await self._asked(asked, writer)
         except Refused as error:
             raise await self._models.explained(error, asked.model) from error
         except EndpointError as error:
@@ -107,15 +107,15 @@ class HttpEndpoint:
             kind = Unusable if error.flooded else Broken
             raise kind(str(error), unreached=error.unreached) from error
 
-    async def _asked(self, asked: Asked, telling: Telling) -> None:
+    async def _asked(self, asked: Asked, writer: ResponseWriter) -> None:
         def made() -> tuple[tuple[Address, bytes], Reader]:
             request = self._language.request(asked, self._target)
-            return request, self._language.reader(asked, self._target, telling)
+            return request, self._language.reader(asked, self._target, writer)
 
-        (address, body), reader = await aside(asked, made, telling.reckon)
+        (address, body), reader = await aside(asked, made, writer.reckon)
         async with self._upstream.post(address, body) as response:
             if 200 <= response.status < 300:
-                await self._read(response, telling, reader)
+                await self._read(response, writer, reader)
             else:
                 await self._refuse(response, reader)
 
@@ -134,7 +134,7 @@ class HttpEndpoint:
         """See `Endpoint`: the connections are the upstream's."""
         await self._models.close()
 
-    async def _read(self, response: Answer, telling: Telling, reader: Reader) -> None:
+    async def _read(self, response: Answer, writer: ResponseWriter, reader: Reader) -> None:
         """What it is, its first bytes say: headers are wrong as often as not."""
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         begun = b"<" if kind == "text/html" else await self._begun(response)
@@ -142,13 +142,13 @@ class HttpEndpoint:
             words = f"{self._host} answered with a web page: is the url that of an endpoint?"
             raise Refused(400, "not_an_endpoint", words)
         if limits := left(response.headers, time.time()):
-            telling.note(duetto_rate_limits=limits)
+            writer.note(duetto_rate_limits=limits)
         named_json = kind == "application/json" or kind.endswith("+json")
         if begun[:1] in (b"{", b"[") or (named_json and not _is_field(begun)):
             body = Message("", await _body(response, begun, MAX_MESSAGE_BYTES))
             reader.hear_whole(await in_turns(read_in_steps(body, mend=reader.mends)))
         else:
-            await self._stream(response, telling, reader, begun)
+            await self._stream(response, writer, reader, begun)
 
     async def _begun(self, response: Answer) -> bytes:
         """The first bytes that are not blank: servers send empty lines while they work."""
@@ -160,34 +160,34 @@ class HttpEndpoint:
         return b""
 
     async def _stream(
-        self, response: Answer, telling: Telling, reader: Reader, chunk: bytes
+        self, response: Answer, writer: ResponseWriter, reader: Reader, chunk: bytes
     ) -> None:
         """Events as they come, until the response or the stream is over."""
-        heard = _Heard(self._host, telling, reader)
+        heard = _Heard(self._host, writer, reader)
         until_s: float | None = None
         told, patient_s = -1, 0.0
         while chunk:
             heard.begin(chunk)
             await heard.goes_on()
-            if telling.flushed() and not heard.ending:
+            if writer.flushed() and not heard.ending:
                 await response.follow(heard.take)
                 await heard.goes_on()
-            await telling.flush()
-            if telling.told == told:
+            await writer.flush()
+            if writer.told == told:
                 self._check_patience(patient_s)
             else:
-                told, now_s = telling.told, asyncio.get_running_loop().time()
+                told, now_s = writer.told, asyncio.get_running_loop().time()
                 patient_s = now_s + MOST_WAIT_S
                 # Some say how it ended with each piece: it has ended when nothing more is said.
                 until_s = now_s + _COUNT_S if heard.settled else until_s
-            if heard.over or telling.done:
+            if heard.over or writer.done:
                 reader.cut(self._host, marked=heard.over)
                 await _drain(response)
                 return
             chunk = await _more(response, until_s)
         heard.end()
         await heard.goes_on()
-        await telling.flush()  # how it ended is judged by what was told
+        await writer.flush()  # how it ended is judged by what was told
         reader.cut(self._host, marked=heard.over)
 
     def _check_patience(self, until_s: float) -> None:
@@ -217,8 +217,8 @@ def _is_field(begun: bytes) -> bool:
 class _Heard:
     """What was heard of a stream of events."""
 
-    def __init__(self, host: str, telling: Telling, reader: Reader) -> None:
-        self._host, self._telling, self._reader = host, telling, reader
+    def __init__(self, host: str, writer: ResponseWriter, reader: Reader) -> None:
+        self._host, self._writer, self._reader = host, writer, reader
         self._parser = SseParser()
         self._size_bytes = 0
         self._told = -1
@@ -236,7 +236,7 @@ class _Heard:
     @property
     def ending(self) -> bool:
         """Little more is waited for."""
-        return self.over or self._telling.done or self.settled
+        return self.over or self._writer.done or self.settled
 
     def begin(self, chunk: bytes) -> None:
         """Take a piece; `goes_on` tells of it. Raises Broken: there is no end to them."""
@@ -258,8 +258,8 @@ class _Heard:
         if self._error is not None:
             raise self._error
         for is_due in self._steps:
-            if is_due or self._telling.paced:
-                await self._telling.flush()
+            if is_due or self._writer.paced:
+                await self._writer.flush()
             if is_due:
                 await others()
 
@@ -272,8 +272,8 @@ class _Heard:
             self.begin(chunk)
             if any(self._steps):
                 return False
-            told, self._told = self._told, self._telling.told
-            return self._telling.flushed() and self._told != told and not self.ending
+            told, self._told = self._told, self._writer.told
+            return self._writer.flushed() and self._told != told and not self.ending
         except Exception as error:
             self._error = error
             return False

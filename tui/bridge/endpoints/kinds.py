@@ -20,15 +20,15 @@ from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Steere
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from tui.bridge.endpoints.response_writer import Telling
+    from tui.bridge.endpoints.response_writer import ResponseWriter
     from tui.bridge.upstream.client import Upstream
 
 
 class Endpoint(Protocol):
     """One endpoint of any kind; made once, asked by all connections."""
 
-    async def answer(self, asked: Asked, telling: Telling) -> None:
-        """Ask, tell what comes while it comes, and end with `Telling.finish` or `conclude`.
+    async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
+        """Ask, tell what comes while it comes, and end with `ResponseWriter.finish` or `conclude`.
 
         Cancelled when the client interrupts or is gone: what the provider works on for this
         request has to stop then, within 10 ms, and nothing else.
@@ -36,7 +36,7 @@ class Endpoint(Protocol):
         Raises:
             Refused: nothing of an answer was told.
             Broken: the connection failed, or ended before the answer did.
-            Steered: from `Telling.item_done`; it is let through.
+            Steered: from `ResponseWriter.item_done`; it is let through.
         """
 
     async def warm(self) -> None:
@@ -101,10 +101,10 @@ class Guarded:
         self._endpoint = endpoint
         self._whose = whose
 
-    async def answer(self, asked: Asked, telling: Telling) -> None:
+    async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """See `Endpoint`."""
         with _guarded(self._whose):
-            await self._endpoint.answer(asked, telling)
+            await self._endpoint.answer(asked, writer)
 
     async def warm(self) -> None:
         """See `Endpoint`."""
@@ -166,14 +166,14 @@ class AutoEndpoint:
             self._candidates.reverse()
         self._all = tuple(self._candidates)
 
-    async def answer(self, asked: Asked, telling: Telling) -> None:
+    async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """See `Endpoint`."""
         first: Refused | None = None
         for endpoint in list(self._candidates):
             try:
-                await endpoint.answer(asked, telling)
+                await endpoint.answer(asked, writer)
             except Refused as error:
-                if not _is_elsewhere(error) or telling.began:
+                if not _is_elsewhere(error) or writer.began:
                     self._settle(endpoint, error)
                     raise
                 first = first or error

@@ -28,7 +28,7 @@ _AHEAD_S = 0.05
 """What a provider was late with may come so much faster behind it."""
 
 
-class Pace:
+class TokenRate:
     """The rate of one run: what its request asked for, or the client's newer word."""
 
     def __init__(self, run: Run, asked_tokens_s: float = math.inf) -> None:
@@ -72,7 +72,7 @@ class Pace:
             await asyncio.sleep(min((tokens - self._credit) / rate, _LOOK_S))
 
 
-class _Held:
+class _HeldText:
     """A text that is told piece by piece; or, without a text, what is told behind one."""
 
     __slots__ = ("_at", "_tell", "_text")
@@ -91,12 +91,12 @@ class _Held:
         return functools.partial(self._tell, self._text[at : self._at])
 
 
-class Turns:
+class PacedOutput:
     """What is told of a run, in its order; words, and what follows them, in their time."""
 
-    def __init__(self, pace: Pace) -> None:
+    def __init__(self, pace: TokenRate) -> None:
         self.pace = pace
-        self._held: deque[_Held] = deque()
+        self._held: deque[_HeldText] = deque()
 
     @property
     def held(self) -> bool:
@@ -111,14 +111,14 @@ class Turns:
     def say(self, tell: Callable[[], object]) -> None:
         """Tell something now, or behind the words that are held."""
         if self._held:
-            self._held.append(_Held("", lambda _nothing: tell()))
+            self._held.append(_HeldText("", lambda _nothing: tell()))
         else:
             tell()
 
     def words(self, text: str, tell: Callable[[str], None]) -> None:
         """Tell a text, whole, or piece by piece as `release` lets it go."""
         if self.waiting:
-            self._held.append(_Held(text, tell))
+            self._held.append(_HeldText(text, tell))
         else:
             tell(text)
 
@@ -153,7 +153,7 @@ _OF_ANSWER = frozenset({"item", "item_id", "output_index"})
 """Fields of the events that tell of an item."""
 
 
-class Telling:
+class ResponseWriter:
     """One run. What fails raises; what ends well ends the run.
 
     While the run has a limit of tokens a second, its words and what follows them are held, and
@@ -164,7 +164,7 @@ class Telling:
         self,
         run: Run,
         flush: Callable[[], Awaitable[None]],
-        pace: Pace | None = None,
+        pace: TokenRate | None = None,
         mask: Mask | None = None,
     ) -> None:
         """``flush`` writes what was told, and waits while the client does not read.
@@ -176,7 +176,7 @@ class Telling:
         self._mask = mask or Mask()
         self._written: Awaitable[None] | None = None
         """What `flushed` has not waited for."""
-        self._turns = Turns(pace or Pace(run))
+        self._paced = PacedOutput(pace or TokenRate(run))
         self.began = False
         """Something of the answer was told: from here on nobody else is asked."""
         self._next = run.next_index
@@ -266,20 +266,20 @@ class Telling:
         self.told += 1
         index = self._next
         self._next += 1
-        self._turns.say(functools.partial(self._run.item_added, dict(item)))
+        self._paced.say(functools.partial(self._run.item_added, dict(item)))
         return index
 
     @property
     def paced(self) -> bool:
         """There is a limit now, or words are held: `flush` is wanted behind each event."""
-        return self._turns.waiting
+        return self._paced.waiting
 
     def flushed(self) -> bool:
         """Write what was told, now; False: `flush` is to be awaited, it may have to wait.
 
         Raises Broken: there is no end to it.
         """
-        if self._turns.waiting:
+        if self._paced.waiting:
             return False
         _look_for_end(self._run)
         written = self._write()
@@ -297,25 +297,25 @@ class Telling:
         written, self._written = self._written, None
         if written is not None:
             await written
-        await self._turns.release(self._write)
+        await self._paced.release(self._write)
         _look_for_end(self._run)
 
     def drop(self) -> None:
         """What is held is told to nobody."""
-        self._turns.drop()
+        self._paced.drop()
 
     def delta(self, index: int, text: str, family: str = "") -> None:
         """See `Run.delta`."""
         self.told += 1
         self._chars += len(text)
-        if self._turns.waiting:
-            self._turns.words(text, lambda piece: self._run.delta(index, piece, family))
+        if self._paced.waiting:
+            self._paced.words(text, lambda piece: self._run.delta(index, piece, family))
         else:
             self._run.delta(index, text, family)
 
     def part(self, index: int) -> None:
         """See `Run.part`."""
-        self._turns.say(functools.partial(self._run.part, index))
+        self._paced.say(functools.partial(self._run.part, index))
 
     def item_done(self, index: int, item: dict[str, Any] | None = None) -> None:
         """See `Run.item_done`. Raises Steered: this was the last item."""
@@ -324,7 +324,7 @@ class Telling:
             self._run.item_done(index, item)
             self._look()
 
-        self._turns.say(tell)
+        self._paced.say(tell)
 
     def pass_on(self, event: dict[str, Any]) -> None:
         """See `Run.pass_on`. Raises Steered: this was the last item.
@@ -343,8 +343,8 @@ class Telling:
         if isinstance(index, int):
             self._next = max(self._next, index + 1)
         self._chars += len(delta) if isinstance(delta, str) else 0
-        if isinstance(delta, str) and self._turns.waiting:
-            self._turns.words(delta, lambda piece: self._run.pass_on({**event, "delta": piece}))
+        if isinstance(delta, str) and self._paced.waiting:
+            self._paced.words(delta, lambda piece: self._run.pass_on({**event, "delta": piece}))
             return
 
         def tell() -> None:
@@ -352,7 +352,7 @@ class Telling:
             if event.get("type") == "response.output_item.done":
                 self._look()
 
-        self._turns.say(tell)
+        self._paced.say(tell)
 
     def finish(self, status: FinishStatus = "completed", reason: str | None = None) -> None:
         """End the response; ``reason`` is that of an incomplete one.
@@ -360,7 +360,7 @@ class Telling:
         Raises Broken: there was no end to it.
         """
         _look_for_end(self._run)
-        self._turns.say(lambda: self._run.finish(status, self.usage, reason))
+        self._paced.say(lambda: self._run.finish(status, self.usage, reason))
 
     def finish_steered(self) -> None:
         """End a response that was cut for the client's new input."""
@@ -384,7 +384,7 @@ class Telling:
             for key in TOLD_BY_OTHERS
             if not is_long(value := response.get(key), *_MOST_ASIDE)
         }
-        self._turns.say(functools.partial(self._run.conclude, status, told))
+        self._paced.say(functools.partial(self._run.conclude, status, told))
 
     def refuse(self, status: int, code: str, message: str, *more: Any) -> None:
         """Raises Refused; ``more``: see `Run.refuse`."""

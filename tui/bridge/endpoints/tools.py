@@ -132,7 +132,7 @@ class Call:
 
     def __init__(self, item: dict[str, Any]) -> None:
         self.item = item
-        """For `Telling.item_added`."""
+        """For `ResponseWriter.item_added`."""
         self.sound = True
         """Its arguments were JSON; known at the end."""
         self._input = InputReader() if item["type"] == "custom_tool_call" else None

@@ -13,7 +13,7 @@ from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Target
 from tui.bridge.endpoints.kinds import Endpoint
 
 if TYPE_CHECKING:
-    from tui.bridge.endpoints.response_writer import Telling
+    from tui.bridge.endpoints.response_writer import ResponseWriter
     from tui.bridge.providers.discovery import Discovery, Fetcher
 
 
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class Served(Protocol):
-    """The endpoints of a bridge (`bridge.routes.Endpoints`)."""
+    """The endpoints of a bridge (`bridge.routing.Endpoints`)."""
 
     @property
     def targets(self) -> Mapping[str, Target]:
@@ -142,7 +142,7 @@ class Knowledge:
         """The models that it serves. Raises Refused, Broken: it gives no list."""
         return await self._discovery().models()
 
-    async def prepared(self, asked: Asked, telling: Telling) -> Asked:
+    async def prepared(self, asked: Asked, writer: ResponseWriter) -> Asked:
         """The request as it is sent; the model's window is told to the client.
 
         Raises Refused: it does not fit.
@@ -151,9 +151,9 @@ class Knowledge:
 
         ready = await prepared(asked, self._discovery())
         if ready.facts.context_window is not None:
-            telling.note(**{WINDOW: str(ready.facts.context_window)})
+            writer.note(**{WINDOW: str(ready.facts.context_window)})
         elif self._target.spec.provider and (self._looking is None or self._looking.done()):
-            self._looking = asyncio.create_task(self._look(asked.model, telling))
+            self._looking = asyncio.create_task(self._look(asked.model, writer))
         return ready
 
     async def explained(self, error: Refused, model: str) -> Refused:
@@ -181,15 +181,15 @@ class Knowledge:
             self._looking.cancel()
             await asyncio.gather(self._looking, return_exceptions=True)
 
-    async def _look(self, model: str, telling: Telling) -> None:
+    async def _look(self, model: str, writer: ResponseWriter) -> None:
         """Of a known provider: ask, beside the answer, how large the window is."""
         try:
             await self._discovery().loaded(model)
         except (Refused, Broken):
             return
         window = self._target.facts(model).context_window
-        if window is not None and not telling.done:
-            telling.note(**{WINDOW: str(window)})
+        if window is not None and not writer.done:
+            writer.note(**{WINDOW: str(window)})
 
     def _discovery(self) -> Discovery:
         """Who asks. Raises Refused: its address is none."""

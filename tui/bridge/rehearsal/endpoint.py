@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tui.bridge.endpoints.base import Asked, ModelFacts, Refused, Target
-from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.rehearsal.answers import DEFAULT_MISTAKES, DEFAULT_SEED, Manner, answer
-from tui.bridge.rehearsal.player import Pace, Player
-from tui.bridge.routing import Leg
+from tui.bridge.rehearsal.player import Player, PlaySpeed
+from tui.bridge.routing import Candidate
 from tui.bridge.time_slices import aside
 from tui.core.wire.json_writing import is_long, size_of
 
@@ -46,7 +46,7 @@ class Rehearsal:
     any_model: bool = False
     """Every other name is taken for the deep model: a client may choose its manners by the name."""
 
-    def cast(self, request: Mapping[str, Any]) -> tuple[Manner, Pace]:
+    def cast(self, request: Mapping[str, Any]) -> tuple[Manner, PlaySpeed]:
         """The manner and the pace that a request asks for.
 
         Raises:
@@ -73,7 +73,7 @@ class Rehearsal:
         reasoning = request.get("reasoning")
         effort = reasoning.get("effort") if isinstance(reasoning, dict) else None
         manner = Manner(deep, self.seed, self.mistakes, str(effort or ""))
-        return manner, Pace(tokens_s, self.deep_ttft_s if deep else self.fast_ttft_s)
+        return manner, PlaySpeed(tokens_s, self.deep_ttft_s if deep else self.fast_ttft_s)
 
 
 def rate_of(value: object, param: str) -> float:
@@ -98,7 +98,7 @@ class RehearsalEndpoint:
     def __init__(self, rehearsal: Rehearsal) -> None:
         self._rehearsal = rehearsal
 
-    async def answer(self, asked: Asked, telling: Telling) -> None:
+    async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """Play one run at its rate."""
         try:
             manner, pace = self._rehearsal.cast(asked.request)
@@ -113,11 +113,11 @@ class RehearsalEndpoint:
             if wait_s > 0:
                 await asyncio.sleep(wait_s)
             try:
-                player.play(telling, time.monotonic(), held=telling.paced)
+                player.play(writer, time.monotonic(), held=writer.paced)
             finally:
-                telling.used(player.usage(*tokens))
-            await telling.flush()
-        telling.finish()
+                writer.used(player.usage(*tokens))
+            await writer.flush()
+        writer.finish()
 
     async def warm(self) -> None:
         """See `Endpoint`: it is here."""
@@ -136,16 +136,16 @@ def rehearsal_endpoint(_target: Target, _upstream: object) -> RehearsalEndpoint:
 
 
 class RehearsalRoute:
-    """See `routes.Route`: the rehearsal answers everything."""
+    """See `routing.Route`: the rehearsal answers everything."""
 
     def __init__(self, rehearsal: Rehearsal) -> None:
         self._endpoint = RehearsalEndpoint(rehearsal)
 
-    async def legs(
+    async def candidates(
         self, request: Mapping[str, Any], items: Sequence[dict[str, Any]]
-    ) -> Sequence[Leg]:
+    ) -> Sequence[Candidate]:
         """See `Route`."""
-        return [Leg(self._endpoint, Asked(str(request.get("model") or ""), request, items))]
+        return [Candidate(self._endpoint, Asked(str(request.get("model") or ""), request, items))]
 
 
 def input_tokens(request: Mapping[str, Any], items: list[dict[str, Any]]) -> tuple[int, int]:

@@ -84,7 +84,7 @@ class Sink(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class PlaySpeed:
     """How fast a model is."""
 
     tokens_s: float
@@ -103,7 +103,7 @@ def token_sizes(random: Random) -> Iterator[int]:
 class Player:
     """One answer on its way."""
 
-    def __init__(self, beats: Sequence[Beat], pace: Pace, *, seed: int, now: float) -> None:
+    def __init__(self, beats: Sequence[Beat], pace: PlaySpeed, *, seed: int, now: float) -> None:
         """``now`` is the moment of the request, in seconds of the owner's clock."""
         self._beats = [beat for beat in beats if beat.text]
         self._pace = pace

@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 
 from websockets.http11 import Request, Response
 
-from tui.bridge.access import as_bytes, bearer, page, refused, respond, unauthorized
-from tui.bridge.client_connection import Part, Performer, Stage
-from tui.bridge.client_transport import Connection
+from tui.bridge.access import as_bytes, bearer, json_response, plain_response, refused, unauthorized
+from tui.bridge.client_connection import ClientConnection, Responder, RunJob
+from tui.bridge.client_transport import ClientTransport
 from tui.bridge.endpoints.response_writer import CHARS_PER_TOKEN, estimated_input
-from tui.bridge.team.access_log import Journal
-from tui.bridge.team.limits import Limits, Window, whole_seconds
-from tui.bridge.team.metrics import Account, Metrics, tokens_of
-from tui.bridge.team.users_file import Guest, Roster
+from tui.bridge.team.access_log import AccessLog
+from tui.bridge.team.limits import Limits, RateWindow, whole_seconds
+from tui.bridge.team.metrics import Metrics, ResponseRecord, tokens_of
+from tui.bridge.team.users_file import TeamUser, UsersFile
 from tui.core.wire.address import is_loopback
 from tui.core.wire.rate_limits import pause_header
 from tui.core.wire.server.responses import StoredResponses
@@ -39,7 +39,7 @@ _RATE = re.compile(r"@\d+(\.\d+)?$")
 _NAME = re.compile(r"[\w.:/@+-]{0,128}")
 
 
-class Refusal(NamedTuple):
+class LimitRefusal(NamedTuple):
     """Why a response may not begin now."""
 
     status: int
@@ -48,18 +48,18 @@ class Refusal(NamedTuple):
     pause_s: int | None = None
 
 
-class Quota:
+class UserQuota:
     """What one user has taken, over all connections."""
 
     def __init__(self) -> None:
         self.limits = Limits()
         self.shelf = StoredResponses()
-        self.visits: set[Visit] = set()
+        self.connections: set[TeamConnection] = set()
         self.in_flight = 0
-        self._requests = Window()
-        self._tokens = Window()
+        self._requests = RateWindow()
+        self._tokens = RateWindow()
 
-    def refusal(self, now_s: float) -> Refusal | None:
+    def refusal(self, now_s: float) -> LimitRefusal | None:
         """Why nothing more may begin; None: it may, and is counted."""
         limits = self.limits
         if limits.in_flight is not None and self.in_flight >= limits.in_flight:
@@ -82,32 +82,34 @@ class Quota:
             self._tokens.take(tokens, now_s)
 
 
-class Visit:
-    """See `admission.Visit`."""
+class TeamConnection:
+    """See `access.TeamConnection`."""
 
-    def __init__(self, gate: Gate, guest: Guest, quota: Quota, connection: Connection) -> None:
-        self.guest = guest
+    def __init__(
+        self, access: TeamAccess, user: TeamUser, quota: UserQuota, connection: ClientTransport
+    ) -> None:
+        self.user = user
         self.quota = quota
         self.responses = 0
-        self._gate = gate
+        self._access = access
         self._connection = connection
-        self._stage: Stage | None = None
+        self._client: ClientConnection | None = None
         self._ending: asyncio.Task[None] | None = None
 
     @property
     def shelf(self) -> StoredResponses:
-        """See `admission.Visit`."""
+        """See `access.TeamConnection`."""
         return self.quota.shelf
 
-    def attended(self, performer: Performer) -> Performer:
-        """See `admission.Visit`."""
-        return _Attended(performer, self)
+    def guarded(self, responder: Responder) -> Responder:
+        """See `access.TeamConnection`."""
+        return _LimitedResponder(responder, self)
 
-    def staged(self, stage: Stage) -> None:
-        """See `admission.Visit`."""
-        self._stage = stage
-        if self._gate.draining:
-            stage.leave()
+    def attached(self, client: ClientConnection) -> None:
+        """See `access.TeamConnection`."""
+        self._client = client
+        if self._access.draining:
+            client.leave()
 
     def leave(self) -> None:
         """End when nothing runs any more.
@@ -115,8 +117,8 @@ class Visit:
         What is asked meanwhile beside a running response is answered: any word that sends the
         client elsewhere would cost it that response.
         """
-        if self._stage is not None:
-            self._stage.leave()
+        if self._client is not None:
+            self._client.leave()
 
     def end(self, code: int, reason: str) -> None:
         """End now, whatever runs, and whether the client answers or not."""
@@ -129,49 +131,49 @@ class Visit:
                 await self._connection.close(code, reason)
         self._connection.abort()
 
-    def begin(self, run: Run) -> Refusal | None:
+    def begin(self, run: Run) -> LimitRefusal | None:
         """Whether a response may begin; None: it may."""
         refusal = self.quota.refusal(time.monotonic())
         if refusal is not None:
-            self._gate.turned_away(refusal.code, user=self.guest.name, status=refusal.status)
+            self._access.turned_away(refusal.code, user=self.user.name, status=refusal.status)
         return refusal
 
     def ended(self, run: Run, began_s: float, worded_s: float | None) -> None:
         """Keep account of a response that is over."""
         now_s = time.monotonic()
-        account = self._gate.account_of(run, now_s - began_s, worded_s)
-        self.quota.used(account.tokens.get("input", 0) + account.tokens.get("output", 0), now_s)
-        self._gate.count(self.guest.name, account)
+        record = self._access.record_of(run, now_s - began_s, worded_s)
+        self.quota.used(record.tokens.get("input", 0) + record.tokens.get("output", 0), now_s)
+        self._access.count(self.user.name, record)
 
 
-class _Attended:
-    """A performer with the user's limits before it and the account behind it."""
+class _LimitedResponder:
+    """A responder with the user's limits before it and the account behind it."""
 
-    def __init__(self, performer: Performer, visit: Visit) -> None:
-        self._performer = performer
-        self._visit = visit
+    def __init__(self, responder: Responder, admitted: TeamConnection) -> None:
+        self._responder = responder
+        self._admitted = admitted
 
     async def warm(self, request: Mapping[str, Any]) -> None:
-        """See `stage.Performer`."""
-        await self._performer.warm(request)
+        """See `client.Responder`."""
+        await self._responder.warm(request)
 
-    async def perform(self, part: Part) -> None:
-        """See `stage.Performer`."""
-        run, quota = part.run, self._visit.quota
-        refusal = self._visit.begin(run)
+    async def respond(self, job: RunJob) -> None:
+        """See `client.Responder`."""
+        run, quota = job.run, self._admitted.quota
+        refusal = self._admitted.begin(run)
         if refusal is not None:
             headers = pause_header(refusal.pause_s)
             run.refuse(refusal.status, refusal.code, refusal.words, None, headers)
             return
-        watch = _Watch(run, part.flush)
+        watch = _Watch(run, job.flush)
         quota.in_flight += 1
-        self._visit.responses += 1
+        self._admitted.responses += 1
         try:
-            await self._performer.perform(dataclasses.replace(part, flush=watch.flush))
+            await self._responder.respond(dataclasses.replace(job, flush=watch.flush))
         finally:
             quota.in_flight -= 1
             watch.look()
-            self._visit.ended(run, watch.began_s, watch.worded_s)
+            self._admitted.ended(run, watch.began_s, watch.worded_s)
 
 
 class _Watch:
@@ -194,20 +196,22 @@ class _Watch:
         return self._flush()
 
 
-def _too_much(words: str, pause_s: int) -> Refusal:
+def _too_much(words: str, pause_s: int) -> LimitRefusal:
     if not words.endswith("."):
         words += f": wait {pause_s} s."
-    return Refusal(429, "rate_limit_exceeded", words, pause_s)
+    return LimitRefusal(429, "rate_limit_exceeded", words, pause_s)
 
 
-def account_of(run: Run, where: tuple[str, str, str], times: tuple[float, float | None]) -> Account:
+def record_of(
+    run: Run, where: tuple[str, str, str], times: tuple[float, float | None]
+) -> ResponseRecord:
     """A run that is over; ``where``: endpoint, kind, provider; ``times``: whole, and TTFT.
 
     Of one whose client left nobody told the tokens, and leaving must not make them free.
     """
     ending = run.ending or {"status": "abandoned", "usage": _estimated(run)}
     model = run.served.get("model") or _RATE.sub("", str(run.request.get("model") or ""))
-    return Account(
+    return ResponseRecord(
         *where,
         _name(str(model)),
         ending["status"],
@@ -235,11 +239,11 @@ _ADDRESS = re.compile(r"[0-9A-Fa-f.:\[\]]{2,64}")
 _FORWARDED = ("Forwarded", "X-Forwarded-For", "Via", "X-Real-IP")
 
 
-class Gate:
-    """See `admission.Admission`."""
+class TeamAccess:
+    """See `access.AccessControl`."""
 
     def __init__(
-        self, roster: Roster, journal: Journal, defaults: Limits, *, fronted: bool = False
+        self, users_file: UsersFile, log: AccessLog, defaults: Limits, *, fronted: bool = False
     ) -> None:
         """``defaults``: limits of users who have none of their own.
 
@@ -251,83 +255,83 @@ class Gate:
         """Names kinds and providers in figures and log."""
         self.certificate_ends: Callable[[], float] = float
         """When the certificate is over, in Unix seconds; 0: there is none."""
-        self._roster = roster
-        self._journal = journal
+        self._users = users_file
+        self._log = log
         self._defaults = defaults
         self._fronted = fronted
-        self._quotas: dict[str, Quota] = {}
+        self._quotas: dict[str, UserQuota] = {}
         """By user."""
         self._empty = asyncio.Event()
         self._empty.set()
 
     @property
-    def visits(self) -> list[Visit]:
+    def connections(self) -> list[TeamConnection]:
         """The connections that are open."""
-        return [visit for quota in self._quotas.values() for visit in quota.visits]
+        return [admitted for quota in self._quotas.values() for admitted in quota.connections]
 
     async def page(self, peer: str, request: Request) -> Response | None:
-        """See `admission.Admission`: whether it is well, and its figures."""
+        """See `access.AccessControl`: whether it is well, and its figures."""
         path = request.path.partition("?")[0]
         if path == HEALTH_PATH:
             ill = http.HTTPStatus.SERVICE_UNAVAILABLE
             status = ill if self.draining else http.HTTPStatus.OK
-            return respond(status, {"status": "draining" if self.draining else "ok"})
+            return json_response(status, {"status": "draining" if self.draining else "ok"})
         if path != METRICS_PATH:
             return None
-        if not self._is_near(peer, request) and self._guest(request) is None:
+        if not self._is_near(peer, request) and self._user(request) is None:
             return self._stranger(peer, request)
         data, content_type = await asyncio.to_thread(_exposed, self.metrics, self._gauges())
-        return page(http.HTTPStatus.OK, data, content_type)
+        return plain_response(http.HTTPStatus.OK, data, content_type)
 
     def refusal(self, peer: str, request: Request) -> Response | None:
-        """See `admission.Admission`."""
-        guest = self._guest(request)
-        if guest is None:
+        """See `access.AccessControl`."""
+        user = self._user(request)
+        if user is None:
             return self._stranger(peer, request)
         if self.draining:
             words = "This bridge is restarting: dial again."
             return self._busy(http.HTTPStatus.SERVICE_UNAVAILABLE, "draining", words)
-        quota = self._quota(guest)
+        quota = self._quota(user)
         connects = request.method == "POST" or request.headers.get_all("Upgrade")
         most = quota.limits.connections if connects else None
-        if most is not None and len(quota.visits) >= most:
-            self.turned_away("connections", user=guest.name, status=429)
+        if most is not None and len(quota.connections) >= most:
+            self.turned_away("connections", user=user.name, status=429)
             words = f"You have {most} connections open, as many as you may: close one."
             return self._busy(http.HTTPStatus.TOO_MANY_REQUESTS, "rate_limit_exceeded", words)
         return None
 
     @contextlib.contextmanager
-    def visit(self, connection: Connection) -> Iterator[Visit]:
-        """See `admission.Admission`."""
-        guest = self._guest(connection.request)
+    def admit(self, connection: ClientTransport) -> Iterator[TeamConnection]:
+        """See `access.AccessControl`."""
+        user = self._user(connection.request)
         # who was revoked while the upgrade was under way is sent off like all others
-        known = guest or Guest("", "", Limits())
+        known = user or TeamUser("", "", Limits())
         quota = self._quota(known)
-        visit = Visit(self, known, quota, connection)
+        admitted = TeamConnection(self, known, quota, connection)
         began_s = asyncio.get_running_loop().time()
-        quota.visits.add(visit)
+        quota.connections.add(admitted)
         self._empty.clear()
         self.metrics.connections += 1
         where = self._peer(connection.peer, connection.request)
-        self._journal.note("connected", user=known.name, peer=where)
-        if guest is None:
-            visit.end(1008, "This token was revoked")
+        self._log.note("connected", user=known.name, peer=where)
+        if user is None:
+            admitted.end(1008, "This token was revoked")
         try:
-            yield visit
+            yield admitted
         finally:
-            quota.visits.discard(visit)
-            if not self.visits:
+            quota.connections.discard(admitted)
+            if not self.connections:
                 self._empty.set()
             took_s = asyncio.get_running_loop().time() - began_s
-            said = {"responses": visit.responses, "seconds": took_s}
-            self._journal.note("disconnected", user=known.name, **said)
+            said = {"responses": admitted.responses, "seconds": took_s}
+            self._log.note("disconnected", user=known.name, **said)
 
     def drain(self) -> None:
         """Let nobody in; connections end when nothing runs on them any more."""
         self.draining = True
-        self._journal.note("draining", connections=len(self.visits))
-        for visit in self.visits:
-            visit.leave()
+        self._log.note("draining", connections=len(self.connections))
+        for admitted in self.connections:
+            admitted.leave()
 
     async def emptied(self) -> None:
         """Wait until nobody is connected any more."""
@@ -341,55 +345,55 @@ class Gate:
 
     async def look(self) -> None:
         """Read the users again if they have changed; who is revoked is out."""
-        if not await asyncio.to_thread(self._roster.look):
+        if not await asyncio.to_thread(self._users.look):
             return
-        self._journal.note("users_changed", users=len(self._roster), why=self._roster.wrong or None)
-        for visit in self.visits:
-            if not self._roster.knows(visit.guest):
-                visit.end(1008, "This token was revoked")
-                visit.quota.shelf = StoredResponses()  # the name may be given to somebody else
-        gone = [name for name, quota in self._quotas.items() if not quota.visits]
-        names = {guest.name: guest for guest in self._roster.guests()}
+        self._log.note("users_changed", users=len(self._users), why=self._users.wrong or None)
+        for admitted in self.connections:
+            if not self._users.knows(admitted.user):
+                admitted.end(1008, "This token was revoked")
+                admitted.quota.shelf = StoredResponses()  # the name may be given to somebody else
+        gone = [name for name, quota in self._quotas.items() if not quota.connections]
+        names = {user.name: user for user in self._users.users()}
         for name in gone:
             if name not in names:
                 del self._quotas[name]
         for name in self._quotas.keys() & names:
             self._quota(names[name])
 
-    def account_of(self, run: Run, seconds: float, worded_s: float | None) -> Account:
+    def record_of(self, run: Run, seconds: float, worded_s: float | None) -> ResponseRecord:
         """What is counted and logged of a response that is over."""
         told = run.served.get("metadata") or {}
         name = str(told.get("duetto_endpoint") or "")
         target = self.endpoints.targets.get(name) if self.endpoints is not None else None
         where = (name, target.spec.kind, target.spec.provider) if target else (name, "", "")
-        return account_of(run, where, (seconds, worded_s))
+        return record_of(run, where, (seconds, worded_s))
 
-    def count(self, user: str, account: Account) -> None:
+    def count(self, user: str, record: ResponseRecord) -> None:
         """Count and log a response."""
-        self.metrics.count(account)
-        self._journal.note(
+        self.metrics.count(record)
+        self._log.note(
             "response",
             user=user,
-            endpoint=account.endpoint or None,
-            model=account.model,
-            status=account.status,
-            code=account.code or None,
-            seconds=account.seconds,
-            ttft_s=account.ttft_s,
-            **{f"{name}_tokens": count for name, count in account.tokens.items()},
+            endpoint=record.endpoint or None,
+            model=record.model,
+            status=record.status,
+            code=record.code or None,
+            seconds=record.seconds,
+            ttft_s=record.ttft_s,
+            **{f"{name}_tokens": count for name, count in record.tokens.items()},
         )
 
     def turned_away(self, reason: str, **more: Any) -> None:
         """Count and log somebody or something that was not let in."""
         self.metrics.turned_away[reason] += 1
-        self._journal.note("turned_away", reason=reason, **more)
+        self._log.note("turned_away", reason=reason, **more)
 
-    def _guest(self, request: Request) -> Guest | None:
-        return self._roster.find(as_bytes(bearer(request)))
+    def _user(self, request: Request) -> TeamUser | None:
+        return self._users.find(as_bytes(bearer(request)))
 
-    def _quota(self, guest: Guest) -> Quota:
-        quota = self._quotas.setdefault(guest.name, Quota())
-        quota.limits = guest.limits.over(self._defaults)
+    def _quota(self, user: TeamUser) -> UserQuota:
+        quota = self._quotas.setdefault(user.name, UserQuota())
+        quota.limits = user.limits.over(self._defaults)
         return quota
 
     def _peer(self, peer: str, request: Request) -> str:
@@ -423,14 +427,14 @@ class Gate:
     def _gauges(self) -> dict[str, float]:
         quotas = self._quotas.values()
         return {
-            "connections": len(self.visits),
+            "connections": len(self.connections),
             "responses_in_flight": sum(quota.in_flight for quota in quotas),
-            "users": len(self._roster),
-            "users_connected": sum(bool(quota.visits) for quota in quotas),
+            "users": len(self._users),
+            "users_connected": sum(bool(quota.connections) for quota in quotas),
             "draining": self.draining,
-            "users_file_ok": not self._roster.wrong,
+            "users_file_ok": not self._users.wrong,
             "certificate_ends_seconds": self.certificate_ends(),
-            "log_lines_dropped": self._journal.dropped,
+            "log_lines_dropped": self._log.dropped,
         }
 
 

@@ -29,7 +29,7 @@ _MOST_WHY_CHARS = 1000
 _CLOSE_S = 2.0
 
 
-class Journal:
+class AccessLog:
     """Writes lines while it is open."""
 
     def __init__(self, file: Path | None = None) -> None:
@@ -40,7 +40,7 @@ class Journal:
         self._out = _opened(file)
         self._waiting: queue.Queue[bytes | None] = queue.Queue(MOST_WAITING)
         self._reopening = threading.Event()
-        self._writer = threading.Thread(target=self._write, daemon=True, name="journal")
+        self._writer = threading.Thread(target=self._write, daemon=True, name="access log")
         self._writer.start()
 
     def note(self, event: str, **fields: Any) -> None:
@@ -92,15 +92,15 @@ class Journal:
         self._out = anew
 
 
-class Errors(logging.Handler):
+class FaultHandler(logging.Handler):
     """Notes what goes wrong inside: what it was and where, without its words.
 
     The words of an exception may quote what a user or a provider said.
     """
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, log: AccessLog) -> None:
         super().__init__(logging.WARNING)
-        self._journal = journal
+        self._log = log
 
     def emit(self, record: logging.LogRecord) -> None:
         """See `logging.Handler`."""
@@ -111,10 +111,10 @@ class Errors(logging.Handler):
         where = getattr(record, "place", f"{record.name}:{record.lineno}")
         if trace is not None:
             where = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
-        # what our own bridge logs of a fault (`stage.log_without_words`)
+        # what our own bridge logs of a fault (`client.log_without_words`)
         kind, what = getattr(record, "kind", None), getattr(record, "what", None)
         told = {"error": type(error).__name__ if error is not None else kind, "what": what}
-        self._journal.note("fault", level=record.levelname.lower(), where=where, **told)
+        self._log.note("fault", level=record.levelname.lower(), where=where, **told)
 
 
 def _opened(file: Path | None) -> BinaryIO:

@@ -44,7 +44,7 @@ class _Grain:
     amount: int = 0
 
 
-class Window:
+class RateWindow:
     """How much was taken in the last minute, wherever that minute begins."""
 
     def __init__(self) -> None:

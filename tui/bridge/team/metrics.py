@@ -45,7 +45,7 @@ class Histogram:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class ResponseRecord:
     """One response that has ended, as it is counted and logged."""
 
     endpoint: str
@@ -81,22 +81,22 @@ class Metrics:
         """By endpoint, model."""
         self._labels: defaultdict[str, set[str]] = defaultdict(set)
 
-    def count(self, account: Account) -> None:
+    def count(self, record: ResponseRecord) -> None:
         """Count a response that has ended."""
         # a model that nobody answered for is a word of the client
-        answered = account.status not in ("refused", "abandoned")
-        model = self._bounded("model", account.model) if answered else ""
-        at = (account.endpoint, model)
-        self.responses[*at, account.status] += 1
-        for direction, tokens in account.tokens.items():
+        answered = record.status not in ("refused", "abandoned")
+        model = self._bounded("model", record.model) if answered else ""
+        at = (record.endpoint, model)
+        self.responses[*at, record.status] += 1
+        for direction, tokens in record.tokens.items():
             self.tokens[*at, direction] += tokens
-        if account.status in ("refused", "failed"):
-            code = self._bounded("code", account.code)
-            self.errors[account.endpoint, account.kind, account.provider, code] += 1
-        if account.ttft_s is not None:
-            self.ttft[at].observe(account.ttft_s)
+        if record.status in ("refused", "failed"):
+            code = self._bounded("code", record.code)
+            self.errors[record.endpoint, record.kind, record.provider, code] += 1
+        if record.ttft_s is not None:
+            self.ttft[at].observe(record.ttft_s)
         if answered:
-            self.durations[at].observe(account.seconds)
+            self.durations[at].observe(record.seconds)
 
     def _bounded(self, label: str, value: str) -> str:
         known = self._labels[label]

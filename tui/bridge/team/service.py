@@ -17,10 +17,10 @@ from tui.bridge.endpoints.base import Target
 from tui.bridge.endpoints.kinds import load
 from tui.bridge.rehearsal.endpoint import Rehearsal
 from tui.bridge.server import Bridge, prepare, run
-from tui.bridge.team.access_control import LOOK_S, Gate
-from tui.bridge.team.access_log import Errors, Journal
+from tui.bridge.team.access_control import LOOK_S, TeamAccess
+from tui.bridge.team.access_log import AccessLog, FaultHandler
 from tui.bridge.team.limits import Limits
-from tui.bridge.team.users_file import Roster, User, hash_of, new_token
+from tui.bridge.team.users_file import User, UsersFile, hash_of, new_token
 from tui.core.wire.address import is_loopback
 from tui.errors import DuettoError, FileRefused, UsageError
 
@@ -206,7 +206,7 @@ class Plan:
 
 
 class Service:
-    """A bridge with its gate, from its beginning to its end."""
+    """A bridge with its access control, from its beginning to its end."""
 
     def __init__(self, plan: Plan, rehearsal: Rehearsal, targets: Mapping[str, Target]) -> None:
         """Reads all files. Raises UsageError, FileRefused: one is wrong, or it may not listen."""
@@ -218,15 +218,15 @@ class Service:
         self._certificate = Certificate(plan.cert, plan.key) if plan.cert is not None else None
         self._token = new_token()
         local = {LOCAL_USER: User(hash_of(self._token.encode()))}
-        roster = Roster(plan.tokens, None if tokens else local)
-        self._journal = Journal(plan.log)
-        self.gate = Gate(roster, self._journal, plan.limits, fronted=plan.fronted)
-        self.bridge = Bridge(rehearsal, max_age_s=plan.max_age_s, admission=self.gate)
+        users_file = UsersFile(plan.tokens, None if tokens else local)
+        self._log = AccessLog(plan.log)
+        self.access = TeamAccess(users_file, self._log, plan.limits, fronted=plan.fronted)
+        self.bridge = Bridge(rehearsal, max_age_s=plan.max_age_s, access=self.access)
         self.bridge.endpoints.targets.update(targets)
         load(targets.values())
-        self.gate.endpoints = self.bridge.endpoints
+        self.access.endpoints = self.bridge.endpoints
         if (certificate := self._certificate) is not None:
-            self.gate.certificate_ends = lambda: certificate.ends_unix_s
+            self.access.certificate_ends = lambda: certificate.ends_unix_s
         self._ended = asyncio.Event()
         self._hurried = asyncio.Event()
         self._looked = asyncio.Event()
@@ -242,12 +242,12 @@ class Service:
             await self._drain()
             looking.cancel()
             await self.bridge.close()
-            self._journal.note("ended")
+            self._log.note("ended")
         finally:
             for logger, (handler, propagated) in errors.items():
                 logger.removeHandler(handler)
                 logger.propagate = propagated
-            await asyncio.to_thread(self._journal.close)
+            await asyncio.to_thread(self._log.close)
 
     async def _begin(self) -> None:
         where = self._plan.place
@@ -262,20 +262,20 @@ class Service:
         url = where.url(self.bridge.port, tls=tls is not None)
         told = {} if self._plan.tokens is not None else {"token": self._token}
         print(json.dumps({"url": url, **told}), flush=True)
-        self._journal.note("listening", url=url)
+        self._log.note("listening", url=url)
 
     async def _drain(self) -> None:
         """Let running responses end, for so long and until a second signal."""
-        self.gate.drain()
-        waiting = {asyncio.create_task(self.gate.emptied()), asyncio.create_task(self._hurry())}
+        self.access.drain()
+        waiting = {asyncio.create_task(self.access.emptied()), asyncio.create_task(self._hurry())}
         await asyncio.wait(waiting, timeout=self._plan.drain_s, return_when=asyncio.FIRST_COMPLETED)
         for task in waiting:
             task.cancel()
-        for visit in self.gate.visits:
-            visit.end(1012, "The bridge is restarting")
+        for admitted in self.access.connections:
+            admitted.end(1012, "The bridge is restarting")
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(1):
-                await self.gate.emptied()
+                await self.access.emptied()
 
     async def _hurry(self) -> None:
         await self._hurried.wait()
@@ -287,7 +287,7 @@ class Service:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_S):
                     await self._looked.wait()
-            await self.gate.look()
+            await self.access.look()
             if self._certificate is not None:
                 await self._look_at_certificate(self._certificate)
 
@@ -296,10 +296,10 @@ class Service:
             changed = await asyncio.to_thread(certificate.look)
         except DuettoError as error:
             # perhaps one half has been written so far: it is looked at again when it changes
-            self._journal.note("certificate_refused", why=str(error))
+            self._log.note("certificate_refused", why=str(error))
             return
         if changed:
-            self._journal.note("certificate_changed")
+            self._log.note("certificate_changed")
 
     def _listen_to_signals(self) -> None:
         loop = asyncio.get_running_loop()
@@ -313,14 +313,14 @@ class Service:
         (self._hurried if self._ended.is_set() else self._ended).set()
 
     def _reread(self) -> None:
-        self._journal.reopen()
+        self._log.reopen()
         self._looked.set()
 
     def _take_errors(self) -> dict[logging.Logger, tuple[logging.Handler, bool]]:
-        """What libraries and we log as wrong goes into the journal, without its words."""
+        """What libraries and we log as wrong goes into the access log, without its words."""
         before: dict[logging.Logger, tuple[logging.Handler, bool]] = {}
         for logger in map(logging.getLogger, _LOGGERS):
-            before[logger] = Errors(self._journal), logger.propagate
+            before[logger] = FaultHandler(self._log), logger.propagate
             logger.addHandler(before[logger][0])
             logger.propagate = False
         return before

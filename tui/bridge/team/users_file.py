@@ -190,7 +190,7 @@ _Signature = tuple[int, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Guest:
+class TeamUser:
     """Somebody with a token."""
 
     name: str
@@ -198,31 +198,31 @@ class Guest:
     limits: Limits
 
 
-class Roster:
+class UsersFile:
     """The users of a file, or just some that are given."""
 
     def __init__(self, file: Path | None, users: Mapping[str, User] | None = None) -> None:
         """Raises UsageError, FileRefused: see `users.read_users`."""
         self._file = file
         self._signature = _signature(file)
-        self._guests = _by_hash(users or {} if file is None else read_users(file))
+        self._users_by_hash = _by_hash(users or {} if file is None else read_users(file))
         self.wrong = ""
         """Why the file could not be read when it last changed; empty: it could."""
 
     def __len__(self) -> int:
-        return len(self._guests)
+        return len(self._users_by_hash)
 
-    def guests(self) -> list[Guest]:
+    def users(self) -> list[TeamUser]:
         """All who may come in."""
-        return list(self._guests.values())
+        return list(self._users_by_hash.values())
 
-    def find(self, token: bytes) -> Guest | None:
+    def find(self, token: bytes) -> TeamUser | None:
         """Whose token this is; None: nobody's."""
-        return self._guests.get(hash_of(token)) if token else None
+        return self._users_by_hash.get(hash_of(token)) if token else None
 
-    def knows(self, guest: Guest) -> bool:
+    def knows(self, user: TeamUser) -> bool:
         """Whether somebody who came in may stay."""
-        return guest.hash in self._guests
+        return user.hash in self._users_by_hash
 
     def look(self) -> bool:
         """Read the file if it has changed; returns whether it had.
@@ -235,16 +235,16 @@ class Roster:
             return False
         self._signature = signature
         try:
-            guests = _by_hash(read_users(self._file)) if signature is not None else {}
+            users = _by_hash(read_users(self._file)) if signature is not None else {}
         except DuettoError as error:
             self.wrong = str(error)
             return True
-        self._guests, self.wrong = guests, ""
+        self._users_by_hash, self.wrong = users, ""
         return True
 
 
-def _by_hash(users: Mapping[str, User]) -> dict[str, Guest]:
-    return {user.hash: Guest(name, user.hash, user.limits) for name, user in users.items()}
+def _by_hash(users: Mapping[str, User]) -> dict[str, TeamUser]:
+    return {user.hash: TeamUser(name, user.hash, user.limits) for name, user in users.items()}
 
 
 def _signature(file: Path | None) -> _Signature:

@@ -12,7 +12,7 @@ from tests.support.rehearsed import CUSTOM, READ
 from tui.bridge.endpoints.anthropic.endpoint import AnthropicLanguage
 from tui.bridge.endpoints.base import Asked, Broken, EndpointSpec, Refused
 from tui.bridge.endpoints.encrypted_content import seal
-from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.targets import target
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.server.run import Run, Task
@@ -59,9 +59,9 @@ def told(events: list[Any], whole: bool) -> list[dict[str, Any]]:
     frames: list[str] = []
     task = Task("resp_1", None, {"tools": [READ, CUSTOM]}, [])
     run = Run(task, frames.append, lambda *_: None)
-    telling = Telling(run, flush)
+    writer = ResponseWriter(run, flush)
     asked = Asked("claude-x", task.request, [])
-    reader = AnthropicLanguage().reader(asked, THERE, telling)
+    reader = AnthropicLanguage().reader(asked, THERE, writer)
     failed = ""
     try:
         if whole:

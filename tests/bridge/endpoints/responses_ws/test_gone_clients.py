@@ -9,7 +9,7 @@ from tests.support.endpoint_kinds import NAME, standing, text_of
 from tests.support.endpoint_servers import MODEL, Say, Script
 from tests.support.rehearsed import user
 from tui.bridge.endpoints.base import Asked
-from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.core.wire.server.run import Run, Task
 
 
@@ -27,7 +27,7 @@ async def test_a_socket_whose_client_is_gone_in_mid_answer_is_nobody_s() -> None
         run = Run(Task("resp_1", None, request, [user("hi")]), said.append, lambda *_: None)
         run.start()
         asked = Asked(MODEL, request, run.full_input)
-        answering = asyncio.create_task(endpoint.answer(asked, Telling(run, flush)))
+        answering = asyncio.create_task(endpoint.answer(asked, ResponseWriter(run, flush)))
         async with asyncio.timeout(30):
             while not any("output_text.delta" in json.loads(event)["type"] for event in said):
                 await asyncio.sleep(0.01)

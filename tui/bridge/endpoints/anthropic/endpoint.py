@@ -22,7 +22,7 @@ from tui.bridge.endpoints.anthropic.request import (
 from tui.bridge.endpoints.anthropic.stream import Reading
 from tui.bridge.endpoints.base import Asked, EndpointSpec, Refused, Target, Unusable
 from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader
-from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.core.wire.address import Address, guarded
 from tui.core.wire.json_writing import request_body
 from tui.core.wire.refused_fields import MOST_TRIES, STATUSES
@@ -55,11 +55,11 @@ class AnthropicLanguage:
             raise Refused(400, "invalid_endpoint", str(error)) from error
         return address, request_body(sent.body)
 
-    def reader(self, asked: Asked, target: Target, telling: Telling) -> Reader:
+    def reader(self, asked: Asked, target: Target, writer: ResponseWriter) -> Reader:
         """See `Language`."""
         if isinstance(asked, Turn):
-            telling.left_out(fields_in(asked.lessons))
-        return Reading(asked, target, telling, toolbox(asked))
+            writer.left_out(fields_in(asked.lessons))
+        return Reading(asked, target, writer, toolbox(asked))
 
 
 def messages_address(address: Address, spec: EndpointSpec, told: dict[str, str]) -> Address:
@@ -102,38 +102,38 @@ class AnthropicEndpoint(HttpEndpoint):
         self._target = target
         options_of(target.name, target.spec)
 
-    async def answer(self, asked: Asked, telling: Telling) -> None:
+    async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """See `Endpoint`. A pause (``pause_turn``) is no end: the model is asked to go on."""
         turn = Turn(**{one.name: getattr(asked, one.name) for one in fields(asked)})
         for _ in range(MOST_PAUSES):
             pauses = len(turn.spent)
-            await self._ask(turn, telling)
-            if telling.done or len(turn.spent) == pauses:
+            await self._ask(turn, writer)
+            if writer.done or len(turn.spent) == pauses:
                 return
         raise Unusable("The model paused again and again, and did not come to an end.")
 
-    async def _ask(self, turn: Turn, telling: Telling) -> None:
+    async def _ask(self, turn: Turn, writer: ResponseWriter) -> None:
         """Ask once; at the usual speed, if fast mode, whose limits are its own, is at them."""
         try:
-            await self._ask_taught(turn, telling)
+            await self._ask_taught(turn, writer)
         except Refused as error:
             slower = unhurried(turn, self._options(turn))
-            if error.status != 429 or telling.began or slower is None:
+            if error.status != 429 or writer.began or slower is None:
                 raise
-            telling.note(duetto_tier_reason="Fast mode is at its rate limit.")
-            await self._ask_taught(slower, telling)
+            writer.note(duetto_tier_reason="Fast mode is at its rate limit.")
+            await self._ask_taught(slower, writer)
 
-    async def _ask_taught(self, turn: Turn, telling: Telling) -> None:
+    async def _ask_taught(self, turn: Turn, writer: ResponseWriter) -> None:
         """Ask; again without what the server does not take, if that is why it refuses."""
         once: frozenset[str] = frozenset()
         for tries_left in reversed(range(MOST_TRIES)):
             known = self._lessons.of(turn.model) | once
             try:
-                await super().answer(replace(turn, lessons=known), telling)
+                await super().answer(replace(turn, lessons=known), writer)
                 return
             except Refused as error:
                 learnt = lesson(error) or self._other_lesson(turn, known, error)
-                if not learnt or learnt in known or telling.began or not tries_left:
+                if not learnt or learnt in known or writer.began or not tries_left:
                     raise
                 if passes(learnt):
                     once |= {learnt}

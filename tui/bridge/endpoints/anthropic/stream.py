@@ -14,7 +14,7 @@ from tui.bridge.endpoints.anthropic.conversation import KIND, Block
 from tui.bridge.endpoints.anthropic.request import Turn
 from tui.bridge.endpoints.base import Asked, Broken, Refused, Target
 from tui.bridge.endpoints.encrypted_content import seal
-from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.endpoints.tools import Call, Toolbox
 from tui.bridge.upstream.error_bodies import complaint_in, excerpt
 from tui.bridge.upstream.sse import Message, said_by
@@ -31,9 +31,9 @@ _TIERS = {"standard": "default"}
 class Counting:
     """The usage of one message. What is told later is a sum over all of it, no addition."""
 
-    def __init__(self, telling: Telling, spent: Sequence[Usage] = ()) -> None:
+    def __init__(self, writer: ResponseWriter, spent: Sequence[Usage] = ()) -> None:
         """``spent``: what earlier answers of the same turn took."""
-        self._telling = telling
+        self._writer = writer
         self._spent = spent
         self._counts: dict[str, int] = {}
 
@@ -52,7 +52,7 @@ class Counting:
                 self._counts[name] = value
         self._tell_tier(usage)
         if self._counts:
-            self._telling.used(self._sum(), whole=whole)
+            self._writer.used(self._sum(), whole=whole)
 
     @property
     def usage(self) -> Usage:
@@ -84,11 +84,11 @@ class Counting:
     def _tell_tier(self, usage: Mapping[str, Any]) -> None:
         speed, tier = usage.get("speed"), usage.get("service_tier")
         if speed == "fast":
-            self._telling.tier = "fast"
+            self._writer.tier = "fast"
         elif isinstance(tier, str) and tier:
-            self._telling.tier = _TIERS.get(tier, tier)
+            self._writer.tier = _TIERS.get(tier, tier)
         elif isinstance(speed, str) and speed:
-            self._telling.tier = _TIERS.get(speed, speed)
+            self._writer.tier = _TIERS.get(speed, speed)
 
 
 def _total(counts: Iterable[int | None]) -> int | None:
@@ -235,9 +235,9 @@ class Reading:
 
     mends = False
 
-    def __init__(self, asked: Asked, target: Target, telling: Telling, box: Toolbox) -> None:
+    def __init__(self, asked: Asked, target: Target, writer: ResponseWriter, box: Toolbox) -> None:
         self._asked = asked
-        self._telling = telling
+        self._writer = writer
         self._box = box
         self._host = urlsplit(target.address.url).hostname or "the endpoint"
         self._mask = Mask(secrets_in(target.address))
@@ -247,7 +247,7 @@ class Reading:
         self._torn = ""
         """The tool that was called with arguments that are no JSON."""
         spent = asked.spent if isinstance(asked, Turn) else []
-        self._counting = Counting(telling, spent)
+        self._counting = Counting(writer, spent)
         self._reason: str | None = None
         self._details: Mapping[str, Any] = {}
         self._foreign = False
@@ -265,7 +265,7 @@ class Reading:
             "error": self._error,
         }
         if box.left_out:
-            telling.note(duetto_tools_left_out=", ".join(box.left_out))
+            writer.note(duetto_tools_left_out=", ".join(box.left_out))
 
     @property
     def settled(self) -> bool:
@@ -312,19 +312,19 @@ class Reading:
     def refuse(self, status: int, body: bytes, headers: dict[str, str], host: str) -> None:
         """See `Reader`. Raises Refused."""
         told = refusal(status, _object(Message("", body)), body, host)
-        self._telling.refuse(told.status, told.code, told.message, None, headers)
+        self._writer.refuse(told.status, told.code, told.message, None, headers)
 
     def cut(self, host: str, *, marked: bool) -> None:
         """The stream is over: well, if the message has said how it ended. Raises Broken, Refused.
 
         ``marked``: it said so itself, as servers of another language do.
         """
-        telling = self._telling
-        if self._over or telling.done:
+        writer = self._writer
+        if self._over or writer.done:
             return
-        if self._reason is not None or (marked and telling.output and not self._open):
+        if self._reason is not None or (marked and writer.output and not self._open):
             self._stop({})
-        elif self._foreign and not telling.began:
+        elif self._foreign and not writer.began:
             raise self._not_messages(host)
         else:
             raise Broken(f"The answer of {host} ended before the response did.")
@@ -341,7 +341,7 @@ class Reading:
             return
         model = message.get("model")
         if isinstance(model, str) and model:
-            self._telling.served = model
+            self._writer.served = model
         self._counting.begin(message.get("usage"))
 
     def _block_start(self, event: Mapping[str, Any]) -> None:
@@ -357,7 +357,7 @@ class Reading:
             opened.signature = [signature] if isinstance(signature, str) and signature else []
         elif kind == "tool_use":
             opened.call = self._box.call(str(block.get("name") or ""), str(block.get("id") or ""))
-            opened.index = self._telling.item_added(opened.call.item)
+            opened.index = self._writer.item_added(opened.call.item)
 
     def _delta(self, event: Mapping[str, Any]) -> None:
         delta = event.get("delta")
@@ -391,15 +391,15 @@ class Reading:
             return  # what the provider asks its own tools
         elif opened.index is None:
             kind = "message" if opened.block["type"] == "text" else "reasoning"
-            opened.index = self._telling.item_added({"type": kind})
+            opened.index = self._writer.item_added({"type": kind})
         if text and opened.index is not None:
-            self._telling.delta(opened.index, text)
+            self._writer.delta(opened.index, text)
 
     def _block_stop(self, event: Mapping[str, Any]) -> None:
         opened = self._open.pop(_index(event), None)
         if opened is None:
             return
-        telling, kind = self._telling, opened.block["type"]
+        writer, kind = self._writer, opened.block["type"]
         if opened.call is not None:
             self._end_call(opened, opened.call)
             return
@@ -407,15 +407,15 @@ class Reading:
         self._said.append(opened)
         if kind == "redacted_thinking" or (kind == "thinking" and block.get("signature")):
             opened.index = (
-                telling.item_added({"type": "reasoning"}) if opened.index is None else opened.index
+                writer.item_added({"type": "reasoning"}) if opened.index is None else opened.index
             )
         if opened.index is None:
             return
         if kind == "text":
-            telling.item_done(opened.index)
+            writer.item_done(opened.index)
         else:
             content = seal(KIND, self._asked.model, {"blocks": [block]})
-            telling.item_done(opened.index, {"encrypted_content": content} if content else None)
+            writer.item_done(opened.index, {"encrypted_content": content} if content else None)
 
     def _end_call(self, opened: _Opened, call: Call) -> None:
         given = opened.block.get("input")
@@ -424,10 +424,10 @@ class Reading:
             self._more(opened, given if isinstance(given, str) else _encoded(given))
         index = opened.index or 0
         if rest := call.end():
-            self._telling.delta(index, rest)
+            self._writer.delta(index, rest)
         self._said.append(opened)
         if call.sound:
-            self._telling.item_done(index)
+            self._writer.item_done(index)
         else:  # whether it was cut off is said later
             self._torn = str(call.item.get("name"))
 
@@ -444,7 +444,7 @@ class Reading:
         if self._over:
             return
         self._over = True
-        telling, reason = self._telling, self._reason
+        writer, reason = self._writer, self._reason
         for at in sorted(self._open):
             self._block_stop({"index": at})
         if reason == "pause_turn" and isinstance(self._asked, Turn):
@@ -454,35 +454,35 @@ class Reading:
             self._decline()
         elif reason in _CUT:
             if reason != "max_tokens":
-                telling.note(duetto_stop_reason=str(reason))
-            telling.finish("incomplete", "max_output_tokens")
+                writer.note(duetto_stop_reason=str(reason))
+            writer.finish("incomplete", "max_output_tokens")
         elif self._torn:
             words = f"The model called {self._torn} with arguments that are not JSON."
             raise Broken(words)
         else:
-            telling.finish()
+            writer.finish()
 
     def _decline(self) -> None:
         """The provider's classifiers stopped the model: the client hears why, if it was told."""
-        telling, told = self._telling, self._details.get("explanation")
+        writer, told = self._writer, self._details.get("explanation")
         words = told.strip() if isinstance(told, str) else ""
-        if words or not any(item.get("type") == "message" for item in telling.output):
-            index = telling.item_added({"type": "message"})
-            telling.delta(index, self._mask.text(words or _DECLINED), "refusal")
-            telling.item_done(index)
-        telling.finish("incomplete", "content_filter")
+        if words or not any(item.get("type") == "message" for item in writer.output):
+            index = writer.item_added({"type": "message"})
+            writer.delta(index, self._mask.text(words or _DECLINED), "refusal")
+            writer.item_done(index)
+        writer.finish("incomplete", "content_filter")
 
     def _error(self, event: Mapping[str, Any]) -> None:
         """The provider gave up, in a stream that had begun well. Raises Refused."""
         told = complaint(event, host=self._host)
-        telling = self._telling
+        writer = self._writer
         self._over = True
-        if not telling.began:
+        if not writer.began:
             raise Refused(told.status, told.code, told.message)
-        usage = telling.usage
+        usage = writer.usage
         counted = usage_fields(usage) if isinstance(usage, Usage) else usage
         error = self._mask.value({"code": told.code, "message": told.message})
-        telling.conclude("failed", {"error": error, "usage": counted})
+        writer.conclude("failed", {"error": error, "usage": counted})
 
 
 def _index(event: Mapping[str, Any]) -> int:

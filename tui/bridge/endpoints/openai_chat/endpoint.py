@@ -11,7 +11,7 @@ from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader
 from tui.bridge.endpoints.openai_chat.dialect import Dialect, Turn, adapted, dialect
 from tui.bridge.endpoints.openai_chat.request import body, toolbox
 from tui.bridge.endpoints.openai_chat.stream import ChatReader
-from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.core.wire.address import Address, checked, secrets_in
 from tui.core.wire.json_writing import request_body
 from tui.core.wire.masking import Mask
@@ -48,16 +48,16 @@ class ChatLanguage:
             address = replace(address, headers=headers)
         return address, request_body(told)
 
-    def reader(self, asked: Asked, target: Target, telling: Telling) -> Reader:
+    def reader(self, asked: Asked, target: Target, writer: ResponseWriter) -> Reader:
         """See `Language`."""
         habits = self.dialect(asked)
         sent = asked.sent.toolbox if isinstance(asked, Turn) else None
         box = sent or toolbox(asked, habits)
         if asked.model in self._learnt:
-            telling.left_out(habits.omit)
+            writer.left_out(habits.omit)
         if box.left_out:
-            telling.note(duetto_tools_left_out=", ".join(box.left_out)[:200])
-        return ChatReader(telling, asked.model, box, habits, Mask(secrets_in(target.address)))
+            writer.note(duetto_tools_left_out=", ".join(box.left_out)[:200])
+        return ChatReader(writer, asked.model, box, habits, Mask(secrets_in(target.address)))
 
     def dialect(self, asked: Asked) -> Dialect:
         """How this model is asked. Raises Refused: an option is not understood."""
@@ -99,14 +99,14 @@ class ChatEndpoint(HttpEndpoint):
         self._chat = ChatLanguage(target.spec.options)
         super().__init__(target, self._chat, upstream)
 
-    async def answer(self, asked: Asked, telling: Telling) -> None:
+    async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """See `Endpoint`."""
         for tries_left in reversed(range(MOST_TRIES)):
             turn = Turn(**{one.name: getattr(asked, one.name) for one in fields(asked)})
             try:
-                await super().answer(turn, telling)
+                await super().answer(turn, writer)
             except Refused as error:
-                over = telling.began or not tries_left or error.status not in STATUSES
+                over = writer.began or not tries_left or error.status not in STATUSES
                 if over or not self._chat.learn(turn, error):
                     raise
             else:

@@ -10,7 +10,7 @@ from tui.bridge.endpoints.base import Broken, Unusable
 from tui.bridge.endpoints.encrypted_content import seal
 from tui.bridge.endpoints.openai_chat.dialect import KIND, Dialect
 from tui.bridge.endpoints.openai_chat.tool_calls import CallBook
-from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.endpoints.tools import Toolbox
 from tui.bridge.upstream.error_bodies import complaint_in, excerpt
 from tui.bridge.upstream.sse import Message, said_by
@@ -29,11 +29,13 @@ _JOINED = ("text", "summary", "data")
 class Items:
     """The items of one answer. Every method may raise Steered."""
 
-    def __init__(self, telling: Telling, model: str, toolbox: Toolbox, dialect: Dialect) -> None:
-        self._telling = telling
+    def __init__(
+        self, writer: ResponseWriter, model: str, toolbox: Toolbox, dialect: Dialect
+    ) -> None:
+        self._writer = writer
         self._model = model
         self._back = dialect.reasoning_back
-        self.calls = CallBook(telling, toolbox, self._call_begins)
+        self.calls = CallBook(writer, toolbox, self._call_begins)
         self._message: int | None = None
         self._thought: int | None = None
         self._came = ""
@@ -52,9 +54,9 @@ class Items:
                 return
             text, self._empty = self._empty.lstrip() or self._empty, ""
             self._end_message()
-            self._thought = self._telling.item_added({"type": "reasoning", "summary": []})
+            self._thought = self._writer.item_added({"type": "reasoning", "summary": []})
             self._came = field
-        self._telling.delta(self._thought, text)
+        self._writer.delta(self._thought, text)
 
     def detail(self, listed: list[Any], *, shown: bool) -> None:
         """OpenRouter's blocks; ``shown``: their text came by itself."""
@@ -63,7 +65,7 @@ class Items:
             self.think(text)
         elif self._thought is None and self._details:
             # what comes behind the thoughts (a signature, a sealed block) has an item of its own
-            self._thought = self._telling.item_added({"type": "reasoning", "summary": []})
+            self._thought = self._writer.item_added({"type": "reasoning", "summary": []})
 
     def say(self, text: str, family: str = "") -> None:
         """More text, or of a ``refusal``."""
@@ -74,10 +76,10 @@ class Items:
             text, self._blank = self._blank, ""
             self._end_thought()
             self.calls.settle()
-            self._message = self._telling.item_added({"type": "message"})
+            self._message = self._writer.item_added({"type": "message"})
         elif self._thought is not None:
             self._end_thought()
-        self._telling.delta(self._message, text, family)
+        self._writer.delta(self._message, text, family)
 
     def end(self, *, cut_short: bool) -> list[str]:
         """No more comes; returns the names of calls that are none, which are left open.
@@ -88,7 +90,7 @@ class Items:
         unsound = self.calls.unsound()
         if self._message is not None and not unsound:
             index, self._message = self._message, None
-            self._telling.item_done(index, {"status": "incomplete"} if cut_short else None)
+            self._writer.item_done(index, {"status": "incomplete"} if cut_short else None)
         if not unsound or cut_short:
             self.calls.finish()
         return unsound
@@ -98,13 +100,13 @@ class Items:
         self._end_message()
         if signed:
             sealed = seal(KIND, self._model, {"call": signed})
-            self._carry(self._telling.item_added({"type": "reasoning", "summary": []}), sealed)
+            self._carry(self._writer.item_added({"type": "reasoning", "summary": []}), sealed)
 
     def _end_message(self) -> None:
         self._blank = ""
         if self._message is not None:
             index, self._message = self._message, None
-            self._telling.item_done(index)
+            self._writer.item_done(index)
 
     def _end_thought(self) -> None:
         if self._thought is None:
@@ -117,7 +119,7 @@ class Items:
         self._carry(index, seal(KIND, self._model, payload) if payload else "")
 
     def _carry(self, index: int, sealed: str) -> None:
-        self._telling.item_done(index, {"encrypted_content": sealed} if sealed else None)
+        self._writer.item_done(index, {"encrypted_content": sealed} if sealed else None)
 
 
 class Details:
@@ -350,13 +352,13 @@ class ChatReader:
     mends = True
 
     def __init__(
-        self, telling: Telling, model: str, toolbox: Toolbox, dialect: Dialect, mask: Mask
+        self, writer: ResponseWriter, model: str, toolbox: Toolbox, dialect: Dialect, mask: Mask
     ) -> None:
         """``mask`` knows what no word of the provider may repeat."""
-        self._telling = telling
+        self._writer = writer
         self._mask = mask
         self._model = model
-        self._items = Items(telling, model, toolbox, dialect)
+        self._items = Items(writer, model, toolbox, dialect)
         self._tags: ThinkTags | None = None
         if dialect.think_tags or dialect.think_begun:
             self._tags = ThinkTags(begun=dialect.think_begun)
@@ -380,7 +382,7 @@ class ChatReader:
     def hear(self, message: Message) -> None:
         """See `Reader`. Raises Broken: the chunk is not JSON."""
         nothing = len(message.data) < _MOST_BLANK_BYTES and message.data.strip() in _NOTHING
-        if nothing or self._telling.done:
+        if nothing or self._writer.done:
             return
         self._heard += 1
         if self._heard > MOST_CHUNKS:
@@ -428,12 +430,12 @@ class ChatReader:
             words = excerpt(body)
             message = f"{host} answered with HTTP status {status}{': ' + words if words else '.'}"
         code = _code_of(said.code or f"http_{status}", status, message)
-        self._telling.refuse(status, code, message, said.param or None, headers)
+        self._writer.refuse(status, code, message, said.param or None, headers)
 
     def cut(self, host: str, *, marked: bool) -> None:
         """See `Reader`: without a finish reason a stream that was not marked broke off."""
-        if not self._telling.done:
-            self._end(self._finish or ("stop" if marked and self._telling.began else ""), host)
+        if not self._writer.done:
+            self._end(self._finish or ("stop" if marked and self._writer.began else ""), host)
 
     def _chunk(self, chunk: dict[str, Any], event: str) -> None:
         failed = chunk.get("error") or "error" in (event, chunk.get("object"), chunk.get("type"))
@@ -451,7 +453,7 @@ class ChatReader:
             if isinstance(choice, dict) and not choice.get("index"):
                 self._choice(choice, whole=chunk.get("object") == "chat.completion")
         if (usage := usage_in(chunk)) is not None:
-            self._telling.used(usage, whole=bool(self._finish))
+            self._writer.used(usage, whole=bool(self._finish))
             if self._finish and not listed:
                 # the count is the last thing: whoever never closes is not waited for
                 self._end(self._finish, "")
@@ -464,17 +466,17 @@ class ChatReader:
                 continue
             self._told[name] = said
             if name == "model":
-                self._telling.served = said
+                self._writer.served = said
             elif name == "service_tier":
-                self._telling.tier = said
+                self._writer.tier = said
             else:
-                self._telling.note(duetto_provider=said)
+                self._writer.note(duetto_provider=said)
 
     def _choice(self, choice: dict[str, Any], *, whole: bool) -> None:
         delta, message = choice.get("delta"), choice.get("message")
-        if not isinstance(delta, dict) or (not delta and not self._telling.began):
+        if not isinstance(delta, dict) or (not delta and not self._writer.began):
             # an answer in one piece; behind its pieces some say all of it again
-            again = self._telling.began and (whole or self._streamed)
+            again = self._writer.began and (whole or self._streamed)
             delta = {} if again or not isinstance(message, dict) else message
         else:
             self._streamed = True
@@ -565,9 +567,9 @@ class ChatReader:
             named = ", ".join(sorted(set(unsound)))
             raise Broken(f"The model called {named} with arguments that are not JSON.")
         if reason is not None:
-            self._telling.finish("incomplete", reason)
+            self._writer.finish("incomplete", reason)
         else:
-            self._telling.finish()
+            self._writer.finish()
 
     def _telling_nothing(self, host: str) -> None:
         """It broke off, or was never an answer. Raises Refused, Broken."""
@@ -577,10 +579,10 @@ class ChatReader:
             self._failed(self._complaint)
             return
         words = self._mask.text(said.message)
-        if self._foreign and not self._telling.began:
+        if self._foreign and not self._writer.began:
             behind = f"it says: {words}" if words else "its answer is of another kind."
             told = f"{where} does not speak Chat Completions: {behind}"
-            self._telling.refuse(400, "not_an_endpoint", told)
+            self._writer.refuse(400, "not_an_endpoint", told)
         if words:
             raise Broken(f"The answer of {where} ended before it was whole: {words}")
         raise Broken(f"The answer of {where} ended before it was whole.")
@@ -591,14 +593,14 @@ class ChatReader:
         message = said.message or "The provider broke off the answer without a reason."
         code = said.code or (f"http_{said.status}" if said.status else "server_error")
         code, message = self._mask.text(code), self._mask.text(message)
-        if not self._telling.began:
+        if not self._writer.began:
             status = said.status or _status_of(code)
             code = _code_of(code, status, message)
-            self._telling.refuse(status, code, message, said.param or None, None)
-        usage = self._telling.usage
+            self._writer.refuse(status, code, message, said.param or None, None)
+        usage = self._writer.usage
         counted = usage_fields(usage) if isinstance(usage, Usage) else usage
         error = {"code": code, "message": message}
-        self._telling.conclude("failed", {"error": error, "usage": counted})
+        self._writer.conclude("failed", {"error": error, "usage": counted})
 
 
 def _reason(told: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.endpoints.tools import Call, Toolbox
 
 _MOST_NAME_CHARS = 1024
@@ -73,12 +73,12 @@ class CallBook:
 
     def __init__(
         self,
-        telling: Telling,
+        writer: ResponseWriter,
         toolbox: Toolbox,
         begin: Callable[[dict[str, Any]], None],
     ) -> None:
         """``begin`` is called before a call begins, with what it is signed with."""
-        self._telling = telling
+        self._writer = writer
         self._toolbox = toolbox
         self._begin = begin
         self._entries: list[_Entry] = []
@@ -129,7 +129,7 @@ class CallBook:
                 self._say(entry, "")
             call = self._opened(entry)
             if rest := call.end():
-                self._telling.delta(entry.at, rest)
+                self._writer.delta(entry.at, rest)
             if not call.sound:
                 names.append(entry.name)
         return names
@@ -139,7 +139,7 @@ class CallBook:
         for entry in self._entries:
             if not entry.over and entry.call is not None and entry.call.sound:
                 entry.over = True
-                self._telling.item_done(entry.at)
+                self._writer.item_done(entry.at)
 
     def _meant(self, index: int | None, call_id: str, name: str, arguments: str) -> _Entry:
         """Which call a delta is about; a new one if it is about none that we know."""
@@ -166,7 +166,7 @@ class CallBook:
 
     def _begun(self, entry: _Entry) -> _Entry:
         if len(self._entries) >= MOST_CALLS:
-            self._telling.fail("server_error", f"The model made more than {MOST_CALLS} calls.")
+            self._writer.fail("server_error", f"The model made more than {MOST_CALLS} calls.")
         self._entries.append(entry)
         return entry
 
@@ -178,24 +178,24 @@ class CallBook:
         if entry.early:
             arguments, entry.early = "".join((*entry.early, arguments)), []
         if text := self._opened(entry).feed(arguments):
-            self._telling.delta(entry.at, text)
+            self._writer.delta(entry.at, text)
 
     def _opened(self, entry: _Entry) -> Call:
         if entry.call is not None:
             return entry.call
         self.settle()
         if not entry.name.strip():
-            self._telling.fail("server_error", "The model made a call without a tool's name.")
+            self._writer.fail("server_error", "The model made a call without a tool's name.")
         self._begin(entry.extra)
         entry.call = self._toolbox.call(entry.name, entry.id)
-        entry.at = self._telling.item_added(entry.call.item)
+        entry.at = self._writer.item_added(entry.call.item)
         return entry.call
 
     def _end(self, entry: _Entry) -> None:
         entry.over = True
         if entry.call is not None and (rest := entry.call.end()):
-            self._telling.delta(entry.at, rest)
-        self._telling.item_done(entry.at)
+            self._writer.delta(entry.at, rest)
+        self._writer.item_done(entry.at)
 
 
 def _is_another(entry: _Entry, call_id: str, name: str) -> bool:

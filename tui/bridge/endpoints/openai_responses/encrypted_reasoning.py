@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from tui.bridge.endpoints.base import Asked, Refused, Target
-from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.response_writer import ResponseWriter
 
 if TYPE_CHECKING:
     from tui.bridge.upstream.client import Upstream
@@ -75,7 +75,10 @@ class Thoughts:
         """Models, and digests of thoughts that they did not open."""
 
     async def answered(
-        self, asked: Asked, telling: Telling, ask: Callable[[Asked, Telling], Awaitable[None]]
+        self,
+        asked: Asked,
+        writer: ResponseWriter,
+        ask: Callable[[Asked, ResponseWriter], Awaitable[None]],
     ) -> None:
         """Have ``ask`` answer, with the thoughts that its server opens.
 
@@ -86,21 +89,21 @@ class Thoughts:
         try:
             while True:
                 try:
-                    await ask(asked, telling)
-                    await telling.flush()
+                    await ask(asked, writer)
+                    await writer.flush()
                     return
                 except Refused as error:
-                    unopened = not telling.began and _UNOPENED.search(f"{error.code} {error}")
+                    unopened = not writer.began and _UNOPENED.search(f"{error.code} {error}")
                     suspects = self._suspects(asked) if unopened else []
                     if not suspects:
                         raise
                 left_out += suspects
                 asked = _without(asked, suspects)
         finally:
-            if telling.began or telling.done:  # else it was another thing that was refused
+            if writer.began or writer.done:  # else it was another thing that was refused
                 self._unopened |= {(asked.model, _name(item)): None for item in left_out}
                 _bound(self._unopened)
-            self._sealers.note(telling.output, self._place)
+            self._sealers.note(writer.output, self._place)
 
     def _is_closed(self, asked: Asked, item: _Item) -> bool:
         """Whether this model has refused the thought, or another server sealed it."""

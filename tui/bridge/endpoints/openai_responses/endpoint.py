@@ -10,7 +10,7 @@ from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader
 from tui.bridge.endpoints.openai_responses.encrypted_reasoning import Thoughts
 from tui.bridge.endpoints.openai_responses.request import EndpointRequests
 from tui.bridge.endpoints.openai_responses.stream import Retelling
-from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.core.wire.address import Address, checked
 from tui.core.wire.json_writing import request_body
 
@@ -29,9 +29,9 @@ class ResponsesLanguage:
         body = {**self._requests.body(asked, list(asked.items)), "stream": True}
         return http_address(target.address), request_body(body)
 
-    def reader(self, asked: Asked, target: Target, telling: Telling) -> Reader:
+    def reader(self, asked: Asked, target: Target, writer: ResponseWriter) -> Reader:
         """See `Language`."""
-        return Retelling(telling, target.address)
+        return Retelling(writer, target.address)
 
 
 def http_address(address: Address) -> Address:
@@ -48,9 +48,9 @@ class ResponsesEndpoint(HttpEndpoint):
         super().__init__(target, ResponsesLanguage(self._requests), upstream)
         self._thoughts = Thoughts(target, upstream)
 
-    async def answer(self, asked: Asked, telling: Telling) -> None:
+    async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """See `Endpoint`."""
-        await self._thoughts.answered(asked, telling, self._answered)
+        await self._thoughts.answered(asked, writer, self._answered)
 
-    async def _answered(self, asked: Asked, telling: Telling) -> None:
-        await self._requests.answered(asked, telling, super().answer)
+    async def _answered(self, asked: Asked, writer: ResponseWriter) -> None:
+        await self._requests.answered(asked, writer, super().answer)

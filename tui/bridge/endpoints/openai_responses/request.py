@@ -13,7 +13,7 @@ import msgspec
 
 from tui.bridge.endpoints.base import Asked, Refused
 from tui.bridge.endpoints.encrypted_content import is_sealed
-from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.core.wire.refused_fields import (
     MOST_TRIES,
     STATUSES,
@@ -147,19 +147,22 @@ class EndpointRequests:
         return without(told, (*omit, *self._refused.of(asked.model)))
 
     async def answered(
-        self, asked: Asked, telling: Telling, ask: Callable[[Asked, Telling], Awaitable[None]]
+        self,
+        asked: Asked,
+        writer: ResponseWriter,
+        ask: Callable[[Asked, ResponseWriter], Awaitable[None]],
     ) -> None:
         """Have ``ask`` answer; again without what the server does not take, if it says so.
 
         Raises what ``ask`` raises.
         """
         for tries_left in reversed(range(MOST_TRIES)):
-            telling.left_out(self._refused.of(asked.model))
+            writer.left_out(self._refused.of(asked.model))
             try:
-                await ask(asked, telling)
+                await ask(asked, writer)
                 return
             except Refused as error:
-                over = telling.began or not tries_left or error.status not in STATUSES
+                over = writer.began or not tries_left or error.status not in STATUSES
                 if over or not self._learns(asked, error):
                     raise
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tui.bridge.endpoints.base import MOST_READ_CHARS, Unusable, status_of
-from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.upstream.error_bodies import complaint_in, excerpt
 from tui.bridge.upstream.sse import Message, said_by
 from tui.core.wire.address import Address, secrets_in
@@ -239,7 +239,7 @@ class Retelling:
 
     mends = False
 
-    def __init__(self, run: Run | Telling, address: Address) -> None:
+    def __init__(self, run: Run | ResponseWriter, address: Address) -> None:
         self._run = run
         self._mask = Mask(secrets_in(address))
         self._items = ItemBook()

@@ -15,7 +15,7 @@ from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Steere
 from tui.bridge.endpoints.openai_responses.encrypted_reasoning import Thoughts
 from tui.bridge.endpoints.openai_responses.request import EndpointRequests, items_for
 from tui.bridge.endpoints.openai_responses.stream import Retelling
-from tui.bridge.endpoints.response_writer import Telling
+from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.endpoints.responses_ws.connection_pool import (
     MAX_AGE_S,
     Chain,
@@ -76,13 +76,13 @@ class Exchange:
         self,
         socket: UpstreamSocket,
         asked: Asked,
-        telling: Telling,
+        writer: ResponseWriter,
         reader: Retelling,
         requests: EndpointRequests,
     ) -> None:
         self._socket = socket
         self._asked = asked
-        self._telling = telling
+        self._writer = writer
         self._reader = reader
         self._requests = requests
         self._open: set[object] = set()
@@ -118,7 +118,7 @@ class Exchange:
             Refused, Steered: as `Endpoint.answer`.
         """
         socket, chained, unwritten = self._socket, await self._ask(), 0
-        while not self._telling.done:
+        while not self._writer.done:
             event = await _event(socket)
             self._heard = True
             unwritten += 1
@@ -127,7 +127,7 @@ class Exchange:
                 self._notice(event)
                 self._reader.hear_event(event)
             if socket.waits or unwritten >= _MOST_UNWRITTEN:
-                await self._telling.flush()
+                await self._writer.flush()
                 unwritten = 0
         self._keep_chain()
 
@@ -173,7 +173,7 @@ class Exchange:
 
     def _look_for_another_way(self, event: dict[str, Any], *, chained: bool) -> None:
         """Raise AskAgain for what is no matter of the client's."""
-        if event.get("type") != "error" or self._telling.began:
+        if event.get("type") != "error" or self._writer.began:
             return
         said = complaint_in(event)
         if said.code == "previous_response_not_found" and chained:
@@ -206,7 +206,7 @@ class Exchange:
 
     def _keep_chain(self) -> None:
         """The socket holds the conversation now, if it may be continued there."""
-        told = self._telling.output
+        told = self._writer.output
         if self._goes_on and self._response_id and self._finished <= len(told):
             items = [*self._asked.items, *told]
             self._socket.chain = Chain(self._asked.model, self._response_id, items)
@@ -224,7 +224,7 @@ class Exchange:
             response = event.get("response")
             usage = response.get("usage") if isinstance(response, dict) else None
             if isinstance(usage, dict):
-                self._telling.used(usage)
+                self._writer.used(usage)
             self._close(event)
 
 
@@ -267,31 +267,31 @@ class ResponsesWsEndpoint:
         self._interrupts: dict[str, bool] = {}
         """Model -> whether the service knows `response.interrupt` there, once it is known."""
 
-    async def answer(self, asked: Asked, telling: Telling) -> None:
+    async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """See `Endpoint`."""
-        asked = await self._models.prepared(asked, telling)
-        await self._thoughts.answered(asked, telling, self._answered)
+        asked = await self._models.prepared(asked, writer)
+        await self._thoughts.answered(asked, writer, self._answered)
 
-    async def _answered(self, asked: Asked, telling: Telling) -> None:
-        await self._requests.answered(asked, telling, self._asked)
+    async def _answered(self, asked: Asked, writer: ResponseWriter) -> None:
+        await self._requests.answered(asked, writer, self._asked)
 
-    async def _asked(self, asked: Asked, telling: Telling) -> None:
+    async def _asked(self, asked: Asked, writer: ResponseWriter) -> None:
         items_for(asked, asked.items)  # what is refused here is not sent, and costs no socket
         taken = await self._pool.taken(asked)
-        socket = taken or await self._fresh(asked, telling)
+        socket = taken or await self._fresh(asked, writer)
         for last in (False, True):
             try:
-                await self._exchange(socket, asked, telling)
+                await self._exchange(socket, asked, writer)
                 return
             except AskAgain as again:
                 if last:
                     raise Broken(again.words) from None
-                socket = again.socket or await self._fresh(asked, telling)
+                socket = again.socket or await self._fresh(asked, writer)
             except Lost as lost:
                 if last or taken is None or not lost.unheard:
-                    raise self._lost(lost, telling) from None
+                    raise self._lost(lost, writer) from None
                 # It was closed while it was idle, only nobody had noticed.
-                socket = await self._fresh(asked, telling)
+                socket = await self._fresh(asked, writer)
 
     async def warm(self) -> None:
         """See `Endpoint`."""
@@ -309,9 +309,9 @@ class ResponsesWsEndpoint:
         await self._models.close()
         await self._pool.close()
 
-    async def _exchange(self, socket: UpstreamSocket, asked: Asked, telling: Telling) -> None:
-        reader = Retelling(telling, self._target.address)
-        exchange = Exchange(socket, asked, telling, reader, self._requests)
+    async def _exchange(self, socket: UpstreamSocket, asked: Asked, writer: ResponseWriter) -> None:
+        reader = Retelling(writer, self._target.address)
+        exchange = Exchange(socket, asked, writer, reader, self._requests)
         done = kept = False
         try:
             await exchange.play()
@@ -343,12 +343,12 @@ class ResponsesWsEndpoint:
             elif not kept:
                 socket.abort()
 
-    async def _fresh(self, asked: Asked, telling: Telling) -> UpstreamSocket:
+    async def _fresh(self, asked: Asked, writer: ResponseWriter) -> UpstreamSocket:
         try:
             socket = await self._pool.fresh()
         except UpgradeRefused as error:
             headers = pause_header(retry_after_s(error.headers))
-            reader = Retelling(telling, self._target.address)
+            reader = Retelling(writer, self._target.address)
             reader.refuse(error.status, error.body, headers, self._host)
             raise Broken(f"{self._host} did not take the connection.") from None
         socket.key = str(asked.request.get("prompt_cache_key") or "")
@@ -366,9 +366,9 @@ class ResponsesWsEndpoint:
         self._reached = True
         return connected
 
-    def _lost(self, lost: Lost, telling: Telling) -> Exception:
+    def _lost(self, lost: Lost, writer: ResponseWriter) -> Exception:
         status, words = _CLOSES.get(lost.code or 0, (0, ""))
-        if status and not telling.began:
+        if status and not writer.began:
             return Refused(status, f"closed_{lost.code}", f"{self._host} {words}")
         if lost.why:
             return Unusable(f"{self._host} {lost.why}: the connection was closed.")
