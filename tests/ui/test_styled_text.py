@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from tests.support.tables import each
-from tui.ui.locations import find_location
+from tui.ui.conversation.tool_views import find_location
 from tui.ui.styled_text import breaks, make_strip
 
 ROOT = "/home/u/ledger"

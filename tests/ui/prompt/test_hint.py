@@ -173,17 +173,6 @@ async def test_files_are_listed_over_the_prompt_and_chosen_with_the_arrows() -> 
         assert session.intents == [Prompt("see @tests/test_cache.py")]
 
 
-async def test_esc_closes_it_and_the_next_word_opens_it_again() -> None:
-    async with running(ScriptedSession()) as (app, pilot):
-        await pilot.press(*keys("@ca"), "escape")
-        assert shown(app) == []
-        await pilot.press("c")
-        assert shown(app) == []
-        await pilot.press(*keys(" @re"))
-        assert shown(app)[1] == " ▸ README.md"
-        assert app.bench.prompt_box.prompt.text == "@cac @re"
-
-
 async def test_a_command_is_run_by_enter_as_it_is_lit() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):
@@ -215,24 +204,6 @@ async def test_enter_runs_what_was_typed_or_the_only_thing_that_it_can_mean() ->
             await pilot.press(*keys(typed), "enter")
             await pilot.pause()
             assert session.intents == ran, typed
-
-
-async def test_odd_names_are_quoted() -> None:
-    cases = (
-        ("my notes.md", "@no", '@"my notes.md" '),
-        ("my notes.md", '@"my no', '@"my notes.md" '),
-        ('a"b.md', "@ab", '@"a\\"b.md" '),
-        ("größe📦.md", "@gröss", "@gröss"),
-        ("grün.md", "@grü", "@grün.md "),
-        ("my notes.md", "!cat @no", "!cat 'my notes.md' "),
-        ("it's.md", "!cat @its", "!cat 'it'\"'\"'s.md' "),
-    )
-    session = ScriptedSession({path: "x" for path, _, _ in cases})
-    async with running(session) as (app, pilot):
-        for path, typed, taken in cases:
-            app.bench.prompt_box.prompt.clear()
-            await pilot.press(*keys(typed), "tab")
-            assert app.bench.prompt_box.prompt.text == taken, path
 
 
 class OneMore(ScriptedSession):
