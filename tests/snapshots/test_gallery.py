@@ -22,12 +22,12 @@ from tests.snapshots.rooms import (
     prompt,
     review,
     screens,
-    standing,
+    status_line,
 )
 from tests.support.gallery import SIZES, Picture, Scene, picture, played
 from tests.support.painted_pairs import TRACER, painted, traced, unknown
 
-ROOMS = (conversation, prompt, standing, editor, review, screens, first_run, painting)
+ROOMS = (conversation, prompt, status_line, editor, review, screens, first_run, painting)
 SCENES = [scene for room in ROOMS for scene in room.SCENES]
 AT_ONCE = {"turn", "stages", "question", "find", "review", "status", "guide-3", "ascii-stages"}
 """Of the fast tier."""

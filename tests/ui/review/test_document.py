@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.support.review_session import ReviewSession
-from tui.ui.review.changes import FileChanges, of_hunks
-from tui.ui.review.document import DiffDocument, DiffOptions, DiffRow, file_rows
+from tui.core.steps import finished
+from tui.ui.review.changes import FileChanges, making
+from tui.ui.review.document import DiffDocument, DiffOptions, DiffRow, laying_rows
 
 
 def rows_of(file: FileChanges, look: DiffOptions) -> list[DiffRow]:
     """All rows of one file."""
-    document = DiffDocument([file_rows(file, look)])
+    document = DiffDocument([finished(laying_rows(file, look))])
     return [document.row(number) for number in range(document.height)]
 
 
@@ -19,7 +20,7 @@ def test_no_lines_belong_around_what_stands_nowhere() -> None:
     """They would look like its place."""
     session = ReviewSession({"a.py": "a = 1\nb = 2\n"})
     session.turn_of("*** Begin Patch\n*** Update File: a.py\n@@\n-x = 1\n+x = 2\n*** End Patch\n")
-    (file,) = of_hunks(session.workspace, session.workspace.hunks)
+    (file,) = finished(making(session.workspace, session.workspace.hunks))
     for look, shown in (
         (DiffOptions(80, alone=True), 0),
         (DiffOptions(80, alone=True, unfolded=True), 2),

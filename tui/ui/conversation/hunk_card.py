@@ -151,19 +151,23 @@ def _hunk_lines(hunk: Hunk, width: int, focus: Focus) -> list[StyledLine]:
     lines = [StyledLine(spread(left, right, width), "panel", target)]
     if hunk.placeable:
         lines.append(StyledLine(_candidates(hunk, focus if focused else Focus()), "panel", target))
-    reasons = [*(f"⚑ {flag}" for flag in hunk.flags), *([hunk.reason] if hunk.reason else [])]
-    if hunk.words and hunk.words != UNDONE:
-        reasons.append(f"you said: {hunk.words}")
-    if hunk.kind is Kind.MOVE:
-        reasons.append(f"→ {hunk.target}")
+    moves = [f"→ {hunk.target}"] if hunk.kind is Kind.MOVE else []
     style = palette.style("warning" if need_of(hunk) else "muted")
-    for reason in reasons:
+    for reason in (*reasons(hunk), *moves):
         text = one_line(reason)
         lines += [
             StyledLine([("       ", style), (text[start:end], style)], "panel", target)
             for start, end in breaks(text, width - 8)[:4]
         ]
     return lines + (_streamed(hunk, width) if focused and focus.opened else [])
+
+
+def reasons(hunk: Hunk) -> list[str]:
+    """Why it needs a look, why it is where it is, and what the user said."""
+    found = [*(f"⚑ {flag}" for flag in hunk.flags), *([hunk.reason] if hunk.reason else [])]
+    if hunk.words and hunk.words != UNDONE:
+        found.append(f"you said: {hunk.words}")
+    return found
 
 
 def _sought(hunk: Hunk) -> str:

@@ -156,20 +156,14 @@ def of_texts(
     return file
 
 
-def of_hunks(
-    workspace: Workspace, hunks: Iterable[Hunk], places: Mapping[int, int] | None = None
-) -> list[FileChanges]:
-    """What these hunks do, a file each, in the order in which the files came.
-
-    ``places``: hunk id -> which of its candidates an ambiguous one is shown at; else the first.
-    """
-    return finished(making(workspace, hunks, places))
-
-
 def making(
     workspace: Workspace, hunks: Iterable[Hunk], places: Mapping[int, int] | None = None
 ) -> Work[list[FileChanges]]:
-    """The same, with a pause after each hunk; a file is shown as it is when its turn comes."""
+    """What these hunks do, a file each, in the order in which the files came.
+
+    There is a pause after each hunk; a file is shown as it is when its turn comes. ``places``:
+    hunk id -> which of its candidates an ambiguous one is shown at; else the first.
+    """
     files: dict[str, list[Hunk]] = {}
     for hunk in hunks:
         files.setdefault(hunk.path, []).append(hunk)

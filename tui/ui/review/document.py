@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
-from tui.core.document.hunk import UNDONE, Kind
-from tui.core.steps import Work, finished
+from tui.core.document.hunk import Kind
+from tui.core.steps import Work
 from tui.core.text.diff import Ranges, emphasis, paired
+from tui.ui.conversation.hunk_card import reasons
 from tui.ui.editor.overview import OverviewMark, coarser, kind_of_hunk
 from tui.ui.review.changes import DiffChange, FileChanges, HunkCounts
 from tui.ui.styled_text import breaks, one_line
@@ -299,13 +300,8 @@ class FileRows:
         return part, row
 
 
-def file_rows(file: FileChanges, look: DiffOptions) -> FileRows:
-    """Lay a file out."""
-    return finished(laying_rows(file, look))
-
-
 def laying_rows(file: FileChanges, look: DiffOptions) -> Work[FileRows]:
-    """The same, with a pause after each change."""
+    """Lay a file out, with a pause after each change."""
     rows = FileRows(file, look)
     name = [] if look.alone else [HeadRow(DiffRow("file", file))]
     words = [
@@ -364,10 +360,7 @@ def notes(change: DiffChange) -> list[str]:
     hunk = change.hunk
     if hunk is None:
         return []
-    found = [f"⚑ {flag}" for flag in hunk.flags]
-    found += [hunk.reason] if hunk.reason else []
-    if hunk.words and hunk.words != UNDONE:
-        found.append(f"you said: {hunk.words}")
+    found = reasons(hunk)
     if len(hunk.candidates) > 1 and not (hunk.placeable and "fits at" in hunk.reason):
         places = ", ".join(f"L{line + 1}" for line in hunk.candidates[:_MOST_PLACES])
         found.append(f"fits at {places}" if hunk.placeable else f"may belong at {places}")
@@ -416,14 +409,6 @@ class DiffDocument:
         """The file in a row, and which of its rows that is."""
         index = max(bisect_right(self.starts, number) - 1, 0)
         return self.files[index], number - self.starts[index]
-
-    def change_at(self, number: int) -> DiffChange | None:
-        """The change that a row belongs to, or is near to."""
-        if not 0 <= number < self.height:
-            return None
-        file, at = self.file_at(number)
-        part, _ = file.part(at)
-        return part.change
 
 
 _GRAIN = 1000

@@ -261,21 +261,6 @@ def role(facts: StatusFacts) -> Forms:
     return [[(f"{ROLE_GLYPHS[name]} {name}", style)], [(name, style)]]
 
 
-def model(facts: StatusFacts) -> Forms:
-    """The model that is asked."""
-    return _plain(facts.status.models.get(facts.status.role, ""))
-
-
-def effort(facts: StatusFacts) -> Forms:
-    """The effort that is asked for."""
-    return _plain(facts.status.efforts.get(facts.status.role) or "")
-
-
-def endpoint(facts: StatusFacts) -> Forms:
-    """The endpoint's name."""
-    return _plain(facts.status.endpoint)
-
-
 def served(facts: StatusFacts) -> Forms:
     """Who answered, once that was told: ``asked → served`` where they differ."""
     status, style = facts.status, theme.active().style
@@ -390,44 +375,11 @@ def away(facts: StatusFacts) -> bool:
     return status.retry_s is not None or status.connection != "ready"
 
 
-def transport(facts: StatusFacts) -> Forms:
-    """What the endpoint is spoken to over."""
-    http = facts.status.transport == "http"
-    return _plain("HTTP" if http else "WebSocket", "warning" if http else "muted")
-
-
-def trip(facts: StatusFacts) -> Forms:
-    """The round trip, where it was measured."""
-    trip_ms = facts.status.round_trip_ms
-    return [] if trip_ms is None else _plain(f"{trip_ms:.0f} ms")
-
-
-def queue(facts: StatusFacts) -> Forms:
-    """How many prompts wait."""
-    count = len(facts.status.queued)
-    return _plain(f"{count} queued", "foreground") if count else []
-
-
 def path(facts: StatusFacts) -> Forms:
     """The file that is shown, as far as there is room."""
     whole = one_line(facts.status.active_path)
     cut = [clip_left(whole, cells) for cells in (60, _NAME, 12)]
-    return [form for words in dict.fromkeys(cut) for form in _plain(words, "foreground")]
-
-
-def workspace(facts: StatusFacts) -> Forms:
-    """The folder's name."""
-    return _plain(facts.workspace, "foreground")
-
-
-def branch(facts: StatusFacts) -> Forms:
-    """The git branch at the start."""
-    return _plain(facts.branch)
-
-
-def clock(facts: StatusFacts) -> Forms:
-    """Hours and minutes."""
-    return _plain(facts.clock)
+    return [form for words in dict.fromkeys(cut) for form in plain(words, "foreground")]
 
 
 def wait(seconds: float) -> str:
@@ -438,7 +390,8 @@ def wait(seconds: float) -> str:
     return f"{math.ceil(left / 60)} min" if left < 7200 else f"{left / 3600:.1f} h"
 
 
-def _plain(words: str, colour: str = "muted") -> Forms:
+def plain(words: str, colour: str = "muted") -> Forms:
+    """Words of one colour, cut at a name's length and at half of it."""
     found = one_line(words)
     style = theme.active().style(colour)
     return [[(clip(found, cells), style)] for cells in (_NAME, 12)] if found else []

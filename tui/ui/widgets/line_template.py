@@ -9,12 +9,13 @@ the line, and the rest is shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import NamedTuple
 
 from tui.core.meter import MeterView
+from tui.engine.intents import Role
 from tui.ui.styled_text import pictures
 from tui.ui.widgets import figures
 from tui.ui.widgets.figures import Forms, StatusFacts
@@ -275,6 +276,25 @@ def _said(forms: Callable[[StatusFacts], Forms]) -> Callable[[StatusFacts, str],
     return lambda facts, _: forms(facts)
 
 
+def _asked(facts: StatusFacts, by_role: Mapping[Role, str | None]) -> Forms:
+    return figures.plain(by_role.get(facts.status.role) or "")
+
+
+def _transport(facts: StatusFacts) -> Forms:
+    over_http = facts.status.transport == "http"
+    return figures.plain("HTTP", "warning") if over_http else figures.plain("WebSocket")
+
+
+def _trip(facts: StatusFacts) -> Forms:
+    trip_ms = facts.status.round_trip_ms
+    return [] if trip_ms is None else figures.plain(f"{trip_ms:.0f} ms")
+
+
+def _queue(facts: StatusFacts) -> Forms:
+    count = len(facts.status.queued)
+    return figures.plain(f"{count} queued", "foreground") if count else []
+
+
 FIELDS: dict[str, LineField] = {
     "news": LineField(0, _said(figures.news)),
     "rate": LineField(1, _metered(figures.rate)),
@@ -298,16 +318,16 @@ FIELDS: dict[str, LineField] = {
     "session_cost": LineField(15, _metered(figures.session_cost)),
     "tier": LineField(17, _said(figures.tier), stands_out=figures.other_tier),
     "role": LineField(10, _said(figures.role)),
-    "model": LineField(11, _said(figures.model)),
-    "effort": LineField(16, _said(figures.effort)),
-    "endpoint": LineField(16, _said(figures.endpoint)),
-    "transport": LineField(16, _said(figures.transport)),
-    "trip": LineField(16, _said(figures.trip)),
-    "queue": LineField(10, _said(figures.queue)),
+    "model": LineField(11, lambda facts, _: _asked(facts, facts.status.models)),
+    "effort": LineField(16, lambda facts, _: _asked(facts, facts.status.efforts)),
+    "endpoint": LineField(16, lambda facts, _: figures.plain(facts.status.endpoint)),
+    "transport": LineField(16, _said(_transport)),
+    "trip": LineField(16, _said(_trip)),
+    "queue": LineField(10, _said(_queue)),
     "path": LineField(12, _said(figures.path)),
-    "workspace": LineField(14, _said(figures.workspace)),
-    "branch": LineField(14, _said(figures.branch)),
-    "clock": LineField(15, _said(figures.clock), follows_time=True),
+    "workspace": LineField(14, lambda facts, _: figures.plain(facts.workspace)),
+    "branch": LineField(14, lambda facts, _: figures.plain(facts.branch)),
+    "clock": LineField(15, lambda facts, _: figures.plain(facts.clock), follows_time=True),
 }
 
 
