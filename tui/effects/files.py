@@ -95,11 +95,6 @@ class FileReplacement:
             raise
         return self._sync_folder()
 
-    def write_over(self, data: bytes, expected: bytes) -> None:
-        """Write over the bytes that lie there."""
-        self._check(expected)
-        self._write_in_place(data, expected)
-
     def delete(self, expected: bytes) -> None:
         """Remove it."""
         self._check(expected)
@@ -181,11 +176,12 @@ class FileReplacement:
             os.close(source)
         return True
 
-    def _write_in_place(self, data: bytes, expected: bytes) -> None:
-        """Overwrite a file that must stay the same one (hard links, a foreign owner).
+    def write_over(self, data: bytes, expected: bytes) -> None:
+        """Write over a file that must stay the same one (hard links, a foreign owner).
 
         The space is reserved first; if it fails all the same, the old bytes are put back.
         """
+        self._check(expected)
         descriptor = os.open(self._name, os.O_RDWR | NOFOLLOW, dir_fd=self._folder)
         try:
             _reserve(descriptor, len(data))
@@ -594,7 +590,9 @@ class Files:
             int(mark, 16)
             for path in paths:
                 with suppress(FileRefused, OSError), self._parent(self._resolve(path)) as folder:
-                    _sweep(folder, temporary_start(mark))
+                    for name in os.listdir(folder):
+                        if name.startswith(temporary_start(mark)) and name.endswith(TEMPORARY_END):
+                            os.unlink(name, dir_fd=folder)
         self._unmake(list(folders))
 
     def _unmake(self, made: list[str]) -> None:
@@ -641,13 +639,6 @@ def _not_written(path: str, error: FileRefused | OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return f"'{path}' is gone from the disk"
     return f"'{path}' is not written: {words_of(error)}"
-
-
-def _sweep(folder: int, start: str) -> None:
-    """Remove temporary files from an open folder. Raises OSError."""
-    for name in os.listdir(folder):
-        if name.startswith(start) and name.endswith(TEMPORARY_END):
-            os.unlink(name, dir_fd=folder)
 
 
 def _spelled(twin: str, name: str) -> str:

@@ -60,8 +60,8 @@ class Listing:
 
     def paths(self) -> list[str]:
         """All files that are neither hidden nor ignored: relative, with ``/``, sorted."""
-        listed = self._from_git()
-        found = self._walked() if listed is None else self._kept(listed)
+        listed = self._said("ls-files", "-z", "-co", "--exclude-standard", "--deduplicate")
+        found = self._kept(listed) if listed else self._walked()
         paths = []
         for path in found:
             if not _is_usable(path):
@@ -113,7 +113,9 @@ class Listing:
         answer = self._git("check-ignore", "-z", "--stdin", stdin=asked)
         if answer is not None and answer.returncode in (0, 1):
             return found | {os.fsdecode(name) for name in answer.stdout.split(b"\0") if name}
-        if len(rest) > 1 and self._in_repository():
+        root = Path(self._root)
+        in_repository = any((above / ".git").exists() for above in (root, *root.parents))
+        if len(rest) > 1 and in_repository:
             # one that git cannot judge spoils the answer for all
             half = len(rest) // 2
             return found.union(*(self.ignored(p, folders) for p in (rest[:half], rest[half:])))
@@ -158,10 +160,6 @@ class Listing:
         answer = self._git(*arguments)
         return answer.stdout if answer is not None and answer.returncode == 0 else None
 
-    def _in_repository(self) -> bool:
-        root = Path(self._root)
-        return any((above / ".git").exists() for above in (root, *root.parents))
-
     def _git(
         self, *arguments: str, stdin: bytes | None = None
     ) -> subprocess.CompletedProcess[bytes] | None:
@@ -191,15 +189,10 @@ class Listing:
                 self._running.discard(process)
         return subprocess.CompletedProcess(process.args, process.returncode, output)
 
-    def _from_git(self) -> list[str] | None:
-        """What git lists below the root; None where git has nothing to say."""
-        listed = self._said("ls-files", "-z", "-co", "--exclude-standard", "--deduplicate")
-        return [os.fsdecode(name) for name in listed.split(b"\0") if name] if listed else None
-
-    def _kept(self, listed: list[str]) -> Iterator[str]:
-        """The listed files that exist and are to be shown."""
+    def _kept(self, listed: bytes) -> Iterator[str]:
+        """The files of git's list that exist and are to be shown."""
         rules = _Rules(self._root, (".ignore",))
-        for path in listed:
+        for path in map(os.fsdecode, filter(None, listed.split(b"\0"))):
             *folders, name = path.split("/")
             if name.startswith(".") or any(_is_skipped(folder) for folder in folders):
                 continue

@@ -246,7 +246,10 @@ class _OwnFolder:
         Raises OSError: it is not there, nor one that is older.
         """
         changed = [file for file in unsaved.files if self._files.get(file.path) != file]
-        sizes = {file.path: (len(file.data), _size(file.before)) for file in changed}
+        sizes = {
+            file.path: (len(file.data), None if file.before is None else len(file.before))
+            for file in changed
+        }
         head = {
             "root": self._root,
             "files": [(file.path, sizes.get(file.path)) for file in unsaved.files],
@@ -301,7 +304,7 @@ class _OwnFolder:
         return [*failed, *self._synced()]
 
     def _write(self, parts: Sequence[str], data: bytes) -> None:
-        _write(self.folder, parts, data)
+        _put(self.folder, parts, [data], _WRITING, synced=True)
         self._unsynced.update(tuple(parts[:depth]) for depth in range(len(parts)))
 
     def _synced(self) -> Iterator[str]:
@@ -444,18 +447,13 @@ def _opened(top: Path, parts: Sequence[str], *, made: bool = False) -> Iterator[
         os.close(folder)
 
 
-def _write(top: Path, parts: Sequence[str], data: bytes) -> None:
-    """Replace a file below ``top`` whole; its bytes are on the disk then, its name may not be.
-
-    Raises OSError, ValueError.
-    """
-    _put(top, parts, [data], _WRITING, synced=True)
-
-
 def _put(
     top: Path, parts: Sequence[str], data: Sequence[bytes], by: str, *, synced: bool = False
 ) -> None:
-    """Replace a file below ``top`` whole, ``by`` another name. Raises OSError, ValueError."""
+    """Replace a file below ``top`` whole, ``by`` another name. Raises OSError, ValueError.
+
+    ``synced``: its bytes are on the disk then, its name may not be.
+    """
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NOFOLLOW
     with _opened(top, []) as above, _opened(top, parts[:-1], made=True) as folder:
         try:
@@ -469,10 +467,6 @@ def _put(
             with suppress(OSError):  # half a text is of no use, and the disk may be full
                 os.unlink(by, dir_fd=above)
             raise
-
-
-def _size(data: bytes | None) -> int | None:
-    return None if data is None else len(data)
 
 
 def _brought(folder: Path) -> tuple[str, Unsaved]:

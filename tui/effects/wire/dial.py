@@ -202,17 +202,10 @@ def explained(error: Exception, address: Address, timeout_s: float) -> EndpointE
     if isinstance(error, ssl.SSLError):
         return _tls_failed(error, host, place)
     if f"[Errno {errno.ECONNREFUSED}]" in str(error):  # or the sum of them, one per address
-        via = _proxy_place(address)
-        if via:
-            return EndpointError(f"Nothing listens at the proxy {via}: check HTTPS_PROXY.")
+        if proxy := urlsplit(_proxy(address)).netloc.rpartition("@")[2]:
+            return EndpointError(f"Nothing listens at the proxy {proxy}: check HTTPS_PROXY.")
         return EndpointError(f"Nothing listens at {place}: is the server running?")
     return EndpointError(f"Cannot connect to {place} ({error}): check the network.", transient=True)
-
-
-def _proxy_place(address: Address) -> str:
-    """Host and port of the proxy that leads to this address; empty: there is none."""
-    parts = urlsplit(_proxy(address))
-    return f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname or ""
 
 
 def _proxy(address: Address) -> str:

@@ -77,8 +77,9 @@ class AgeLimit:
         learnt_s, before_s = self._told_s(link), known.max_age_s
         if learnt_s is not None:
             known.max_age_s = round(learnt_s, 1)
-        elif before_s is not None and _worked_s(link) > OUTLIVED * before_s:
-            known.max_age_s = None
+        elif before_s is not None and not link.heartbeat.has_slept:
+            worked_s = link.used_at - link.opened_at
+            known.max_age_s = None if worked_s > OUTLIVED * before_s else before_s
         return known.max_age_s != before_s
 
     def _told_s(self, link: Link) -> float | None:
@@ -99,11 +100,6 @@ class AgeLimit:
         if idle_s > UNUSED_S and _alike(idle_s, earlier_idle_s):
             return None
         return age_s if _alike(age_s, earlier_s) else None
-
-
-def _worked_s(link: Link) -> float:
-    """The age at which a link has been seen to work; 0 if nobody can say."""
-    return 0.0 if link.heartbeat.has_slept else link.used_at - link.opened_at
 
 
 def _alike(one_s: float, other_s: float) -> bool:
@@ -452,7 +448,9 @@ class Endpoint:
             for lane in self._lanes.values():
                 if lane.link is link and lane.wire_name == name:
                     lane.move(request)
-                    self._spawn(self._carry(lane, request))
+                    task = asyncio.create_task(self._carry(lane, request))
+                    self._tasks.add(task)
+                    task.add_done_callback(self._tasks.discard)
 
     def closed(self, link: Link, reason: str) -> None:
         """Forget a link, and learn from its end."""
@@ -553,10 +551,8 @@ class Endpoint:
                 meta = {"_meta": "handshake_rejected", "url": address.url, "reason": str(error)}
                 self.recorder.meta("s2c", self.clock.now(), 0, meta)
             raise
-        if transport == "websocket":
-            link = Link(self, socket, self.capabilities, address, transport, self.options)
-        else:
-            link = Link(self, socket, self._relay, address, transport, self.options.nearby)
+        known = self.capabilities if transport == "websocket" else self._relay
+        link = Link(self, socket, known, address, transport)
         self._links.append(link)
         self._statistics.opened()
         if transport == "websocket":
@@ -617,11 +613,6 @@ class Endpoint:
             link.part(lane, reason)
             if not link.riders:
                 link.close(reason)
-
-    def _spawn(self, work: Any) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
 
 def _looked_at(task: asyncio.Task[Link]) -> None:

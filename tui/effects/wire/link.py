@@ -136,7 +136,10 @@ class Heartbeat:
         if self._link.busy:
             for rider in self._link.riders:
                 rider.heard_at = now
-            self._demand()
+            self._ask()
+            if self._proof is not None:
+                self._proof.cancel()
+            self._proof = self._socket.loop.call_later(self._options.resume_s, self._judge)
         return True
 
     def _look(self) -> None:
@@ -176,14 +179,8 @@ class Heartbeat:
             self._socket.protocol.send_ping(self._ping)
             self._socket.send_data()
 
-    def _demand(self) -> None:
-        """Ask, and drop the link unless anything comes soon."""
-        self._ask()
-        if self._proof is not None:
-            self._proof.cancel()
-        self._proof = self._socket.loop.call_later(self._options.resume_s, self._judge)
-
     def _judge(self) -> None:
+        """Drop the link, unless anything came since it was asked for life."""
         if self._socket.heard_at < self._pinged_at:
             self._link.drop("no sign of life from the server after a pause")
 
@@ -224,6 +221,7 @@ class LinkOwner(Protocol):
 
     name: str
     clock: ReadsClock
+    options: ConnectionOptions
     recorder: FrameRecorder | None
 
     def stamp(self, name: Name, detail: str, /) -> None:
@@ -255,7 +253,6 @@ class Link:
         known: Capabilities,
         address: Address,
         transport: Transport,
-        options: ConnectionOptions,
     ) -> None:
         """The socket is open; its first message comes in the next turn of the loop."""
         self.state: LinkState = "open"
@@ -281,6 +278,8 @@ class Link:
         self._deadline: float | None = None
         """For which it is set."""
         self._closing: asyncio.Task[None] | None = None
+        # by HTTP it is our bridge on this machine, which asks the endpoint
+        options = owner.options if transport == "websocket" else owner.options.nearby
         self.heartbeat = Heartbeat(self, socket, options, self._clock)
         dialled = {"url": address.url, "headers": dict(address.headers)}
         self._record("c2s", {"_meta": "handshake", **dialled, "transport": transport})

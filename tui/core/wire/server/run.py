@@ -204,6 +204,10 @@ class Run:
         self, task: Task, send: Callable[[Told], None], ended: Callable[[Run, bool], None]
     ) -> None:
         self.task = task
+        self.response_id = task.response_id
+        self.lane = task.lane
+        self.request = task.request
+        self.full_input = task.full_input
         self.output: list[dict[str, Any]] = []
         """Finished items."""
         self.interrupted = False
@@ -232,26 +236,6 @@ class Run:
         self.next_index = 0
         """Output index of the next item."""
         self._open: dict[int, OpenItem] = {}
-
-    @property
-    def response_id(self) -> str:
-        """The response's id."""
-        return self.task.response_id
-
-    @property
-    def lane(self) -> str | None:
-        """The `stream_id`; None: the default lane."""
-        return self.task.lane
-
-    @property
-    def request(self) -> dict[str, Any]:
-        """The create without its envelope."""
-        return self.task.request
-
-    @property
-    def full_input(self) -> list[dict[str, Any]]:
-        """The whole conversation so far, as items."""
-        return self.task.full_input
 
     @property
     def said(self) -> int:
@@ -404,8 +388,8 @@ class Run:
     def _say(self, kind: str, fields: dict[str, Any]) -> int:
         """Say an event; returns the size of its frame, of a long one that of all items."""
         event = {"type": kind, "sequence_number": self._sequence, **fields}
-        if self.task.lane is not None:
-            event["stream_id"] = self.task.lane
+        if self.lane is not None:
+            event["stream_id"] = self.lane
         self._sequence += 1
         told = frame_or_long(event)
         self._send(told)
@@ -425,7 +409,7 @@ class Run:
         self._ended(self, remembered)
 
     def _response(self, status: str, **fields: Any) -> dict[str, Any]:
-        request = self.task.request
+        request = self.request
         return {
             "id": self.response_id,
             "object": "response",
