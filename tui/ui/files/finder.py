@@ -6,20 +6,19 @@ from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
 from rich.segment import Segment
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.screen import ModalScreen
-from textual.strip import Strip
-from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from tui.core.fuzzy import Sieve
 from tui.ui import theme
 from tui.ui.editor.cells import LineCells
 from tui.ui.finding.find_bar import parse_place
+from tui.ui.finding.pick_list import STEPS, PickList
 from tui.ui.keymap import echo
 from tui.ui.stylesheets import sheet
 from tui.ui.widgets.field import Field
@@ -55,75 +54,28 @@ def find_files(query: str, paths: list[str], recent: list[str]) -> list[FoundFil
     return [FoundFile(fit.text, fit.offsets) for fit in sieve.best(_MOST_SHOWN)]
 
 
-class FoundList(Widget):
-    """The matches, one a row."""
-
-    ALLOW_SELECT = False
-
-    class Chosen(Message):
-        """A match was clicked."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._found: list[FoundFile] = []
-        self._at = 0
-        self._top = 0
-
-    @property
-    def chosen(self) -> FoundFile | None:
-        """The lit match."""
-        return self._found[self._at] if self._found else None
-
-    def show(self, found: list[FoundFile]) -> None:
-        """Show other matches, the first one lit."""
-        self._found, self._at, self._top = found, 0, 0
-        self.refresh()
+class FoundList(PickList[FoundFile]):
+    """The matches."""
 
     def light(self, path: str) -> None:
         """Light this one, if it is there."""
-        self.step(next((at for at, found in enumerate(self._found) if found.path == path), 0))
+        self.step(next((at for at, found in enumerate(self._items) if found.path == path), 0))
 
-    def step(self, rows: int) -> None:
-        """Light another one."""
-        if self._found:
-            self._at = max(min(self._at + rows, len(self._found) - 1), 0)
-            height = max(self.size.height, 1)
-            self._top = max(min(self._top, self._at), self._at - height + 1)
-            self.refresh()
-
-    def render_line(self, y: int) -> Strip:
-        """Folder muted, name bright, what matched in the accent colour."""
-        width = self.size.width
-        style = theme.active().style
-        index = self._top + y
-        if index >= len(self._found):
-            return Strip([Segment(" " * width, style("", "panel"))], width)
-        found = self._found[index]
-        back = "selection" if index == self._at else "panel"
-        name = found.path.rfind("/") + 1
-        cells = LineCells(found.path)
-        room = max(width - 3, 0)
-        first = max(cells.width - room, 0)
-        segments = [Segment(" ▸ " if index == self._at else "   ", style("accent", back))]
-        for piece in cells.window(first, first + room):
+    def row(self, item: FoundFile, width: int, back: str) -> list[Segment]:
+        """Folder muted, name bright, what matched in the accent colour; the end is in sight."""
+        style, name = theme.active().style, item.path.rfind("/") + 1
+        cells = LineCells(item.path)
+        first = max(cells.width - width, 0)
+        segments: list[Segment] = []
+        for piece in cells.window(first, first + width):
             if piece.step == 0:
                 segments.append(Segment(piece.text, style("foreground", back)))
                 continue
             for offset, character in enumerate(piece.text, piece.col):
                 colour = "foreground" if offset >= name else "muted"
-                more = "bold" if offset in found.offsets else ""
+                more = "bold" if offset in item.offsets else ""
                 segments.append(Segment(character, style("accent" if more else colour, back, more)))
-        used = min(cells.width, room)
-        segments.append(Segment(" " * (room - used), style("", back)))
-        return Strip(segments, width)
-
-    def on_click(self, event: events.Click) -> None:
-        """Choose by clicking."""
-        event.stop()
-        if self._top + event.y < len(self._found):
-            self._at = self._top + event.y
-            self.refresh()
-            self.post_message(self.Chosen())
+        return segments
 
 
 class FileFinder(ModalScreen[ChosenFile | None]):
@@ -134,10 +86,7 @@ class FileFinder(ModalScreen[ChosenFile | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "leave", show=False, priority=True),
         *echo("open_file", "leave"),
-        Binding("up", "step(-1)", show=False, priority=True),
-        Binding("down", "step(1)", show=False, priority=True),
-        Binding("pageup", "step(-10)", show=False, priority=True),
-        Binding("pagedown", "step(10)", show=False, priority=True),
+        *STEPS,
     ]
 
     def __init__(self, paths: Callable[[], list[str]], recent: list[str]) -> None:

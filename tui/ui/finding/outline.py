@@ -13,15 +13,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.segment import Segment
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.screen import ModalScreen
-from textual.strip import Strip
 from textual.timer import Timer
-from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from tui.core.text.buffer import Buffer
@@ -30,6 +28,7 @@ from tui.ui.editor.brackets import kind_at
 from tui.ui.editor.cells import part_cells
 from tui.ui.editor.cursor import indent_of
 from tui.ui.editor.view import View
+from tui.ui.finding.pick_list import STEPS, PickList
 from tui.ui.keymap import echo
 from tui.ui.stylesheets import sheet
 from tui.ui.widgets.field import Field
@@ -193,85 +192,25 @@ Look = Callable[[Symbol], None]
 """Shows a symbol in the editor."""
 
 
-class SymbolList(Widget):
-    """The symbols, one a row."""
+class SymbolList(PickList[Symbol]):
+    """The symbols of the file."""
 
-    ALLOW_SELECT = False
-
-    class Lit(Message):
-        """Another symbol is lit."""
-
-    class Chosen(Message):
-        """A symbol was clicked."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._found: list[Symbol] = []
-        self._at = 0
-        self._top = 0
-
-    @property
-    def chosen(self) -> Symbol | None:
-        """The lit symbol."""
-        return self._found[self._at] if self._at < len(self._found) else None
-
-    def show(self, found: list[Symbol], at: int = 0) -> None:
-        """Show other symbols, one of them lit."""
-        self._found = found
-        self._at, self._top = 0, 0
-        self.step(at)
-        self.refresh()
-
-    def step(self, rows: int) -> None:
-        """Light another one."""
-        self._at = max(min(self._at + rows, len(self._found) - 1), 0)
-        height = max(self.size.height, 1)
-        self._top = max(min(self._top, self._at), self._at - height + 1)
-        self.refresh()
-
-    def render_line(self, y: int) -> Strip:
+    def row(self, item: Symbol, width: int, back: str) -> list[Segment]:
         """Its kind muted, its name bright, its line at the right."""
-        width, style = self.size.width, theme.active().style
-        index = self._top + y
-        if index >= len(self._found):
-            return Strip([Segment(" " * width, style("", "panel"))], width)
-        symbol = self._found[index]
-        back = "selection" if index == self._at else "panel"
-        lead = (" ▸ " if index == self._at else "   ") + " " * min(symbol.depth, _DEEPEST)
-        kind = f"{symbol.kind} " if symbol.kind else ""
-        number = f" {symbol.line + 1} "
-        room = max(width - len(lead) - len(kind) - len(number), 0)
-        cells = part_cells(symbol.name, 0)
+        style = theme.active().style
+        indent = " " * min(item.depth, _DEEPEST)
+        kind = f"{item.kind} " if item.kind else ""
+        number = f" {item.line + 1} "
+        room = max(width - len(indent) - len(kind) - len(number), 0)
+        cells = part_cells(item.name, 0)
         text = "".join(piece.text for piece in cells.window(0, room))
-        blanks = " " * (room - min(cells.width, room))
-        segments = [
-            Segment(lead, style("accent", back)),
+        return [
+            Segment(indent, style("accent", back)),
             Segment(kind, style("muted", back)),
             Segment(text, style("foreground", back)),
-            Segment(blanks, style("", back)),
+            Segment(" " * (room - min(cells.width, room)), style("", back)),
             Segment(number, style("faint", back)),
         ]
-        return Strip(segments).adjust_cell_length(width, style("", back))
-
-    def on_click(self, event: events.Click) -> None:
-        """Choose by clicking."""
-        event.stop()
-        if self._top + event.y < len(self._found):
-            self._at = self._top + event.y
-            self.refresh()
-            self.post_message(self.Chosen())
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The next ones."""
-        event.stop()
-        self.step(3)
-        self.post_message(self.Lit())
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """The ones before."""
-        event.stop()
-        self.step(-3)
-        self.post_message(self.Lit())
 
 
 class OutlineScreen(ModalScreen[Symbol | None]):
@@ -282,10 +221,7 @@ class OutlineScreen(ModalScreen[Symbol | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "leave", show=False, priority=True),
         *echo("outline", "leave", "editor"),
-        Binding("up", "step(-1)", show=False, priority=True),
-        Binding("down", "step(1)", show=False, priority=True),
-        Binding("pageup", "step(-10)", show=False, priority=True),
-        Binding("pagedown", "step(10)", show=False, priority=True),
+        *STEPS,
     ]
 
     def __init__(self, view: View, look: Look) -> None:
@@ -323,7 +259,7 @@ class OutlineScreen(ModalScreen[Symbol | None]):
         self._list.step(rows)
         self._show_lit()
 
-    def on_symbol_list_lit(self, event: SymbolList.Lit) -> None:
+    def on_pick_list_lit(self, event: SymbolList.Lit) -> None:
         """The wheel was turned."""
         event.stop()
         self._show_lit()

@@ -1,0 +1,93 @@
+"""A list under a field: what fits the letters that are typed, one a row, one of them lit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+from rich.segment import Segment
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.ui import theme
+
+Item = TypeVar("Item")
+_WHEEL_ROWS = 3
+STEPS: tuple[BindingType, ...] = tuple(
+    Binding(key, f"step({rows})", show=False, priority=True)
+    for key, rows in (("up", -1), ("down", 1), ("pageup", -10), ("pagedown", 10))
+)
+"""For the screen: with the focus in its field the keys move in the list."""
+
+
+class PickList(Widget, Generic[Item]):
+    """Items; a heir paints one of them as a row."""
+
+    ALLOW_SELECT = False
+
+    class Lit(Message):
+        """Another item is lit, by the wheel."""
+
+    class Chosen(Message):
+        """An item was clicked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._items: Sequence[Item] = ()
+        self._at = 0
+        self._top = 0
+
+    @property
+    def chosen(self) -> Item | None:
+        """The lit item."""
+        return self._items[self._at] if self._at < len(self._items) else None
+
+    def show(self, items: Sequence[Item], at: int = 0) -> None:
+        """Show others, one of them lit."""
+        self._items, self._at, self._top = items, 0, 0
+        self.step(at)
+
+    def step(self, rows: int) -> None:
+        """Light another one."""
+        self._at = max(min(self._at + rows, len(self._items) - 1), 0)
+        height = max(self.size.height, 1)
+        self._top = max(min(self._top, self._at), self._at - height + 1)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """A row, or nothing."""
+        width, style, at = self.size.width, theme.active().style, self._top + y
+        if at >= len(self._items):
+            return Strip([Segment(" " * width, style("", "panel"))], width)
+        lit = at == self._at
+        back = "selection" if lit else "panel"
+        lead = Segment(" ▸ " if lit else "   ", style("accent", back))
+        row = self.row(self._items[at], max(width - 3, 0), back)
+        return Strip([lead, *row]).adjust_cell_length(width, style("", back))
+
+    def row(self, item: Item, width: int, back: str) -> list[Segment]:
+        """An item in so many cells, on a background."""
+        raise NotImplementedError
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose by clicking."""
+        event.stop()
+        if self._top + event.y < len(self._items):
+            self._at = self._top + event.y
+            self.refresh()
+            self.post_message(self.Chosen())
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The next ones."""
+        event.stop()
+        self.step(_WHEEL_ROWS)
+        self.post_message(self.Lit())
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The ones before."""
+        event.stop()
+        self.step(-_WHEEL_ROWS)
+        self.post_message(self.Lit())
