@@ -122,13 +122,6 @@ class Overview(Widget):
             self.refresh()
 
 
-def overview_cells(
-    height: int, view: tuple[int, int, int], marks: Iterable[OverviewMark]
-) -> list[tuple[bool, str]]:
-    """For each cell whether it is the thumb, and the kind of its mark (empty: none)."""
-    return [*zip(thumb_cells(height, view), mark_cells(height, view[2], marks), strict=True)]
-
-
 def thumb_cells(height: int, view: tuple[int, int, int]) -> list[bool]:
     """For each cell whether it is the thumb; none is where the whole file is in sight."""
     top, shown, total = view

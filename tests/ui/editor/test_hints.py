@@ -1,4 +1,4 @@
-"""The ghost is in sight, explained, in nobody's way, and gone when it is of no use."""
+"""What lies beside and over the text: marks, the overview, counts of hunks, the ghost."""
 
 from __future__ import annotations
 
@@ -6,14 +6,81 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.editor_app import EditorApp
-from tests.support.fake_session import FakeSession
+from tests.support.fake_session import FakeSession, FakeWorkspace
 from tests.support.tables import each
-from tui.core.document.hunk import Hunk, Stage
+from tui.core.document.hunk import Decision, Hunk, Stage
 from tui.core.text.buffer import Mark
 from tui.engine.notices import Notices
-from tui.ui.editor.hints import GutterGhost, ShownGhost, Spot
+from tui.ui.editor.hints import GutterGhost, Hints, ShownGhost, Spot, lay_over
+from tui.ui.editor.overview import HunkMarks, mark_cells, thumb_cells
+from tui.ui.editor.overview import OverviewMark as Cell
 from tui.ui.editor.paint import GUTTER_GHOST, EditorRow
 from tui.ui.editor.view import View
+
+
+@each(
+    "stage, decision, kind",
+    [
+        (Stage.LANDING, Decision.PENDING, "landing"),
+        (Stage.LANDED, Decision.PENDING, "pending"),
+        (Stage.LANDED, Decision.ACCEPTED, "accepted"),
+        (Stage.LANDED, Decision.REJECTED, ""),
+        (Stage.PARTIAL, Decision.PENDING, "partial"),
+        (Stage.CONFLICT, Decision.PENDING, "conflict"),
+        (Stage.DROPPED, Decision.PENDING, ""),
+    ],
+)
+def test_a_hunk_is_marked_as_its_lines_are(stage: Stage, decision: Decision, kind: str) -> None:
+    workspace = FakeWorkspace({"a.py": "a\nb\nc\nd\n"})
+    view = View(workspace.open("a.py"))
+    hunk = Hunk(1, 1, "call", "a.py", stage=stage, decision=decision)
+    hunk.start, hunk.end = view.buffer.mark(1), view.buffer.mark(3)
+    workspace.hunk_list.add(hunk)
+    workspace.hunk_list.add(Hunk(2, 1, "call", "other.py", stage=stage))
+    assert marks_of(workspace, view) == ([Cell(1, 3, kind)] if kind else [])
+
+
+def marks_of(workspace: FakeWorkspace, view: View) -> list[Cell]:
+    hunks = HunkMarks()
+    assert hunks.look(workspace, view)
+    return hunks.marks(view)
+
+
+def test_a_file_that_is_all_in_sight_has_no_thumb() -> None:
+    assert mark_cells(10, 8, [Cell(2, 3, "pending")])[2] == "pending"
+    assert not any(thumb_cells(10, (0, 10, 8)))
+
+
+INCOMING = (4, ["one", "two"])
+
+
+def laid(said: Hints, cursor: Spot = None, *, height: int = 20, width: int = 60) -> list[EditorRow]:
+    rows = [EditorRow(f"line {number}", number) for number in range(1, height + 1)]
+    lay_over(rows, width, said, cursor)
+    return rows
+
+
+def chips(row: EditorRow) -> str:
+    return "".join(text for text, _ in row.chips)
+
+
+@given(
+    st.integers(0, 40),
+    st.integers(0, 90),
+    st.tuples(st.integers(0, 89), st.integers(0, 39)),
+    st.booleans(),
+)
+def test_the_cursor_is_never_hidden(height: int, width: int, cursor: Spot, ghost: bool) -> None:
+    said = Hints("hunk 1: landing at line 4", 3, 4, INCOMING if ghost else None)
+    if cursor[0] >= width or cursor[1] >= height:
+        cursor = None
+    rows = laid(said, cursor, height=height, width=width)
+    assert len(rows) == height
+    if cursor is not None:
+        row = rows[cursor[1]]
+        assert row.kind != "incoming"
+        assert cursor[0] < width - len(chips(row))
+
 
 PATH = "a.py"
 LINES = 60
@@ -39,7 +106,7 @@ def session_with(*, busy: bool = True) -> FakeSession:
     return session
 
 
-def laid(
+def laid_ghost(
     session: FakeSession, *, path: str = PATH, top: int = 0, width: int = 80, cursor: Spot = None
 ) -> list[EditorRow]:
     view = View(session.workspace.open(path))
@@ -59,7 +126,7 @@ def said(rows: list[EditorRow]) -> dict[int, str]:
 def test_its_row_is_marked_and_the_mark_is_explained() -> None:
     session = session_with()
     session.now_s = 101.0  # 50 tokens: five lines
-    rows = laid(session)
+    rows = laid_ghost(session)
     assert [y for y, row in enumerate(rows) if row.ghost] == [14]
     assert said(rows) == {14: f" {GUTTER_GHOST} ghost: a 50 tok/s model would be here "}
 
@@ -68,7 +135,7 @@ def test_its_row_is_marked_and_the_mark_is_explained() -> None:
 def test_out_of_sight_it_is_told_where_it_is(top: int, y: int, words: str) -> None:
     session = session_with()
     session.now_s = 101.0 if y == 0 else 104.0
-    assert said(laid(session, top=top)) == {y: f" {GUTTER_GHOST} ghost at 50 tok/s {words} "}
+    assert said(laid_ghost(session, top=top)) == {y: f" {GUTTER_GHOST} ghost at 50 tok/s {words} "}
 
 
 @given(
