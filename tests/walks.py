@@ -1,4 +1,4 @@
-"""Follows a token, an Esc and an accept through the real program: which functions call which.
+"""Follows a token, an Esc, an accept and a key through the real program: who of ours calls whom.
 
 `python -m tests.walks` writes what it found into docs/house.md, where `tests/test_walks.py` reads
 it. A hop is one of our functions on the chain of nested calls that leads to the effect.
@@ -42,6 +42,8 @@ WALKS = {
     "token": "a line of a patch, from the bytes of the socket to the buffer",
     "frame": "what it changed, from the frame's turn to the repaint of the editor's rows",
     "esc": "Esc, from the key to the wire",
+    "key": "a key in the editor, from Textual's dispatch to the buffer",
+    "echo": "the same key to its repaint, which waits for no tick",
     "accept": "accept, from the key to the file",
 }
 _BLOCK = re.compile(r"```walks\n(.*?)```", re.DOTALL)
@@ -142,12 +144,19 @@ async def walked(root: Path) -> dict[str, Walk]:
             walks["esc"] = found[0]
             gates[2].set()
             await until(pilot, lambda: not session.status.busy)
+            app.bench.editor.focus_editor()
+            await pilot.pause()
+            with followed("core/text/buffer.py Buffer.replace", PAINT_SOON) as found:
+                await pilot.press("z")
+            walks["key"] = _first(found, "ui/editor/editor.py")
+            walks["echo"] = next(walk for walk in found if walk[-1] == PAINT_SOON)
         await session.close()
         await endpoint.close()
     return walks
 
 
 REPAINT = "ui/editor/editor.py Editor.repaint"
+PAINT_SOON = "ui/painting/screen.py PaintedScreen.paint_soon"
 
 
 def _text(session: Session) -> str:
