@@ -12,7 +12,7 @@ from tests.support.tables import each
 from tui.core.conversation import Block
 from tui.core.document.hunk import Stage
 from tui.ui.app import DuettoApp
-from tui.ui.conversation.copying import fenced_code
+from tui.ui.conversation.selection import fenced_code
 from tui.ui.conversation.views import FailureWords, duration, failure
 
 

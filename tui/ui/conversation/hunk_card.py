@@ -1,4 +1,9 @@
-"""Hunk cards: what one patch did to each file, and how every hunk of it stands."""
+"""Cards of patches: what one patch did to each file, and the state of every hunk of it.
+
+A card is folded file by file, and made anew when a hunk moves. While its patch comes, the newest
+hunks have rows, whose making costs the same however many there are; at its end all have, on pages
+of which only those in sight are made.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Where every row of the conversation is: views under each other, found by row number.
+"""Where every row of the conversation is: views under each other, cut into pages.
 
-`sync` reads what is new; `settle` makes what is in sight. What is out of sight costs nothing,
-however long the conversation is.
+`sync` reads what is new; `settle` makes what is in sight. A page that was never made, or was made
+for another width, has a height that is a guess; it is made when it comes into sight, and what
+lies below moves. So neither a new width nor a long conversation costs more than what is on screen.
 """
 
 from __future__ import annotations
@@ -221,9 +222,9 @@ class TranscriptLayout:
         self._focused = 0
         self._welcome: list[StyledRow] = []
         self._welcome_key: object = None
-        roster = session.workspace.hunk_list
-        context.hunks, context.files = roster.of_call, roster.files_of
-        context.reviews = lambda: roster.reviews
+        hunk_list = session.workspace.hunk_list
+        context.hunks, context.files = hunk_list.of_call, hunk_list.files_of
+        context.reviews = lambda: hunk_list.reviews
         context.now = session.now
 
     @property
@@ -312,10 +313,10 @@ class TranscriptLayout:
 
     def refocus(self) -> None:
         """`ViewContext.focus` changed: the cards' keys are elsewhere."""
-        roster = self._session.workspace.hunk_list
+        hunk_list = self._session.workspace.hunk_list
         for hunk_id in {self._focused, self.context.focus.hunk_id} - {0}:
-            if hunk_id in roster:
-                index = self._cards_of.get(roster.by_id(hunk_id).call_id)
+            if hunk_id in hunk_list:
+                index = self._cards_of.get(hunk_list.by_id(hunk_id).call_id)
                 if index is not None:
                     self._sync_view(index)
         self._focused = self.context.focus.hunk_id

@@ -1,7 +1,8 @@
-"""The model's Markdown in the conversation: only its open end is made again, page by page.
+"""What a model writes: its reasoning, and its answer as Markdown, page by page.
 
-A long answer is cut into pages where nothing before can change any more, so that rows out of
-sight need not be kept: a page is made again from its part of the text when it is looked at.
+Only the open end of a text is made again. A long answer is cut into pages where nothing before
+can change any more, so that rows out of sight need not be kept: a page is made again from its
+part of the text when it is looked at.
 """
 
 from __future__ import annotations

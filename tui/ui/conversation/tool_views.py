@@ -1,4 +1,4 @@
-"""Tool calls: one row each, and of several under each other one row that counts them."""
+"""What ran beside the answer: tool calls, one row each or in groups, and commands with output."""
 
 from __future__ import annotations
 

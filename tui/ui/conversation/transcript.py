@@ -26,7 +26,7 @@ from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui.conversation.fences import FRAME_S, colours_for
 from tui.ui.conversation.layout import TranscriptLayout
-from tui.ui.conversation.selection import Selection
+from tui.ui.conversation.selection import Copied, Selection, selected_text, whole_text
 from tui.ui.conversation.viewport import Viewport
 from tui.ui.conversation.views import ViewContext
 from tui.ui.keymap import actions, bindings
@@ -34,7 +34,6 @@ from tui.ui.messages import HunkSelected, HunkShown, PromptWanted, Wanted
 from tui.ui.widgets.painted import PaintedWidget
 
 if TYPE_CHECKING:
-    from tui.ui.conversation.copying import Copied
     from tui.ui.conversation.search_bar import SearchBar
 
 _WHEEL_ROWS = 3
@@ -237,15 +236,11 @@ class TranscriptPane(PaintedWidget, can_focus=True):
 
     def action_copy_block(self) -> None:
         """Copy what is selected: code, a hunk's text, output, a message."""
-        from tui.ui.conversation.copying import selected_text
-
         if (view := self.selection.view) is not None:
             self._copy(selected_text(self.selection.target, view))
 
     def action_copy_message(self) -> None:
         """Copy all of the message in which the selection is; without one the newest answer."""
-        from tui.ui.conversation.copying import whole_text
-
         if (view := self.selection.view) is not None:
             self._copy(whole_text(view))
 

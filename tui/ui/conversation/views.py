@@ -1,7 +1,8 @@
 """One view a block of the conversation: rows that are made once and grow at the end.
 
 A view is synchronised, never rebuilt per frame: `BlockView.sync` reads what is new in its block
-and says from which row on the screen must be painted again.
+and says from which row on the screen must be painted again. The short kinds are here, too: what
+the user said, notes, cards of failures, and the welcome of an empty conversation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One row of a diff as a strip, in one column or in two."""
+"""One row of a diff as a strip, in one column or in two, in the syntax colours of its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The top row: name, workspace, branch; the two models, the one that answers lit."""
+"""The top row with workspace and models, and the bottom row with what the keys do now."""
 
 from __future__ import annotations
 

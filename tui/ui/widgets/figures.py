@@ -1,7 +1,7 @@
-"""The meter in cells: rate, sparkline, the scale from delegation to collaboration, and so on.
+"""The figures of the status line: the meter, who answers, how it ended, what is waited for.
 
-Each figure has one form or several, the longest first: the status line takes what it has room
-for. No form: there is nothing to say, for nothing was measured or told.
+Each has one form or several, the longest first: the line takes what it has room for. No form:
+nothing was measured or told.
 """
 
 from __future__ import annotations

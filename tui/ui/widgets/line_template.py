@@ -1,9 +1,9 @@
-"""The status line's template: what stands in it, in which order, and what goes first.
+"""The status line's template and its fields: what stands in it, in which order, what goes first.
 
 ``{rate} tok/s  [ttft {ttft}]{fill}{connection}``: a name in braces is a figure, brackets go when
 all figures in them are empty, two blanks part what goes together, ``{fill}`` parts left from
 right. ``{{``, ``}}``, ``[[`` and ``]]`` are the characters themselves. What is wrong is told, with
-the line, and the rest is shown.
+the line, and the rest is shown. `DEFAULT` is the line that duetto comes with.
 """
 
 from __future__ import annotations

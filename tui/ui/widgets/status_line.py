@@ -1,9 +1,9 @@
-"""A line of figures in so many cells: what is shown, and in which of its forms.
+"""The status line: figures laid out in so many cells, each in one of its forms.
 
 The weightiest figures are taken first, each in its shortest form, as long as they fit; what is
 left of the room makes them longer, the weightiest first again; and then come those that are a
 matter of course. So the same line serves from 40 to 250 columns, and the right half stands at the
-right edge whatever the left one does.
+right edge whatever the left one does. What stands in it is a template (docs/meter.md).
 """
 
 from __future__ import annotations
