@@ -21,7 +21,7 @@ from textual.pilot import Pilot
 from tests import cast
 from tests.support.sources import ROOT
 from tui.cli.composition import Composition
-from tui.cli.models import Workplace, resolve
+from tui.cli.models import SessionSetup, resolve
 from tui.cli.open_app import options_for
 from tui.cli.options import ModelFlags
 from tui.cli.practice import ensure
@@ -52,8 +52,8 @@ async def play(size: tuple[int, int], suffix: str) -> None:
     paths = Paths.find()
     root = ensure(paths.data_dir)
     settings = Settings(verify=VerifySettings(command="pytest -q tests/test_cache.py"))
-    workplace = Workplace(root, settings, resolve(settings, ModelFlags(), {}), paths)
-    composition = Composition(workplace, options_for(workplace))
+    setup = SessionSetup(root, settings, resolve(settings, ModelFlags(), {}), paths)
+    composition = Composition(setup, options_for(setup))
     session = composition.session
     app = DuettoApp(session, workspace=str(root))
     async with app.run_test(size=size) as pilot:

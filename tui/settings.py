@@ -41,7 +41,7 @@ _STRICT: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(slots=True)
-class Sieve:
+class MistakeFilter:
     """Takes the mistakes out of the tables of one text."""
 
     text: str
@@ -102,11 +102,11 @@ PatchFormat = Literal["auto", "apply_patch", "search_replace", "unified_diff", "
 Transport = Literal["auto", "websocket", "http"]
 
 
-class Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SettingsTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A table of which every key is known."""
 
 
-class EndpointModelSettings(Strict, frozen=True):
+class EndpointModelSettings(SettingsTable, frozen=True):
     """``[endpoints.NAME.models.MODEL]``: what is known of a model, whoever asks for it."""
 
     context_window: Tokens | None = None
@@ -118,7 +118,7 @@ class EndpointModelSettings(Strict, frozen=True):
     fallbacks: tuple[Fallback, ...] = ()
 
 
-class EndpointSettings(Strict, frozen=True):
+class EndpointSettings(SettingsTable, frozen=True):
     """``[endpoints.NAME]``: a server, whatever it speaks."""
 
     url: str = ""
@@ -146,7 +146,7 @@ class EndpointSettings(Strict, frozen=True):
     """``auto``: HTTP+SSE where the WebSocket is refused or keeps breaking."""
 
 
-class PriceSettings(Strict, frozen=True):
+class PriceSettings(SettingsTable, frozen=True):
     """``price``: US dollars for a million tokens."""
 
     input: Price
@@ -155,7 +155,7 @@ class PriceSettings(Strict, frozen=True):
     """None: as ``input``."""
 
 
-class ModelSettings(Strict, frozen=True):
+class ModelSettings(SettingsTable, frozen=True):
     """``[models.fast]`` and ``[models.deep]``: who answers for a role."""
 
     name: Name
@@ -180,14 +180,14 @@ class ModelSettings(Strict, frozen=True):
     """What it is asked to write patches in; ``auto``: apply_patch, others are known in prose."""
 
 
-class ModelsSettings(Strict, frozen=True):
+class ModelsSettings(SettingsTable, frozen=True):
     """``[models]``."""
 
     fast: ModelSettings | None = None
     deep: ModelSettings | None = None
 
 
-class VerifySettings(Strict, frozen=True):
+class VerifySettings(SettingsTable, frozen=True):
     """``[verify]``: what F5 runs."""
 
     command: str | list[str] | None = None
@@ -195,7 +195,7 @@ class VerifySettings(Strict, frozen=True):
     deadline_s: Positive = 120.0
 
 
-class FormatSettings(Strict, frozen=True):
+class FormatSettings(SettingsTable, frozen=True):
     """``[format]``: what runs on the files that were written, after a save or an accept."""
 
     command: str | list[str] | None = None
@@ -203,7 +203,7 @@ class FormatSettings(Strict, frozen=True):
     deadline_s: Positive = 10.0
 
 
-class EditorSettings(Strict, frozen=True):
+class EditorSettings(SettingsTable, frozen=True):
     """``[editor]``."""
 
     save: Literal["on-accept", "manual"] = "on-accept"
@@ -223,7 +223,7 @@ class EditorSettings(Strict, frozen=True):
     """Nothing slides, figures change once a second; auto: where ``REDUCE_MOTION`` is set."""
 
 
-class ScreenSettings(Strict, frozen=True):
+class ScreenSettings(SettingsTable, frozen=True):
     """``[screen]``: what the terminal can show, where it is not found out rightly."""
 
     colours: Literal["auto", "none", "16", "256", "true"] = "auto"
@@ -235,7 +235,7 @@ class ScreenSettings(Strict, frozen=True):
     """Lines of text instead of a screen, as ``--linear``."""
 
 
-class NotifySettings(Strict, frozen=True):
+class NotifySettings(SettingsTable, frozen=True):
     """``[notify]``: what is said outside of the window when a turn ends."""
 
     bell: bool = False
@@ -247,7 +247,7 @@ class NotifySettings(Strict, frozen=True):
     """The beginning of the prompt stands in the notification."""
 
 
-class MeterSettings(Strict, frozen=True):
+class MeterSettings(SettingsTable, frozen=True):
     """``[meter]``: the status line, and the ghost in the editor's gutter."""
 
     line: Any = ""
@@ -256,7 +256,7 @@ class MeterSettings(Strict, frozen=True):
     """How long it is there: until it has written all, until the turn ends, not at all."""
 
 
-class PromptSettings(Strict, frozen=True):
+class PromptSettings(SettingsTable, frozen=True):
     """``[prompt]``: the line that everything is asked in."""
 
     history: bool = True
@@ -267,7 +267,7 @@ class PromptSettings(Strict, frozen=True):
     """The keys of vi in the prompt."""
 
 
-class RehearsalSettings(Strict, frozen=True):
+class RehearsalSettings(SettingsTable, frozen=True):
     """``[rehearsal]``: the model for no key."""
 
     fast_tokens_s: Rate = 1000.0
@@ -277,7 +277,7 @@ class RehearsalSettings(Strict, frozen=True):
     """Share of the exercises that the fast one gets wrong at first; None: its own."""
 
 
-class Settings(Strict, frozen=True):
+class Settings(SettingsTable, frozen=True):
     """The user's ``config.toml``, with what the workspace adds."""
 
     schema: int = SCHEMA
@@ -295,7 +295,7 @@ class Settings(Strict, frozen=True):
     """``[keys.SCOPE]``: action to key or list of keys; checked by `tui.ui.keymap`, row by row."""
 
 
-class ProjectEditorSettings(Strict, frozen=True):
+class ProjectEditorSettings(SettingsTable, frozen=True):
     """``[editor]`` of a workspace: looks only."""
 
     theme: str | None = None
@@ -303,7 +303,7 @@ class ProjectEditorSettings(Strict, frozen=True):
     wrap: bool | None = None
 
 
-class ProjectSettings(Strict, frozen=True):
+class ProjectSettings(SettingsTable, frozen=True):
     """A workspace's ``.duetto/config.toml``: what a repository may say."""
 
     schema: int = SCHEMA
@@ -464,7 +464,7 @@ def _validated(text: str, origin: str, kind: type[T]) -> T:
     try:
         return toml_tables.converted(text, origin, data, kind, elsewhere)
     except SettingsError:
-        sifted = Sieve(text, origin, kind).sifted(data)
+        sifted = MistakeFilter(text, origin, kind).sifted(data)
         return toml_tables.converted(text, origin, sifted, kind, elsewhere)
 
 
@@ -490,7 +490,7 @@ def _left_out(file: Path, kind: type[T]) -> list[str]:
     try:
         toml_tables.converted(text, str(file), data, kind)
     except SettingsError:
-        sieve = Sieve(text, str(file), kind)
+        sieve = MistakeFilter(text, str(file), kind)
         sieve.sifted(data)
         return sieve.said
     return []

@@ -15,7 +15,7 @@ from tests.support.endpoint_servers_anthropic import Anthropic
 from tests.support.endpoint_servers_chat import Chat
 from tests.support.seat import Seat
 from tui.cli.composition import Composition
-from tui.cli.models import Workplace, resolve, withheld
+from tui.cli.models import SessionSetup, resolve, withheld
 from tui.cli.options import ModelFlags
 from tui.engine import intents
 from tui.engine.session import SessionOptions
@@ -54,7 +54,7 @@ async def seated(
     paths = Paths.find({"DUETTO_HOME": str(home / "home")})
     settings = parse(config, "config.toml")
     models = resolve(settings, ModelFlags(**flags), os.environ, paths)
-    place = Workplace(home / "work", settings, models, paths)
+    place = SessionSetup(home / "work", settings, models, paths)
     composition = Composition(place, SessionOptions(), watched=False)
     assert not config or KEY not in str(withheld(place, os.environ))
     try:

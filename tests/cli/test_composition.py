@@ -6,20 +6,21 @@ import threading
 import time
 from pathlib import Path
 
-from tui.cli.composition import Composition, Consents
-from tui.cli.models import Workplace, resolve
+from tui.cli.composition import Composition, Consents, Pricing
+from tui.cli.models import SessionSetup, resolve
 from tui.cli.network import Network, bridge_arguments
 from tui.cli.options import ModelFlags
+from tui.core.wire.events import Usage
 from tui.effects.system import MonotonicClock
 from tui.engine import intents
 from tui.engine.session import SessionOptions
 from tui.settings import Paths, RehearsalSettings, Settings, parse
 
 
-def workplace(root: Path, home: Path) -> Workplace:
+def setup(root: Path, home: Path) -> SessionSetup:
     paths = Paths.find({"DUETTO_HOME": str(home)})
     settings = Settings(rehearsal=RehearsalSettings(fast_tokens_s=20_000, mistakes=0.0))
-    return Workplace(root, settings, resolve(settings, ModelFlags(), {}), paths)
+    return SessionSetup(root, settings, resolve(settings, ModelFlags(), {}), paths)
 
 
 def test_the_bridge_is_told_the_rates() -> None:
@@ -66,7 +67,7 @@ async def test_what_endpoints_teach_holds_up_nothing_and_is_there_at_the_end(
         '[models.fast]\nname = "m"\nendpoint = "here"\n',
         "config.toml",
     )
-    place = Workplace(tmp_path, settings, resolve(settings, ModelFlags(), {}), paths)
+    place = SessionSetup(tmp_path, settings, resolve(settings, ModelFlags(), {}), paths)
     network = Network(place, MonotonicClock())
     endpoint = network.endpoint("here")
     paths.state_dir.mkdir(parents=True)
@@ -84,7 +85,7 @@ async def test_a_session_over_a_real_bridge_socket_and_disk(tmp_path: Path) -> N
     root = tmp_path / "work"
     root.mkdir()
     (root / "AGENTS.md").write_text("Use tabs.\n")
-    composition = Composition(workplace(root, tmp_path / "home"), SessionOptions())
+    composition = Composition(setup(root, tmp_path / "home"), SessionOptions())
     session = composition.session
     woken = asyncio.Event()
     session.on_wake = woken.set
@@ -109,7 +110,7 @@ async def test_a_change_on_disk_reaches_the_open_buffer(tmp_path: Path) -> None:
     root = tmp_path / "work"
     root.mkdir()
     (root / "a.py").write_text("one\n")
-    composition = Composition(workplace(root, tmp_path / "home"), SessionOptions())
+    composition = Composition(setup(root, tmp_path / "home"), SessionOptions())
     session = composition.session
     woken = asyncio.Event()
     session.on_wake = woken.set
@@ -127,3 +128,27 @@ async def test_a_change_on_disk_reaches_the_open_buffer(tmp_path: Path) -> None:
         assert buffer.text().startswith("two ")
     finally:
         await composition.close()
+
+
+HOUSE = """
+[endpoints.house]
+kind = "openai-chat"
+url = "http://127.0.0.1:9/v1"
+key_env = ""
+
+[models.fast]
+name = "m"
+endpoint = "house"
+price = { input = 1.0, output = 2.0 }
+"""
+
+
+async def test_a_wrong_file_of_a_provider_that_nobody_asks_is_no_matter(tmp_path: Path) -> None:
+    paths = Paths.find({"DUETTO_HOME": str(tmp_path)})
+    paths.providers_dir.mkdir()
+    (paths.providers_dir / "other.toml").write_text("titel = 'x'")
+    settings = parse(HOUSE, "FILE")
+    models = resolve(settings, ModelFlags(), {}, paths)
+    pricing = Pricing(SessionSetup(tmp_path, settings, models, paths))
+    quote = await pricing.quote("house", ["m"], Usage(1_000_000, 1_000_000), "")
+    assert quote.usd == 3.0

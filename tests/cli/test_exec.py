@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 import ast
+import asyncio
+import io
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.support.fakes import World
+from tests.support.nasty_server import Nasty, Refusal, nasty
+from tests.support.nasty_steps import Close
 from tests.support.scenarios import tree_of
+from tests.support.server_words import created, delta, error, spoken, turn
+from tests.support.sse_upstream import completed as sse_completed
+from tests.support.sse_upstream import message, opening, saying, serving
+from tests.support.stepped_rehearsal import SteppedRehearsal
 from tui.cli import practice
+from tui.cli.composition import Composition
+from tui.cli.exec import ExecTurn, JsonReport, WireNews
+from tui.cli.models import SessionSetup, resolve
+from tui.cli.options import ModelFlags
+from tui.core.files import LINK_OUTSIDE
+from tui.engine import recovery
+from tui.engine.ports import PatchFormat, RoleSpec
+from tui.engine.session import Session, SessionOptions
+from tui.settings import Paths, Settings, Transport
 
 pytestmark = pytest.mark.slow
 
@@ -178,3 +199,210 @@ def test_sigint_interrupts(environment: dict[str, str], root: Path, home: Path) 
     assert last["type"] == "error"
     assert last["message"].startswith("stopped after")
     assert snapshot(root) == before
+
+
+TEXT = "one\ntwo\nthree\nfour\n"
+
+
+def patch(old: str, new: str, anchor: str = "@@") -> str:
+    return f"*** Begin Patch\n*** Update File: a.py\n{anchor}\n-{old}\n+{new}\n*** End Patch\n"
+
+
+async def played(
+    world: World, *patches: str, apply: bool, dial_s: float = 0.0
+) -> tuple[int, list[dict[str, Any]]]:
+    """The exit code and the events of a turn in which the model calls with these patches."""
+    out = io.StringIO()
+    turn = asyncio.create_task(ExecTurn(world.session, JsonReport(out)).play("do it", apply=apply))
+    await asyncio.sleep(0)
+    world.clock.advance(dial_s)
+    await world.wire.request(1)
+    model = SteppedRehearsal(world.wire)
+    model.begin()
+    for number, text in enumerate(patches):
+        world.clock.advance(0.3)
+        model.patch(text, f"call_{number}")
+    model.complete(100)
+    if patches:
+        await world.wire.request(2)
+        model.begin()
+        world.clock.advance(0.3)
+        model.complete(10)
+    code = await asyncio.wait_for(turn, 10)
+    await world.session.close()
+    return code, [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+@pytest.mark.parametrize("linked", [False, True])
+async def test_a_hard_link_that_leads_elsewhere_is_written_only_with_the_option(
+    linked: bool,
+) -> None:
+    world = World({"a.py": TEXT}, options=SessionOptions(linked=linked))
+    world.files.links["a.py"] = LINK_OUTSIDE
+    code, events = await played(world, patch("two", "TWO"), apply=True)
+    new = TEXT.replace("two", "TWO") if linked else TEXT
+    assert world.files.data["a.py"] == new.encode()
+    assert code == (0 if linked else 1)
+    assert ("hard link" in json.dumps(events)) is not linked
+
+
+@pytest.mark.case("I07")
+@pytest.mark.parametrize(
+    ("form", "flagged", "plain"),
+    [
+        (
+            "search_replace",
+            "a.py\n<<<<<<< SEARCH\n=======\nfive\n>>>>>>> REPLACE\n",
+            "a.py\n<<<<<<< SEARCH\nfour\n=======\nFOUR\n>>>>>>> REPLACE\n",
+        ),
+        (
+            "unified_diff",
+            "--- a/a.py\n+++ b/a.py\n@@ -1,9 +1,9 @@\n-one\n+ONE\n two\n",
+            "--- a/a.py\n+++ b/a.py\n@@ -4,1 +4,1 @@\n-four\n+FOUR\n",
+        ),
+        ("apply_patch", patch("two", "TWO", "@@\none"), patch("four", "FOUR")),
+    ],
+)
+async def test_flagged_hunks_of_other_formats_are_left_out(
+    form: PatchFormat, flagged: str, plain: str
+) -> None:
+    world = World(
+        {"a.py": TEXT}, roles={"fast": RoleSpec("fast", "quick-1", "main", patch_format=form)}
+    )
+    code, events = await played(world, flagged, plain, apply=True)
+    assert world.session.workspace.hunks[0].flags
+    assert world.files.data["a.py"] == TEXT.replace("four", "FOUR").encode()
+    assert (code, events[-1]["left_out"]) == (1, [1])
+
+
+async def test_refused_hunks_fail_the_run_whether_or_not_it_writes() -> None:
+    for apply in (True, False):
+        world = World({"a.py": TEXT})
+        code, events = await played(world, patch("nothing like it", "x"), apply=apply)
+        assert (code, events[-1]["left_out"]) == (1, [1])
+
+
+async def test_the_meters_seconds_never_go_down_and_done_is_said_once() -> None:
+    world = World({"a.py": TEXT})
+    _, events = await played(world, patch("two", "TWO"), apply=True, dial_s=0.7)
+    meters = [event for event in events if event["type"] == "meter"]
+    seconds = [meter["seconds"] for meter in meters]
+    assert seconds == sorted(seconds)
+    assert seconds[-1] >= 1.3
+    assert [meter["state"] for meter in meters].count("done") == 1
+    assert meters[-1]["state"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("please", "no edit in it: line 1: no Begin Patch"),
+        (patch("two", "TWO").replace("*** End Patch", "*** Tweak File: b"), "broke off: line 6:"),
+    ],
+)
+async def test_a_patch_that_cannot_be_read_is_told(text: str, why: str) -> None:
+    code, events = await played(World({"a.py": TEXT}), text, apply=False)
+    (told,) = [event for event in events if event["type"] == "error"]
+    assert (told["severity"], told["message"]) == ("warning", "A patch could not be read")
+    assert told["why"].startswith(why)
+    assert code == events[-1]["exit_code"] == 1
+
+
+FINE = turn(1, *spoken("fine"))
+CLOSED = [Close(1011)]
+BUSY = [error(503, "server_error", "down")]
+
+
+@asynccontextmanager
+async def session_over(
+    folder: Path, url: str, transport: Transport = "websocket"
+) -> AsyncIterator[Session]:
+    models = resolve(Settings(), ModelFlags(endpoint=url, fast="m"), {})
+    models.endpoints["cli"] = replace(models.endpoints["cli"], transport=transport)
+    paths = Paths.find({"DUETTO_HOME": str(folder / "home")})
+    place = SessionSetup(folder, Settings(), models, paths)
+    composition = Composition(place, SessionOptions(), watched=False)
+    try:
+        yield composition.session
+    finally:
+        await composition.close()
+
+
+async def played_over_wire(session: Session) -> tuple[int, list[dict[str, Any]]]:
+    out = io.StringIO()
+    code = await ExecTurn(session, JsonReport(out)).play("go", apply=False)
+    return code, [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def of_kind(events: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [event for event in events if event["type"] == kind]
+
+
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [
+        ([CLOSED], 3),
+        ([BUSY], 3),
+        ([[Close(1008)]], 3),
+        ([[error(400, "invalid_request_error", "bad")]], 1),
+        ([[error(401, "invalid_api_key", "no")]], 3),
+        ([[created(), delta("half"), Close(1011)]], 1),
+        ([[created(), delta("half"), Close(1011)], CLOSED], 1),
+        ([CLOSED, FINE], 0),
+    ],
+)
+async def test_a_server_that_only_fails_is_as_good_as_unreachable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: list[Any], code: int
+) -> None:
+    monkeypatch.setattr(recovery, "FIRST_WAIT_S", 0.001)
+    async with nasty(Nasty(script)) as url, session_over(tmp_path, url) as session:
+        ended, events = await played_over_wire(session)
+    assert ended == events[-1]["exit_code"] == code
+
+
+async def test_every_retry_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recovery, "FIRST_WAIT_S", 0.1)
+    server = Nasty([CLOSED, CLOSED, BUSY, FINE])
+    async with nasty(server) as url, session_over(tmp_path, url) as session:
+        code, events = await played_over_wire(session)
+    assert code == 0
+    retries = of_kind(events, "retry")
+    assert [event["why"].partition(": trying")[0] for event in retries] == [
+        "the server had an internal error",
+        "down",
+    ]
+    assert all(0.1 < event["in_s"] < 1 for event in retries)
+    assert of_kind(events, "reconnected")[-1]["count"] == server.connections - 1 == 3
+    assert of_kind(events, "transport") == of_kind(events, "steer") == []
+
+
+async def test_another_transport_is_told(tmp_path: Path) -> None:
+    answer = saying(opening() + message("hello") + sse_completed())
+    async with serving(answer) as upstream:
+        url = upstream.address.url.replace("http", "ws", 1)
+        async with session_over(tmp_path, url, "auto") as session:
+            code, events = await played_over_wire(session)
+    assert code == 0, events
+    (told,) = of_kind(events, "transport")
+    assert told["transport"] == "http"
+    assert upstream.upgrades == 1
+
+
+async def test_steering_is_told_once_a_step(tmp_path: Path) -> None:
+    async with nasty(Nasty([FINE])) as url, session_over(tmp_path, url) as session:
+        news, status = WireNews(), session.status
+        assert list(news.new(session)) == []
+        status.steering, status.steering_fates = ["shorter"], []
+        assert list(news.new(session)) == [("steer", {"text": "shorter", "fate": "sent"})]
+        assert list(news.new(session)) == []
+        status.steering_fates = ["accepted"]
+        assert list(news.new(session)) == [("steer", {"text": "shorter", "fate": "accepted"})]
+        status.steering, status.steering_fates = [], []
+        assert list(news.new(session)) == []
+
+
+async def test_a_refused_upgrade_is_unreachable(tmp_path: Path) -> None:
+    server = Nasty([FINE], refusals=[Refusal(404)] * 9)
+    async with nasty(server) as url, session_over(tmp_path, url) as session:
+        code, _ = await played_over_wire(session)
+    assert code == 3

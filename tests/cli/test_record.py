@@ -16,11 +16,11 @@ from tests.support.nasty_server import Nasty, Refusal, nasty
 from tests.support.seat import Seat
 from tests.support.server_words import error, spoken, turn
 from tui.cli.composition import Composition
-from tui.cli.models import Workplace, resolve
+from tui.cli.models import SessionSetup, resolve
 from tui.cli.options import ModelFlags
 from tui.cli.practice import ensure
 from tui.cli.replay import replay_command
-from tui.cli.replay_session import Stage
+from tui.cli.replay_session import ReplaySession
 from tui.core.conversation import BlockKind
 from tui.core.wire.recording import read
 from tui.effects import recorder as recorder_module
@@ -158,7 +158,7 @@ async def test_a_recording_that_fails_warns_once(
         settings = parse(config(url), "config.toml")
         models = resolve(settings, ModelFlags(), {"MODEL_PASS": KEY})
         paths = Paths.find({"DUETTO_HOME": str(tmp_path / "home")})
-        place = Workplace(tmp_path, settings, models, paths)
+        place = SessionSetup(tmp_path, settings, models, paths)
         composition = Composition(
             place, SessionOptions(), watched=False, record=tmp_path / "r.jsonl"
         )
@@ -180,7 +180,7 @@ async def test_our_own_recording_plays_back_to_the_same_conversation(tmp_path: P
     """Edits, Esc half-way, another prompt, another role: over the rehearsal, then without it."""
     paths = Paths.find({"DUETTO_HOME": str(tmp_path / "home")})
     settings = Settings(rehearsal=RehearsalSettings(fast_tokens_s=400, mistakes=0.0))
-    place = Workplace(
+    place = SessionSetup(
         ensure(tmp_path / "data"), settings, resolve(settings, ModelFlags(), {}), paths
     )
     file = tmp_path / "r.jsonl"
@@ -201,7 +201,7 @@ async def test_our_own_recording_plays_back_to_the_same_conversation(tmp_path: P
     finally:
         await composition.close()
     with file.open("rb") as opened:
-        stage = Stage(read(opened), 0)
+        stage = ReplaySession(read(opened), 0)
     try:
         seat = Seat(stage.session)
         await stage.play()

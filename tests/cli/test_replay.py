@@ -35,7 +35,7 @@ from tests.support.tables import case
 from tests.support.terminal import Terminal
 from tests.support.turns import CACHE, PATCH
 from tui.cli.replay import replay_command
-from tui.cli.replay_session import ENDED, STRANGER, Stage
+from tui.cli.replay_session import ENDED, STRANGER, ReplaySession
 from tui.core.conversation import BlockKind, user_item
 from tui.core.files import file_block
 from tui.core.wire.recording import read
@@ -70,8 +70,8 @@ class Tape:
         self._lines.append(json.dumps(entry))
         return self
 
-    def stage(self, speed: float = 0) -> Stage:
-        return Stage(read(line.encode() for line in self._lines), speed)
+    def stage(self, speed: float = 0) -> ReplaySession:
+        return ReplaySession(read(line.encode() for line in self._lines), speed)
 
     def file(self, folder: Path) -> Path:
         file = folder / "r.jsonl"
@@ -80,7 +80,7 @@ class Tape:
 
 
 @asynccontextmanager
-async def seated(stage: Stage) -> AsyncIterator[Seat]:
+async def seated(stage: ReplaySession) -> AsyncIterator[Seat]:
     try:
         yield Seat(stage.session)
     finally:

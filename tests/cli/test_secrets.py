@@ -16,7 +16,7 @@ from tests.support.nasty_server import Nasty, nasty
 from tests.support.server_words import called, error, function_call, spoken, turn
 from tui.cli.composition import Composition, Consents
 from tui.cli.endpoints import REHEARSAL
-from tui.cli.models import Workplace, resolve, withheld
+from tui.cli.models import SessionSetup, resolve, withheld
 from tui.cli.network import Network
 from tui.cli.options import ModelFlags
 from tui.effects.system import MonotonicClock
@@ -157,10 +157,10 @@ async def test_what_a_server_says_is_inert(work: Path) -> None:
                 assert not [char for char in text if not char.isprintable() and char != "\n"]
 
 
-def workplace(work: Path, toml: str = "", environment: dict[str, str] | None = None) -> Workplace:
+def setup(work: Path, toml: str = "", environment: dict[str, str] | None = None) -> SessionSetup:
     settings = parse(toml, "config.toml")
     models = resolve(settings, ModelFlags(), environment or {})
-    return Workplace(work, settings, models, Paths.find({"DUETTO_HOME": str(work.parent / "h")}))
+    return SessionSetup(work, settings, models, Paths.find({"DUETTO_HOME": str(work.parent / "h")}))
 
 
 CONNECTED = """
@@ -186,15 +186,15 @@ def test_commands_of_the_workspace_do_not_get_the_keys(tmp_path: Path) -> None:
         "PATH": "/bin",
         "OPENAI_API_KEY": "not used here",
     }
-    connected = workplace(tmp_path, CONNECTED, environment)
+    connected = setup(tmp_path, CONNECTED, environment)
     left = withheld(connected, environment)
     assert left == {"EMPTY": "", "PATH": "/bin", "OPENAI_API_KEY": "not used here"}
-    assert withheld(workplace(tmp_path), environment) == environment
+    assert withheld(setup(tmp_path), environment) == environment
 
 
 async def test_a_command_sees_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODEL_PASS", KEY)
-    composition = Composition(workplace(tmp_path, CONNECTED, dict(os.environ)), SessionOptions())
+    composition = Composition(setup(tmp_path, CONNECTED, dict(os.environ)), SessionOptions())
     session = composition.session
     woken = asyncio.Event()
     session.on_wake = woken.set
@@ -218,7 +218,7 @@ async def test_git_has_no_key_in_its_environment(
     (path / "git").chmod(0o700)
     monkeypatch.setenv("PATH", f"{path}:{os.environ['PATH']}")
     monkeypatch.setenv("MODEL_PASS", KEY)
-    composition = Composition(workplace(tmp_path, CONNECTED, dict(os.environ)), SessionOptions())
+    composition = Composition(setup(tmp_path, CONNECTED, dict(os.environ)), SessionOptions())
     ports = composition._ports(watched=True)
     assert ports.git_status is not None
     await ports.git_status()
@@ -240,7 +240,7 @@ async def test_the_bridge_has_keys_neither_in_its_environment_nor_on_its_command
     monkeypatch.setenv("MODEL_PASS", KEY)
     monkeypatch.setenv("COPY_OF_IT", f"Bearer {KEY}")
     monkeypatch.setattr(sys, "executable", str(script))
-    network = Network(workplace(tmp_path, CONNECTED, dict(os.environ)), MonotonicClock())
+    network = Network(setup(tmp_path, CONNECTED, dict(os.environ)), MonotonicClock())
     with pytest.raises(EndpointError):
         await network.wire(REHEARSAL).open()
     await network.close()
@@ -251,7 +251,7 @@ async def test_the_bridge_has_keys_neither_in_its_environment_nor_on_its_command
 
 
 async def test_instructions_that_are_ignored_or_a_link_to_a_secret_are_private(work: Path) -> None:
-    files = Composition(workplace(work), SessionOptions()).session._open_files
+    files = Composition(setup(work), SessionOptions()).session._open_files
     await files.prepare()
     assert files.privacy("AGENTS.md")
     (work / "AGENTS.md").unlink()

@@ -150,7 +150,7 @@ _MOST_SAID = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Dress:
+class StartTheme:
     """What the app puts on."""
 
     choice: str
@@ -178,9 +178,9 @@ async def _watch(folder: Path, told: Callable[[], None]) -> None:
     await watch_folder(folder, told)
 
 
-def dressed(
+def start_theme(
     editor: EditorSettings, project: ProjectSettings, root: Path, paths: Paths, config: Path
-) -> Dress:
+) -> StartTheme:
     """What the app starts in. Whatever is wrong is told, and something else is worn.
 
     ``editor``: the user's own settings; ``config``: the file that they are from.
@@ -205,7 +205,7 @@ def dressed(
     pair, wrong = _pair(editor, config)
     troubles += wrong
     troubles += _complaints(pair if worn == AUTO else (worn,))
-    return Dress(worn, pair, choice.keep, paths.themes_dir, tuple(troubles))
+    return StartTheme(worn, pair, choice.keep, paths.themes_dir, tuple(troubles))
 
 
 def _pair(editor: EditorSettings, config: Path) -> tuple[ThemePair, list[Trouble]]:

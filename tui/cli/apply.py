@@ -91,7 +91,7 @@ class ApplyFlags:
 
 
 @dataclass(slots=True)
-class Outcome:
+class ApplyOutcome:
     """What became of a patch."""
 
     hunks: list[Hunk]
@@ -209,7 +209,7 @@ def _patch(file: str) -> str:
         raise UsageError(f"cannot read the patch {file}: {why}") from error
 
 
-def _applied(files: Files, patch: str, flags: ApplyFlags) -> Outcome:
+def _applied(files: Files, patch: str, flags: ApplyFlags) -> ApplyOutcome:
     def read(path: str) -> FileRead:
         """Rights are looked at when it is written: all of the patch, or nothing."""
         return replace(files.read(path), unwritable="")
@@ -226,7 +226,7 @@ def _applied(files: Files, patch: str, flags: ApplyFlags) -> Outcome:
         landing.feed(patch[at : at + size])
         landing.tail()
     landing.finish(flags.cut)
-    outcome = Outcome(list(landing.hunks), landing.failure, landing.placed_all)
+    outcome = ApplyOutcome(list(landing.hunks), landing.failure, landing.placed_all)
     if not flags.check:
         _write(files, workspace, outcome, linked=flags.linked)
     if flags.report:
@@ -234,7 +234,7 @@ def _applied(files: Files, patch: str, flags: ApplyFlags) -> Outcome:
     return outcome
 
 
-def _told(files: Files, landing: Landing, outcome: Outcome) -> str:
+def _told(files: Files, landing: Landing, outcome: ApplyOutcome) -> str:
     """The report to a model, from the hunks as they are now; what could not be written, too.
 
     It quotes nothing of a file that no model would be sent unasked (a key, an ignored one).
@@ -244,7 +244,7 @@ def _told(files: Files, landing: Landing, outcome: Outcome) -> str:
     return "\n".join([landing.report(lambda path: private.get(path, "")), *refused])
 
 
-def _write(files: Files, workspace: Workspace, outcome: Outcome, *, linked: bool) -> None:
+def _write(files: Files, workspace: Workspace, outcome: ApplyOutcome, *, linked: bool) -> None:
     """Accept what landed and bring it to the disk: all files, or none."""
     paths = workspace.accept([hunk.id for hunk in outcome.hunks if hunk.decidable])
     plans = {path: workspace.disk_plan(path) for path in paths}
@@ -269,14 +269,14 @@ def _write(files: Files, workspace: Workspace, outcome: Outcome, *, linked: bool
             (outcome.deleted if plan.data is None else outcome.written).append(path)
 
 
-def _reason(hunk: Hunk, outcome: Outcome) -> str:
+def _reason(hunk: Hunk, outcome: ApplyOutcome) -> str:
     refusal = outcome.refusals.get(hunk.path) or outcome.refusals.get(hunk.target or hunk.path)
     if not refusal and outcome.refusals and hunk.stage in PLACED:
         refusal = "not written, because another file of the patch was refused"
     return "; ".join(part for part in (hunk.reason, refusal) if part)
 
 
-def _reasons(outcome: Outcome) -> list[str]:
+def _reasons(outcome: ApplyOutcome) -> list[str]:
     """Everything that was refused, in words."""
     reasons = []
     for hunk in outcome.hunks:
@@ -290,7 +290,7 @@ def _reasons(outcome: Outcome) -> list[str]:
     return list(dict.fromkeys(reasons))
 
 
-def _report(outcome: Outcome, flags: ApplyFlags) -> dict[str, object]:
+def _report(outcome: ApplyOutcome, flags: ApplyFlags) -> dict[str, object]:
     told = {"report": outcome.told} if flags.report else {}
     return {
         **told,
@@ -321,7 +321,7 @@ def _report(outcome: Outcome, flags: ApplyFlags) -> dict[str, object]:
     }
 
 
-def _summary(outcome: Outcome, flags: ApplyFlags) -> list[str]:
+def _summary(outcome: ApplyOutcome, flags: ApplyFlags) -> list[str]:
     """One line a hunk that is in, and one for all."""
     placed = [hunk for hunk in outcome.hunks if hunk.stage in PLACED]
     lines = []

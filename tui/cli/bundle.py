@@ -28,7 +28,7 @@ import msgspec
 
 import tui
 from tui import toml_tables
-from tui.cli.doctor_checks import Finding
+from tui.cli.doctor_checks import CheckResult
 from tui.cli.logfile import Masking, proxy_passwords, secrets_of
 from tui.core.wire.masking import Mask
 from tui.errors import SettingsError, UsageError
@@ -291,7 +291,7 @@ def default_name(now: datetime) -> str:
     return f"duetto-bundle-{now:%Y-%m-%d-%H%M%S}.zip"
 
 
-def write(target: Path, paths: Paths, config: Path, findings: Iterable[Finding]) -> list[str]:
+def write(target: Path, paths: Paths, config: Path, findings: Iterable[CheckResult]) -> list[str]:
     """Write the bundle, readable by its owner alone; gives the names of what is in it.
 
     ``config`` is the settings file that is in force. Raises UsageError: there is such a file
@@ -318,7 +318,9 @@ def write(target: Path, paths: Paths, config: Path, findings: Iterable[Finding])
     return sorted(texts)
 
 
-def _texts(paths: Paths, config: Path, findings: Iterable[Finding]) -> Iterator[tuple[str, str]]:
+def _texts(
+    paths: Paths, config: Path, findings: Iterable[CheckResult]
+) -> Iterator[tuple[str, str]]:
     """Name and text of each part, all of them masked."""
     secrets = [*secrets_of(os.environ), *proxy_passwords(os.environ), *_named_keys(config)]
     secrets += _odd_secrets(os.environ)
@@ -370,7 +372,7 @@ def _read(file: Path) -> str:
         return ""
 
 
-def _quiet(finding: Finding) -> dict[str, object]:
+def _quiet(finding: CheckResult) -> dict[str, object]:
     """A finding; of a command only the program, since its words may be anything."""
     told = asdict(finding)
     if finding.check in _OF_COMMANDS:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import tui
 from tui.cli import logfile, workspace_commands
-from tui.cli.models import SURE_CHARS, Workplace, secrets_of, withheld
+from tui.cli.models import SURE_CHARS, SessionSetup, secrets_of, withheld
 from tui.cli.network import Network
 from tui.core.conversation import PastPrompt
 from tui.core.files import FileRead, GitState
@@ -89,14 +89,14 @@ def _consent(line: str) -> tuple[str, str]:
 class Prompting:
     """History and editor of one workspace; neither is loaded before it is asked for."""
 
-    def __init__(self, workplace: Workplace, environment: Mapping[str, str]) -> None:
+    def __init__(self, setup: SessionSetup, environment: Mapping[str, str]) -> None:
         """``environment`` is that of other programs, where no key is."""
-        self._workplace = workplace
+        self._setup = setup
         self._environment = environment
 
     def serve(self, box: PromptBox) -> None:
         """Be what the prompt asks."""
-        chosen = self._workplace.settings.prompt
+        chosen = self._setup.settings.prompt
         if chosen.history:
             box.prompt.past.store = self
         if chosen.vi:
@@ -129,11 +129,11 @@ class Prompting:
 
     def left_over(self) -> Trouble | None:
         """What is said at the start of texts that did not come back from an editor."""
-        if not any(self._workplace.paths.state_dir.glob("editing-*")):
+        if not any(self._setup.paths.state_dir.glob("editing-*")):
             return None
         from tui.effects.text_editor import left_behind
 
-        folders = left_behind(self._workplace.paths.state_dir)
+        folders = left_behind(self._setup.paths.state_dir)
         if not folders:
             return None
         what = "duetto was ended while your editor had a prompt"
@@ -150,23 +150,23 @@ class Prompting:
     def _history(self) -> PromptHistory:
         from tui.effects.prompt_history import PromptHistory
 
-        workplace = self._workplace
-        return PromptHistory(workplace.paths.state_dir, os.path.realpath(workplace.root))
+        setup = self._setup
+        return PromptHistory(setup.paths.state_dir, os.path.realpath(setup.root))
 
     @functools.cached_property
     def _editor(self) -> TextEditor:
         from tui.effects.text_editor import TextEditor
 
-        workplace = self._workplace
-        chosen = workplace.settings.prompt.editor
-        return TextEditor(workplace.paths.state_dir, self._environment, chosen)
+        setup = self._setup
+        chosen = setup.settings.prompt.editor
+        return TextEditor(setup.paths.state_dir, self._environment, chosen)
 
 
 class Pricing:
     """What a response cost; looked up when the first one has ended."""
 
-    def __init__(self, workplace: Workplace) -> None:
-        self._workplace = workplace
+    def __init__(self, setup: SessionSetup) -> None:
+        self._setup = setup
         self._prices: Prices | None = None
 
     async def quote(self, endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
@@ -182,9 +182,9 @@ class Pricing:
         """Endpoint -> its provider's name in the price list, where there is one; names of tiers."""
         from tui.bridge.providers import provider_files
 
-        models = self._workplace.models
+        models = self._setup.models
         specs = {name: one.spec for name, one in models.endpoints.items()} | models.fallbacks
-        known = provider_files.readable(self._workplace.paths.providers_dir)
+        known = provider_files.readable(self._setup.paths.providers_dir)
         lists: dict[str, str] = {}
         same_tiers: dict[str, SameTiers] = {}
         for name, spec in specs.items():
@@ -197,7 +197,7 @@ class Pricing:
 
     def _own(self) -> dict[tuple[str, str], Price]:
         """The prices of ``[models.X] price``."""
-        settings, roles = self._workplace.settings.models, self._workplace.models.roles
+        settings, roles = self._setup.settings.models, self._setup.models.roles
         own: dict[tuple[str, str], Price] = {}
         for role, model in (("fast", settings.fast), ("deep", settings.deep)):
             spec = roles.get("fast" if role == "fast" else "deep")
@@ -213,7 +213,7 @@ class Composition:
 
     def __init__(
         self,
-        workplace: Workplace,
+        setup: SessionSetup,
         options: SessionOptions,
         *,
         watched: bool = True,
@@ -223,39 +223,39 @@ class Composition:
 
         ``record`` is the file that keeps every frame; raises UsageError if it cannot be made.
         """
-        self._workplace = workplace
-        self._recorder = recorder_for(workplace, record)
+        self._setup = setup
+        self._recorder = recorder_for(setup, record)
         self._clipboard: ClipboardTool | None = None
         self._git: Git | None = None
         self._watcher: Watcher | None = None
         self._open_files: Iterable[str] = ()
         self._clock = MonotonicClock()
         self._pricing: Pricing | None = None
-        self._network = Network(workplace, self._clock, self._recorder)
-        root = str(workplace.root)
-        logfile.mask(secrets_of(workplace))
-        self._keyless = withheld(workplace, os.environ)
+        self._network = Network(setup, self._clock, self._recorder)
+        root = str(setup.root)
+        logfile.mask(secrets_of(setup))
+        self._keyless = withheld(setup, os.environ)
         """The environment of other programs."""
-        self.prompting = Prompting(workplace, self._keyless)
+        self.prompting = Prompting(setup, self._keyless)
         """For the prompt box, if there is one."""
         self._listing = Listing(root, environment=self._keyless)
         self._files = Files(root, self._listing)
-        self.rescue = RescueFolders(workplace.paths.state_dir, root)
-        self._journal = WriteAheadLog(workplace.paths.state_dir, root)
-        self.session = Session(self._ports(watched=watched), workplace.models.roles, options)
+        self.rescue = RescueFolders(setup.paths.state_dir, root)
+        self._journal = WriteAheadLog(setup.paths.state_dir, root)
+        self.session = Session(self._ports(watched=watched), setup.models.roles, options)
         self._network.aside = self.session.input_first.holds_reading
         if self._recorder is not None:
             self._recorder.on_failed = self._unrecorded
 
     def _ports(self, *, watched: bool) -> Ports:
         """What the session needs of the outside world."""
-        workplace = self._workplace
-        consents = Consents(workplace.paths, str(workplace.root))
+        setup = self._setup
+        consents = Consents(setup.paths, str(setup.root))
         return Ports(
             wires=self._network.wire,
             clock=self._clock,
             files=self._files,
-            runner=Verifier(str(workplace.root), self._keyless),
+            runner=Verifier(str(setup.root), self._keyless),
             verify_command=self._verify_command,
             format_command=self._format_command,
             remember_consent=consents.remember,
@@ -271,7 +271,7 @@ class Composition:
             sockets=self._network.views,
             quote=self._quote,
             give_memory_back=give_back,
-            stamp=workplace.stamp,
+            stamp=setup.stamp,
         )
 
     async def recorded(self) -> None:
@@ -288,15 +288,15 @@ class Composition:
         await self._network.close()
         if self._recorder is not None:
             await self._recorder.close()
-        if self._workplace.tracer is not None:
-            self._workplace.tracer.close()
+        if self._setup.tracer is not None:
+            self._setup.tracer.close()
 
     def copy_here(self, text: str) -> bool:
         """Copy by a program of this machine's desktop; False: there is none."""
         if self._clipboard is None:
             from tui.effects.clipboard import ClipboardTool, command_for
 
-            path = safe_path(os.environ, str(self._workplace.root))
+            path = safe_path(os.environ, str(self._setup.root))
             command = command_for(os.environ, which=partial(shutil.which, path=path))
             self._clipboard = ClipboardTool(command, self._keyless)
         return self._clipboard.copy(text)
@@ -309,7 +309,7 @@ class Composition:
         from tui.effects.watcher import Watcher
 
         warm()
-        self._watcher = Watcher(str(self._workplace.root), self._unwatched)
+        self._watcher = Watcher(str(self._setup.root), self._unwatched)
         self._watcher.opened(self._open_files)
         await self._watcher.watch(callback)
 
@@ -332,26 +332,22 @@ class Composition:
         from tui.effects.git import Git
 
         if self._git is None:  # kept: it knows where in its repository the workspace is
-            self._git = Git(str(self._workplace.root), self._keyless)
+            self._git = Git(str(self._setup.root), self._keyless)
         return self._git
 
     async def _verify_command(self) -> VerifyCommand | None:
-        workplace = self._workplace
-        return await asyncio.to_thread(
-            workspace_commands.find_verify, workplace.root, workplace.settings
-        )
+        setup = self._setup
+        return await asyncio.to_thread(workspace_commands.find_verify, setup.root, setup.settings)
 
     async def _format_command(self) -> VerifyCommand | None:
         from tui.cli import workspace_commands
 
-        workplace = self._workplace
-        return await asyncio.to_thread(
-            workspace_commands.find_format, workplace.root, workplace.settings
-        )
+        setup = self._setup
+        return await asyncio.to_thread(workspace_commands.find_format, setup.root, setup.settings)
 
     async def _quote(self, endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
         if self._pricing is None:
-            self._pricing = Pricing(self._workplace)
+            self._pricing = Pricing(self._setup)
         return await self._pricing.quote(endpoint, models, usage, tier)
 
     def unfinished(self) -> list[str]:
@@ -366,7 +362,7 @@ class Composition:
         return "" if data is None else data.decode("utf-8", "replace")
 
 
-def recorder_for(workplace: Workplace, file: Path | None) -> Recorder | None:
+def recorder_for(setup: SessionSetup, file: Path | None) -> Recorder | None:
     """What writes a recording, with all keys masked. Raises UsageError: it cannot be written."""
     if file is None:
         return None
@@ -378,11 +374,11 @@ def recorder_for(workplace: Workplace, file: Path | None) -> Recorder | None:
             "patch_tool": spec.patch_tool,
             "patch_format": spec.patch_format,
         }
-        for role, spec in workplace.models.roles.items()
+        for role, spec in setup.models.roles.items()
     }
     about = {"program": f"duetto {tui.__version__}", "roles": roles}
     try:
-        return Recorder(file, Mask([*known, *secrets_of(workplace)]), about)
+        return Recorder(file, Mask([*known, *secrets_of(setup)]), about)
     except FileRefused as error:
         raise UsageError(str(error)) from error
 

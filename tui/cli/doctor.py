@@ -18,7 +18,12 @@ import click
 
 import tui
 from tui.cli import doctor_checks, workspace_commands
-from tui.cli.doctor_checks import Finding, own_key_findings, own_line_findings, own_theme_findings
+from tui.cli.doctor_checks import (
+    CheckResult,
+    own_key_findings,
+    own_line_findings,
+    own_theme_findings,
+)
 from tui.cli.doctor_endpoints import (
     endpoint_findings,
     key_findings,
@@ -26,7 +31,7 @@ from tui.cli.doctor_endpoints import (
     provider_findings,
     surroundings,
 )
-from tui.cli.models import ResolvedModels, Workplace, resolve
+from tui.cli.models import ResolvedModels, SessionSetup, resolve
 from tui.cli.options import ModelFlags, model_options, settings_for
 from tui.engine.verification import command_line
 from tui.errors import (
@@ -70,7 +75,7 @@ def doctor_command(flags: ModelFlags, as_json: bool, probe: bool, bundle: str | 
     if bundle is not None:
         _bundle(bundle, flags, probe=probe)
         return
-    findings: list[Finding] = []
+    findings: list[CheckResult] = []
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for finding in examine(flags, Paths.find(), probe=probe):
         findings.append(finding)
@@ -98,7 +103,7 @@ def _bundle(name: str, flags: ModelFlags, *, probe: bool) -> None:
     click.echo("Nothing was sent. Keys and prompts are left out; look through it all the same.")
 
 
-def exit_code(findings: list[Finding]) -> int:
+def exit_code(findings: list[CheckResult]) -> int:
     """0 fine, 1 something to fix, 3 an endpoint cannot be reached."""
     states = {finding.state for finding in findings}
     if "unreachable" in states:
@@ -106,7 +111,7 @@ def exit_code(findings: list[Finding]) -> int:
     return EXIT_FAILED if "fix" in states else EXIT_OK
 
 
-def examine(flags: ModelFlags, paths: Paths, *, probe: bool = False) -> Iterator[Finding]:
+def examine(flags: ModelFlags, paths: Paths, *, probe: bool = False) -> Iterator[CheckResult]:
     """All checks in order; the endpoints, which take time, come last."""
     yield _program()
     yield from _terminal(flags, paths)
@@ -128,21 +133,21 @@ def examine(flags: ModelFlags, paths: Paths, *, probe: bool = False) -> Iterator
     try:
         models = resolve(settings, flags, os.environ, paths)
     except DuettoError as error:
-        yield Finding("models", "fix", str(error))
+        yield CheckResult("models", "fix", str(error))
         return
     yield _models(models)
     yield from surroundings(os.environ)
-    workplace = Workplace(Path.cwd(), settings, models, paths)
-    yield from asyncio.run(endpoint_findings(workplace, probe=probe))
-    yield from asyncio.run(provider_findings(workplace))
+    setup = SessionSetup(Path.cwd(), settings, models, paths)
+    yield from asyncio.run(endpoint_findings(setup, probe=probe))
+    yield from asyncio.run(provider_findings(setup))
 
 
-def _program() -> Finding:
+def _program() -> CheckResult:
     text = f"duetto {tui.__version__}, Python {platform.python_version()}, {platform.system()}"
-    return Finding("program", "ok", text)
+    return CheckResult("program", "ok", text)
 
 
-def _terminal(flags: ModelFlags, paths: Paths) -> Iterator[Finding]:
+def _terminal(flags: ModelFlags, paths: Paths) -> Iterator[CheckResult]:
     """As the settings have it, if they can be read: what is wrong in them is said further on."""
     try:
         settings = settings_for(flags, paths)
@@ -151,7 +156,7 @@ def _terminal(flags: ModelFlags, paths: Paths) -> Iterator[Finding]:
     yield from doctor_checks.terminal_findings(os.environ, settings.screen, settings.notify)
 
 
-def _folders(paths: Paths) -> Iterator[Finding]:
+def _folders(paths: Paths) -> Iterator[CheckResult]:
     places: list[tuple[str, Callable[[], Path]]] = [
         ("state folder", paths.make_state_dir),
         ("data folder", paths.make_data_dir),
@@ -162,39 +167,39 @@ def _folders(paths: Paths) -> Iterator[Finding]:
             with tempfile.TemporaryFile(dir=folder):
                 pass
         except SettingsError as error:
-            yield Finding(name, "fix", str(error))
+            yield CheckResult(name, "fix", str(error))
         except OSError as error:
             text = f"cannot write to {folder}: {error.strerror}"
-            yield Finding(name, "fix", text, "make it writable, or set DUETTO_HOME")
+            yield CheckResult(name, "fix", text, "make it writable, or set DUETTO_HOME")
         else:
-            yield Finding(name, "ok", str(folder))
+            yield CheckResult(name, "ok", str(folder))
 
 
-def _configuration(flags: ModelFlags, paths: Paths) -> tuple[Settings | None, Finding]:
+def _configuration(flags: ModelFlags, paths: Paths) -> tuple[Settings | None, CheckResult]:
     file = flags.config or paths.config_file
     try:
         settings = settings_for(flags, paths)
     except SettingsError as error:
-        return None, Finding("configuration", "fix", str(error))
+        return None, CheckResult("configuration", "fix", str(error))
     there = "read" if file.exists() else "not there (that is fine: the defaults hold)"
-    return settings, Finding("configuration", "ok", f"{file} {there}")
+    return settings, CheckResult("configuration", "ok", f"{file} {there}")
 
 
-def _unused(config: Path) -> Iterator[Finding]:
+def _unused(config: Path) -> Iterator[CheckResult]:
     advice = "docs/settings.md has all settings; the default holds instead"
     for words in (*unused(config), *unused_in_project(Path.cwd())):
-        yield Finding("configuration", "fix", words, advice)
+        yield CheckResult("configuration", "fix", words, advice)
 
 
-def _workspace(folder: Path, settings: Settings) -> Iterator[Finding]:
+def _workspace(folder: Path, settings: Settings) -> Iterator[CheckResult]:
     try:
         load_project(folder)
         command = workspace_commands.find_verify(folder, settings)
     except SettingsError as error:
-        yield Finding("workspace", "fix", str(error))
+        yield CheckResult("workspace", "fix", str(error))
         return
     if command is None:
-        yield Finding(
+        yield CheckResult(
             "tests",
             "note",
             f"no test command found for {folder}",
@@ -202,17 +207,17 @@ def _workspace(folder: Path, settings: Settings) -> Iterator[Finding]:
         )
         return
     asked = "; asks before the first run" if command.needs_consent else ""
-    yield Finding("tests", "ok", f"{command_line(command.argv)} ({command.source}{asked})")
+    yield CheckResult("tests", "ok", f"{command_line(command.argv)} ({command.source}{asked})")
 
 
-def _models(models: ResolvedModels) -> Finding:
+def _models(models: ResolvedModels) -> CheckResult:
     parts = [f"{role}: {spec.model} on {spec.endpoint}" for role, spec in models.roles.items()]
     if not models.rehearsal:
-        return Finding("models", "ok", "; ".join(parts))
+        return CheckResult("models", "ok", "; ".join(parts))
     advice = "to connect a model: duetto --endpoint NAME|URL --fast MODEL (docs/endpoints.md)"
-    return Finding("models", "note", "; ".join(parts), advice)
+    return CheckResult("models", "note", "; ".join(parts), advice)
 
 
-def _summary(findings: list[Finding]) -> str:
+def _summary(findings: list[CheckResult]) -> str:
     count = sum(finding.state in ("fix", "unreachable") for finding in findings)
     return "all is well" if not count else f"{count} to look at (✗)"

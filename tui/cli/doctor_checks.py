@@ -41,7 +41,7 @@ _LEAST_COLUMNS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """One line of the report."""
 
     check: str
@@ -89,20 +89,20 @@ _UNUSABLE = ("", "dumb", "unknown")
 
 def terminal_findings(
     environment: Mapping[str, str], screen: ScreenSettings, notify: NotifySettings
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     """Size, colours, signs, background, and how the end of a turn is told."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         advice = "without one: duetto --linear, or duetto exec"
-        yield Finding("terminal", "note", "stdin or stdout is not a terminal", advice)
+        yield CheckResult("terminal", "note", "stdin or stdout is not a terminal", advice)
         return
     facts = asked(facts_for(screen, environment))
     yield _size(environment, facts)
-    yield Finding("signs", "ok", signs(facts))
-    yield Finding("background", "ok", background(facts))
+    yield CheckResult("signs", "ok", signs(facts))
+    yield CheckResult("background", "ok", background(facts))
     yield _told(environment, notify)
 
 
-def _size(environment: Mapping[str, str], facts: TerminalFacts) -> Finding:
+def _size(environment: Mapping[str, str], facts: TerminalFacts) -> CheckResult:
     from tui.ui.screens.workbench import SMALLEST  # the whole screen: only doctor needs it here
 
     columns, rows = os.get_terminal_size(sys.stdout.fileno())
@@ -113,10 +113,10 @@ def _size(environment: Mapping[str, str], facts: TerminalFacts) -> Finding:
         f" colours: {_COLOURS[facts.colours]} ({facts.why_colours})"
     )
     if columns < SMALLEST[0] or rows < SMALLEST[1]:
-        return Finding("terminal", "fix", text, "enlarge it to {}x{} or more".format(*SMALLEST))
+        return CheckResult("terminal", "fix", text, "enlarge it to {}x{} or more".format(*SMALLEST))
     if term in _UNUSABLE:
-        return Finding("terminal", "fix", text, "set TERM to what your terminal is")
-    return Finding("terminal", "ok", text)
+        return CheckResult("terminal", "fix", text, "set TERM to what your terminal is")
+    return CheckResult("terminal", "ok", text)
 
 
 def signs(facts: TerminalFacts) -> str:
@@ -135,15 +135,15 @@ def background(facts: TerminalFacts) -> str:
     return f"{'dark' if facts.dark else 'light'} ({facts.why_dark})"
 
 
-def _told(environment: Mapping[str, str], notify: NotifySettings) -> Finding:
+def _told(environment: Mapping[str, str], notify: NotifySettings) -> CheckResult:
     kind = way(notify.desktop, environment)
     extras = [name for name in ("bell", "title") if getattr(notify, name)]
     ways = [*([f"desktop notification ({kind})"] if kind != "off" else []), *extras]
     if not ways:
         text = "the end of a long turn is not told of outside of duetto"
-        return Finding("notification", "ok", text)
+        return CheckResult("notification", "ok", text)
     text = f"after {notify.after_s:g} s, when nobody looks: {', '.join(ways)}"
-    return Finding("notification", "ok", text)
+    return CheckResult("notification", "ok", text)
 
 
 def asked(facts: TerminalFacts) -> TerminalFacts:
@@ -191,7 +191,7 @@ Ask = Callable[[str], str]
 """The value of a setting, empty if it cannot be had."""
 
 
-def tmux_findings(environment: Mapping[str, str], ask: Ask | None = None) -> Iterator[Finding]:
+def tmux_findings(environment: Mapping[str, str], ask: Ask | None = None) -> Iterator[CheckResult]:
     """What was found, none outside tmux; ``ask`` is tmux itself, unless given."""
     if not environment.get("TMUX"):
         return
@@ -211,9 +211,9 @@ def tmux_findings(environment: Mapping[str, str], ask: Ask | None = None) -> Ite
     if clipboard != "on" and through not in ("on", "all"):
         steps.append("set -s set-clipboard on (copying stays in duetto without)")
     if steps:
-        yield Finding("tmux", "note", text, f"in tmux.conf: {'; '.join(steps)}")
+        yield CheckResult("tmux", "note", text, f"in tmux.conf: {'; '.join(steps)}")
     else:
-        yield Finding("tmux", "ok", text)
+        yield CheckResult("tmux", "ok", text)
 
 
 def _value(name: str) -> str:
@@ -234,13 +234,13 @@ def _value(name: str) -> str:
     return asked.stdout.decode("utf-8", "replace").strip()[:40]
 
 
-def own_key_findings(settings: Settings, file: Path) -> Iterator[Finding]:
+def own_key_findings(settings: Settings, file: Path) -> Iterator[CheckResult]:
     """What ``duetto doctor`` says of them; nothing where there are none."""
     if not settings.keys:
         return
     complaints = use_keys(settings, file)
     for complaint in complaints:
-        yield Finding("keyboard", "fix", complaint, "docs/keys.md names all actions")
+        yield CheckResult("keyboard", "fix", complaint, "docs/keys.md names all actions")
     from tui.ui.keymap import KEYMAP, key_name, rows
     from tui.ui.keys.spelling import needs_kitty
     from tui.ui.keys.table import SCOPES
@@ -248,28 +248,28 @@ def own_key_findings(settings: Settings, file: Path) -> Iterator[Finding]:
     changed = [key for scope in SCOPES for key in rows(scope) if key not in KEYMAP]
     if not complaints:
         plural = "s have keys" if len(changed) != 1 else " has keys"
-        yield Finding("keyboard", "ok", f"{len(changed)} action{plural} of your own")
+        yield CheckResult("keyboard", "ok", f"{len(changed)} action{plural} of your own")
     for key in changed:
         if key.keys and all(map(needs_kitty, key.keys)):
             names = ", ".join(map(key_name, key.keys))
             words = f"{names} ({key.name}) comes only from terminals with the Kitty protocol"
-            yield Finding("keyboard", "note", words, "give it another key too, for the others")
+            yield CheckResult("keyboard", "note", words, "give it another key too, for the others")
 
 
-def own_line_findings(settings: Settings, file: Path) -> Iterator[Finding]:
+def own_line_findings(settings: Settings, file: Path) -> Iterator[CheckResult]:
     """What ``duetto doctor`` says of it; nothing where there is none."""
     if settings.meter.line == "":
         return
     complaints = line_complaints(settings, file)
     for complaint in complaints:
-        yield Finding("status line", "fix", complaint, "docs/meter.md names all fields")
+        yield CheckResult("status line", "fix", complaint, "docs/meter.md names all fields")
     if not complaints:
-        yield Finding("status line", "ok", "a template of your own")
+        yield CheckResult("status line", "ok", "a template of your own")
 
 
 def own_theme_findings(
     settings: Settings, folder: Path, paths: Paths, config: Path
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     """What ``duetto doctor`` says of themes; nothing where all is well."""
     from tui.ui import theme
 
@@ -282,7 +282,7 @@ def own_theme_findings(
     editor, names = settings.editor, ", ".join(theme.theme_names())
     asked = project.editor.theme
     if asked and (why := unknown_theme(asked)):
-        yield Finding(
+        yield CheckResult(
             "theme", "note", f"{folder / PROJECT_FILE} {why}", f"there are {names}; yours is used"
         )
     for key, name in (
@@ -291,11 +291,13 @@ def own_theme_findings(
         ("theme_dark", editor.theme_dark),
     ):
         if why := unknown_theme(name, auto=key == "theme"):
-            yield Finding("theme", "fix", f"{place_of(config, key)} {why}", f"there are {names}")
+            yield CheckResult(
+                "theme", "fix", f"{place_of(config, key)} {why}", f"there are {names}"
+            )
     for complaint in theme.complaints():
         name = Path(complaint.file).stem
         advice = f"the rest of it is used; duetto theme check {name} says more"
-        yield Finding("theme", "fix", str(complaint), advice)
+        yield CheckResult("theme", "fix", str(complaint), advice)
     for odd in theme.library.odd_names():
         text = f"{paths.themes_dir / odd} is not used: that is no name of a theme"
-        yield Finding("theme", "note", text, "letters, digits, . _ - and at most 40")
+        yield CheckResult("theme", "note", text, "letters, digits, . _ - and at most 40")

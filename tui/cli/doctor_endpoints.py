@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tui.cli import endpoints
-from tui.cli.doctor_checks import Finding, State
+from tui.cli.doctor_checks import CheckResult, State
 from tui.cli.endpoints import REHEARSAL
-from tui.cli.models import Workplace, named_models
+from tui.cli.models import SessionSetup, named_models
 from tui.cli.network import STEP_S, Network, Probing
 from tui.cli.options import ModelFlags
 from tui.core.wire.address import AUTHORITY_VARIABLES, shown
@@ -37,7 +37,7 @@ REFUSED = "check the model's name, and that the address ends as its maker says (
 _WORDS = {True: "yes", False: "no", None: "not known"}
 
 
-def surroundings(environment: Mapping[str, str]) -> Iterator[Finding]:
+def surroundings(environment: Mapping[str, str]) -> Iterator[CheckResult]:
     """The proxies and certificate authorities that the environment names; no secrets."""
     named = [
         f"{name}={_without_user(value)}"
@@ -47,16 +47,16 @@ def surroundings(environment: Mapping[str, str]) -> Iterator[Finding]:
     if named:
         none = [v for name, v in environment.items() if name.upper() == "NO_PROXY" and v]
         named += [f"NO_PROXY={value}" for value in none[:1]]
-        yield Finding("proxies", "note", f"{', '.join(named)} (never for this machine)")
+        yield CheckResult("proxies", "note", f"{', '.join(named)} (never for this machine)")
     files = {name: environment[name] for name in AUTHORITY_VARIABLES if environment.get(name)}
     if not files:
         return
     text = ", ".join(f"{name}={path}" for name, path in files.items())
     missing = [name for name, path in files.items() if not os.access(path, os.R_OK)]
     if missing:
-        yield Finding("certificates", "fix", text, f"{', '.join(missing)}: no such file")
+        yield CheckResult("certificates", "fix", text, f"{', '.join(missing)}: no such file")
     else:
-        yield Finding("certificates", "note", text)
+        yield CheckResult("certificates", "note", text)
 
 
 def _without_user(value: str) -> str:
@@ -66,28 +66,28 @@ def _without_user(value: str) -> str:
     return shown(f"{scheme[0] if scheme else 'http://'}{place}")
 
 
-async def endpoint_findings(workplace: Workplace, *, probe: bool) -> list[Finding]:
+async def endpoint_findings(setup: SessionSetup, *, probe: bool) -> list[CheckResult]:
     """Dial every endpoint that a role uses, at the same time; ``probe`` tries what it can do."""
-    network = Network(workplace, MonotonicClock(), forget=probe)
-    names = list(workplace.models.endpoints) + [REHEARSAL] * workplace.models.rehearsal
+    network = Network(setup, MonotonicClock(), forget=probe)
+    names = list(setup.models.endpoints) + [REHEARSAL] * setup.models.rehearsal
     try:
-        rows = await asyncio.gather(*(_examined(name, network, workplace, probe) for name in names))
+        rows = await asyncio.gather(*(_examined(name, network, setup, probe) for name in names))
     finally:
         await network.close()
     return [finding for row in rows for finding in row]
 
 
 async def _examined(
-    name: str, network: Network, workplace: Workplace, probe: bool
-) -> list[Finding]:
+    name: str, network: Network, setup: SessionSetup, probe: bool
+) -> list[CheckResult]:
     """One endpoint: reached or not, then what is known of it."""
     wire = network.wire(name)
-    found: list[Finding] = []
+    found: list[CheckResult] = []
     try:
         reached = await _dialled(name, wire, network)
         found.append(reached)
         if probe and reached.state != "unreachable":
-            found.append(await _probed(name, network, workplace))
+            found.append(await _probed(name, network, setup))
     finally:
         await wire.close()
     if name != REHEARSAL and not network.bridged(name):
@@ -95,36 +95,38 @@ async def _examined(
     return found
 
 
-async def _dialled(name: str, wire: Wire, network: Network) -> Finding:
+async def _dialled(name: str, wire: Wire, network: Network) -> CheckResult:
     """Dial one endpoint and measure the round trip of a ping."""
     check, clock = f"endpoint {name}", MonotonicClock()
     began = clock.now()
     try:
         await wire.open()
     except EndpointError as error:
-        return Finding(check, "unreachable", str(error))
+        return CheckResult(check, "unreachable", str(error))
     dial_ms = (clock.now() - began) * 1000
     where = network.shown_address(name)
     if name != REHEARSAL and network.bridged(name):
-        return Finding(check, "ok", f"{where} through the bridge, which is up in {dial_ms:.0f} ms")
+        return CheckResult(
+            check, "ok", f"{where} through the bridge, which is up in {dial_ms:.0f} ms"
+        )
     if wire.transport == "http":
         text = f"{where} refuses the WebSocket: it is spoken to by HTTP+SSE through the bridge"
-        return Finding(check, "note", text)
+        return CheckResult(check, "note", text)
     for _ in range(int(PONG_TIMEOUT_S / LOOK_S)):
         if wire.round_trip_s is not None:
             break
         await asyncio.sleep(LOOK_S)
     if wire.round_trip_s is None:
-        return Finding(check, "note", f"{where} answers no ping (dial {dial_ms:.0f} ms)")
+        return CheckResult(check, "note", f"{where} answers no ping (dial {dial_ms:.0f} ms)")
     trip_ms = round(wire.round_trip_s * 1000, 2)
     text = f"{where} reached in {dial_ms:.0f} ms, round trip {trip_ms:.1f} ms"
-    return Finding(check, "ok", text, round_trip_ms=trip_ms)
+    return CheckResult(check, "ok", text, round_trip_ms=trip_ms)
 
 
-async def _probed(name: str, network: Network, workplace: Workplace) -> Finding:
+async def _probed(name: str, network: Network, setup: SessionSetup) -> CheckResult:
     """Try prewarm, lanes, steering and interrupt with every model of the endpoint."""
     check = f"probe {name}"
-    specs = workplace.models.roles.values()
+    specs = setup.models.roles.values()
     models = list(dict.fromkeys(spec.model for spec in specs if spec.endpoint == name))
     wire = network.wire(name, "probe")
     probing = Probing(wire)
@@ -135,11 +137,11 @@ async def _probed(name: str, network: Network, workplace: Workplace) -> Finding:
             await probing.answer(model)
             if probing.refusal:
                 text = f"{model} gives no answer: {probing.refusal}"
-                return Finding(check, "fix", text, REFUSED)
+                return CheckResult(check, "fix", text, REFUSED)
             silent += [model] * (not probing.streams)
         parts = [able_words(wire, model) for model in models]
     except (EndpointError, WireError) as error:
-        return Finding(check, "note", f"could not be tried: {error}")
+        return CheckResult(check, "note", f"could not be tried: {error}")
     finally:
         await wire.close()
     able = wire.abilities(models[0])
@@ -147,10 +149,10 @@ async def _probed(name: str, network: Network, workplace: Workplace) -> Finding:
     cost = f"asked {len(models)} model{'s' * (len(models) > 1)} for one short answer each"
     text = f"{shared}; {'; '.join(parts)} ({cost})"
     if silent:
-        return Finding(
+        return CheckResult(
             check, "note", f"{', '.join(silent)} said nothing within {STEP_S:.0f} s; {text}"
         )
-    return Finding(check, "ok", text)
+    return CheckResult(check, "ok", text)
 
 
 def able_words(wire: Wire, model: str) -> str:
@@ -159,19 +161,19 @@ def able_words(wire: Wire, model: str) -> str:
     return f"{model}: interrupt {_WORDS[able.interrupt]}, steer {_WORDS[able.steer]}"
 
 
-def _known(name: str, network: Network, *, advise: bool) -> Finding:
+def _known(name: str, network: Network, *, advise: bool) -> CheckResult:
     """What is remembered of an endpoint, and since when; ``advise`` how to learn it."""
     facts = network.facts(name)
     check = f"known of {name}"
     if not facts:
         advice = "duetto doctor --probe tries what it can do" if advise else ""
-        return Finding(check, "note", "nothing yet", advice)
+        return CheckResult(check, "note", "nothing yet", advice)
     words = [f"{fact} {_fact_words(fact, known)}" for fact, known in sorted(facts.items())]
     told = {
         fact: {"value": known.value, "since": _date(known.since).isoformat(timespec="seconds")}
         for fact, known in facts.items()
     }
-    return Finding(check, "ok", "; ".join(words), facts=told)
+    return CheckResult(check, "ok", "; ".join(words), facts=told)
 
 
 def _fact_words(name: str, fact: Fact) -> str:
@@ -195,7 +197,7 @@ ENOUGH_TOKENS = 16_384
 """Instructions, tools, two open files and some turns; what is smaller is worth a word."""
 
 
-def key_findings(settings: Settings, paths: Paths) -> Iterator[Finding]:
+def key_findings(settings: Settings, paths: Paths) -> Iterator[CheckResult]:
     """Which keys there are, by the names of their variables; a value is never shown."""
     from tui.bridge.providers import provider_files
 
@@ -203,7 +205,7 @@ def key_findings(settings: Settings, paths: Paths) -> Iterator[Finding]:
     try:
         known = provider_files.providers(paths.providers_dir)
     except SettingsError as error:
-        yield Finding("providers", "fix", str(error))
+        yield CheckResult("providers", "fix", str(error))
         known = provider_files.providers(None)
     theirs = [name for one in known.values() for name in (one.key_env, *one.key_env_also) if name]
     found = [name for name in dict.fromkeys([*own, *theirs]) if os.environ.get(name, "").strip()]
@@ -211,13 +213,13 @@ def key_findings(settings: Settings, paths: Paths) -> Iterator[Finding]:
     words = [f"in the environment: {', '.join(found)}"] * bool(found)
     words += [f"in the keyring: {', '.join(stored)}"] * bool(stored)
     if words:
-        yield Finding("keys", "ok", "; ".join(words))
+        yield CheckResult("keys", "ok", "; ".join(words))
     else:
         advice = "duetto keys set NAME stores one in the system's keyring"
-        yield Finding("keys", "note", "none of the known ones in the environment", advice)
+        yield CheckResult("keys", "note", "none of the known ones in the environment", advice)
 
 
-def outdated_findings(settings: Settings, flags: ModelFlags, paths: Paths) -> Iterator[Finding]:
+def outdated_findings(settings: Settings, flags: ModelFlags, paths: Paths) -> Iterator[CheckResult]:
     """Which of the models that settings, flags and fallbacks name are gone or legacy.
 
     Also where they cannot be asked, for a key is missing.
@@ -235,16 +237,16 @@ def outdated_findings(settings: Settings, flags: ModelFlags, paths: Paths) -> It
         advice = f"use {entry.successor}" if entry.successor else "choose another one"
         state: State = "fix" if entry.state == "gone" else "note"
         source = f"{entry.source or at.title}, {read}"
-        yield Finding(f"model of {name}", state, f"{words} ({source})", advice)
+        yield CheckResult(f"model of {name}", state, f"{words} ({source})", advice)
 
 
-async def provider_findings(workplace: Workplace) -> list[Finding]:
+async def provider_findings(setup: SessionSetup) -> list[CheckResult]:
     """Ask whom the bridge asks for us which models there are, all at the same time."""
-    models = workplace.models
+    models = setup.models
     specs = {
         name: one.spec
         for name, one in models.endpoints.items()
-        if one.bridged or _refused_the_socket(one, workplace.paths)
+        if one.bridged or _refused_the_socket(one, setup.paths)
     }
     specs |= models.fallbacks
     if not specs:
@@ -254,7 +256,7 @@ async def provider_findings(workplace: Workplace) -> list[Finding]:
     upstream = Upstream()
     try:
         rows = await asyncio.gather(
-            *(_asked(name, spec, upstream, workplace) for name, spec in specs.items())
+            *(_asked(name, spec, upstream, setup) for name, spec in specs.items())
         )
     finally:
         await upstream.close()
@@ -268,8 +270,8 @@ def _refused_the_socket(endpoint: ResolvedEndpoint, paths: Paths) -> bool:
 
 
 async def _asked(
-    name: str, spec: EndpointSpec, upstream: Upstream, workplace: Workplace
-) -> list[Finding]:
+    name: str, spec: EndpointSpec, upstream: Upstream, setup: SessionSetup
+) -> list[CheckResult]:
     """One endpoint: its list of models, then those in use."""
     from tui.bridge.endpoints.base import Broken, Refused
     from tui.bridge.providers.discovery import Discovery
@@ -282,33 +284,33 @@ async def _asked(
         async with asyncio.timeout(ANSWER_S):
             listed = await discovery.models()
     except TimeoutError:
-        return [Finding(check, "unreachable", f"no answer within {ANSWER_S:.0f} s")]
+        return [CheckResult(check, "unreachable", f"no answer within {ANSWER_S:.0f} s")]
     except EndpointError as error:
-        return [Finding(check, "fix", str(error))]
+        return [CheckResult(check, "fix", str(error))]
     except Broken as error:
-        return [Finding(check, "unreachable" if error.unreached else "note", str(error))]
+        return [CheckResult(check, "unreachable" if error.unreached else "note", str(error))]
     except Refused as error:
         if error.status not in (401, 403):
-            return [Finding(check, "note", f"it gives no list of them: {error}")]
+            return [CheckResult(check, "note", f"it gives no list of them: {error}")]
         place = f"the key in {spec.key_env}" if spec.key_env else "key_env"
-        return [Finding(check, "fix", str(error), f"check {place}")]
+        return [CheckResult(check, "fix", str(error), f"check {place}")]
     found = [_counted(check, spec, listed)]
-    for model in _in_use(name, workplace):
+    for model in _in_use(name, setup):
         if listed and (wrong := _unknown(model, discovery.target, listed)):
-            found.append(Finding(check, "fix", wrong))
+            found.append(CheckResult(check, "fix", wrong))
         else:
             found += await _window(model, discovery)
     return found
 
 
-def _counted(check: str, spec: EndpointSpec, listed: Mapping[str, object]) -> Finding:
+def _counted(check: str, spec: EndpointSpec, listed: Mapping[str, object]) -> CheckResult:
     count = f"{len(listed)} model{'' if len(listed) == 1 else 's'}" if listed else "no list of them"
-    return Finding(check, "ok", f"{count} ({spec.kind})")
+    return CheckResult(check, "ok", f"{count} ({spec.kind})")
 
 
-def _in_use(name: str, workplace: Workplace) -> list[str]:
+def _in_use(name: str, setup: SessionSetup) -> list[str]:
     """The models of an endpoint that roles or their fallbacks name."""
-    models = workplace.models
+    models = setup.models
     used = [spec.model for spec in models.roles.values() if spec.endpoint == name]
     for one in models.endpoints.values():
         for facts in one.spec.models.values():
@@ -331,7 +333,7 @@ def _unknown(model: str, target: Target, listed: Mapping[str, object]) -> str:
     return f"{model!r} is not {many}{near(model, [*listed])}"
 
 
-async def _window(model: str, discovery: Discovery) -> list[Finding]:
+async def _window(model: str, discovery: Discovery) -> list[CheckResult]:
     """How much a model in use takes, and what to do where that is little."""
     from tui.bridge.providers.discovery import ollama_advice, ollama_trained_window
 
@@ -341,12 +343,12 @@ async def _window(model: str, discovery: Discovery) -> list[Finding]:
     if window is None:
         words = "not known until the model is loaded" if local else "not known"
         advice = "" if local else "set context_window for it in config.toml"
-        return [Finding(check, "note", words, advice)]
+        return [CheckResult(check, "note", words, advice)]
     text = f"{window:,} tokens"
     if window >= ENOUGH_TOKENS:
-        return [Finding(check, "ok", text)]
+        return [CheckResult(check, "ok", text)]
     if not local:
-        return [Finding(check, "note", f"{text}: little for open files and a conversation")]
+        return [CheckResult(check, "note", f"{text}: little for open files and a conversation")]
     trained = await ollama_trained_window(discovery.questions, model)
     advice = ollama_advice(window, ENOUGH_TOKENS // 2, trained)
-    return [Finding(check, "fix", f"{text} (num_ctx): longer requests are refused", advice)]
+    return [CheckResult(check, "fix", f"{text} (num_ctx): longer requests are refused", advice)]

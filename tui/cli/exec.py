@@ -15,7 +15,7 @@ from typing import Protocol, TextIO, TypedDict, Unpack
 import click
 
 from tui.cli.composition import Composition, tracer_for
-from tui.cli.models import Workplace, resolve
+from tui.cli.models import SessionSetup, resolve
 from tui.cli.open_app import log_broken
 from tui.cli.options import ModelFlags, model_options, record_option, settings_for, trace_option
 from tui.cli.process import text_of
@@ -51,7 +51,7 @@ class Report(Protocol):
         """The turn is over, hunks are decided on."""
 
 
-class Prose:
+class NewProse:
     """The new text of the model since the last look."""
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class TextReport:
 
     def __init__(self, out: TextIO, err: TextIO) -> None:
         self._out, self._err = out, err
-        self._prose = Prose()
+        self._prose = NewProse()
         self._ends_line = True
         self._blocks = 0
         """Blocks of the conversation that were looked at for notes."""
@@ -180,7 +180,7 @@ class JsonReport:
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
-        self._prose = Prose()
+        self._prose = NewProse()
         self._hunks: dict[int, tuple[object, ...]] = {}
         self._metered_s = 0.0
         self._wire = WireNews()
@@ -326,7 +326,7 @@ STOPPED_S = 0.2
 """Behind SIGINT, a server has so long to say how much it has counted."""
 
 
-class Choices(TypedDict):
+class ExecOptions(TypedDict):
     """The options of the command."""
 
     role: Role | None
@@ -354,26 +354,26 @@ class Choices(TypedDict):
 @record_option
 @trace_option
 @model_options
-def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[Choices]) -> int:
+def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions]) -> int:
     """Run one turn: PROMPT goes to the model (- reads it from stdin), its text to stdout.
 
     Nothing is written without --apply. Exit: 0 done, 1 the turn failed or hunks were left out,
     2 usage, 3 endpoint unreachable, 130 interrupted.
     """
-    workplace = _workplace(choices["folder"], flags)
+    setup = _setup(choices["folder"], flags)
     text = _text(prompt)
     if not text.strip():
         raise UsageError('the prompt is empty: duetto exec "PROMPT", or - to read it from stdin')
-    chosen = choices["role"] or workplace.models.first_role
-    if chosen not in workplace.models.roles:
+    chosen = choices["role"] or setup.models.first_role
+    if chosen not in setup.models.roles:
         raise UsageError(f"no {chosen} model is set up: add --{chosen} MODEL")
     options = SessionOptions(
         first_role=chosen,
-        ambiguous=workplace.settings.editor.ambiguous,
+        ambiguous=setup.settings.editor.ambiguous,
         linked=choices["linked"],
     )
-    workplace = replace(workplace, tracer=tracer_for(choices["trace"]))
-    composition = Composition(workplace, options, watched=False, record=choices["record"])
+    setup = replace(setup, tracer=tracer_for(choices["trace"]))
+    composition = Composition(setup, options, watched=False, record=choices["record"])
     if choices["apply"]:
         for sentence in composition.unfinished():
             composition.session.warn(Trouble(sentence, severity="warning"))
@@ -395,7 +395,7 @@ def _text(prompt: str) -> str:
     return text
 
 
-def _workplace(folder: str, flags: ModelFlags) -> Workplace:
+def _setup(folder: str, flags: ModelFlags) -> SessionSetup:
     if not folder:
         raise UsageError("-C needs a folder")
     target = target_of([folder])
@@ -405,12 +405,12 @@ def _workplace(folder: str, flags: ModelFlags) -> Workplace:
         raise UsageError(f"-C {folder} is not a folder")
     paths = Paths.find()
     settings = settings_for(flags, paths)
-    return Workplace(target.root, settings, resolve(settings, flags), paths)
+    return SessionSetup(target.root, settings, resolve(settings, flags), paths)
 
 
 async def _run(composition: Composition, text: str, report: Report, *, apply: bool) -> int:
     asyncio.get_running_loop().set_exception_handler(log_broken)
-    turn = Turn(composition.session, report, composition.recorded)
+    turn = ExecTurn(composition.session, report, composition.recorded)
     try:
         code = await turn.play(text, apply=apply)
     finally:
@@ -418,7 +418,7 @@ async def _run(composition: Composition, text: str, report: Report, *, apply: bo
     return EXIT_INTERRUPTED if turn.interrupted else code
 
 
-class Turn:
+class ExecTurn:
     """Plays one prompt and reports what comes."""
 
     def __init__(

@@ -102,7 +102,7 @@ Tell = Callable[[FoundHere], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Surroundings:
     """Where it is looked."""
 
     paths: Paths
@@ -111,7 +111,7 @@ class Place:
     environment: Mapping[str, str]
 
 
-async def look(place: Place, tell: Tell) -> tuple[ModelSource, ...]:
+async def look(place: Surroundings, tell: Tell) -> tuple[ModelSource, ...]:
     """All of it, at the same time; servers of this machine come first. Never raises."""
     known = await asyncio.to_thread(_providers, place.paths)
     local = {name: one for name, one in known.items() if one.local}
@@ -130,7 +130,7 @@ async def look(place: Place, tell: Tell) -> tuple[ModelSource, ...]:
     return (*(one for one in found if isinstance(one, ModelSource)), *keyed)
 
 
-async def models_of(source: ModelSource, place: Place) -> Listed:
+async def models_of(source: ModelSource, place: Surroundings) -> Listed:
     """The list of somebody who was chosen, asked with the key. Never raises."""
     (found,) = await asyncio.gather(_models(source.name, place), return_exceptions=True)
     if isinstance(found, Listed):
@@ -140,7 +140,7 @@ async def models_of(source: ModelSource, place: Place) -> Listed:
     return Listed((), str(found) or type(found).__name__)
 
 
-async def _models(name: str, place: Place) -> Listed:
+async def _models(name: str, place: Surroundings) -> Listed:
     from tui.bridge.targets import key_of
 
     known = await asyncio.to_thread(_providers, place.paths)
@@ -232,7 +232,7 @@ def _keyed(
     return sources
 
 
-async def _server(name: str, one: Provider, place: Place, tell: Tell) -> ModelSource | None:
+async def _server(name: str, one: Provider, place: Surroundings, tell: Tell) -> ModelSource | None:
     """A server at the port that it chooses by itself; None: there is none that could answer."""
     where = f"127.0.0.1:{one.port}"
     if not await _listens(one.port or 0):
@@ -301,7 +301,7 @@ async def _git(tell: Tell) -> None:
     tell(FoundHere("git", version[:24] or "found", "found"))
 
 
-async def _tests(place: Place, tell: Tell) -> None:
+async def _tests(place: Surroundings, tell: Tell) -> None:
     """Which command judges the current folder."""
     from tui.cli import workspace_commands
 
@@ -376,8 +376,8 @@ class FirstRun:
         self._choice = choice
         remember(self._paths.state_dir, choice)
 
-    def _place(self) -> Place:
-        return Place(self._paths, self._folder, os.environ)
+    def _place(self) -> Surroundings:
+        return Surroundings(self._paths, self._folder, os.environ)
 
     def go_on(self, app: DuettoApp) -> None:
         """The screen is gone: the guide, another folder, or what lies here."""

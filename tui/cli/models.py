@@ -283,7 +283,7 @@ SURE_CHARS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Workplace:
+class SessionSetup:
     """Where a session works, and with what."""
 
     root: Path
@@ -299,15 +299,15 @@ class Workplace:
         return no_stamp if self.tracer is None else self.tracer.stamp
 
 
-def withheld(workplace: Workplace, environment: Mapping[str, str]) -> dict[str, str]:
+def withheld(setup: SessionSetup, environment: Mapping[str, str]) -> dict[str, str]:
     """The environment without the keys that duetto uses, for commands of the workspace.
 
     Tests and build scripts are a stranger's code; a variable that holds the same key under
     another name, alone or as a part of its value, is left out too.
     """
-    names = workplace.models.key_variables | _unused_variables(workplace, environment)
+    names = setup.models.key_variables | _unused_variables(setup, environment)
     keys = {environment[name].strip() for name in names if name in environment} - {""}
-    for address in workplace.models.addresses:
+    for address in setup.models.addresses:
         keys.update(secrets_in(address))
     sure = [key for key in keys if len(key) >= SURE_CHARS]
     return {
@@ -317,22 +317,22 @@ def withheld(workplace: Workplace, environment: Mapping[str, str]) -> dict[str, 
     }
 
 
-def _unused_variables(workplace: Workplace, environment: Mapping[str, str]) -> set[str]:
+def _unused_variables(setup: SessionSetup, environment: Mapping[str, str]) -> set[str]:
     """The variables of endpoints that the settings have and nobody asks now."""
-    sources = Sources(workplace.settings, environment, workplace.paths.providers_dir)
+    sources = Sources(setup.settings, environment, setup.paths.providers_dir)
     found = set()
-    for name, table in workplace.settings.endpoints.items():
-        if table.key_env is None and name not in workplace.models.endpoints:
+    for name, table in setup.settings.endpoints.items():
+        if table.key_env is None and name not in setup.models.endpoints:
             with contextlib.suppress(DuettoError):  # said when it is used
                 found.add(declared(name, sources).spec.key_env)
         found.add(table.key_env or "")
     return found - {""}
 
 
-def secrets_of(workplace: Workplace) -> Iterator[str]:
+def secrets_of(setup: SessionSetup) -> Iterator[str]:
     """The keys in use, and whatever else of an address nobody may see."""
-    for address in workplace.models.addresses:
+    for address in setup.models.addresses:
         yield from secrets_in(address)
-    for name in workplace.models.key_variables:
+    for name in setup.models.key_variables:
         yield os.environ.get(name, "").strip()
     yield from logfile.proxy_passwords(os.environ)

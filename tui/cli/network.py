@@ -12,7 +12,7 @@ import msgspec
 
 from tui.cli import logfile
 from tui.cli.endpoints import ResolvedEndpoint
-from tui.cli.models import Workplace, withheld
+from tui.cli.models import SessionSetup, withheld
 from tui.core.conversation import user_item
 from tui.core.wire.address import Address, secrets_in, shown
 from tui.core.wire.endpoint_facts import Capabilities, SocketView
@@ -33,7 +33,7 @@ class Network:
 
     def __init__(
         self,
-        workplace: Workplace,
+        setup: SessionSetup,
         clock: MonotonicClock,
         recorder: Recorder | None = None,
         *,
@@ -41,19 +41,19 @@ class Network:
     ) -> None:
         """Nothing is dialled yet; ``forget``: learn anew what the endpoints can do."""
         self._forget = forget
-        self._declared = workplace.models.endpoints
+        self._declared = setup.models.endpoints
         self._clock = clock
         self._recorder = recorder
-        self._stamp = workplace.stamp
+        self._stamp = setup.stamp
         self.aside: Callable[[], bool] = bool
         """Whether the sockets are to let others go first; set before the first is dialled."""
-        self._known = KnownEndpoints(workplace.paths.state_dir)
+        self._known = KnownEndpoints(setup.paths.state_dir)
         self._endpoints: dict[str, Endpoint] = {}
         self._bridge = BridgeProcess(
-            bridge_arguments(workplace.settings.rehearsal),
-            endpoints=specifications(workplace),
-            environment=withheld(workplace, os.environ),
-            variables=key_variables(workplace, os.environ),
+            bridge_arguments(setup.settings.rehearsal),
+            endpoints=specifications(setup),
+            environment=withheld(setup, os.environ),
+            variables=key_variables(setup, os.environ),
         )
 
     def wire(self, endpoint: str, lane: str = MAIN_LANE) -> Wire:
@@ -139,16 +139,16 @@ async def _direct(declared: ResolvedEndpoint) -> Address:
     return address
 
 
-def specifications(workplace: Workplace) -> dict[str, dict[str, Any]]:
+def specifications(setup: SessionSetup) -> dict[str, dict[str, Any]]:
     """All endpoints as the bridge is told of them: plain data, no keys."""
-    models = workplace.models
+    models = setup.models
     specs = {name: one.spec for name, one in models.endpoints.items()} | models.fallbacks
     return {name: msgspec.to_builtins(spec) for name, spec in specs.items()}
 
 
-def key_variables(workplace: Workplace, environment: Mapping[str, str]) -> dict[str, str]:
+def key_variables(setup: SessionSetup, environment: Mapping[str, str]) -> dict[str, str]:
     """The variables that hold keys of the endpoints, for the bridge alone."""
-    return {name: environment[name] for name in workplace.models.key_variables & set(environment)}
+    return {name: environment[name] for name in setup.models.key_variables & set(environment)}
 
 
 def bridge_arguments(rehearsal: RehearsalSettings) -> list[str]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TextIO
 
 import click
 
-from tui.cli.appearance import Dress, dressed, use_keys, use_line
+from tui.cli.appearance import StartTheme, start_theme, use_keys, use_line
 from tui.cli.models import ResolvedModels, resolve
 from tui.cli.options import (
     ModelFlags,
@@ -31,7 +31,7 @@ from tui.cli.options import (
     settings_for,
     trace_option,
 )
-from tui.cli.target import Target, target_of
+from tui.cli.target import OpenTarget, target_of
 from tui.core.inert_text import inert
 from tui.core.unsaved import Unsaved
 from tui.effects.rescue import RescueFolders
@@ -40,9 +40,9 @@ from tui.settings import Paths, Settings, load_project, with_project
 from tui.ui.terminal.facts import ScreenOptions, TerminalFacts, find
 
 if TYPE_CHECKING:
-    from tui.cli.appearance import Dress
+    from tui.cli.appearance import StartTheme
     from tui.cli.composition import Composition
-    from tui.cli.models import Workplace
+    from tui.cli.models import SessionSetup
     from tui.engine.notices import Status, Trouble
     from tui.engine.session import Session, SessionOptions
     from tui.linear.app import LinearApp
@@ -149,13 +149,13 @@ _PLACE = " line "
 
 
 def complaints_at_start(
-    settings: Settings, config: Path, root: Path, dress: Dress, keys: Sequence[str]
+    settings: Settings, config: Path, root: Path, theme: StartTheme, keys: Sequence[str]
 ) -> list[str]:
     """All of them: tables and values, the theme, the ``keys``' own, and the status line."""
     from tui.cli.appearance import line_complaints
     from tui.settings import unused, unused_in_project
 
-    themes = [line for trouble in dress.troubles for line in trouble.why.splitlines()]
+    themes = [line for trouble in theme.troubles for line in trouble.why.splitlines()]
     found = [*unused(config), *unused_in_project(root), *themes, *keys]
     return [*found, *line_complaints(settings, config)]
 
@@ -304,26 +304,26 @@ def open_app(
     models = resolve(settings, flags)
     target = target_of(arguments) or home_of(models, paths)
     config, project = flags.config or paths.config_file, load_project(target.root)
-    dress = dressed(settings.editor, project, target.root, paths, config)
+    theme = start_theme(settings.editor, project, target.root, paths, config)
     settings = with_project(settings, project)
     wrong_keys = use_keys(settings, config)
     from tui.cli.composition import Composition, tracer_for
-    from tui.cli.models import Workplace
+    from tui.cli.models import SessionSetup
 
-    workplace = Workplace(target.root, settings, models, paths, tracer_for(trace))
-    options = dataclasses.replace(options_for(workplace), in_slices=True)
+    setup = SessionSetup(target.root, settings, models, paths, tracer_for(trace))
+    options = dataclasses.replace(options_for(setup), in_slices=True)
     if beginning is not None:
         options = beginning.options(options)
-    composition = Composition(workplace, options, record=record)
-    complaints = complaints_at_start(settings, config, target.root, dress, wrong_keys)
+    composition = Composition(setup, options, record=record)
+    complaints = complaints_at_start(settings, config, target.root, theme, wrong_keys)
     left_over = composition.prompting.left_over()
     for wrong in filter(None, (left_over, trouble_with(complaints))):
         composition.session.warn(wrong)
-    opened = partial(made_app, composition.session, workplace.settings, target.root, dress)
-    return asyncio.run(_run(composition, workplace, target, opened, beginning))
+    opened = partial(made_app, composition.session, setup.settings, target.root, theme)
+    return asyncio.run(_run(composition, setup, target, opened, beginning))
 
 
-def home_of(models: ResolvedModels, paths: Paths) -> Target:
+def home_of(models: ResolvedModels, paths: Paths) -> OpenTarget:
     """What is opened when nothing is named: the exercises, or with a real model this folder.
 
     Raises UsageError: this folder cannot be read.
@@ -332,19 +332,19 @@ def home_of(models: ResolvedModels, paths: Paths) -> Target:
     if here is None:
         from tui.cli.practice import ensure
 
-        here = Target(ensure(paths.data_dir))
+        here = OpenTarget(ensure(paths.data_dir))
     return here
 
 
-def options_for(workplace: Workplace) -> SessionOptions:
+def options_for(setup: SessionSetup) -> SessionOptions:
     """How the session behaves; in the practice workspace its exercises are offered."""
     from tui.bridge.rehearsal import RECORD
     from tui.engine.session import SessionOptions
 
-    editor, root = workplace.settings.editor, workplace.root
+    editor, root = setup.settings.editor, setup.root
     options = SessionOptions(
         save=editor.save,
-        first_role=workplace.models.first_role,
+        first_role=setup.models.first_role,
         ask=True,
         ambiguous=editor.ambiguous,
         auto_accept=editor.review == "auto",
@@ -362,8 +362,8 @@ def options_for(workplace: Workplace) -> SessionOptions:
 
 async def _run(
     composition: Composition,
-    workplace: Workplace,
-    target: Target,
+    setup: SessionSetup,
+    target: OpenTarget,
     opened: Callable[[], DuettoApp],
     beginning: Beginning | None = None,
 ) -> int:
@@ -372,13 +372,13 @@ async def _run(
     # nothing is there yet that Ctrl+C could harm, and a task that it cancels fails in odd ways
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     app = opened()
-    app.stamp = workplace.stamp
+    app.stamp = setup.stamp
     app.copy_here = composition.copy_here
     composition.prompting.serve(app.bench.prompt_box)
     if beginning is not None:
         app.on_begun = partial(beginning.begin, app)
-    if workplace.tracer is not None:
-        workplace.tracer.watch()
+    if setup.tracer is not None:
+        setup.tracer.watch()
     open_files(composition.session, target)
     last_words = LastWords(app.leaving.unsaved, composition.rescue)
     app.leaving.on_forced = last_words.keep
@@ -394,7 +394,7 @@ async def _run(
     return code if isinstance(code, int) else EXIT_OK
 
 
-def open_files(session: Session, target: Target) -> None:
+def open_files(session: Session, target: OpenTarget) -> None:
     """A tab each; the first file is the active one."""
     from tui.engine.intents import OpenFile
 
@@ -403,7 +403,7 @@ def open_files(session: Session, target: Target) -> None:
         session.submit(OpenFile(place.path, place.line, place.col, aside, place.new))
 
 
-def made_app(session: Session, settings: Settings, root: Path, dress: Dress) -> DuettoApp:
+def made_app(session: Session, settings: Settings, root: Path, theme: StartTheme) -> DuettoApp:
     """The app over a session."""
     from tui.ui.app import DuettoApp
 
@@ -422,12 +422,12 @@ def made_app(session: Session, settings: Settings, root: Path, dress: Dress) -> 
     facts = facts_for(settings.screen, os.environ)
     app = App(
         session,
-        theme_name=dress.name(facts.dark),
+        theme_name=theme.name(facts.dark),
         workspace=str(root),
         follow=settings.editor.follow,
         branch=git_branch(root),
     )
-    dress.put_on(app, facts.dark)
+    theme.put_on(app, facts.dark)
     app.draw_on(facts)
     tell_ends(app, settings.notify, session, root)
     app.bench.editor.sides.set_wrap(settings.editor.wrap)

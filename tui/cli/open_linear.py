@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 
 from tui.cli import process
-from tui.cli.appearance import dressed, use_keys
+from tui.cli.appearance import start_theme, use_keys
 from tui.cli.composition import Composition, Prompting, tracer_for
-from tui.cli.models import Workplace, resolve
+from tui.cli.models import SessionSetup, resolve
 from tui.cli.open_app import (
     LastWords,
     complaints_at_start,
@@ -29,7 +29,7 @@ from tui.cli.open_app import (
     trouble_with,
 )
 from tui.cli.options import ModelFlags, settings_for
-from tui.cli.target import Target, target_of
+from tui.cli.target import OpenTarget, target_of
 from tui.core.inert_text import inert
 from tui.core.programs import Edited
 from tui.core.unsaved import Unsaved
@@ -63,8 +63,8 @@ def open_linear(
     project, config = load_project(target.root), flags.config or paths.config_file
     complaints = _complaints(settings, project, target.root, paths, config)
     settings = with_project(settings, project)
-    workplace = Workplace(target.root, settings, models, paths, tracer_for(trace))
-    composition = Composition(workplace, options_for(workplace), record=record)
+    setup = SessionSetup(target.root, settings, models, paths, tracer_for(trace))
+    composition = Composition(setup, options_for(setup), record=record)
     prompting, chosen = composition.prompting, settings.prompt
     for wrong in filter(None, (prompting.left_over(), trouble_with(complaints))):
         composition.session.warn(wrong)
@@ -95,15 +95,15 @@ def _complaints(
     settings: Settings, project: ProjectSettings, root: Path, paths: Paths, config: Path
 ) -> list[str]:
     """What is not used of the settings, those of the screen as well: another day it is used."""
-    dress = dressed(settings.editor, project, root, paths, config)
+    theme = start_theme(settings.editor, project, root, paths, config)
     settings = with_project(settings, project)
-    return complaints_at_start(settings, config, root, dress, use_keys(settings, config))
+    return complaints_at_start(settings, config, root, theme, use_keys(settings, config))
 
 
 class Linear:
     """Two threads: this one hears and speaks, the other one has the session."""
 
-    def __init__(self, composition: Composition, target: Target, source: LineSource) -> None:
+    def __init__(self, composition: Composition, target: OpenTarget, source: LineSource) -> None:
         self._composition = composition
         self._target = target
         self._console = Console(source, sys.stdout.fileno(), sys.stdout.encoding)

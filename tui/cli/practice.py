@@ -147,7 +147,7 @@ def _write(root: Path, files: Mapping[str, bytes]) -> None:
         target.write_bytes(content)
 
 
-class Choices(TypedDict):
+class PracticeOptions(TypedDict):
     """The options of the command."""
 
     new: bool
@@ -164,7 +164,7 @@ class Choices(TypedDict):
 @record_option
 @trace_option
 @model_options
-def practice_command(flags: ModelFlags, **choices: Unpack[Choices]) -> int:
+def practice_command(flags: ModelFlags, **choices: Unpack[PracticeOptions]) -> int:
     """Open the practice workspace: a small package with exercises, made once in your data folder.
 
     The rehearsal model plays the exercises unless another one is configured; with the guide it

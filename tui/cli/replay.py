@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 from msgspec import structs
 
-from tui.cli.appearance import dressed, use_keys
+from tui.cli.appearance import start_theme, use_keys
 from tui.cli.exec import summary
 from tui.cli.open_app import complaints_at_start, require_screen, trouble_with
 from tui.cli.options import ModelFlags, settings_for
@@ -27,7 +27,7 @@ from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UsageError
 from tui.settings import Paths, ProjectSettings, Settings
 
 if TYPE_CHECKING:
-    from tui.cli.replay_session import Stage
+    from tui.cli.replay_session import ReplaySession
 
 
 class TranscriptText:
@@ -133,12 +133,12 @@ def replay_command(
     settings = settings_for(ModelFlags(config=config, debug=debug), Paths.find())
     if not as_text:
         require_screen()
-    from tui.cli.replay_session import Stage
+    from tui.cli.replay_session import ReplaySession
 
     for sentence in remarks(file, recording):
         click.echo(f"duetto: {inert(sentence)}", err=True)
     chosen = (0.0 if as_text else 1.0) if speed is None else speed
-    stage = Stage(recording, chosen)
+    stage = ReplaySession(recording, chosen)
     if not stage.exchanges:
         click.echo(f"duetto: {inert(nothing_to_play(file, recording))}", err=True)
         asyncio.run(stage.close())
@@ -184,7 +184,7 @@ def nothing_to_play(file: Path, recording: Recording) -> str:
     return f"{file} holds no answer to play" + (f", only {counts}" if counts else "")
 
 
-async def _printed_till_told(stage: Stage) -> int:
+async def _printed_till_told(stage: ReplaySession) -> int:
     """As `_printed`; a signal ends it, and the scratch workspace goes all the same."""
     printing = asyncio.create_task(_printed(stage))
     for name in ("SIGTERM", "SIGHUP"):
@@ -196,7 +196,7 @@ async def _printed_till_told(stage: Stage) -> int:
     return EXIT_INTERRUPTED if printing.cancelled() else printing.result()
 
 
-async def _printed(stage: Stage) -> int:
+async def _printed(stage: ReplaySession) -> int:
     """The conversation on stdout, as it comes."""
     from tui.cli.open_app import log_broken
 
@@ -229,18 +229,18 @@ async def _printed(stage: Stage) -> int:
     return EXIT_OK
 
 
-async def _shown(stage: Stage, settings: Settings) -> int:
+async def _shown(stage: ReplaySession, settings: Settings) -> int:
     """The app, with the recording playing in it."""
     from tui.cli.open_app import log_broken, made_app
 
     asyncio.get_running_loop().set_exception_handler(log_broken)
     paths = Paths.find()
-    dress = dressed(settings.editor, ProjectSettings(), stage.root, paths, paths.config_file)
+    theme = start_theme(settings.editor, ProjectSettings(), stage.root, paths, paths.config_file)
     config = paths.config_file
     keys = use_keys(settings, config)
-    if wrong := trouble_with(complaints_at_start(settings, config, stage.root, dress, keys)):
+    if wrong := trouble_with(complaints_at_start(settings, config, stage.root, theme, keys)):
         stage.session.warn(structs.replace(wrong, noted=False))  # the conversation is the record's
-    app = made_app(stage.session, settings, stage.root, dress)
+    app = made_app(stage.session, settings, stage.root, theme)
     playing: asyncio.Task[None] | None = None
 
     async def play() -> None:

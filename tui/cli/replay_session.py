@@ -227,7 +227,7 @@ LOOK_S = 0.05
 """Between two looks at whether the engine still means to ask."""
 
 
-class Pace:
+class ReplayPace:
     """Recorded time, divided by a speed."""
 
     def __init__(self, speed: float, clock: Clock) -> None:
@@ -257,14 +257,14 @@ class Pace:
         self._anchor = (recorded_s, self._clock.now())
 
 
-class Director:
+class ReplayDirector:
     """Tells the session what the recorded user did, and the wire what the server said."""
 
     def __init__(
         self,
         session: Session,
         wire: ReplayWire,
-        pace: Pace,
+        pace: ReplayPace,
         prepare: Callable[[RecordedExchange], None],
     ) -> None:
         """``prepare`` is called before each request: the workspace as it was then."""
@@ -407,7 +407,7 @@ class NoRunner:
         return RunResult(None, 0.0, error=NO_COMMANDS)
 
 
-class Stage:
+class ReplaySession:
     """A session over a scratch workspace, and the director who plays a recording into it."""
 
     def __init__(self, recording: Recording, speed: float) -> None:
@@ -424,7 +424,9 @@ class Stage:
         self.exchanges, self.elsewhere = foreground(exchanges(recording.entries))
         roles = roles_of(recording, self.exchanges)
         self.session = Session(self._ports(clock, speed), roles, _options(roles))
-        self.director = Director(self.session, self._wire, Pace(speed, clock), self._prepare)
+        self.director = ReplayDirector(
+            self.session, self._wire, ReplayPace(speed, clock), self._prepare
+        )
 
     async def play(self) -> None:
         """Play the recording to its end."""

@@ -25,7 +25,7 @@ _MOST = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FileAtLine:
     """A file to show, and where in it."""
 
     path: str
@@ -38,12 +38,12 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class OpenTarget:
     """A workspace, and what to show of it."""
 
     root: Path
     """Absolute, links resolved."""
-    places: tuple[Place, ...] = ()
+    places: tuple[FileAtLine, ...] = ()
     """In the order of their tabs; the first one is the active one."""
 
 
@@ -62,7 +62,7 @@ class _Named:
         self.line, self.col = _numbers(plus)
 
 
-def target_of(arguments: Sequence[str]) -> Target | None:
+def target_of(arguments: Sequence[str]) -> OpenTarget | None:
     """The target that the arguments name, None when they name none.
 
     Raises UsageError: missing, not readable, or they do not go together.
@@ -80,9 +80,9 @@ def target_of(arguments: Sequence[str]) -> Target | None:
         first, second = folders[0][0].argument, folders[1][0].argument
         raise UsageError(f"{first} and {second} are folders: open one at a time")
     if folders:
-        return Target(folders[0][1], tuple(_places(folders[0][1], files)))
+        return OpenTarget(folders[0][1], tuple(_places(folders[0][1], files)))
     root = _common(files)
-    return Target(root, tuple(_places(root, files)))
+    return OpenTarget(root, tuple(_places(root, files)))
 
 
 def _named(arguments: Sequence[str]) -> Iterator[_Named]:
@@ -137,7 +137,7 @@ def _numbers(place: re.Match[str]) -> tuple[int, int]:
     return min(line, _MOST), max(0, min(col, _MOST) - 1)
 
 
-def _places(root: Path, files: Sequence[tuple[_Named, Path]]) -> Iterator[Place]:
+def _places(root: Path, files: Sequence[tuple[_Named, Path]]) -> Iterator[FileAtLine]:
     """The files below the workspace. Raises UsageError: one is not."""
     for one, path in files:
         try:
@@ -149,7 +149,7 @@ def _places(root: Path, files: Sequence[tuple[_Named, Path]]) -> Iterator[Place]
         except EditRefused as error:
             raise UsageError(f"cannot open {one.argument}: {error}") from None
         line = None if one.line is None else max(0, one.line - 1)
-        yield Place(relative, line, one.col, new)
+        yield FileAtLine(relative, line, one.col, new)
 
 
 def _common(files: Sequence[tuple[_Named, Path]]) -> Path:

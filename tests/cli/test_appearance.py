@@ -1,4 +1,4 @@
-"""Which theme the app starts in, and what is said where something is wrong with it."""
+"""``[keys]`` of the settings on its way to the keymap: what is wrong has a file and a line."""
 
 from __future__ import annotations
 
@@ -8,10 +8,113 @@ from pathlib import Path
 import pytest
 
 from tests.support.tables import case
-from tui.cli.appearance import Dress, dressed
-from tui.cli.doctor_checks import own_theme_findings
-from tui.settings import EditorSettings, Paths, ProjectEditorSettings, ProjectSettings, parse
-from tui.ui import theme
+from tui.cli.appearance import StartTheme, line_complaints, start_theme, use_keys
+from tui.cli.doctor_checks import own_key_findings, own_line_findings, own_theme_findings
+from tui.errors import SettingsError
+from tui.settings import (
+    EditorSettings,
+    Paths,
+    ProjectEditorSettings,
+    ProjectSettings,
+    load,
+    load_project,
+    parse,
+)
+from tui.ui import keymap, theme
+
+TEXT = """\
+[keys.global]
+verify = "Ctrl+B"
+effort = "Ctrl+S"
+
+[keys.promt]
+send = "x"
+[keys.prompt]
+steer = ["Ctrl+Foo"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def as_shipped() -> Iterator[None]:
+    """Every test begins and ends with duetto's own keys."""
+    yield
+    keymap.use({})
+
+
+def test_each_complaint_has_file_line_and_reason_and_the_rest_holds(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(TEXT)
+    promt, effort, steer = use_keys(load(file), file)
+    assert promt.startswith(f"{file} line 5: keys.promt: is no place for keys; did you mean")
+    assert effort.startswith(f'{file} line 3: keys.global.effort: Ctrl+S is the key of "save"')
+    assert steer.startswith(f'{file} line 8: keys.prompt.steer: "Ctrl+Foo" names no key')
+    assert keymap.shown("verify") == "Ctrl+B"
+    assert keymap.shown("effort") == "F3"
+
+
+def test_the_doctor_lists_them_all(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("[keys]\n" + "\n".join(f'none{n} = "x"' for n in range(9)))
+    found = list(own_key_findings(load(file), file))
+    assert [finding.state for finding in found] == ["fix"] * 9
+
+
+def test_keys_of_some_terminals_only_are_noted(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('[keys]\nverify = "Ctrl+Shift+T"\neffort = ["Ctrl+Shift+E", "F3"]\n')
+    said, noted = own_key_findings(load(file), file)
+    assert said.text == "2 actions have keys of your own"
+    assert noted.text == "Ctrl+Shift+T (verify) comes only from terminals with the Kitty protocol"
+
+
+def test_no_keys_no_words(tmp_path: Path) -> None:
+    settings = load(tmp_path / "config.toml")
+    assert use_keys(settings, tmp_path / "config.toml") == []
+    assert list(own_key_findings(settings, tmp_path / "config.toml")) == []
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "config.toml"
+    file.write_text(text)
+    return file
+
+
+def test_a_mistake_is_named_by_file_and_line(tmp_path: Path) -> None:
+    file = written(tmp_path, '[editor]\nwrap = true\n\n[meter]\nline = "{ratee} {tokens}"\n')
+    (told,) = line_complaints(load(file), file)
+    assert told == f"{file} line 5: meter.line: there is no field {{ratee}}; did you mean {{rate}}?"
+    assert [(one.check, one.state) for one in own_line_findings(load(file), file)] == [
+        ("status line", "fix")
+    ]
+
+
+def test_in_a_text_of_several_lines_the_line_is_counted(tmp_path: Path) -> None:
+    file = written(tmp_path, '[meter]\nline = """\n{rate}\n{nope}\n"""\n')
+    (told,) = line_complaints(load(file), file)
+    assert f"{file} line 4: " in told
+
+
+def test_what_is_no_text_is_told_and_nothing_else_is_lost(tmp_path: Path) -> None:
+    file = written(tmp_path, '[meter]\nline = 3\ngutter_ghost = "turn"\n')
+    settings = load(file)
+    assert settings.meter.gutter_ghost == "turn"
+    assert "line 2: meter.line: is not text" in line_complaints(settings, file)[0]
+
+
+def test_a_line_without_a_mistake_is_not_spoken_of_at_the_start(tmp_path: Path) -> None:
+    file = written(tmp_path, '[meter]\nline = "{rate}"\n')
+    assert line_complaints(load(file), file) == []
+    assert [one.state for one in own_line_findings(load(file), file)] == ["ok"]
+    assert list(own_line_findings(load(written(tmp_path, "")), file)) == []
+
+
+def test_a_cloned_repository_has_no_say_in_it(tmp_path: Path) -> None:
+    """Its own words beside a verdict would be taken for ours."""
+    folder = tmp_path / ".duetto"
+    folder.mkdir()
+    (folder / "config.toml").write_text('[meter]\nline = "tests passed"\n')
+    with pytest.raises(SettingsError, match="meter"):
+        load_project(tmp_path)
 
 
 @pytest.fixture(autouse=True)
@@ -27,12 +130,12 @@ def paths(tmp_path: Path) -> Paths:
     return paths
 
 
-def dress(paths: Paths, project: str | None = None, **editor: str) -> Dress:
+def dress(paths: Paths, project: str | None = None, **editor: str) -> StartTheme:
     lines = "".join(f'{key} = "{value}"\n' for key, value in editor.items())
     paths.config_file.write_text(f"[editor]\n{lines}")
     asked = ProjectSettings(editor=ProjectEditorSettings(theme=project))
     root = paths.data_dir / "repo"
-    return dressed(EditorSettings(**editor), asked, root, paths, paths.config_file)
+    return start_theme(EditorSettings(**editor), asked, root, paths, paths.config_file)
 
 
 def test_without_a_setting_the_theme_follows_the_terminal(paths: Paths) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.support.tables import case
 from tui.bridge.endpoints.base import ModelFacts, Target, options_over
 from tui.cli.endpoints import ResolvedEndpoint, Sources, endpoint_specs
-from tui.cli.models import ResolvedModels, Workplace, resolve, withheld
+from tui.cli.models import ResolvedModels, SessionSetup, resolve, withheld
 from tui.cli.network import key_variables, specifications
 from tui.cli.options import ModelFlags
 from tui.core.wire.address import Address
@@ -216,7 +216,7 @@ endpoint = "openai"
 fallbacks = ["groq/n"]
 """
     models = resolved(paths, text)
-    place = Workplace(tmp_path, parse(text, "FILE"), models, paths)
+    place = SessionSetup(tmp_path, parse(text, "FILE"), models, paths)
     assert withheld(place, {**KEYS, "PATH": "/bin"}) == {"PATH": "/bin"}
     told = key_variables(place, KEYS)
     assert sorted(told) == ["GROQ_API_KEY", "OPENAI_API_KEY"]

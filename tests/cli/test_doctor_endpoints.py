@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from tui.cli import endpoints
-from tui.cli.doctor_checks import Finding
+from tui.cli.doctor_checks import CheckResult
 from tui.cli.doctor_endpoints import key_findings, outdated_findings, provider_findings
-from tui.cli.models import Workplace, resolve
+from tui.cli.models import SessionSetup, resolve
 from tui.cli.options import ModelFlags
 from tui.core.wire.endpoint_facts import Capabilities
 from tui.effects.known_endpoints import KnownEndpoints
@@ -46,18 +46,18 @@ async def serving(pages: dict[str, Any], status: int = 200) -> AsyncIterator[str
 
 async def found(
     url: str, home: Path, monkeypatch: pytest.MonkeyPatch, model: str = "tiny", more: str = ""
-) -> list[Finding]:
+) -> list[CheckResult]:
     monkeypatch.setenv("HERE_KEY", KEY)
     text = f'[endpoints.here]\nkind = "openai-chat"\nurl = "{url}"\nkey_env = "HERE_KEY"\n{more}\n'
     settings = parse(f'{text}[models.fast]\nname = "{model}"\nendpoint = "here"\n', "FILE")
     paths = Paths.find({"DUETTO_HOME": str(home)})
     models = resolve(settings, ModelFlags(), {"HERE_KEY": KEY}, paths)
-    findings = await provider_findings(Workplace(home, settings, models, paths))
+    findings = await provider_findings(SessionSetup(home, settings, models, paths))
     assert KEY not in str(findings)
     return findings
 
 
-def told(findings: list[Finding]) -> list[tuple[str, str]]:
+def told(findings: list[CheckResult]) -> list[tuple[str, str]]:
     return [(one.check, one.state) for one in findings]
 
 
@@ -105,7 +105,7 @@ async def test_of_a_mere_address_that_refuses_the_socket_models_are_asked_for(
     async with serving({"/v1/models": LISTED}) as url:
         settings = parse("", "FILE")
         models = resolve(settings, ModelFlags(endpoint=url, fast="tinny"), {}, paths)
-        workplace = Workplace(tmp_path, settings, models, paths)
+        workplace = SessionSetup(tmp_path, settings, models, paths)
         assert await provider_findings(workplace) == []
         (endpoint,) = models.endpoints.values()
         known = KnownEndpoints(paths.state_dir)

@@ -1,10 +1,40 @@
+"""What the doctor says reads well in a terminal, and is one line each for programs."""
+
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tui.cli.doctor_checks import tmux_findings
+from tui.cli.doctor_checks import CheckResult, background, signs, tmux_findings
+from tui.ui.terminal.facts import TerminalFacts, find
+
+TOO_LONG = CheckResult(
+    "tmux", "note", "extended-keys off, set-clipboard external", "set -s " + "x " * 40
+)
+
+
+def test_a_path_is_never_broken_and_a_pipe_gets_whole_lines() -> None:
+    path = "/" + "folder/" * 20
+    assert path in CheckResult("data folder", "ok", path).told(60)
+    assert TOO_LONG.told(None).count("\n") == 1
+    assert TOO_LONG.told(20) == TOO_LONG.told(None)
+
+
+def test_facts_come_with_their_source() -> None:
+    facts = find({"TERM": "linux", "LANG": "C"})
+    assert signs(facts) == "ASCII only (LANG=C)"
+    assert background(facts) == "dark (TERM=linux)"
+    measured = replace(find({"LANG": "C.UTF-8"}), why_ambiguous="measured")
+    assert signs(measured) == (
+        "Unicode (LANG=C.UTF-8); signs of open width are one cell wide (measured)"
+    )
+
+
+def test_what_is_not_known_names_the_setting() -> None:
+    assert "[screen] background" in background(TerminalFacts())
+
 
 GOOD = {
     "escape-time": "10",

@@ -1,26 +1,27 @@
-"""Whole turns against a server that breaks the rules, one scenario a row.
-
-Each row must end as it says, leave the conversation such that a strict server takes the next
-turn, write nothing, and break no task.
-"""
+"""Whole turns against servers of another make: interrupt, redirect, recovery, patches."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import signal
+import subprocess
 import sys
 from asyncio.subprocess import PIPE
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.commands import DUETTO, clean_environment
+from tests.support.floods import flooding
 from tests.support.nasty_server import Nasty, nasty
 from tests.support.nasty_steps import Close, Raw, Reset, Script, Step, Storm
+from tests.support.other_servers import running
 from tests.support.seat import Seat
 from tests.support.server_words import (
     added,
@@ -41,12 +42,119 @@ from tests.support.server_words import (
 )
 from tests.support.turns import CACHE, PATCH
 from tui.cli.composition import Composition
-from tui.cli.models import Workplace, resolve
+from tui.cli.models import SessionSetup, resolve
 from tui.cli.options import ModelFlags
 from tui.core.document.hunk import Stage
 from tui.engine import intents, recovery
 from tui.engine.session import SessionOptions
 from tui.settings import Paths, Settings
+
+pytestmark = pytest.mark.slow
+
+
+@asynccontextmanager
+async def seated(tmp_path: Path, url: str) -> AsyncIterator[Seat]:
+    """A session over that server."""
+    root = tmp_path / "work"
+    root.mkdir(exist_ok=True)
+    models = resolve(Settings(), ModelFlags(endpoint=url, fast="m", deep="n"), {})
+    paths = Paths.find({"DUETTO_HOME": str(tmp_path / "home")})
+    composition = Composition(
+        SessionSetup(root, Settings(), models, paths), SessionOptions(), watched=False
+    )
+    try:
+        yield Seat(composition.session)
+    finally:
+        await composition.close()
+
+
+def sent(record: Path) -> list[tuple[int, dict[str, Any]]]:
+    """The client's frames: number of the connection, frame."""
+    lines = [json.loads(line) for line in record.read_text().splitlines()]
+    return [(d["conn"], d["frame"]) for d in lines if d["dir"] == "c2s" and "type" in d["frame"]]
+
+
+@pytest.mark.parametrize(
+    ("manner", "connections"),
+    [("accept", 1), ("accept_keep", 1), ("fail", 2), ("error400", 2), ("ignore", 2)],
+)
+async def test_a_redirect_whatever_the_server_makes_of_interrupts(
+    tmp_path: Path, manner: str, connections: int
+) -> None:
+    record = tmp_path / "frames.jsonl"
+    async with (
+        running("recserver.py", "--rec", str(record), "--interrupt", manner) as url,
+        seated(tmp_path, url) as seat,
+    ):
+        seat.session.submit(intents.Prompt("SLOW story"))
+        await seat.until(lambda: "alpha" in seat.said())
+        seat.session.submit(intents.Prompt("PLAIN again"))
+        frozen = seat.said()
+        assert "Hello from the fake server: PLAIN again" in await seat.idle()
+        assert seat.said().startswith(frozen)
+    frames = sent(record)
+    kinds = [frame["type"] for _, frame in frames]
+    assert kinds == ["response.create", "response.interrupt", "response.create"]
+    assert frames[-1][0] == connections
+    assert ("previous_response_id" in frames[-1][1]) == (connections == 1)
+    texts = [item["content"][0]["text"] for item in frames[-1][1]["input"] if "role" in item]
+    assert texts[-1] == "PLAIN again"
+    assert "interrupted by the user" in texts[-2]
+    assert ("Committed first message." in texts) == (connections == 2)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer", "connections"),
+    [
+        ("FAILRESP x", "Hello from", 2),
+        ("LIMIT x", "Hello from", 2),
+        ("DROPLATE x", "Hello from", 3),
+        ("CLOSE1011 x", "Hello from", 2),
+        ("PARALLEL x", "All done.", 1),
+    ],
+)
+async def test_turns_that_meet_trouble_end_well(
+    tmp_path: Path, prompt: str, answer: str, connections: int
+) -> None:
+    record = tmp_path / "frames.jsonl"
+    async with (
+        running("recserver.py", "--rec", str(record)) as url,
+        seated(tmp_path, url) as seat,
+    ):
+        seat.session.submit(intents.Prompt(prompt))
+        assert answer in await seat.idle()
+        assert seat.session.status.outcome == "completed"
+    assert len({number for number, _ in sent(record)}) == connections
+
+
+async def test_a_patch_lands_and_is_answered(tmp_path: Path) -> None:
+    record = tmp_path / "frames.jsonl"
+    async with (
+        running("recserver.py", "--rec", str(record)) as url,
+        seated(tmp_path, url) as seat,
+    ):
+        seat.session.submit(intents.Prompt("PATCH it"))
+        assert "All done." in await seat.idle()
+        seat.session.submit(intents.Accept())
+        assert (tmp_path / "work" / "hello.txt").read_text() == "hello patch\n"
+    follow_up = sent(record)[-1][1]
+    assert [item["type"] for item in follow_up["input"]] == ["custom_tool_call_output"]
+    assert "pending review" in follow_up["input"][0]["output"]
+
+
+async def test_a_long_answer_arrives_whole(tmp_path: Path) -> None:
+    async with (
+        running("replay_server.py") as url,
+        seated(tmp_path, url) as seat,
+    ):
+        seat.session.submit(intents.Prompt("BENCHGO-r5000-n2000-e0007"))
+        said = await seat.idle()
+        assert said.rstrip().endswith("ENDMARK-0007")
+        assert "MARK-1900" in said
+        view = seat.session.meter.view(seat.session.now())
+        assert view.ttft_s is not None
+        assert view.state == "done"
+
 
 READ = function_call("read_file", '{"path":"cache.py"}')
 LIST = function_call("list", "{}", "call_2")
@@ -236,7 +344,7 @@ async def at_work(tmp_path: Path, server: Nasty, **options: Any) -> AsyncIterato
         # what comes after the last try, HTTP+SSE, is told by tests/faults
         models.endpoints["cli"] = replace(models.endpoints["cli"], transport="websocket")
         paths = Paths.find({"DUETTO_HOME": str(tmp_path / "home")})
-        place = Workplace(root, Settings(), models, paths)
+        place = SessionSetup(root, Settings(), models, paths)
         composition = Composition(place, SessionOptions(round_limit=6), watched=False)
         try:
             yield Seat(composition.session)
@@ -328,3 +436,46 @@ async def test_a_close_before_the_first_request_says_why(tmp_path: Path) -> None
     assert err.count("\n") == 1
     assert "is not welcome" in err
     assert "secret" not in err
+
+
+@contextmanager
+def asking(tmp_path: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """``duetto exec`` at work, whose answer has begun."""
+    (tmp_path / "work").mkdir()
+    url = f"ws://127.0.0.1:{port}/v1/responses"
+    process = subprocess.Popen(
+        [*DUETTO, "exec", "go", "-C", str(tmp_path / "work"), "--endpoint", url, "--fast", "m"],
+        env=clean_environment(tmp_path / "home"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        assert os.read(process.stdout.fileno(), 100).startswith(b"start ")
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("name", ["unknown events", "text"])
+def test_exec_is_ended_by_a_signal_under_a_flood(tmp_path: Path, name: str) -> None:
+    with flooding(name) as port, asking(tmp_path, port) as process:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        assert process.returncode == 130
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("pings", "more than 1,000 empty or control frames in a second"),
+        ("many keys", "a message with more than 50,000 values"),
+        ("large text", "The answer was stopped: it is longer than 16 MB"),
+    ],
+)
+def test_exec_says_why_it_hears_no_more_of_a_flood(tmp_path: Path, name: str, why: str) -> None:
+    with flooding(name) as port, asking(tmp_path, port) as process:
+        _, said = process.communicate(timeout=30)
+        assert process.returncode == 1
+        assert why in said.decode()
