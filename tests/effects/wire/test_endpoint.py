@@ -238,7 +238,7 @@ async def test_a_lane_that_finds_no_more_names_on_its_socket_leaves_it() -> None
         await desk.ask(one, first)
         assert [number for number, _ in host.asked] == [1, 1, 2]
         assert two.link is not None
-        assert (two.busy, two.link.riders) == (True, [two])
+        assert (two.busy, two.link.lanes) == (True, [two])
 
 
 async def test_drop_takes_the_socket_only_if_no_other_lane_is_busy() -> None:
@@ -344,7 +344,7 @@ class SlowMove:
                 await asyncio.sleep(0.01)
 
     def riding(self, lane: EndpointLane) -> int:
-        return sum(link.riders.count(lane) for link in self.desk.endpoint._links)
+        return sum(link.lanes.count(lane) for link in self.desk.endpoint._links)
 
 
 @each("failing", [False, True])

@@ -1,4 +1,4 @@
-"""One server, and every socket to it: which lane rides where, when to dial, which way to go.
+"""One server, and every socket to it: which lane uses which socket, when to dial, which way to go.
 
 Lanes share a link while the server can tell them apart (PROTOCOL section 6); else each has its
 own. A link that grows old takes nothing new, and the next `open` of a lane dials another one before
@@ -246,7 +246,7 @@ class EndpointLane:
                 self.unlinked(DROPPED, None)
             return
         link.protocol.given_up(self.wire_name)
-        if any(rider.busy for rider in link.riders if rider is not self):
+        if any(lane.busy for lane in link.lanes if lane is not self):
             link.leave(self)
             self._endpoint.noticed(link)
             self.unlinked(DROPPED, None)
@@ -268,7 +268,7 @@ class EndpointLane:
             await self._endpoint.release(self)
 
     def attach(self, link: Link) -> None:
-        """Ride on this link from now on."""
+        """Use this link from now on."""
         self.link, self._why_closed = link, ""
         self.transport = link.transport
         self.close_code = None
@@ -297,7 +297,7 @@ class EndpointLane:
         return self._moving is request and not self.finished
 
     def arrive(self, link: Link) -> None:
-        """Ride on this link after a `move`, and ask there."""
+        """Use this link after a `move`, and ask there."""
         request, self._moving = self._moving, None
         self.link, self.transport = link, link.transport
         link.join(self)
@@ -402,7 +402,7 @@ class Endpoint:
         link = lane.link
         if link is not None:
             link.part(lane, "closed")
-            ending = None if link.riders else link.close("closed")
+            ending = None if link.lanes else link.close("closed")
             if ending is not None:
                 await asyncio.gather(ending, return_exceptions=True)
         if all(lane.finished for lane in self._lanes.values()):
@@ -481,12 +481,12 @@ class Endpoint:
             link.part(lane, NO_LANES)
 
     def _roomy(self, lane: EndpointLane) -> Link | None:
-        """A link that this lane can ride on."""
+        """A link that this lane can use."""
         for link in self._links:
             usable = link.state == "open" and link.transport == self.transport_choice.transport
             if not usable or not link.protocol.takes(lane.wire_name):
                 continue
-            if self.known.lanes is not False or not link.riders:
+            if self.known.lanes is not False or not link.lanes:
                 return link
         return None
 
@@ -575,7 +575,7 @@ class Endpoint:
     async def _carry(self, lane: EndpointLane, request: Mapping[str, Any]) -> None:
         """Bring a create to a link of its own, unless it was stopped on its way.
 
-        Its lane may have gone on by then, and is left alone: it rides on one link only.
+        Its lane may have gone on by then, and is left alone: it uses one link only.
         """
         try:
             link = await self._made()
@@ -611,7 +611,7 @@ class Endpoint:
         link = lane.link
         if link is not None:
             link.part(lane, reason)
-            if not link.riders:
+            if not link.lanes:
                 link.close(reason)
 
 

@@ -1,4 +1,4 @@
-"""One socket and its protocol: a pump without a task, and the lanes that ride on it.
+"""One socket and its protocol: a pump without a task, and its lanes.
 
 A link never reconnects: it opens once, is perhaps retired (too old for new requests), and closes
 once. What is to be sent is written in the call that says so.
@@ -134,8 +134,8 @@ class Heartbeat:
             return False
         self.has_slept = self.doubted = True
         if self._link.busy:
-            for rider in self._link.riders:
-                rider.heard_at = now
+            for lane in self._link.lanes:
+                lane.heard_at = now
             self._ask()
             if self._proof is not None:
                 self._proof.cancel()
@@ -162,14 +162,14 @@ class Heartbeat:
         """A lane that waits without any event for minutes is dead, whatever pongs say."""
         options, link = self._options, self._link
         since = self._clock.now() - options.event_s
-        stalled = [r for r in link.riders if r.busy and max(r.heard_at, link.stray_at) < since]
+        stalled = [r for r in link.lanes if r.busy and max(r.heard_at, link.stray_at) < since]
         if not stalled:
             return
-        if all(rider in stalled for rider in link.riders if rider.busy):
+        if all(lane in stalled for lane in link.lanes if lane.busy):
             link.drop(_dead(options.event_s))
             return
-        for rider in stalled:
-            link.part(rider, _dead(options.event_s))
+        for lane in stalled:
+            link.part(lane, _dead(options.event_s))
 
     def _ask(self) -> None:
         self._pings += 1
@@ -197,7 +197,7 @@ _numbers = itertools.count(1)
 _log = logging.getLogger("tui.wire")
 
 
-class Rider(Protocol):
+class LinkedLane(Protocol):
     """A lane, as its link sees it."""
 
     name: str
@@ -271,9 +271,9 @@ class Link:
         """In words, once it is closed."""
         self.close_reason = ""
         """The server's own words in its close frame."""
-        self.riders: list[Rider] = []
+        self.lanes: list[LinkedLane] = []
         self.bytes_out = 0
-        self._routes: Mapping[str | None, Rider] = {}
+        self._routes: Mapping[str | None, LinkedLane] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._deadline: float | None = None
         """For which it is set."""
@@ -301,51 +301,51 @@ class Link:
     @property
     def busy(self) -> bool:
         """Somebody waits for something on it."""
-        return any(rider.busy for rider in self.riders)
+        return any(lane.busy for lane in self.lanes)
 
-    def join(self, rider: Rider) -> None:
+    def join(self, lane: LinkedLane) -> None:
         """Carry this lane from now on, under its `wire_name`."""
-        rider.heard_at = self._clock.now()
-        rider.round_trip_s = self.heartbeat.round_trip_s
-        self.riders.append(rider)
+        lane.heard_at = self._clock.now()
+        lane.round_trip_s = self.heartbeat.round_trip_s
+        self.lanes.append(lane)
         self.reroute()
 
-    def leave(self, rider: Rider) -> None:
+    def leave(self, lane: LinkedLane) -> None:
         """Carry it no more; a response that still runs for it runs unseen."""
-        if rider in self.riders:
-            if rider.busy:
-                self.protocol.abandon(rider.wire_name)
-            self.riders.remove(rider)
+        if lane in self.lanes:
+            if lane.busy:
+                self.protocol.abandon(lane.wire_name)
+            self.lanes.remove(lane)
             self.reroute()
 
-    def part(self, rider: Rider, reason: str) -> None:
+    def part(self, lane: LinkedLane, reason: str) -> None:
         """Carry it no more, and tell it why: its next `open` finds another link."""
-        self.leave(rider)
-        rider.unlinked(reason, None)
+        self.leave(lane)
+        lane.unlinked(reason, None)
 
     def reroute(self) -> None:
         """Take up changed lanes or names."""
-        self._routes = {rider.wire_name: rider for rider in self.riders}
+        self._routes = {lane.wire_name: lane for lane in self.lanes}
 
-    def create(self, rider: Rider, request: Mapping[str, Any]) -> None:
+    def create(self, lane: LinkedLane, request: Mapping[str, Any]) -> None:
         """Ask for a response. Raises WireError."""
         now = self._clock.now()
-        self.protocol.create(request, rider.wire_name, now)
-        rider.heard_at = self.used_at = now
+        self.protocol.create(request, lane.wire_name, now)
+        lane.heard_at = self.used_at = now
         self._owner.sent(request)
         self.serve()
 
-    def steer(self, rider: Rider, text: str) -> int | None:
+    def steer(self, lane: LinkedLane, text: str) -> int | None:
         """Add to the response in flight."""
-        number = self.protocol.steer(text, rider.wire_name, self._clock.now())
+        number = self.protocol.steer(text, lane.wire_name, self._clock.now())
         self._deliver(self._clock.now())
         self.serve()
         return number
 
-    def interrupt(self, rider: Rider) -> None:
+    def interrupt(self, lane: LinkedLane) -> None:
         """Stop the lane's response; written when this returns."""
         now = self._clock.now()
-        self.protocol.interrupt(rider.wire_name, now)
+        self.protocol.interrupt(lane.wire_name, now)
         self._write()
         self._deliver(now)
         self.serve()
@@ -360,10 +360,10 @@ class Link:
             return
         routes = self._routes
         for event in protocol.events_received():
-            rider = routes.get(event.stream_id)
-            if rider is not None:
-                rider.heard_at = now
-                rider.on_event(event, now)
+            lane = routes.get(event.stream_id)
+            if lane is not None:
+                lane.heard_at = now
+                lane.on_event(event, now)
 
     def received_long(self, payload: bytes | bytearray, now: float) -> Iterator[None]:
         """Take a long text message, step by step."""
@@ -393,8 +393,8 @@ class Link:
     def ponged(self, data: bytes) -> None:
         """Take a pong."""
         if self.heartbeat.ponged(data):
-            for rider in self.riders:
-                rider.round_trip_s = self.heartbeat.round_trip_s
+            for lane in self.lanes:
+                lane.round_trip_s = self.heartbeat.round_trip_s
 
     def ended(self, error: Exception | None) -> None:
         """Take the end of the socket: it is closing or gone."""
@@ -406,8 +406,8 @@ class Link:
             self.close_code = UNUSABLE_CODE
             self._lost(INTERNAL_ERROR, self._socket.wait_closed())
             return
-        for rider in self.riders:
-            self.protocol.given_up(rider.wire_name)
+        for lane in self.lanes:
+            self.protocol.given_up(lane.wire_name)
         protocol = self._socket.protocol
         received, sent = protocol.close_rcvd, protocol.close_sent
         sent_code = sent.code if sent else None
@@ -446,9 +446,9 @@ class Link:
         if self.state == "closed":
             return
         self.state = "retiring"
-        for rider in [rider for rider in self.riders if not rider.busy]:
-            self.part(rider, reason)
-        if not self.riders:
+        for lane in [lane for lane in self.lanes if not lane.busy]:
+            self.part(lane, reason)
+        if not self.lanes:
             self.close(reason)
 
     def drop(self, reason: str) -> None:
@@ -471,7 +471,7 @@ class Link:
 
     def view(self, figures: tuple[int, int, int]) -> SocketView:
         """What it is and does; ``figures`` are the endpoint's, see `SocketView`."""
-        lanes = [f"{r.wire_name}*" if r.busy else r.wire_name for r in self.riders]
+        lanes = [f"{r.wire_name}*" if r.busy else r.wire_name for r in self.lanes]
         return SocketView(
             self._owner.name,
             shown(self._address.url),
@@ -492,13 +492,13 @@ class Link:
             self._hand(event, now)
 
     def _hand(self, event: Event, now: float) -> None:
-        rider = self._routes.get(event.stream_id)
-        if rider is None:
+        lane = self._routes.get(event.stream_id)
+        if lane is None:
             self.stray_at = now
             _log.info("an event that is no lane's: %s", type(event).__name__)
             return
-        rider.heard_at = now
-        rider.on_event(discreet(event, self._address), now)
+        lane.heard_at = now
+        lane.on_event(discreet(event, self._address), now)
 
     def _write(self) -> None:
         protocol = self._socket.protocol
@@ -538,9 +538,9 @@ class Link:
             self._deliver(self._clock.now())
         finally:
             # a bug on the way must not leave a turn waiting for ever
-            riders, self.riders, self._routes = self.riders, [], {}
-            for rider in riders:
-                rider.unlinked(reason, self.close_code)
+            lanes, self.lanes, self._routes = self.lanes, [], {}
+            for lane in lanes:
+                lane.unlinked(reason, self.close_code)
             self._closing = asyncio.create_task(ending)
             self._owner.closed(self, reason)
 
