@@ -17,7 +17,7 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_three_colours_make_a_theme(tmp_path: Path) -> None:
-    palette = theme.read_theme("mine", write(tmp_path, MINIMAL))
+    palette = theme.ThemeLibrary(write(tmp_path, MINIMAL)).reading("mine").palette
     assert palette.colours["fast"] == "#00ff00"
     assert palette.colours["panel"] not in ("#000000", "#ffffff")
     assert palette.textual_theme().name == "mine"
@@ -25,11 +25,11 @@ def test_three_colours_make_a_theme(tmp_path: Path) -> None:
 
 def test_an_unknown_theme_names_those_that_there_are() -> None:
     with pytest.raises(SettingsError, match="dusk"):
-        theme.read_theme("noon")
+        theme.cached_theme("noon")
 
 
 def test_token_styles_come_from_the_nearest_name() -> None:
-    palette = theme.read_theme("dusk")
+    palette = theme.cached_theme("dusk")
     keyword = palette.colours["syntax-keyword"]
     assert str(palette.syntax_style(Token.Keyword.Namespace).color).find(keyword) >= 0
     assert palette.syntax_style(Token.Keyword) == palette.syntax_style(Token.Keyword.Reserved)
@@ -38,7 +38,7 @@ def test_token_styles_come_from_the_nearest_name() -> None:
 
 
 def test_what_is_written_strong_or_with_emphasis_looks_so() -> None:
-    palette = theme.read_theme("dusk")
+    palette = theme.cached_theme("dusk")
 
     def face(token: object) -> tuple[bool, bool]:
         style = palette.syntax_style(token)

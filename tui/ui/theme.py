@@ -196,21 +196,13 @@ library = ThemeLibrary()
 _active: list[Palette] = []
 
 
-def theme_names(folder: Traversable | None = None) -> list[str]:
-    """The themes that there are, the default first; or those of a folder."""
-    return library.names() if folder is None else ThemeLibrary(folder).names()
-
-
-def read_theme(name: str, folder: Traversable | None = None) -> Palette:
-    """Read a theme anew; what is wrong in its file is left out.
-
-    Raises SettingsError: there is no such theme, or its file cannot be read.
-    """
-    return (ThemeLibrary(folder) if folder is not None else ThemeLibrary()).reading(name).palette
+def theme_names() -> list[str]:
+    """The themes that there are, the default first."""
+    return library.names()
 
 
 def cached_theme(name: str) -> Palette:
-    """A theme, the user's own among them. Raises SettingsError as `read_theme`."""
+    """A theme, the user's own among them. Raises SettingsError: there is no such theme."""
     return library.reading(name).palette
 
 

@@ -18,7 +18,7 @@ from tui.ui.editor.view import View
 from tui.ui.editor.wrapping import Slice, Wrapping, overlays_in, slices, spans_in
 from tui.ui.highlight.lines import Spans
 
-PALETTE = theme.read_theme(theme.DEFAULT_THEME)
+PALETTE = theme.cached_theme(theme.DEFAULT_THEME)
 
 
 FRAME = RowFrame(30, 0, 3)

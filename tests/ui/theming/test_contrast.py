@@ -18,13 +18,13 @@ each_theme = each("name", NAMES)
 
 @each_theme
 def test_every_text_reads_on_every_ground(name: str) -> None:
-    assert [str(finding) for finding in findings(theme.read_theme(name))] == []
+    assert [str(finding) for finding in findings(theme.cached_theme(name))] == []
 
 
 @each_theme
 def test_every_text_reads_on_what_lies_over_the_ground(name: str) -> None:
     """Selections, lines of hunks, words that differ: there the palette moves the colour."""
-    palette = theme.read_theme(name)
+    palette = theme.cached_theme(name)
     for over in OVER:
         for text in texts():
             whole = palette.style(text) + palette.style("", over)
@@ -42,7 +42,7 @@ def ratio(style: Style) -> float:
 
 @each("name", ["contrast", "contrast-light"])
 def test_high_contrast_means_it(name: str) -> None:
-    colours = theme.read_theme(name).colours
+    colours = theme.cached_theme(name).colours
     for text in texts():
         for ground in GROUNDS:
             assert contrast(colours[text], colours[ground]) >= 7, (text, ground)
@@ -92,7 +92,7 @@ def difference(one: str, other: str, sight: str) -> float:
 @each("sight", ["everybody", *MIXED_UP])
 @each("name", SAFE)
 def test_added_and_removed_differ_by_more_than_hue(name: str, sight: str) -> None:
-    palette = theme.read_theme(name)
+    palette = theme.cached_theme(name)
     c = palette.colours
     for added, struck, least in (
         ("hunk-added", "hunk-struck", 0.15),
@@ -111,7 +111,7 @@ def test_added_and_removed_differ_by_more_than_hue(name: str, sight: str) -> Non
 @each("name", SAFE)
 def test_states_of_hunks_can_be_told_apart(name: str, sight: str) -> None:
     """Glyphs and words say them too."""
-    colours = theme.read_theme(name).colours
+    colours = theme.cached_theme(name).colours
     states = [colours[f"hunk-{state}"] for state in ("landing", "pending", "accepted", "struck")]
     for one, other in combinations(states, 2):
         assert difference(one, other, sight) >= 0.07, (one, other)

@@ -73,7 +73,7 @@ def test_a_broken_line_does_not_take_the_others_with_it() -> None:
 def test_nonsense_is_the_default_and_is_told_in_bounds(text: str) -> None:
     found = read(text)
     assert found.empty
-    assert found.palette.colours["background"] == theme.read_theme("dusk").colours["background"]
+    assert found.palette.colours["background"] == theme.cached_theme("dusk").colours["background"]
     assert 1 <= len(found.complaints) <= MOST_COMPLAINTS
 
 
@@ -101,7 +101,7 @@ def test_a_theme_of_ones_own_goes_before_duettos_and_may_build_on_it(tmp_path: P
     assert found.complaints == ()
     assert found.palette.title == "My dusk"
     assert found.palette.colours["fast"] == "#0088ff"
-    assert found.palette.colours["deep"] == theme.read_theme("dusk").colours["deep"]
+    assert found.palette.colours["deep"] == theme.cached_theme("dusk").colours["deep"]
 
 
 def test_a_circle_of_themes_ends(tmp_path: Path) -> None:

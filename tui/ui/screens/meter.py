@@ -7,8 +7,7 @@ from collections.abc import Callable
 from textual.content import Content
 
 from tui.engine.session import Session
-from tui.ui.screens.status import StatusScreen
-from tui.ui.styled_text import breaks
+from tui.ui.screens.status import Parts, StatusScreen, paragraph
 from tui.ui.widgets.figures import StatusFacts
 from tui.ui.widgets.line_template import FIELDS, default_template
 
@@ -58,7 +57,6 @@ EXPLAINED: dict[str, str] = {
     "clock": "The time of day.",
 }
 _NAME = 14
-_LEAST_WIDTH = 20
 _GUTTER = (
     "▹ in the editor is the same ghost: the line in which a model at 50 tokens/s would be writing"
     " now, in the same edit. It goes when it has written all, or when all hunks are decided."
@@ -72,30 +70,25 @@ _OWN = (
 def meter_report(scene: StatusFacts, width: int) -> Content:
     """All figures in rows of at most ``width`` cells, those of the usual line first."""
     names = [one.name for half in default_template() for chunk in half for one in chunk.figures()]
-    parts: list[Content | str | tuple[str, str]] = [("What the meter says now\n", "bold $accent")]
+    parts: Parts = [("What the meter says now\n", "bold $accent")]
     for name in names:
         parts += _figure(name, scene, width)
-    parts += [("\nIn the gutter\n", "bold $accent"), *_wrapped(_GUTTER, width, "  ")]
-    parts += [("\nFor a line of your own\n", "bold $accent"), *_wrapped(_OWN, width, "  ")]
+    parts += [("\nIn the gutter\n", "bold $accent"), *paragraph(_GUTTER, "$muted", width)]
+    parts += [("\nFor a line of your own\n", "bold $accent"), *paragraph(_OWN, "$muted", width)]
     for name in FIELDS:
         if name not in names:
             parts += _figure(name, scene, width)
     return Content.assemble(*parts).rstrip("\n")
 
 
-def _figure(name: str, scene: StatusFacts, width: int) -> list[tuple[str, str]]:
+def _figure(name: str, scene: StatusFacts, width: int) -> Parts:
     forms = FIELDS[name].forms(scene, "all" if name == "limits" else "")
     value = "".join(text for text, _ in forms[0]).strip() if forms else "nothing now"
     shown = value if len(value) <= width - _NAME - 2 else f"{value[: width - _NAME - 3]}…"
     head = [(f"  {name:<{_NAME}}", "$foreground"), (f"{shown}\n", "$foreground bold")]
     if not forms:
         head[1] = (f"{shown}\n", "$muted")
-    return [*head, *_wrapped(EXPLAINED[name], width, "    ")]
-
-
-def _wrapped(words: str, width: int, indent: str) -> list[tuple[str, str]]:
-    rows = breaks(words, max(width - len(indent), _LEAST_WIDTH))
-    return [(f"{indent}{words[start:end]}\n", "$muted") for start, end in rows]
+    return [*head, *paragraph(EXPLAINED[name], "$muted", width, "    ")]
 
 
 class MeterScreen(StatusScreen):

@@ -35,6 +35,8 @@ _COLUMNS: Columns = (("age", 7), ("round trip", 11), ("in", 9), ("out", 9))
 """Right-aligned figures behind endpoint, state and transport; cells."""
 _STATE, _TRANSPORT = 11, 10
 _LEAST_NAME, _MOST_NAME = 10, 20
+_LEAST_WORDS = 20
+"""Cells of a row of words."""
 _BESIDE = 60
 """Cells from which two abilities stand in a row, and who answers now is said in words."""
 _STATES = {
@@ -58,7 +60,7 @@ def status_report(
     name, endpoint = one_line(status.models.get(status.role, "")), one_line(status.endpoint)
     parts: Parts = [("Models\n", "bold $accent"), *_models(status, width)]
     if cost is not None and (cost.session_usd is not None or cost.session_unknown):
-        parts += _said(_dollars(cost), "$muted", width)
+        parts += paragraph(_dollars(cost), "$muted", width)
     parts.append(("\nWhat it can do", "bold $accent"))
     parts.append((f"  {clip(f'{name} at {endpoint}', width - 16)}\n", "$faint"))
     parts += _abilities(can, width)
@@ -69,7 +71,7 @@ def status_report(
     if sockets:
         parts += _table(sockets, width)
     else:
-        parts += _said("none now: the next prompt opens one", "$muted", width)
+        parts += paragraph("none now: the next prompt opens one", "$muted", width)
     return Content.assemble(*parts).rstrip("\n")
 
 
@@ -79,7 +81,7 @@ def limits_report(sentences: Sequence[str], width: int) -> Content:
         return Content()
     parts: Parts = [("\n\nLimits of the server\n", "bold $accent")]
     for words in sentences:
-        parts += _said(one_line(words), "$muted", width)
+        parts += paragraph(one_line(words), "$muted", width)
     return Content.assemble(*parts).rstrip("\n")
 
 
@@ -101,14 +103,14 @@ def _models(status: Status, width: int) -> Parts:
             parts += _served(status, name, width)
     if status.rehearsal:
         words = "This is a rehearsal: scripted answers, no model."
-        parts += _said(words, "$warning", width)
+        parts += paragraph(words, "$warning", width)
     return parts
 
 
-def _said(words: str, colour: str, width: int) -> Parts:
+def paragraph(words: str, colour: str, width: int, indent: str = _INDENT) -> Parts:
     """A sentence, wrapped."""
-    rows = breaks(words, width - len(_INDENT))
-    return [(f"{_INDENT}{words[start:end]}\n", colour) for start, end in rows]
+    rows = breaks(words, max(width - len(indent), _LEAST_WORDS))
+    return [(f"{indent}{words[start:end]}\n", colour) for start, end in rows]
 
 
 def _dollars(cost: Cost) -> str:
@@ -155,16 +157,10 @@ def _served(status: Status, asked: str, width: int) -> Parts:
     ]
     if status.left_out:
         words = f"not sent, for the server refuses it: {one_line(status.left_out)}"
-        parts += [
-            (f"{indent}{words[start:end]}\n", "$muted")
-            for start, end in breaks(words, width - len(indent))
-        ]
+        parts += paragraph(words, "$muted", width, indent)
     if status.fallback_reason:
         words = f"a fallback: {one_line(status.fallback_reason)}"
-        parts += [
-            (f"{indent}{words[start:end]}\n", "$muted")
-            for start, end in breaks(words, width - len(indent))
-        ]
+        parts += paragraph(words, "$muted", width, indent)
     return parts
 
 
