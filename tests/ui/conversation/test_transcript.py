@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import ScriptedSession
-from tui.core.document.hunk import Hunk, Stage
+from tui.core.document.hunk import Stage
 from tui.engine.intents import PlaceHunk
 from tui.ui.app import DuettoApp
 
@@ -18,20 +16,18 @@ def shown(app: DuettoApp) -> list[str]:
     return [row[:-1].rstrip() for row in rows]
 
 
-async def test_it_stands_still_while_the_user_reads_further_up() -> None:
+async def test_the_hint_of_new_rows_leads_to_the_end() -> None:
     session = ScriptedSession()
     async with running(session, (80, 24)) as (app, pilot):
         block = session.say("text", "line\n\n" * 60, speaker="fast", state="open")
         await settled(session, pilot)
-        pane = app.bench.transcript
         await pilot.press("pageup")
-        top = pane.viewport.top
         session.stream(block, "more\n\n" * 10)
         await settled(session, pilot)
-        assert pane.viewport.top == top
         assert "↓ new" in shown(app)[-1]
-        await pilot.click("#transcript", offset=(5, pane.size.height - 1))
-        assert pane.viewport.follows
+        height = app.bench.transcript.size.height
+        await pilot.click("#transcript", offset=(5, height - 1))
+        assert app.bench.transcript.viewport.follows
         assert "↓ new" not in shown(app)[-1]
 
 
@@ -87,49 +83,3 @@ async def test_nothing_that_a_model_or_a_program_says_acts() -> None:
         for character in "\x1b\x07\x9b\u202e":
             assert character not in text
         assert "[red]x[/red]" in text
-
-
-class CountedHunks(list[Hunk]):
-    """Hunks that count how often somebody walks through all of them."""
-
-    walks = 0
-
-    def __iter__(self) -> Iterator[Hunk]:
-        self.walks += 1
-        return super().__iter__()
-
-    def __reversed__(self) -> Iterator[Hunk]:
-        self.walks += 1
-        return super().__reversed__()
-
-
-async def test_finding_what_waits_walks_through_the_hunks_once() -> None:
-    session = ScriptedSession()
-    session.say("patch", speaker="fast")
-    for line in range(200):
-        session.hunk(Stage.LANDED, line, added=1)
-    async with running(session) as (app, _):
-        hunks = CountedHunks(session.workspace.hunks)
-        session.workspace.hunks = hunks
-        transcript = app.bench.transcript
-        assert transcript.selection.select_pending()
-        transcript.selection.step_hunk(waiting=True)
-        assert session.workspace.hunk_list.has_waiting()
-        assert hunks.walks < 20
-
-
-async def test_up_selects_what_is_in_sight_and_scrolls_through_what_is_only_read() -> None:
-    session = ScriptedSession()
-    session.say("reasoning", "First the mutations.", speaker="fast")
-    session.say("text", "word\n\n" * 60, speaker="fast")
-    async with running(session) as (app, pilot):
-        pane = app.bench.transcript
-        await pilot.press("shift+tab")
-        assert pane.selection.target is None, "what is far above is not jumped to"
-        top = pane.viewport.top
-        await pilot.press("up", "up")
-        assert (pane.viewport.top, pane.selection.target) == (top - 2, None)
-        await pilot.press("home", "up")
-        assert pane.selection.target is not None
-        await pilot.press("end", "up")
-        assert pane.viewport.top > 3, "a selection that is out of sight is not jumped back to"

@@ -1,0 +1,105 @@
+"""Stepping through a diff, and deciding on its hunks, without an app."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from textual.message import Message
+
+from tests.support.review_session import ReviewSession
+from tui.core.steps import finished
+from tui.engine.intents import Accept, Reject
+from tui.ui.messages import HunkShown
+from tui.ui.review.changes import making
+from tui.ui.review.cursor import DiffCursor
+from tui.ui.review.decisions import ReviewDecisions
+from tui.ui.review.document import DiffOptions, laying_out
+
+HEIGHT = 12
+
+
+class Review:
+    """A turn that has landed, its cursor, and decisions on it."""
+
+    def __init__(self) -> None:
+        self.session = ReviewSession()
+        self.session.turn_of()
+        self.said: list[str] = []
+        self.left: list[Message] = []
+        self.content = SimpleNamespace(decides=True)
+        self.cursor = DiffCursor(lambda: HEIGHT, lambda: None)
+        self.decisions = ReviewDecisions(
+            self.session, self.content, self.cursor, self.said.append, self.left.append
+        )
+        self.lay_out()
+
+    def lay_out(self, *, unfolded: bool = False) -> None:
+        workspace = self.session.workspace
+        files = making(workspace, workspace.hunks, self.cursor.places)
+        self.cursor.take(finished(laying_out(files, DiffOptions(80, unfolded=unfolded))))
+
+    @property
+    def chosen(self) -> int:
+        assert self.cursor.hunk is not None
+        return self.cursor.hunk.id
+
+    @property
+    def place(self) -> int:
+        """How far below the upper edge the chosen change is."""
+        place = self.cursor.row - self.cursor.top
+        assert 0 <= place < HEIGHT
+        return place
+
+
+def test_what_is_chosen_is_in_sight_and_stays_where_it_is() -> None:
+    review = Review()
+    cursor = review.cursor
+    ids = [review.chosen]
+    for _ in range(len(cursor.laid.stops) - 1):
+        cursor.step(1)
+        assert review.place < HEIGHT
+        ids.append(review.chosen)
+    assert ids == list(dict.fromkeys(ids))
+    cursor.step(1)
+    assert review.chosen == ids[-1], "there is no further one"
+    cursor.choose_hunk(ids[1])
+    before = review.place
+    review.lay_out(unfolded=True)
+    assert (review.chosen, review.place) == (ids[1], before)
+    cursor.scroll_rows(3 * HEIGHT)
+    assert review.chosen != ids[1]
+    assert review.place < HEIGHT
+    cursor.step_file(1)
+    cursor.step_file(-9)
+    assert review.chosen == ids[0]
+    assert not cursor.choose_hunk(99)
+
+
+def test_decisions_go_on_to_the_next_hunk_that_waits() -> None:
+    review = Review()
+    review.decisions.accept()
+    assert (review.session.asked[-1], review.chosen) == (Accept((1,)), 2)
+    review.decisions.reject("too long")
+    assert (review.session.asked[-1], review.chosen) == (Reject((2,), "too long"), 3)
+    review.decisions.undo()
+    assert review.chosen == 2
+    review.decisions.decide_file(True)
+    assert review.session.asked[-1] == Accept((2, 3, 4))
+    review.cursor.choose_hunk(1)
+    assert review.decisions.to_explain() is None
+    assert review.said == ["This hunk is decided already; u takes that back."]
+    assert review.decisions.edit() is None
+    (message,) = review.left
+    assert isinstance(message, HunkShown)
+    assert (message.hunk_id, message.edit, message.review) == (1, False, True)
+
+
+def test_nothing_is_decided_where_a_diff_is_only_looked_at() -> None:
+    review = Review()
+    review.content.decides = False
+    asked = len(review.session.asked)
+    for act in (review.decisions.accept, review.decisions.reject, review.decisions.undo):
+        act()
+    review.decisions.decide_all(False)
+    assert review.said == ["This diff is only looked at; d leads back to the review."] * 4
+    assert len(review.session.asked) == asked
