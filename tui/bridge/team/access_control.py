@@ -20,12 +20,13 @@ from tui.bridge.client_transport import ClientTransport
 from tui.bridge.endpoints.response_writer import CHARS_PER_TOKEN, estimated_input
 from tui.bridge.team.access_log import AccessLog
 from tui.bridge.team.limits import Limits, RateWindow, whole_seconds
-from tui.bridge.team.metrics import Metrics, ResponseRecord, tokens_of
+from tui.bridge.team.metrics import Metrics, ResponseRecord, exposition, tokens_of
 from tui.bridge.team.users_file import TeamUser, UsersFile
 from tui.core.wire.address import is_loopback
 from tui.core.wire.rate_limits import pause_header
 from tui.core.wire.server.responses import StoredResponses
 from tui.core.wire.server.run import Run
+from tui.errors import UsageError
 
 if TYPE_CHECKING:
     from tui.bridge.routing import Endpoints
@@ -280,7 +281,12 @@ class TeamAccess:
             return None
         if not self._is_near(peer, request) and self._user(request) is None:
             return self._stranger(peer, request)
-        data, content_type = await asyncio.to_thread(_exposed, self.metrics, self._gauges())
+        try:
+            figures = await asyncio.to_thread(exposition, self.metrics, self._gauges())
+        except UsageError as error:
+            status = http.HTTPStatus.NOT_IMPLEMENTED
+            return refused(status, str(error), code="metrics_unavailable")
+        data, content_type = figures
         return plain_response(http.HTTPStatus.OK, data, content_type)
 
     def refusal(self, peer: str, request: Request) -> Response | None:
@@ -436,9 +442,3 @@ class TeamAccess:
             "certificate_ends_seconds": self.certificate_ends(),
             "log_lines_dropped": self._log.dropped,
         }
-
-
-def _exposed(metrics: Metrics, gauges: dict[str, float]) -> tuple[bytes, str]:
-    from tui.bridge.team.metrics import exposition
-
-    return exposition(metrics, gauges)

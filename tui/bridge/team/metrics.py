@@ -9,19 +9,14 @@ from __future__ import annotations
 import bisect
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-from prometheus_client.core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    HistogramMetricFamily,
-    Metric,
-)
-from prometheus_client.process_collector import ProcessCollector
-from prometheus_client.registry import Collector
+from tui.errors import UsageError
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
 
 BUCKETS_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 30.0, 60.0, 120.0, 300.0)
 MOST_LABELS = 200
@@ -129,43 +124,6 @@ def _detail(usage: dict[str, Any], group: str, name: str) -> Any:
 
 
 _BY_MODEL = ("endpoint", "model")
-
-
-def exposition(metrics: Metrics, gauges: Mapping[str, float]) -> tuple[bytes, str]:
-    """The page and its content type; ``gauges``: what there is now, by name."""
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Figures(metrics, gauges))
-    ProcessCollector(registry=registry)
-    return generate_latest(registry), CONTENT_TYPE_LATEST
-
-
-class _Figures(Collector):
-    def __init__(self, metrics: Metrics, gauges: Mapping[str, float]) -> None:
-        self._metrics = metrics
-        self._gauges = gauges
-
-    def collect(self) -> Iterable[Metric]:
-        counted = self._metrics
-        for name, (value, what) in _described(self._gauges):
-            yield GaugeMetricFamily(f"duetto_{name}", what, value=value)
-        came = CounterMetricFamily("duetto_connections_opened", "Connections let in, ever.")
-        came.add_metric((), counted.connections)
-        yield came
-        away: dict[tuple[str, ...], int] = {
-            (reason,): count for reason, count in counted.turned_away.items()
-        }
-        yield _counter("turned_away", "Requests not let in.", ("reason",), away)
-        words = "Responses that have ended."
-        yield _counter("responses", words, (*_BY_MODEL, "status"), counted.responses)
-        words = "Tokens as providers count them; input holds cached, output holds reasoning."
-        yield _counter("tokens", words, (*_BY_MODEL, "direction"), counted.tokens)
-        words = "Responses that were refused or failed."
-        yield _counter("errors", words, ("endpoint", "kind", "provider", "code"), counted.errors)
-        words = "From a request to the first text of its answer."
-        yield _histogram("ttft_seconds", words, counted.ttft)
-        yield _histogram("response_seconds", "From a request to its end.", counted.durations)
-
-
 _WHAT = {
     "connections": "Connections that are open.",
     "responses_in_flight": "Responses that run.",
@@ -176,25 +134,71 @@ _WHAT = {
     "certificate_ends_seconds": "When the certificate ends, in Unix seconds; 0: there is none.",
     "log_lines_dropped": "Lines of the log that could not be written.",
 }
+"""What the gauges are."""
+MISSING = (
+    "The figures need the package prometheus-client: install duetto with its extra, "
+    "pip install 'duetto[team]'."
+)
 
 
-def _described(gauges: Mapping[str, float]) -> Iterable[tuple[str, tuple[float, str]]]:
-    return ((name, (value, _WHAT.get(name, name))) for name, value in gauges.items())
+def exposition(metrics: Metrics, gauges: Mapping[str, float]) -> tuple[bytes, str]:
+    """The figures as Prometheus reads them, and their content type.
+
+    ``gauges``: what there is now, by name. Raises UsageError: the library is not installed; it
+    takes 50 ms to load, so it is when somebody asks.
+    """
+    try:
+        from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+        from prometheus_client.process_collector import ProcessCollector
+    except ImportError as error:
+        raise UsageError(MISSING) from error
+    registry = CollectorRegistry(auto_describe=False)
+    collector: Any = type("Figures", (), {"collect": lambda _self: _families(metrics, gauges)})()
+    registry.register(collector)
+    ProcessCollector(registry=registry)
+    return generate_latest(registry), CONTENT_TYPE_LATEST
 
 
-def _counter(
-    name: str, words: str, labels: tuple[str, ...], counts: Mapping[tuple[str, ...], int]
-) -> Metric:
-    family = CounterMetricFamily(f"duetto_{name}", words, labels=labels)
-    for values, count in list(counts.items()):
-        family.add_metric(values, count)
-    return family
+def _families(counted: Metrics, gauges: Mapping[str, float]) -> Iterator[Metric]:
+    from prometheus_client.core import (
+        CounterMetricFamily,
+        GaugeMetricFamily,
+        HistogramMetricFamily,
+    )
 
-
-def _histogram(name: str, words: str, taken: Mapping[tuple[str, ...], Histogram]) -> Metric:
-    family = HistogramMetricFamily(f"duetto_{name}", words, labels=_BY_MODEL)
+    for name, value in gauges.items():
+        yield GaugeMetricFamily(f"duetto_{name}", _WHAT.get(name, name), value=value)
+    away: dict[tuple[str, ...], int]
+    away = {(reason,): count for reason, count in counted.turned_away.items()}
+    counters: list[tuple[str, str, tuple[str, ...], Mapping[tuple[str, ...], int]]] = [
+        ("connections_opened", "Connections let in, ever.", (), {(): counted.connections}),
+        ("turned_away", "Requests not let in.", ("reason",), away),
+        ("responses", "Responses that have ended.", (*_BY_MODEL, "status"), counted.responses),
+        (
+            "tokens",
+            "Tokens as providers count them; input holds cached, output holds reasoning.",
+            (*_BY_MODEL, "direction"),
+            counted.tokens,
+        ),
+        (
+            "errors",
+            "Responses that were refused or failed.",
+            ("endpoint", "kind", "provider", "code"),
+            counted.errors,
+        ),
+    ]
+    for name, what, labels, counts in counters:
+        counter = CounterMetricFamily(f"duetto_{name}", what, labels=labels)
+        for values, count in list(counts.items()):
+            counter.add_metric(values, count)
+        yield counter
     ends = [*map(str, BUCKETS_S), "+Inf"]
-    for values, histogram in list(taken.items()):
-        buckets = list(zip(ends, itertools.accumulate(histogram.counts), strict=True))
-        family.add_metric(values, buckets, histogram.sum_s)
-    return family
+    for name, what, taken in (
+        ("ttft_seconds", "From a request to the first text of its answer.", counted.ttft),
+        ("response_seconds", "From a request to its end.", counted.durations),
+    ):
+        family = HistogramMetricFamily(f"duetto_{name}", what, labels=_BY_MODEL)
+        for values, histogram in list(taken.items()):
+            buckets = list(zip(ends, itertools.accumulate(histogram.counts), strict=True))
+            family.add_metric(values, buckets, histogram.sum_s)
+        yield family
