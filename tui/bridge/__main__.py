@@ -21,7 +21,7 @@ from tui.bridge.endpoints.base import Target
 from tui.bridge.endpoints.kinds import load
 from tui.bridge.rehearsal.endpoint import LEAST_TOKENS_S, MOST_TOKENS_S, Rehearsal
 from tui.bridge.server import Bridge, prepare, run
-from tui.bridge.targets import key_of, read_told, target
+from tui.bridge.targets import key_of, read_endpoint_line, target
 from tui.errors import EXIT_FAILED, EXIT_OK, EndpointError
 
 
@@ -105,7 +105,7 @@ def _targets_in(line: bytes) -> dict[str, Target]:
     """The endpoints that a line names; what is wrong with one is said, without its keys."""
     found: dict[str, Target] = {}
     try:
-        told = read_told(line)
+        told = read_endpoint_line(line)
     except EndpointError as error:
         print(error, file=sys.stderr, flush=True)
         return found

@@ -179,7 +179,7 @@ class SharedRoute:
 
     async def _place(self, model: str) -> str:
         """The endpoint that a bare name means. Raises Refused: none, or several."""
-        from tui.bridge.providers.catalogue import Catalogue
+        from tui.bridge.providers.catalogue import ModelCatalogue
 
         if not model:
             raise Refused(400, "invalid_request", "The request names no model.", param="model")
@@ -187,7 +187,7 @@ class SharedRoute:
         knowing = self._knowing(model)
         if not knowing and len(targets) == 1:
             return next(iter(targets))
-        catalogue = Catalogue(self._endpoints)
+        catalogue = ModelCatalogue(self._endpoints)
         if not knowing:
             lists = await asyncio.gather(*map(catalogue.models, targets))
             bare = _bare(model)

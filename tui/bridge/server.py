@@ -26,7 +26,7 @@ from tui.bridge.endpoints.base import ModelFacts
 from tui.bridge.rehearsal.endpoint import DEEP, FAST, Rehearsal, RehearsalRoute
 from tui.bridge.routing import EndpointRoute, Endpoints, Route, SharedRoute
 from tui.bridge.runs import EndpointResponder
-from tui.bridge.targets import MODELS, RESPONSES, path_of, place_at
+from tui.bridge.targets import MODELS, RESPONSES, parse_path, path_of
 
 if TYPE_CHECKING:
     from tui.bridge.http_server import HttpServer
@@ -51,9 +51,9 @@ class Pages:
 
     async def models(self, endpoint: str | None, model: str) -> Response:
         """The models of an endpoint, or of all, as far as these list them in time; or one."""
-        from tui.bridge.providers.catalogue import Catalogue, listed, near
+        from tui.bridge.providers.catalogue import ModelCatalogue, listed, near
 
-        catalogue = Catalogue(self._endpoints)
+        catalogue = ModelCatalogue(self._endpoints)
         if endpoint is None:
             own = [listed(name, "duetto", ModelFacts(images=False)) for name in (FAST, DEEP)]
             entries = own + await catalogue.listing()
@@ -84,7 +84,7 @@ def _meant(model: str, entries: list[dict[str, Any]], *, bare: bool) -> list[dic
 def nothing_at(path: str) -> Response:
     """A 404 that says what there is instead."""
     path = path.partition("?")[0]
-    place = place_at(path)
+    place = parse_path(path)
     wanted = place.wanted if place is not None else ""
     base = path.removesuffix(wanted) if wanted in _ELSEWHERE else "/v1/"
     words = _ELSEWHERE.get(wanted, f"There is no {path[:_MOST_SAID_BACK]} here")
@@ -205,7 +205,7 @@ class Bridge:
         # a stranger does not hear either which paths, so which endpoints, there are
         if refusal := self.access.refusal(peer, request):
             return refusal
-        place = place_at(request.path)
+        place = parse_path(request.path)
         if place is None or place.endpoint not in (None, *self.endpoints.targets):
             return nothing_at(request.path)
         if place.wanted == RESPONSES:
@@ -252,7 +252,7 @@ class Bridge:
 
     def _route_at(self, path: str) -> Route:
         """Where the requests of a path go that `answer` has let in."""
-        place = place_at(path)
+        place = parse_path(path)
         if place is not None and place.endpoint is not None:
             return EndpointRoute(self.endpoints, place.endpoint)
         return SharedRoute(self.endpoints, RehearsalRoute(self.rehearsal))

@@ -29,7 +29,7 @@ KeyOf = Callable[[str, EndpointSpec], str]
 """The key of an endpoint, by its name; empty: it has none."""
 
 
-class Told(msgspec.Struct):
+class EndpointLine(msgspec.Struct):
     """What a line says."""
 
     endpoints: dict[str, EndpointSpec] = {}
@@ -40,13 +40,13 @@ class Told(msgspec.Struct):
         return f"Told({sorted(self.endpoints)})"
 
 
-def read_told(line: bytes) -> Told:
+def read_endpoint_line(line: bytes) -> EndpointLine:
     """The endpoints that a line names, with the variables that their keys are in.
 
     Raises EndpointError: no such line. No key is in the text.
     """
     try:
-        return msgspec.json.decode(line, type=Told)
+        return msgspec.json.decode(line, type=EndpointLine)
     except (msgspec.DecodeError, UnicodeError):
         # Not the decoder's words: they may quote what the line holds.
         raise EndpointError("A line on the bridge's stdin is not understood.") from None
@@ -73,23 +73,23 @@ def path_of(name: str) -> str:
     return f"{BASE}{_ENDPOINTS}{quote(name, safe='')}/{RESPONSES}"
 
 
-class Place(NamedTuple):
+class RequestPath(NamedTuple):
     """What a path means: an endpoint, or all of them (None), and what is wanted of it."""
 
     endpoint: str | None
     wanted: str
 
 
-def place_at(path: str) -> Place | None:
+def parse_path(path: str) -> RequestPath | None:
     """Read a path, with or without a query; None: it is below no base."""
     path = path.partition("?")[0]
     if not path.startswith(BASE):
         return None
     below = path[len(BASE) :]
     if not below.startswith(_ENDPOINTS):
-        return Place(None, below)
+        return RequestPath(None, below)
     name, _, wanted = below[len(_ENDPOINTS) :].partition("/")
-    return Place(unquote(name), wanted)
+    return RequestPath(unquote(name), wanted)
 
 
 SERVICE = "duetto"

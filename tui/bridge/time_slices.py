@@ -173,7 +173,7 @@ async def own_turn() -> None:
         await others()
 
 
-class _Turns:
+class _LoopTurns:
     """The turns of one loop: of all that have much to do each gets one, in their order."""
 
     def __init__(self) -> None:
@@ -210,14 +210,14 @@ class _Turns:
             self._begun = False
 
 
-_of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Turns] = WeakKeyDictionary()
+_of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopTurns] = WeakKeyDictionary()
 
 
-def _turns() -> _Turns:
+def _turns() -> _LoopTurns:
     loop = asyncio.get_running_loop()
     found = _of_loops.get(loop)
     if found is None:
-        found = _of_loops[loop] = _Turns()
+        found = _of_loops[loop] = _LoopTurns()
     return found
 
 

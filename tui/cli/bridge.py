@@ -293,11 +293,11 @@ def _serve_team(
             " pip install 'duetto[team]'"
         )
     from tui.bridge.team.limits import Limits
-    from tui.bridge.team.service import DRAIN_S, Plan, place, serve_team
+    from tui.bridge.team.service import DRAIN_S, ServiceOptions, listen_address, serve_team
 
     limits, max_age_s = limited
-    plan = Plan(
-        place(team.listen or ""),
+    options = ServiceOptions(
+        listen_address(team.listen or ""),
         tokens=team.tokens,
         cert=team.tls_cert,
         key=team.tls_key,
@@ -307,4 +307,4 @@ def _serve_team(
         drain_s=DRAIN_S if team.drain is None else team.drain,
         max_age_s=max_age_s,
     )
-    serve_team(plan, rehearsal, targets)
+    serve_team(options, rehearsal, targets)

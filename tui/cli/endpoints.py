@@ -23,7 +23,7 @@ from tui.toml_tables import NO_VARIABLE, is_variable
 
 if TYPE_CHECKING:
     from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
-    from tui.bridge.providers.provider_files import Provider
+    from tui.bridge.providers.provider_files import ProviderFacts
 
 
 FILE = "keys.json"
@@ -84,9 +84,9 @@ class Sources:
     """Endpoints that the command line declares, over those of the settings."""
     state_dir: Path | None = None
     """Where the names of the keys in the keyring are noted."""
-    _known: dict[str, Provider | None] = field(default_factory=dict, compare=False)
+    _known: dict[str, ProviderFacts | None] = field(default_factory=dict, compare=False)
 
-    def provider(self, name: str) -> Provider | None:
+    def provider(self, name: str) -> ProviderFacts | None:
         """What is known of a provider; None: there is none of this name."""
         from tui.bridge.providers import provider_files
 
@@ -96,7 +96,7 @@ class Sources:
         return self._known[name]
 
     def same_tiers(self, spec: EndpointSpec, tier: str) -> SameTiers:
-        """Names of service tiers that are one where this endpoint is; see `Provider.same_tiers`.
+        """Names of service tiers that are one there; see `ProviderFacts.same_tiers`.
 
         Of one that only its address tells, all files are read: where a tier is asked for, only.
         """
@@ -222,7 +222,9 @@ def with_models(spec: EndpointSpec, models: list[ModelSettings]) -> EndpointSpec
     return msgspec.structs.replace(spec, models=known)
 
 
-def _facts(name: str, table: EndpointSettings, sources: Sources, origin: str) -> Provider | None:
+def _facts(
+    name: str, table: EndpointSettings, sources: Sources, origin: str
+) -> ProviderFacts | None:
     """The provider whose facts hold. Raises UsageError: it is named and there is none."""
     if table.provider:
         known = sources.provider(table.provider)
@@ -243,7 +245,7 @@ def _facts(name: str, table: EndpointSettings, sources: Sources, origin: str) ->
     return known
 
 
-def _at(url: str, sources: Sources) -> Provider | None:
+def _at(url: str, sources: Sources) -> ProviderFacts | None:
     """The provider whose base URL this is; of a whole address its path says what it speaks."""
     try:
         parts = urlsplit(url)
@@ -267,7 +269,7 @@ def _at(url: str, sources: Sources) -> Provider | None:
 
 
 def _of_provider(
-    facts: Provider, table: EndpointSettings, environment: Mapping[str, str], origin: str
+    facts: ProviderFacts, table: EndpointSettings, environment: Mapping[str, str], origin: str
 ) -> EndpointSpec:
     """The provider's endpoint; its key is for its own hosts."""
     try:

@@ -31,7 +31,7 @@ from tui.ui.terminal import facts as terminal_facts
 
 if TYPE_CHECKING:
     from tui.bridge.endpoints.base import EndpointSpec
-    from tui.bridge.providers.provider_files import Provider
+    from tui.bridge.providers.provider_files import ProviderFacts
     from tui.cli.practice import Guided
     from tui.engine.session import SessionOptions
     from tui.ui.app import DuettoApp
@@ -194,7 +194,7 @@ def _import_upstream() -> None:
         import_module(module)
 
 
-def _providers(paths: Paths) -> Mapping[str, Provider]:
+def _providers(paths: Paths) -> Mapping[str, ProviderFacts]:
     from tui.bridge.providers import provider_files
 
     return provider_files.readable(paths.providers_dir)
@@ -213,7 +213,7 @@ def _by_size(model: str) -> tuple[float, str]:
 
 
 def _keyed(
-    known: Mapping[str, Provider], environment: Mapping[str, str], tell: Tell
+    known: Mapping[str, ProviderFacts], environment: Mapping[str, str], tell: Tell
 ) -> list[ModelSource]:
     """The providers whose keys are in the environment: by the variables' names."""
     sources: list[ModelSource] = []
@@ -232,7 +232,9 @@ def _keyed(
     return sources
 
 
-async def _server(name: str, one: Provider, place: Surroundings, tell: Tell) -> ModelSource | None:
+async def _server(
+    name: str, one: ProviderFacts, place: Surroundings, tell: Tell
+) -> ModelSource | None:
     """A server at the port that it chooses by itself; None: there is none that could answer."""
     where = f"127.0.0.1:{one.port}"
     if not await _listens(one.port or 0):

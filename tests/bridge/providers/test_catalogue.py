@@ -7,7 +7,7 @@ import pytest
 from tests.bridge.providers.conftest import ModelServer
 from tests.support.tables import each
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts, Target
-from tui.bridge.providers.catalogue import Catalogue, near
+from tui.bridge.providers.catalogue import ModelCatalogue, near
 from tui.bridge.routing import Endpoints
 from tui.core.wire.address import Address
 
@@ -46,7 +46,7 @@ async def endpoints(server: ModelServer) -> AsyncIterator[Endpoints]:
 
 
 async def test_all_models_in_one_list_whatever_fails(endpoints: Endpoints) -> None:
-    catalogue = Catalogue(endpoints)
+    catalogue = ModelCatalogue(endpoints)
     assert catalogue.known() == ["house/known"]
     assert await catalogue.listing() == [GROQ, HOUSE]
     assert catalogue.known() == ["groq/llama-3.3-70b", "house/known"]

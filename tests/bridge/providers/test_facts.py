@@ -298,15 +298,15 @@ def test_a_plug_ins_options_are_its_own_business(tmp_path: Path) -> None:
 
 
 def test_the_document_names_every_key_and_every_provider() -> None:
-    from tui.bridge.endpoints.anthropic.model_options import Options
-    from tui.bridge.endpoints.openai_chat.dialect import Dialect
+    from tui.bridge.endpoints.anthropic.model_options import AnthropicOptions
+    from tui.bridge.endpoints.openai_chat.dialect import ChatOptions
     from tui.bridge.endpoints.openai_responses.request import ResponsesOptions
-    from tui.bridge.providers.provider_files import ModelEntry, Provider
+    from tui.bridge.providers.provider_files import ModelEntry, ProviderFacts
 
     text = (ROOT / "docs" / "providers.md").read_text("utf-8")
-    keys = {*Provider.__struct_fields__, *ModelEntry.__struct_fields__} - {"name"}
-    keys |= {*Options.__struct_fields__, *ResponsesOptions.__struct_fields__}
-    keys |= set(Dialect.__struct_fields__)
+    keys = {*ProviderFacts.__struct_fields__, *ModelEntry.__struct_fields__} - {"name"}
+    keys |= {*AnthropicOptions.__struct_fields__, *ResponsesOptions.__struct_fields__}
+    keys |= set(ChatOptions.__struct_fields__)
     assert [name for name in sorted(keys) if f"`{name}`" not in text] == []
     assert [one.title for one in providers(None).values() if one.title not in text] == []
 

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import serialization
 
 from tests.support.tables import each
 from tests.support.team import Authority
-from tui.bridge.team.service import Certificate, Place, check_exposure, place
+from tui.bridge.team.service import Certificate, ListenAddress, check_exposure, listen_address
 from tui.errors import DuettoError, FileRefused, UsageError
 
 
@@ -28,8 +28,8 @@ from tui.errors import DuettoError, FileRefused, UsageError
     ],
 )
 def test_places(text: str, host: str, port: int, near: bool) -> None:
-    assert place(text) == Place(host, port)
-    assert place(text).near == near
+    assert listen_address(text) == ListenAddress(host, port)
+    assert listen_address(text).near == near
 
 
 @each(
@@ -51,11 +51,11 @@ def test_places(text: str, host: str, port: int, near: bool) -> None:
 )
 def test_what_is_no_place_is_told(text: str) -> None:
     with pytest.raises(UsageError, match=r"^--listen .*: .*; use HOST:PORT"):
-        place(text)
+        listen_address(text)
 
 
 def test_strangers_are_kept_out_before_anybody_listens() -> None:
-    far, near = Place("0.0.0.0", 1), Place("127.0.0.1", 1)
+    far, near = ListenAddress("0.0.0.0", 1), ListenAddress("127.0.0.1", 1)
     check_exposure(near, tls=False, tokens=False, fronted=False)
     check_exposure(far, tls=True, tokens=True, fronted=False)
     check_exposure(far, tls=False, tokens=True, fronted=True)
@@ -64,12 +64,12 @@ def test_strangers_are_kept_out_before_anybody_listens() -> None:
     with pytest.raises(UsageError, match="--tls-cert and --tls-key, or --behind-tls"):
         check_exposure(far, tls=False, tokens=True, fronted=False)
     with pytest.raises(UsageError, match="every address can be reached"):
-        check_exposure(Place("", 1), tls=True, tokens=False, fronted=False)
+        check_exposure(ListenAddress("", 1), tls=True, tokens=False, fronted=False)
 
 
 def test_an_address_is_shown_as_one() -> None:
-    assert Place("::1", 0).url(8443, tls=True) == "wss://[::1]:8443/v1/responses"
-    assert Place("", 0).url(80, tls=False) == "ws://0.0.0.0:80/v1/responses"
+    assert ListenAddress("::1", 0).url(8443, tls=True) == "wss://[::1]:8443/v1/responses"
+    assert ListenAddress("", 0).url(80, tls=False) == "ws://0.0.0.0:80/v1/responses"
 
 
 class TestCertificate:

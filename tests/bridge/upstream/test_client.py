@@ -106,8 +106,8 @@ async def test_a_connection_made_ahead_that_is_gone_is_replaced(upstream: Upstre
     async with served() as server:
         await upstream.warm(Address(server.url))
         await server.connected.wait()
-        origin = next(iter(upstream._dialler._spares))
-        upstream._dialler._spares[origin][0].transport.abort()
+        origin = next(iter(upstream._dialer._spares))
+        upstream._dialer._spares[origin][0].transport.abort()
         assert await read(upstream, server.url) == b"data: 1\n\n"
         assert server.connections == 2
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tui.bridge.upstream.error_bodies import Complaint, complaint_in
+from tui.bridge.upstream.error_bodies import ErrorBody, error_in
 
 FIELD = {"loc": ["body", "messages", 0, "name"], "msg": "Extra inputs are not permitted"}
 RAW = json.dumps({"error": {"message": "context too long"}})
@@ -18,20 +18,20 @@ RAW = json.dumps({"error": {"message": "context too long"}})
     [
         (
             {"error": {"message": "No.", "type": "t", "code": "c", "param": "p"}},
-            Complaint("c", "No.", "p"),
+            ErrorBody("c", "No.", "p"),
         ),
-        ({"error": {"message": "No.", "type": "t", "code": None}}, Complaint("t", "No.")),
-        ({"error": {"message": "No.", "code": 503, "type": "t"}}, Complaint("t", "No.", "", 503)),
-        ({"error": "model 'x' not found"}, Complaint("", "model 'x' not found")),
-        ({"message": "No.", "type": "t", "code": "c", "param": "p"}, Complaint("c", "No.", "p")),
-        ({"detail": "No."}, Complaint("", "No.")),
+        ({"error": {"message": "No.", "type": "t", "code": None}}, ErrorBody("t", "No.")),
+        ({"error": {"message": "No.", "code": 503, "type": "t"}}, ErrorBody("t", "No.", "", 503)),
+        ({"error": "model 'x' not found"}, ErrorBody("", "model 'x' not found")),
+        ({"message": "No.", "type": "t", "code": "c", "param": "p"}, ErrorBody("c", "No.", "p")),
+        ({"detail": "No."}, ErrorBody("", "No.")),
         (
             {"detail": [FIELD]},
-            Complaint("", "body.messages.0.name: Extra inputs are not permitted"),
+            ErrorBody("", "body.messages.0.name: Extra inputs are not permitted"),
         ),
         (
             {"object": "error", "message": {"detail": [FIELD]}, "code": None},
-            Complaint("", "body.messages.0.name: Extra inputs are not permitted"),
+            ErrorBody("", "body.messages.0.name: Extra inputs are not permitted"),
         ),
         (
             {
@@ -41,15 +41,15 @@ RAW = json.dumps({"error": {"message": "context too long"}})
                     "metadata": {"raw": RAW},
                 }
             },
-            Complaint("", "Provider returned error (context too long)", "", 400),
+            ErrorBody("", "Provider returned error (context too long)", "", 400),
         ),
         (
             {"error": {"message": "Provider returned error", "metadata": {"raw": "Too long."}}},
-            Complaint("", "Provider returned error (Too long.)"),
+            ErrorBody("", "Provider returned error (Too long.)"),
         ),
-        ({"error": {"message": "No.", "metadata": {"raw": "<html>"}}}, Complaint("", "No.")),
-        ({}, Complaint("", "")),
+        ({"error": {"message": "No.", "metadata": {"raw": "<html>"}}}, ErrorBody("", "No.")),
+        ({}, ErrorBody("", "")),
     ],
 )
-def test_forms(said: dict[str, Any], complaint: Complaint) -> None:
-    assert complaint_in(said) == complaint
+def test_forms(said: dict[str, Any], complaint: ErrorBody) -> None:
+    assert error_in(said) == complaint

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tui.bridge.upstream.dialing import Names
+from tui.bridge.upstream.dialing import Resolver
 
 LANES = 40
 ADDRESS = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 80))
@@ -40,7 +40,7 @@ def name_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[NameServer]:
 
 
 async def test_a_host_that_is_not_found_does_not_hold_up_another(name_server: NameServer) -> None:
-    names = Names()
+    names = Resolver()
     waiting = [asyncio.ensure_future(names.addresses("silent.test", 80)) for _ in range(LANES)]
     await asyncio.sleep(0)
     async with asyncio.timeout(2):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.tables import each
-from tui.bridge.endpoints.openai_responses.stream import Retelling
+from tui.bridge.endpoints.openai_responses.stream import ResponsesReader
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address
 from tui.core.wire.events import ErrorEvent, decode_server
@@ -154,7 +154,7 @@ def test_every_reader_hears_the_same(headers: dict[str, str], seconds: float | N
     server.receive_text('{"type":"response.create","model":"m","input":"hi"}')
     (run,) = server.accept()
     told = {"type": "error", "error": {"code": "rate_limit_exceeded", "headers": headers}}
-    Retelling(run, Address("http://x/", {})).hear(Message("", json.dumps(told).encode()))
+    ResponsesReader(run, Address("http://x/", {})).hear(Message("", json.dumps(told).encode()))
     passed = decode_server(server.data_to_send()[-1])
     assert isinstance(passed, ErrorEvent)
     assert passed.retry_after_s == seconds

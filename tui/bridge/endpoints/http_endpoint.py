@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 
 from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Target, Unusable
 from tui.bridge.endpoints.response_writer import ResponseWriter
-from tui.bridge.providers.catalogue import Knowledge
+from tui.bridge.providers.catalogue import EndpointModels
 from tui.bridge.time_slices import Share, aside, in_turns, others
 from tui.bridge.upstream.client import MOST_REFUSAL_BYTES, Upstream
 from tui.bridge.upstream.errors import BrokenError, CutError
-from tui.bridge.upstream.http1 import Answer
+from tui.bridge.upstream.http1 import UpstreamAnswer
 from tui.bridge.upstream.rate_limits import left, pause_s
 from tui.bridge.upstream.sse import (
     MAX_MESSAGE_BYTES,
@@ -90,7 +90,7 @@ class HttpEndpoint:
         self._language = language
         self._upstream = upstream
         self._host = urlsplit(target.address.url).hostname or ""
-        self._models = Knowledge(target, upstream)
+        self._models = EndpointModels(target, upstream)
 
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """See `Endpoint`."""
@@ -134,7 +134,7 @@ class HttpEndpoint:
         """See `Endpoint`: the connections are the upstream's."""
         await self._models.close()
 
-    async def _read(self, response: Answer, writer: ResponseWriter, reader: Reader) -> None:
+    async def _read(self, response: UpstreamAnswer, writer: ResponseWriter, reader: Reader) -> None:
         """What it is, its first bytes say: headers are wrong as often as not."""
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         begun = b"<" if kind == "text/html" else await self._begun(response)
@@ -150,7 +150,7 @@ class HttpEndpoint:
         else:
             await self._stream(response, writer, reader, begun)
 
-    async def _begun(self, response: Answer) -> bytes:
+    async def _begun(self, response: UpstreamAnswer) -> bytes:
         """The first bytes that are not blank: servers send empty lines while they work."""
         until_s = asyncio.get_running_loop().time() + MOST_WAIT_S
         while chunk := await response.chunk():
@@ -160,7 +160,7 @@ class HttpEndpoint:
         return b""
 
     async def _stream(
-        self, response: Answer, writer: ResponseWriter, reader: Reader, chunk: bytes
+        self, response: UpstreamAnswer, writer: ResponseWriter, reader: Reader, chunk: bytes
     ) -> None:
         """Events as they come, until the response or the stream is over."""
         heard = _Heard(self._host, writer, reader)
@@ -195,7 +195,7 @@ class HttpEndpoint:
         if asyncio.get_running_loop().time() > until_s:
             raise Broken(f"{self._host} gave signs of life for too long, and no more of an answer.")
 
-    async def _refuse(self, response: Answer, reader: Reader) -> None:
+    async def _refuse(self, response: UpstreamAnswer, reader: Reader) -> None:
         if 300 <= response.status < 400:
             # Followed, the key would travel to wherever the server says.
             words = (
@@ -309,7 +309,7 @@ class _Heard:
             yield from in_steps(message)
 
 
-async def _more(response: Answer, until_s: float | None) -> bytes:
+async def _more(response: UpstreamAnswer, until_s: float | None) -> bytes:
     """The next bytes; empty at the end, and where none come till then (of the loop's clock)."""
     if until_s is None:
         return await response.chunk()
@@ -320,7 +320,7 @@ async def _more(response: Answer, until_s: float | None) -> bytes:
         return b""
 
 
-async def _body(response: Answer, begun: bytes, most_bytes: int) -> bytearray:
+async def _body(response: UpstreamAnswer, begun: bytes, most_bytes: int) -> bytearray:
     """The whole body, which has begun. Raises OversizeError if it is larger."""
     body = bytearray(begun)
     while chunk := await response.chunk():
@@ -330,7 +330,7 @@ async def _body(response: Answer, begun: bytes, most_bytes: int) -> bytearray:
     return body
 
 
-async def _excerpt(response: Answer) -> bytes:
+async def _excerpt(response: UpstreamAnswer) -> bytes:
     """The body of a refusal, as far as it comes soon: the status has said the most."""
     pieces: list[bytes] = []
     with contextlib.suppress(TimeoutError, CutError):
@@ -343,7 +343,7 @@ async def _excerpt(response: Answer) -> bytes:
     return b"".join(pieces)
 
 
-async def _drain(response: Answer) -> None:
+async def _drain(response: UpstreamAnswer) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_DRAIN_S):
             while await response.chunk():

@@ -109,7 +109,7 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ToolChoice:
     """Which tools the model may or must call."""
 
     mode: Literal["auto", "none", "required"] = "auto"
@@ -127,7 +127,7 @@ class SentCall:
     """A JSON object."""
 
 
-class Call:
+class ToolCall:
     """One call that a model makes: what its item is, and the text of its deltas."""
 
     def __init__(self, item: dict[str, Any]) -> None:
@@ -223,29 +223,29 @@ class Toolbox:
         self._call_ids = call_ids
         self._known_ids = {str(item["call_id"]) for item in items if item.get("call_id")}
 
-    def offered(self, choice: Choice) -> Sequence[Function]:
+    def offered(self, choice: ToolChoice) -> Sequence[Function]:
         """The functions to send: those that may be called."""
         if not choice.names:
             return self.functions
         names = frozenset(choice.names)
         return [function for function in self.functions if function.name in names]
 
-    def choice(self, wanted: object) -> Choice:
+    def choice(self, wanted: object) -> ToolChoice:
         """A request's ``tool_choice``. Raises Refused: it names a tool that is not there."""
         if wanted in ("none", "required"):
-            return Choice("none" if wanted == "none" else "required")
+            return ToolChoice("none" if wanted == "none" else "required")
         if not isinstance(wanted, dict):
-            return Choice()
+            return ToolChoice()
         if wanted.get("type") == "allowed_tools":
             listed = wanted.get("tools")
             tools = listed if isinstance(listed, list) else []
             names = [self._chosen(tool) for tool in tools if _is_ours(tool)]
             mode: Literal["auto", "required", "none"]
             mode = "required" if wanted.get("mode") == "required" else "auto"
-            return Choice(mode if names else "none", tuple(names))
-        return Choice("required", (self._chosen(wanted),))
+            return ToolChoice(mode if names else "none", tuple(names))
+        return ToolChoice("required", (self._chosen(wanted),))
 
-    def call(self, name: str, call_id: str = "") -> Call:
+    def call(self, name: str, call_id: str = "") -> ToolCall:
         """A call that the model begins, by the name that it knows.
 
         An id that the conversation has had before is left out: some servers count anew each time.
@@ -261,7 +261,7 @@ class Toolbox:
         if call_id and call_id not in self._known_ids:
             self._known_ids.add(call_id)
             item["call_id"] = call_id
-        return Call(item)
+        return ToolCall(item)
 
     def sent_call(self, item: Mapping[str, Any]) -> SentCall | None:
         """A call of the conversation; None: the item is none."""

@@ -35,7 +35,7 @@ class Served(Protocol):
         """An endpoint by name. Raises Refused."""
 
 
-class Catalogue:
+class ModelCatalogue:
     """The models of all endpoints. Nobody is asked before somebody wants to know."""
 
     def __init__(self, served: Served) -> None:
@@ -129,7 +129,7 @@ _NO_MODEL = re.compile(
 )
 
 
-class Knowledge:
+class EndpointModels:
     """Of one endpoint. Its server is asked when that is needed, never to warm a connection."""
 
     def __init__(self, target: Target, fetcher: Fetcher) -> None:

@@ -49,7 +49,7 @@ class Fetcher(Protocol):
         """GET, or POST with a body; redirects are not followed. Raises Broken, Refused."""
 
 
-class Questions:
+class ServerQueries:
     """Asks one endpoint's server; the key goes to that host only."""
 
     def __init__(self, target: Target, fetcher: Fetcher) -> None:
@@ -164,7 +164,7 @@ class Shown:
     efforts: tuple[str, ...] | None = None
 
 
-async def ollama_facts(questions: Questions, model: str, *, load: bool) -> ModelFacts:
+async def ollama_facts(questions: ServerQueries, model: str, *, load: bool) -> ModelFacts:
     """The window that a request gets now; ``load``: have the model loaded where only that tells.
 
     Raises Refused, Broken: there is no such model, or the server does not answer.
@@ -215,12 +215,12 @@ def shown_in(body: object) -> Shown:
     )
 
 
-async def ollama_trained_window(questions: Questions, model: str) -> int | None:
+async def ollama_trained_window(questions: ServerQueries, model: str) -> int | None:
     """The most that the model can take. None: it does not say."""
     return (await _shown(questions, model)).trained
 
 
-async def _shown(questions: Questions, model: str) -> Shown:
+async def _shown(questions: ServerQueries, model: str) -> Shown:
     body = {"model": model, "name": model}  # the latter until 0.5
     try:
         return shown_in(await questions.post_beside("/api/show", body, 10.0))
@@ -230,7 +230,7 @@ async def _shown(questions: Questions, model: str) -> Shown:
         raise
 
 
-async def _running(questions: Questions, model: str) -> int | None:
+async def _running(questions: ServerQueries, model: str) -> int | None:
     """The window of a model that is loaded."""
     try:
         body = await questions.get_beside("/api/ps")
@@ -242,7 +242,7 @@ async def _running(questions: Questions, model: str) -> int | None:
     return None
 
 
-async def _once_loaded(questions: Questions, model: str) -> int | None:
+async def _once_loaded(questions: ServerQueries, model: str) -> int | None:
     """Load it, as the request itself would, and look again."""
     try:
         await questions.post_beside("/api/generate", {"model": model, "stream": False}, LOADING_S)
@@ -282,7 +282,7 @@ class Discovery:
         self, target: Target, fetcher: Fetcher, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.target = target
-        self.questions = Questions(target, fetcher)
+        self.questions = ServerQueries(target, fetcher)
         self._clock = clock
         self._form = str(target.spec.options.get("discovery") or "auto")
         self._asking = asyncio.Lock()
@@ -414,7 +414,7 @@ def nearby(host: str) -> bool:
         return is_loopback(host) or "." not in host or host.endswith(".local")
 
 
-async def _lmstudio(questions: Questions) -> dict[str, ModelFacts]:
+async def _lmstudio(questions: ServerQueries) -> dict[str, ModelFacts]:
     """LM Studio's own list says what is loaded, with which window (0.4: v1, before: v0)."""
     try:
         body = await questions.get_beside("/api/v1/models")
@@ -423,7 +423,7 @@ async def _lmstudio(questions: Questions) -> dict[str, ModelFacts]:
     return models_in(body)
 
 
-async def _llamacpp(questions: Questions) -> dict[str, ModelFacts]:
+async def _llamacpp(questions: ServerQueries) -> dict[str, ModelFacts]:
     """llama.cpp's ``/props``: the window of a slot, which is what one request gets."""
     body = await questions.get_beside("/props")
     if not isinstance(body, dict):
@@ -435,7 +435,7 @@ async def _llamacpp(questions: Questions) -> dict[str, ModelFacts]:
     return {"*": ModelFacts(context_window=window, images=images)}
 
 
-async def _litellm(questions: Questions) -> dict[str, ModelFacts]:
+async def _litellm(questions: ServerQueries) -> dict[str, ModelFacts]:
     """LiteLLM says what it knows of its models' windows beside the list."""
     found: dict[str, ModelFacts] = {}
     for entry in entries(await questions.get_beside("/model/info")):
@@ -443,7 +443,7 @@ async def _litellm(questions: Questions) -> dict[str, ModelFacts]:
     return found
 
 
-async def _gemini(questions: Questions) -> dict[str, ModelFacts]:
+async def _gemini(questions: ServerQueries) -> dict[str, ModelFacts]:
     """Gemini's own list has the limits; its OpenAI surface has the names only."""
     key = questions.target.address.headers.get("Authorization", "").removeprefix("Bearer ")
     headers = {"x-goog-api-key": key} if key else {}
@@ -451,7 +451,7 @@ async def _gemini(questions: Questions) -> dict[str, ModelFacts]:
     return models_in(body)
 
 
-async def _ollama(questions: Questions) -> dict[str, ModelFacts]:
+async def _ollama(questions: ServerQueries) -> dict[str, ModelFacts]:
     """The windows of the models that are loaded; those of others are known when they are."""
     body = await questions.get_beside("/api/ps")
     found: dict[str, ModelFacts] = {}
@@ -460,7 +460,7 @@ async def _ollama(questions: Questions) -> dict[str, ModelFacts]:
     return found
 
 
-_MORE: dict[str, Callable[[Questions], Awaitable[dict[str, ModelFacts]]]] = {
+_MORE: dict[str, Callable[[ServerQueries], Awaitable[dict[str, ModelFacts]]]] = {
     "lmstudio": _lmstudio,
     "llamacpp": _llamacpp,
     "litellm": _litellm,

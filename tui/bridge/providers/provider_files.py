@@ -47,13 +47,13 @@ def wrong_options(kind: str, options: Mapping[str, Any]) -> tuple[tuple[str, ...
 def _struct(kind: str) -> type[msgspec.Struct] | None:
     """What the options of a kind are read into."""
     if kind in ("openai-chat", "auto"):
-        from tui.bridge.endpoints.openai_chat.dialect import Dialect
+        from tui.bridge.endpoints.openai_chat.dialect import ChatOptions
 
-        return Dialect
+        return ChatOptions
     if kind == "anthropic":
-        from tui.bridge.endpoints.anthropic.model_options import Options
+        from tui.bridge.endpoints.anthropic.model_options import AnthropicOptions
 
-        return Options
+        return AnthropicOptions
     if kind in ("responses-ws", "openai-responses"):
         from tui.bridge.endpoints.openai_responses.request import ResponsesOptions
 
@@ -67,15 +67,15 @@ _VARIABLE = re.compile(r"\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}")
 _FOLDER = Path(__file__).parent
 _ANY = "*"
 Tokens = Annotated[int, msgspec.Meta(gt=0)]
-Discovery = Literal["auto", "ollama", "lmstudio", "llamacpp", "litellm", "gemini", "none"]
+DiscoveryForm = Literal["auto", "ollama", "lmstudio", "llamacpp", "litellm", "gemini", "none"]
 """Which questions beside ``GET /models`` a server is asked; auto: by what it answers to that."""
 
 
-class Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class StrictTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A table of which every key is known."""
 
 
-class ModelEntry(Strict, frozen=True):
+class ModelEntry(StrictTable, frozen=True):
     """``[models."PATTERN"]``, and ``[limits]``, which is that of all models."""
 
     context_window: Tokens | None = None
@@ -108,7 +108,7 @@ class ModelEntry(Strict, frozen=True):
     """False: nothing dated says so."""
 
 
-class Source(Strict, frozen=True):
+class FactSource(StrictTable, frozen=True):
     """``[sources."KEY"]``: where what one key says is from."""
 
     source: str
@@ -116,7 +116,7 @@ class Source(Strict, frozen=True):
     verified: bool = True
 
 
-class Provider(Strict, frozen=True):
+class ProviderFacts(StrictTable, frozen=True):
     """What is known of one provider, or of one kind of server."""
 
     kind: Annotated[str, msgspec.Meta(min_length=1)]
@@ -134,7 +134,7 @@ class Provider(Strict, frozen=True):
     """When that was read."""
     verified: bool = True
     """False: nothing dated says so."""
-    sources: dict[str, Source] = {}
+    sources: dict[str, FactSource] = {}
     """Key, with dots -> where what it says is from, where it is not ``source``."""
     hosts: tuple[str, ...] = ()
     """Patterns of further hosts that are its own; that of ``url`` always is."""
@@ -151,7 +151,7 @@ class Provider(Strict, frozen=True):
     query: dict[str, str] = {}
     model_route: str = ""
     """What a name without ``/`` stands for, as ``accounts/fireworks/models/{model}``."""
-    discovery: Discovery = "auto"
+    discovery: DiscoveryForm = "auto"
     prices: str = ""
     """Its name in the list of prices (genai-prices); empty: it is not in it, or costs nothing."""
     limits: ModelEntry = ModelEntry()
@@ -238,7 +238,7 @@ def outdated_words(model: str, state: str, successor: str) -> str:
     return f"{model} is a legacy model{rest}"
 
 
-def providers(user_folder: Path | None) -> dict[str, Provider]:
+def providers(user_folder: Path | None) -> dict[str, ProviderFacts]:
     """All providers by name, the user's files (``user_folder/*.toml``) over ours.
 
     Raises SettingsError: ``FILE line N: what is wrong; what to do``.
@@ -246,9 +246,9 @@ def providers(user_folder: Path | None) -> dict[str, Provider]:
     return {name: provider(name, user_folder) for name in names(user_folder)}
 
 
-def readable(user_folder: Path | None) -> dict[str, Provider]:
+def readable(user_folder: Path | None) -> dict[str, ProviderFacts]:
     """All providers whose files are right; of a wrong one ours, for whom it is no matter."""
-    known: dict[str, Provider] = {}
+    known: dict[str, ProviderFacts] = {}
     for name in names(user_folder):
         with contextlib.suppress(SettingsError, EndpointError):
             known[name] = provider(name, user_folder)
@@ -261,7 +261,7 @@ def names(user_folder: Path | None) -> list[str]:
     return sorted({file.stem for folder in folders for file in folder.glob("*.toml")})
 
 
-def provider(name: str, user_folder: Path | None) -> Provider:
+def provider(name: str, user_folder: Path | None) -> ProviderFacts:
     """One provider. Raises SettingsError: a file is wrong; EndpointError: there is none."""
     own = _FOLDER / f"{name}.toml"
     theirs = user_folder / f"{name}.toml" if user_folder else None
@@ -288,7 +288,7 @@ def near(name: str, known: list[str]) -> str:
     return f": there are {', '.join(known)}." if known else "."
 
 
-def of_url(known: Mapping[str, Provider], url: str) -> Provider | None:
+def of_url(known: Mapping[str, ProviderFacts], url: str) -> ProviderFacts | None:
     """The provider that an address belongs to."""
     return next((one for one in known.values() if one.serves(url)), None)
 
@@ -311,7 +311,7 @@ def _facts(entry: ModelEntry) -> ModelFacts:
 
 def _read(
     name: str, text: str, origin: str, base: Mapping[str, Any], *, checked: bool = False
-) -> Provider:
+) -> ProviderFacts:
     """A provider of a file's text; what it does not say is as in ``base``.
 
     ``checked``: it is our own, which the tests have looked at.
@@ -321,7 +321,7 @@ def _read(
         # habits of another language
         base = {key: value for key, value in base.items() if key != "options"}
     data = _over(base, said)
-    found = toml_tables.converted(text, origin, data, Provider)
+    found = toml_tables.converted(text, origin, data, ProviderFacts)
     for key, wrong in () if checked else wrong_in(found):
         line = toml_tables.line_of(text, key)
         raise SettingsError(f"{origin} line {line}: {'.'.join(key)} {wrong}")
@@ -339,7 +339,7 @@ def _over(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _wrong_sources(found: Provider) -> Iterator[tuple[tuple[str, ...], str]]:
+def _wrong_sources(found: ProviderFacts) -> Iterator[tuple[tuple[str, ...], str]]:
     data = msgspec.to_builtins(found)
     for key in found.sources:
         table: Any = data
@@ -349,7 +349,7 @@ def _wrong_sources(found: Provider) -> Iterator[tuple[tuple[str, ...], str]]:
             yield ("sources", key), "names a key that this file does not say; remove it"
 
 
-def wrong_in(found: Provider) -> Iterator[tuple[tuple[str, ...], str]]:
+def wrong_in(found: ProviderFacts) -> Iterator[tuple[tuple[str, ...], str]]:
     """What the types do not say: a key's path, and what is wrong with it."""
     if found.name:
         yield ("name",), "is not said here: the file's name is the provider's"
@@ -372,7 +372,7 @@ def wrong_in(found: Provider) -> Iterator[tuple[tuple[str, ...], str]]:
     yield from _wrong_models(found)
 
 
-def _wrong_models(found: Provider) -> Iterator[tuple[tuple[str, ...], str]]:
+def _wrong_models(found: ProviderFacts) -> Iterator[tuple[tuple[str, ...], str]]:
     for name, entry in found.models.items():
         if (wrong := wrong_options(found.kind, entry.options)) is not None:
             yield ("models", name, *wrong[0]), wrong[1]

@@ -31,7 +31,7 @@ _OUT_OF_TIME = {9: "is not valid yet: is this machine's clock right?", 10: "has 
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ListenAddress:
     """An address to listen at."""
 
     host: str
@@ -50,7 +50,7 @@ class Place:
         return f"{'wss' if tls else 'ws'}://{host}:{port}/v1/responses"
 
 
-def place(text: str) -> Place:
+def listen_address(text: str) -> ListenAddress:
     """Read ``HOST:PORT``. Raises UsageError."""
     host, colon, port = text.strip().rpartition(":")
     bare = host.removeprefix("[").removesuffix("]")
@@ -59,10 +59,10 @@ def place(text: str) -> Place:
         raise UsageError(f"--listen {text}: there is no port in it; {_OF}")
     if (":" in bare) != bracketed or any(char in bare for char in "/@ []"):
         raise UsageError(f"--listen {text}: that is no host; {_OF}")
-    return Place("" if bare in _ALL else bare, int(port))
+    return ListenAddress("" if bare in _ALL else bare, int(port))
 
 
-def check_exposure(where: Place, *, tls: bool, tokens: bool, fronted: bool) -> None:
+def check_exposure(where: ListenAddress, *, tls: bool, tokens: bool, fronted: bool) -> None:
     """Raises UsageError: it would give what it serves to strangers, or tokens to listeners."""
     if where.near:
         return
@@ -187,10 +187,10 @@ _LOGGERS = ("tui", "asyncio", "websockets")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ServiceOptions:
     """How a team's bridge serves."""
 
-    place: Place
+    place: ListenAddress
     tokens: Path | None = None
     """The file of users; None: one user, whose token is said at the beginning."""
     cert: Path | None = None
@@ -208,20 +208,24 @@ class Plan:
 class Service:
     """A bridge with its access control, from its beginning to its end."""
 
-    def __init__(self, plan: Plan, rehearsal: Rehearsal, targets: Mapping[str, Target]) -> None:
+    def __init__(
+        self, options: ServiceOptions, rehearsal: Rehearsal, targets: Mapping[str, Target]
+    ) -> None:
         """Reads all files. Raises UsageError, FileRefused: one is wrong, or it may not listen."""
-        self._plan = plan
-        tls, tokens = plan.cert is not None, plan.tokens is not None
-        if plan.key is not None and plan.cert is None:
+        self._options = options
+        tls, tokens = options.cert is not None, options.tokens is not None
+        if options.key is not None and options.cert is None:
             raise UsageError("--tls-key is of no use without --tls-cert")
-        check_exposure(plan.place, tls=tls, tokens=tokens, fronted=plan.fronted)
-        self._certificate = Certificate(plan.cert, plan.key) if plan.cert is not None else None
+        check_exposure(options.place, tls=tls, tokens=tokens, fronted=options.fronted)
+        self._certificate = (
+            Certificate(options.cert, options.key) if options.cert is not None else None
+        )
         self._token = new_token()
         local = {LOCAL_USER: User(hash_of(self._token.encode()))}
-        users_file = UsersFile(plan.tokens, None if tokens else local)
-        self._log = AccessLog(plan.log)
-        self.access = TeamAccess(users_file, self._log, plan.limits, fronted=plan.fronted)
-        self.bridge = Bridge(rehearsal, max_age_s=plan.max_age_s, access=self.access)
+        users_file = UsersFile(options.tokens, None if tokens else local)
+        self._log = AccessLog(options.log)
+        self.access = TeamAccess(users_file, self._log, options.limits, fronted=options.fronted)
+        self.bridge = Bridge(rehearsal, max_age_s=options.max_age_s, access=self.access)
         self.bridge.endpoints.targets.update(targets)
         load(targets.values())
         self.access.endpoints = self.bridge.endpoints
@@ -250,7 +254,7 @@ class Service:
             await asyncio.to_thread(self._log.close)
 
     async def _begin(self) -> None:
-        where = self._plan.place
+        where = self._options.place
         tls = self._certificate.context if self._certificate is not None else None
         try:
             await self.bridge.start(where.port, where.host or None, tls)
@@ -260,7 +264,7 @@ class Service:
             raise UsageError(f"the bridge cannot listen at {at}: {why}") from error
         prepare()
         url = where.url(self.bridge.port, tls=tls is not None)
-        told = {} if self._plan.tokens is not None else {"token": self._token}
+        told = {} if self._options.tokens is not None else {"token": self._token}
         print(json.dumps({"url": url, **told}), flush=True)
         self._log.note("listening", url=url)
 
@@ -268,7 +272,9 @@ class Service:
         """Let running responses end, for so long and until a second signal."""
         self.access.drain()
         waiting = {asyncio.create_task(self.access.emptied()), asyncio.create_task(self._hurry())}
-        await asyncio.wait(waiting, timeout=self._plan.drain_s, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(
+            waiting, timeout=self._options.drain_s, return_when=asyncio.FIRST_COMPLETED
+        )
         for task in waiting:
             task.cancel()
         for admitted in self.access.connections:
@@ -326,13 +332,15 @@ class Service:
         return before
 
 
-def serve_team(plan: Plan, rehearsal: Rehearsal, targets: Mapping[str, Target]) -> None:
+def serve_team(
+    options: ServiceOptions, rehearsal: Rehearsal, targets: Mapping[str, Target]
+) -> None:
     """Serve until a signal.
 
     Raises UsageError, FileRefused: see `Service`, and an address that is taken.
     """
 
     async def serve() -> None:
-        await Service(plan, rehearsal, targets).run()
+        await Service(options, rehearsal, targets).run()
 
     run(serve())

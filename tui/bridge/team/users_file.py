@@ -41,7 +41,7 @@ class User(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: Limits = Limits()
 
 
-class _File(msgspec.Struct, forbid_unknown_fields=True):
+class _UsersData(msgspec.Struct, forbid_unknown_fields=True):
     schema: int = SCHEMA
     users: dict[str, User] = {}
 
@@ -124,7 +124,7 @@ def _parsed(data: bytes, file: Path) -> dict[str, User]:
     try:
         if len(data) > LIMIT_BYTES:
             raise UsageError(f"the file of users {file} is larger than 16 MiB")
-        known = msgspec.json.decode(data, type=_File)
+        known = msgspec.json.decode(data, type=_UsersData)
     except (msgspec.DecodeError, UnicodeError) as error:
         raise UsageError(f"{file} is no file of users: {error}") from error
     if known.schema != SCHEMA:
@@ -144,7 +144,7 @@ def _change(file: Path, change: Callable[[dict[str, User]], None]) -> None:
         with _locked(real.parent):
             users = read_users(real) if real.exists() else {}
             change(users)
-            whole = msgspec.json.encode(_File(users=dict(sorted(users.items()))))
+            whole = msgspec.json.encode(_UsersData(users=dict(sorted(users.items()))))
             _replace(real, msgspec.json.format(whole, indent=2) + b"\n")
     except OSError as error:
         raise FileRefused(f"{file} cannot be written: {error.strerror or error}") from error

@@ -18,13 +18,13 @@ from multidict import CIMultiDict
 from tui import __version__
 from tui.bridge.endpoints.base import Broken, Refused
 from tui.bridge.providers.discovery import Fetched
-from tui.bridge.upstream.dialing import Dialler, Origin, origin_of
+from tui.bridge.upstream.dialing import Dialer, Origin, origin_of
 from tui.bridge.upstream.errors import (
     BrokenError,
     CutError,
     UnconnectedError,
 )
-from tui.bridge.upstream.http1 import Answer, Http1, Way, way_of
+from tui.bridge.upstream.http1 import Http1, ProxyRoute, UpstreamAnswer, proxy_route_of
 from tui.core.wire.address import Address, checked, is_loopback
 from tui.errors import EndpointError
 
@@ -45,8 +45,8 @@ class Upstream:
     """The connections to all endpoints. Made inside the event loop."""
 
     def __init__(self) -> None:
-        self._dialler = Dialler()
-        self._http1: dict[Way, Http1] = {}
+        self._dialer = Dialer()
+        self._http1: dict[ProxyRoute, Http1] = {}
         self._dialling: dict[Origin, asyncio.Lock] = {}
         self._failed: dict[Origin, tuple[float, UnconnectedError]] = {}
         """The last dials that failed, and when, of the loop's clock."""
@@ -59,12 +59,12 @@ class Upstream:
         for task in self._warming.values():
             task.cancel()
         await asyncio.gather(*self._warming.values(), return_exceptions=True)
-        self._dialler.close()
+        self._dialer.close()
         for http1 in self._http1.values():
             await http1.close()
 
     @contextlib.asynccontextmanager
-    async def post(self, address: Address, body: bytes) -> AsyncIterator[Answer]:
+    async def post(self, address: Address, body: bytes) -> AsyncIterator[UpstreamAnswer]:
         """POST a request; the answer's body is still to be read.
 
         Leaving it early tells the server: its connection ends.
@@ -103,13 +103,13 @@ class Upstream:
             await self._warm(origin_of(address.url))
 
     async def _warm(self, origin: Origin) -> None:
-        way = way_of(origin)
+        way = proxy_route_of(origin)
         if way.whole:
             return  # aiohttp dials there, when it is asked
         with contextlib.suppress(UnconnectedError):
             async with self._alone(origin):
-                if not (self._dialler.spare(origin) or self._of_http1(way).idle(origin)):
-                    self._dialler.keep(origin, await self._dialler.dialled(origin))
+                if not (self._dialer.spare(origin) or self._of_http1(way).idle(origin)):
+                    self._dialer.keep(origin, await self._dialer.dialled(origin))
 
     def _stand_by(self, origin: Origin) -> None:
         """Dial the connection that a redirect will take, beside the answer that has begun."""
@@ -118,7 +118,9 @@ class Upstream:
             self._warming[origin] = asyncio.create_task(self._warm(origin))
 
     @contextlib.asynccontextmanager
-    async def _answering(self, method: str, address: Address, body: bytes) -> AsyncIterator[Answer]:
+    async def _answering(
+        self, method: str, address: Address, body: bytes
+    ) -> AsyncIterator[UpstreamAnswer]:
         origin = origin_of(address.url)
         if origin.scheme == "http" and not is_loopback(origin.host):
             checked(address)  # a key would travel in clear text
@@ -137,13 +139,15 @@ class Upstream:
         except CutError as error:
             raise BrokenError(f"{origin.host} {error}", flooded=error.flooded) from error
 
-    async def _asked(self, origin: Origin, method: str, address: Address, body: bytes) -> Answer:
+    async def _asked(
+        self, origin: Origin, method: str, address: Address, body: bytes
+    ) -> UpstreamAnswer:
         """Ask; and again where surely nobody has heard it. Raises UnconnectedError, CutError."""
         headers = CIMultiDict(_HEADERS)
         headers.update(_of_user(address.url))
         headers.update(address.headers)
         stale = waited = False
-        way = way_of(origin)
+        way = proxy_route_of(origin)
         while True:
             try:
                 async with self._alone(origin):
@@ -181,15 +185,15 @@ class Upstream:
 
     def _forget(self, origin: Origin) -> None:
         """Nothing that waits for this server is of use any more."""
-        self._dialler.forget(origin)
-        http1 = self._http1.get(way_of(origin))
+        self._dialer.forget(origin)
+        http1 = self._http1.get(proxy_route_of(origin))
         if http1 is not None:
             http1.forget(origin)
 
-    def _of_http1(self, way: Way) -> Http1:
+    def _of_http1(self, way: ProxyRoute) -> Http1:
         known = self._http1.get(way)
         if known is None:
-            known = self._http1[way] = Http1(self._dialler, way, SILENCE_S)
+            known = self._http1[way] = Http1(self._dialer, way, SILENCE_S)
         return known
 
 

@@ -38,7 +38,7 @@ Found = list[tuple[Any, ...]]
 """As of `socket.getaddrinfo`."""
 
 
-class Names:
+class Resolver:
     """The lookups that are under way."""
 
     def __init__(self) -> None:
@@ -137,7 +137,7 @@ def proxy_for(url: str) -> str | None:
 _SOCKS = ("socks5", "socks5h", "socks4", "socks4a", "socks")
 
 
-class Spare(asyncio.Protocol):
+class SpareConnection(asyncio.Protocol):
     """A connection that nobody uses yet."""
 
     transport: asyncio.Transport
@@ -165,15 +165,15 @@ class Spare(asyncio.Protocol):
         return not (self.lost or self.transport.is_closing()) and age_s < IDLE_S
 
 
-class Dialler:
+class Dialer:
     """Makes connections, and keeps those that were made ahead."""
 
     def __init__(self) -> None:
-        self._names = Names()
-        self._spares: dict[Origin, deque[Spare]] = {}
+        self._resolver = Resolver()
+        self._spares: dict[Origin, deque[SpareConnection]] = {}
         self._contexts: dict[Sequence[str | None], ssl.SSLContext] = {}
 
-    async def dialled(self, origin: Origin) -> Spare:
+    async def dialled(self, origin: Origin) -> SpareConnection:
         """A new connection. Raises UnconnectedError."""
         try:
             async with asyncio.timeout(CONNECT_S):
@@ -181,14 +181,14 @@ class Dialler:
         except (OSError, UnicodeError) as error:
             raise unconnected(error, CONNECT_S) from error
 
-    def keep(self, origin: Origin, spare: Spare) -> None:
+    def keep(self, origin: Origin, spare: SpareConnection) -> None:
         """Keep a connection for the next request to this server."""
         kept = self._spares.setdefault(origin, deque())
         kept.append(spare)
         while len(kept) > MOST_SPARES:
             kept.popleft().transport.abort()
 
-    def taken(self, origin: Origin) -> Spare | None:
+    def taken(self, origin: Origin) -> SpareConnection | None:
         """A connection that was made ahead and still stands, if there is one."""
         kept = self._spares.get(origin, deque())
         while kept:
@@ -220,19 +220,19 @@ class Dialler:
             known = self._contexts[key] = await asyncio.to_thread(_context)
         return known
 
-    async def _dialled(self, origin: Origin) -> Spare:
+    async def _dialled(self, origin: Origin) -> SpareConnection:
         context = await self.context() if origin.scheme == "https" else None
         name = origin.host if context else None
         loop = asyncio.get_running_loop()
-        way = await (_straight(origin, self._names) if origin.proxy is None else _tunnel(origin))
+        way = await (_straight(origin, self._resolver) if origin.proxy is None else _tunnel(origin))
         transport, spare = await loop.create_connection(
-            Spare, sock=way, ssl=context, server_hostname=name
+            SpareConnection, sock=way, ssl=context, server_hostname=name
         )
         _keep_alive(transport.get_extra_info("socket"))
         return spare
 
 
-async def _straight(origin: Origin, names: Names) -> socket.socket:
+async def _straight(origin: Origin, names: Resolver) -> socket.socket:
     """A connection to the first of a host's addresses that answers. Raises OSError, UnicodeError.
 
     `create_connection` could try several by itself, but not that of every event loop.

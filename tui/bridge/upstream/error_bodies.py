@@ -15,7 +15,7 @@ _MOST_SAID_CHARS = 4 * MOST_ERROR_CHARS
 """A longer text is cut here before it is searched: no more of it is ever shown."""
 
 
-class Complaint(NamedTuple):
+class ErrorBody(NamedTuple):
     """One error; what it does not say is empty."""
 
     code: str
@@ -25,7 +25,7 @@ class Complaint(NamedTuple):
     """As HTTP has it, if it says one."""
 
 
-def complaint_in(said: Mapping[str, Any]) -> Complaint:
+def error_in(said: Mapping[str, Any]) -> ErrorBody:
     """The error of an event or of a body."""
     nested = said.get("error")
     error: Mapping[str, Any] = nested if isinstance(nested, dict) else said
@@ -48,7 +48,7 @@ def complaint_in(said: Mapping[str, Any]) -> Complaint:
     statuses = [status for number in numbers if (status := _status(number)) is not None]
     param = _word(error.get("param"))
     message = message.strip()[:MOST_ERROR_CHARS]
-    return Complaint(code[:_MOST_CHARS], message, param[:_MOST_CHARS], (*statuses, None)[0])
+    return ErrorBody(code[:_MOST_CHARS], message, param[:_MOST_CHARS], (*statuses, None)[0])
 
 
 def excerpt(body: bytes | bytearray) -> str:
@@ -91,7 +91,7 @@ def _behind(metadata: object) -> str:
     except (ValueError, RecursionError):
         inner = None
     if isinstance(inner, dict):
-        said = complaint_in({key: inner[key] for key in inner if key != "metadata"}).message
+        said = error_in({key: inner[key] for key in inner if key != "metadata"}).message
     return f"({said[:_MOST_CHARS]})" if said else ""
 
 

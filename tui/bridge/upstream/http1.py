@@ -16,7 +16,7 @@ from aiohttp.helpers import set_exception
 from multidict import CIMultiDict
 
 from tui.bridge.time_slices import Share, SlicedHttp, some
-from tui.bridge.upstream.dialing import CONNECT_S, IDLE_S, Dialler, Origin
+from tui.bridge.upstream.dialing import CONNECT_S, IDLE_S, Dialer, Origin
 from tui.bridge.upstream.errors import (
     FLOODED,
     MOST_UNSAID_BYTES,
@@ -33,7 +33,7 @@ from tui.bridge.upstream.errors import (
 
 
 @dataclass(slots=True)
-class _Course:
+class _RequestProgress:
     """How a request goes its way; filled meanwhile."""
 
     unsent_bytes: int
@@ -72,10 +72,10 @@ class _Course:
         self.limit.reschedule(self.sent_s + self.silence_s)
 
 
-_course: ContextVar[_Course] = ContextVar("course")
+_progress_of: ContextVar[_RequestProgress] = ContextVar("course")
 
 
-class Way(NamedTuple):
+class ProxyRoute(NamedTuple):
     """How servers are reached."""
 
     proxy: str | None
@@ -83,10 +83,12 @@ class Way(NamedTuple):
     """The proxy is asked for whole URLs, or it speaks TLS itself: aiohttp dials."""
 
 
-def way_of(origin: Origin) -> Way:
+def proxy_route_of(origin: Origin) -> ProxyRoute:
     """How a server is reached."""
     scheme = origin.proxy.partition("://")[0] if origin.proxy else ""
-    return Way(origin.proxy, scheme == "https" or (scheme == "http" and origin.scheme == "http"))
+    return ProxyRoute(
+        origin.proxy, scheme == "https" or (scheme == "http" and origin.scheme == "http")
+    )
 
 
 class _EndlessError(aiohttp.ClientError):
@@ -176,18 +178,18 @@ class _Request(aiohttp.ClientRequest):
     """aiohttp's request, which tells when it has got its connection."""
 
     async def send(self, conn: Any) -> aiohttp.ClientResponse:
-        course = _course.get(None)
-        if course is not None:
-            course.begin(conn.protocol)
+        progress = _progress_of.get(None)
+        if progress is not None:
+            progress.begin(conn.protocol)
         return await super().send(conn)
 
 
-class Answer:
+class UpstreamAnswer:
     """An upstream's answer. While nobody asks for its next piece the server is made to wait."""
 
-    def __init__(self, response: aiohttp.ClientResponse, course: _Course) -> None:
+    def __init__(self, response: aiohttp.ClientResponse, progress: _RequestProgress) -> None:
         self._response = response
-        self._course = course
+        self._progress = progress
         self._share = Share()
         self.status = response.status
         self.headers: Mapping[str, str] = response.headers
@@ -219,7 +221,7 @@ class Answer:
         Till ``take``, which raises nothing, says False, or something else than a piece comes:
         `chunk` tells. Without it each piece wakes a task in the next turn, behind all others.
         """
-        handler, content = self._course.handler, self._response.content
+        handler, content = self._progress.handler, self._response.content
         if handler is None or content.is_eof():
             return
         stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -251,7 +253,7 @@ class Answer:
     def leave(self) -> None:
         """Nobody wants more of it: unless all was said, its connection ends at once."""
         connection = self._response.connection
-        useless = not self.over or self._course.unsent_bytes > 0  # it was refused early
+        useless = not self.over or self._progress.unsent_bytes > 0  # it was refused early
         if connection is not None and connection.transport is not None and useless:
             connection.transport.abort()  # not closed: TLS would wait for the server's farewell
         if useless:
@@ -262,14 +264,16 @@ class Answer:
 class Http1:
     """The requests of HTTP/1.1 to all servers that are reached through one proxy, or none."""
 
-    def __init__(self, dialler: Dialler, way: Way, silence_s: float) -> None:
+    def __init__(self, dialer: Dialer, way: ProxyRoute, silence_s: float) -> None:
         self._proxy, self._by_itself = way
-        self._dialler = dialler
+        self._dialer = dialer
         self._silence_s = silence_s
         self._session: aiohttp.ClientSession | None = None
         self._making = asyncio.Lock()
 
-    async def asked(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    async def asked(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes
+    ) -> UpstreamAnswer:
         """Send a request; its answer has its status. Raises UnconnectedError, CutError.
 
         Cancelled, its connection is closed.
@@ -278,8 +282,8 @@ class Http1:
         fields = CIMultiDict(headers)
         fields.setdefault("Accept-Encoding", "identity")
         limit = asyncio.timeout(None)
-        course = _Course(len(body), self._silence_s, limit)
-        token = _course.set(course)
+        progress = _RequestProgress(len(body), self._silence_s, limit)
+        token = _progress_of.set(progress)
         try:
             async with limit:
                 response = await session.request(
@@ -291,10 +295,10 @@ class Http1:
                     allow_redirects=False,
                 )
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise _failed(error, course) from error
+            raise _failed(error, progress) from error
         finally:
-            _course.reset(token)
-        return Answer(response, course)
+            _progress_of.reset(token)
+        return UpstreamAnswer(response, progress)
 
     def idle(self, origin: Origin) -> bool:
         """Whether a connection to this server waits for the next request."""
@@ -322,10 +326,10 @@ class Http1:
         """A session that adds nothing by itself: no cookies, no .netrc, no limit on lanes."""
         connector: aiohttp.BaseConnector
         if self._by_itself:
-            context = await self._dialler.context()
+            context = await self._dialer.context()
             connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_S, ssl=context)
         else:
-            connector = _Connector(self._dialler, self._proxy)
+            connector = _Connector(self._dialer, self._proxy)
         loop = asyncio.get_running_loop()
         factory: functools.partial[Any] = functools.partial(_Handler, loop=loop)
         connector._factory = factory
@@ -349,9 +353,9 @@ class _Connector(aiohttp.BaseConnector):
 
     allowed_protocol_schema_set = frozenset({"", "http", "https"})
 
-    def __init__(self, dialler: Dialler, proxy: str | None) -> None:
+    def __init__(self, dialer: Dialer, proxy: str | None) -> None:
         super().__init__(limit=0, keepalive_timeout=IDLE_S)
-        self._dialler = dialler
+        self._dialer = dialer
         self._way = proxy
 
     def idle(self, origin: Origin) -> bool:
@@ -362,9 +366,9 @@ class _Connector(aiohttp.BaseConnector):
     async def _create_connection(self, req: Any, *_more: Any) -> ResponseHandler:
         url = req.url
         origin = Origin(url.scheme, url.host or "", url.port or 80, self._way)
-        spare = self._dialler.taken(origin)
+        spare = self._dialer.taken(origin)
         if spare is None:
-            spare = await self._dialler.dialled(origin)
+            spare = await self._dialer.dialled(origin)
         else:
             _note_pooled()
         handler: ResponseHandler = self._factory()
@@ -380,15 +384,15 @@ async def _note_reuse(_session: object, _context: object, _params: object) -> No
 async def _note_sent(
     _session: object, _context: object, params: aiohttp.TraceRequestChunkSentParams
 ) -> None:
-    course = _course.get(None)
-    if course is not None and not course.limit.expired():
-        course.sent(len(params.chunk))
+    progress = _progress_of.get(None)
+    if progress is not None and not progress.limit.expired():
+        progress.sent(len(params.chunk))
 
 
 def _note_pooled() -> None:
-    course = _course.get(None)
-    if course is not None:
-        course.pooled = True
+    progress = _progress_of.get(None)
+    if progress is not None:
+        progress.pooled = True
 
 
 def _end(pool: aiohttp.BaseConnector, origin: Origin) -> None:
@@ -399,7 +403,7 @@ def _end(pool: aiohttp.BaseConnector, origin: Origin) -> None:
             del pool._conns[key]
 
 
-def _failed(error: Exception, course: _Course) -> UnconnectedError | CutError:
+def _failed(error: Exception, progress: _RequestProgress) -> UnconnectedError | CutError:
     """What went wrong before the answer's status, and what that means for the request."""
     if isinstance(error, aiohttp.ClientHttpProxyError):
         return proxy_refused(error.status)
@@ -415,7 +419,7 @@ def _failed(error: Exception, course: _Course) -> UnconnectedError | CutError:
         error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError | ConnectionError
     )
     words = UNANSWERED if gone else _broken_off(error)
-    return CutError(words, unanswered=gone and course.unheard)
+    return CutError(words, unanswered=gone and progress.unheard)
 
 
 def _broken_off(error: Exception) -> str:

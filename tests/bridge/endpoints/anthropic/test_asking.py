@@ -8,8 +8,8 @@ import msgspec
 
 from tests.support.rehearsed import CUSTOM, READ, user
 from tests.support.tables import each
-from tui.bridge.endpoints.anthropic.model_options import Options, nearest, ways
-from tui.bridge.endpoints.anthropic.request import Asking, asking
+from tui.bridge.endpoints.anthropic.model_options import AnthropicOptions, nearest, traits_of
+from tui.bridge.endpoints.anthropic.request import MessagesRequest, messages_request
 from tui.bridge.endpoints.base import Asked, ModelFacts
 
 NEW, OLD, OTHER = "claude-opus-5-5", "claude-sonnet-4-5-20250929", "kimi-k2"
@@ -19,10 +19,10 @@ FORCED = "claude-opus-5"
 
 def asked_of(
     model: str = NEW, options: dict[str, Any] | None = None, items: Any = None, **request: Any
-) -> Asking:
+) -> MessagesRequest:
     facts = request.pop("facts", ModelFacts())
     told = Asked(model, request, [user("hi")] if items is None else items, facts)
-    return asking(told, msgspec.convert(options or {}, Options))
+    return messages_request(told, msgspec.convert(options or {}, AnthropicOptions))
 
 
 @each(
@@ -43,7 +43,7 @@ def asked_of(
     ],
 )
 def test_what_generations_know(model: str, thinking: str, efforts: str) -> None:
-    known = ways(model, ModelFacts(), Options())
+    known = traits_of(model, ModelFacts(), AnthropicOptions())
     assert known.thinking == thinking
     assert nearest("xhigh", known.efforts) == efforts
 

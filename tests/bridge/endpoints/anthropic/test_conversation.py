@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.bridge.endpoints.anthropic.rules import check
 from tests.support.rehearsed import CUSTOM, READ, user
 from tests.support.tables import each
-from tui.bridge.endpoints.anthropic.model_options import Options
-from tui.bridge.endpoints.anthropic.request import asking
+from tui.bridge.endpoints.anthropic.model_options import AnthropicOptions
+from tui.bridge.endpoints.anthropic.request import messages_request
 from tui.bridge.endpoints.base import Asked, ModelFacts, Refused
 from tui.bridge.endpoints.encrypted_content import seal
 
@@ -23,7 +23,7 @@ Item = dict[str, Any]
 
 def body_of(items: list[Item], facts: ModelFacts | None = None, **request: Any) -> dict[str, Any]:
     asked = Asked(MODEL, {"tools": [READ, CUSTOM], **request}, items, facts or ModelFacts())
-    body = asking(asked, Options()).body
+    body = messages_request(asked, AnthropicOptions()).body
     json.dumps(body)
     return body
 

@@ -17,7 +17,7 @@ from tests.support.messages_upstream import (
     thinking,
 )
 from tests.support.rehearsed import READ
-from tui.bridge.endpoints.anthropic.request import Lessons
+from tui.bridge.endpoints.anthropic.request import UnsupportedFields
 
 FINE = Events(start(), text("ok"), stop())
 EXTRA = "Extra inputs are not permitted"
@@ -89,13 +89,13 @@ async def test_a_server_that_always_finds_something_is_believed_in_the_end(claud
 
 
 def test_lessons_are_bounded() -> None:
-    lessons = Lessons()
+    unsupported = UnsupportedFields()
     for number in range(1000):
-        lessons.learn(f"model-{number}", "speed")
-        lessons.learn("one", f"most {number}")
-    assert lessons.of("one") == {"most 999"}
-    assert lessons.of("model-0") == frozenset()
-    assert lessons.of("model-999") == {"speed"}
+        unsupported.learn(f"model-{number}", "speed")
+        unsupported.learn("one", f"most {number}")
+    assert unsupported.of("one") == {"most 999"}
+    assert unsupported.of("model-0") == frozenset()
+    assert unsupported.of("model-999") == {"speed"}
 
 
 async def test_thoughts_that_are_not_its_own_are_left_out_of_this_request(claude: Stand) -> None:

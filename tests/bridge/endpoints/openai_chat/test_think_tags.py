@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.bridge.endpoints.openai_chat.stream import ThinkTags
+from tui.bridge.endpoints.openai_chat.stream import ThinkTagParser
 
 
 def split(*pieces: str, begun: bool = False) -> tuple[str, str]:
-    tags = ThinkTags(begun=begun)
+    tags = ThinkTagParser(begun=begun)
     told = [part for piece in pieces for part in tags.feed(piece)] + tags.end()
     thought = "".join(text for is_thought, text in told if is_thought)
     return thought, "".join(text for is_thought, text in told if not is_thought)

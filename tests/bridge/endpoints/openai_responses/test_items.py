@@ -14,7 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tui.bridge.endpoints.base import Unusable
-from tui.bridge.endpoints.openai_responses.stream import ADDED, MOST_OPEN, ItemBook, Retelling
+from tui.bridge.endpoints.openai_responses.stream import (
+    ADDED,
+    MOST_OPEN,
+    ItemIndex,
+    ResponsesReader,
+)
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address
 from tui.core.wire.client.protocol import ClientProtocol
@@ -81,7 +86,7 @@ def told(kinds: list[str], habits: Habits) -> tuple[list[dict[str, Any]], list[d
     server = ServerProtocol()
     server.receive_text(CREATE)
     (run,) = server.accept()
-    retelling = Retelling(run, Address("http://x/", {}))
+    retelling = ResponsesReader(run, Address("http://x/", {}))
     for event in stream(kinds, habits):
         retelling.hear(Message("", json.dumps(event).encode()))
     assert run.done
@@ -157,7 +162,7 @@ def test_the_client_hears_each_text_once(kinds: list[str], habits: Habits) -> No
 
 
 def test_items_that_are_begun_without_an_end_are_too_many_at_last() -> None:
-    book = ItemBook()
+    book = ItemIndex()
     for number in range(MOST_OPEN):
         assert book.placed({"type": ADDED, "item": {"type": "message", "id": f"m{number}"}})
     with pytest.raises(Unusable, match="items open at once"):

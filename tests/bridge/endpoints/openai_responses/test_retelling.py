@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.tables import each
-from tui.bridge.endpoints.openai_responses.stream import Retelling
+from tui.bridge.endpoints.openai_responses.stream import ResponsesReader
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address
 from tui.core.wire.server.run import Run, Task
@@ -61,7 +61,7 @@ class Audience:
         task = Task("resp_1", lane, {"model": "m", "input": []}, [])
         self.run = Run(task, self.frames.append, lambda _run, _kept: None)
         self.run.start()
-        self.retelling = Retelling(
+        self.retelling = ResponsesReader(
             self.run, Address("https://x", {"Authorization": f"Bearer {KEY}"})
         )
 

@@ -46,7 +46,7 @@ def text_of(content: object) -> str:
     return "\n\n".join(block["text"] for block in blocks_of(content, images=False))
 
 
-def told_as_json(value: object) -> str:
+def as_json(value: object) -> str:
     """A value that is no content, as text."""
     return msgspec.json.encode(mended_json(value)).decode()
 
@@ -97,7 +97,7 @@ def _word(kind: str) -> str:
 
 
 KIND = "anthropic"
-THOUGHTS = frozenset({"thinking", "redacted_thinking"})
+REASONING = frozenset({"thinking", "redacted_thinking"})
 _SYSTEM_ROLES = frozenset({"system", "developer"})
 _GO_ON = "Continue."
 _BEGUN = "(The conversation begins with what you said.)"
@@ -106,7 +106,7 @@ Message = dict[str, Any]
 
 
 @dataclass(slots=True)
-class Conversation:
+class MessagesConversation:
     """A conversation as the API takes it."""
 
     system: list[Block] = field(default_factory=list)
@@ -131,25 +131,25 @@ class Conversation:
             elif message["content"][0]["type"] != "tool_result":
                 break
         in_loop = self.messages and self.messages[-1]["content"][0]["type"] == "tool_result"
-        return not in_loop or first is None or first["content"][0]["type"] in THOUGHTS
+        return not in_loop or first is None or first["content"][0]["type"] in REASONING
 
 
-def conversation(asked: Asked, box: Toolbox, *, thoughts: bool = True) -> Conversation:
+def conversation(asked: Asked, box: Toolbox, *, thoughts: bool = True) -> MessagesConversation:
     """The conversation of a request, the model's ``thoughts`` in it, if they may go back.
 
     Raises Refused: it holds what the model cannot take.
     """
-    writer = _Writer(asked, box, asked.model if thoughts else "")
+    writer = _MessagesWriter(asked, box, asked.model if thoughts else "")
     for item in asked.items:
         writer.take(item)
     return writer.end()
 
 
-class _Writer:
+class _MessagesWriter:
     """Writes one conversation."""
 
     def __init__(self, asked: Asked, box: Toolbox, model: str) -> None:
-        self._told = Conversation()
+        self._told = MessagesConversation()
         self._box = box
         self._model = model
         self._images = asked.facts.images
@@ -175,7 +175,7 @@ class _Writer:
         elif (call := self._box.sent_call(item)) is not None:
             self._call(call)
 
-    def end(self) -> Conversation:
+    def end(self) -> MessagesConversation:
         """The conversation is whole: it ends with the user's word."""
         self._close_turn()
         messages = self._told.messages
@@ -210,7 +210,7 @@ class _Writer:
             if isinstance(blocks, list)
             else []
         )
-        self._assistant([block for block in told if str(block.get("type")) in THOUGHTS])
+        self._assistant([block for block in told if str(block.get("type")) in REASONING])
 
     def _call(self, call: SentCall) -> None:
         count = self._ids[call.call_id] = self._ids.get(call.call_id, 0) + 1
@@ -255,7 +255,7 @@ class _Writer:
         if not messages or messages[-1]["role"] != "assistant":
             return
         content = messages[-1]["content"]
-        while content and content[-1]["type"] in THOUGHTS:
+        while content and content[-1]["type"] in REASONING:
             content.pop()  # what was thought about something that was cut off
         if not content:
             messages.pop()
@@ -277,10 +277,10 @@ class _Writer:
     def _content(self, item: Mapping[str, Any]) -> list[Block]:
         output = item.get("output")
         if isinstance(output, list) and not all(_is_part(part) for part in output):
-            output = told_as_json(output)  # a shell's, with codes and streams
+            output = as_json(output)  # a shell's, with codes and streams
         elif not isinstance(output, str | list):
             told = {key: value for key, value in item.items() if key in ("output", "status")}
-            output = told_as_json(told)
+            output = as_json(told)
         return blocks_of(output, images=self._images)
 
 

@@ -7,19 +7,19 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from tui.bridge.endpoints.anthropic.model_options import Options, options_of
+from tui.bridge.endpoints.anthropic.model_options import AnthropicOptions, options_of
 from tui.bridge.endpoints.anthropic.request import (
-    Lessons,
-    Turn,
-    asking,
-    fields_in,
-    lesson,
-    other_lesson,
-    passes,
+    MessagesTurn,
+    UnsupportedFields,
+    at_usual_speed,
+    field_names,
+    is_of_one_request,
+    messages_request,
     toolbox,
-    unhurried,
+    unsupported_field_in,
+    unsupported_in,
 )
-from tui.bridge.endpoints.anthropic.stream import Reading
+from tui.bridge.endpoints.anthropic.stream import MessagesReader
 from tui.bridge.endpoints.base import Asked, EndpointSpec, Refused, Target, Unusable
 from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader
 from tui.bridge.endpoints.response_writer import ResponseWriter
@@ -45,7 +45,7 @@ class AnthropicLanguage:
         headers = {name.lower(): value for name, value in target.address.headers.items()}
         options = options_of(target.name, target.spec, asked.facts.options)
         version = headers.get(_VERSION_HEADER) or options.version
-        sent = asking(asked, options, version)
+        sent = messages_request(asked, options, version)
         betas = [one.strip() for one in headers.get(_BETA_HEADER, "").split(",") if one.strip()]
         betas += [one for one in dict.fromkeys(sent.betas) if one not in betas]
         told = {_VERSION_HEADER: version, **({_BETA_HEADER: ",".join(betas)} if betas else {})}
@@ -57,9 +57,9 @@ class AnthropicLanguage:
 
     def reader(self, asked: Asked, target: Target, writer: ResponseWriter) -> Reader:
         """See `Language`."""
-        if isinstance(asked, Turn):
-            writer.left_out(fields_in(asked.lessons))
-        return Reading(asked, target, writer, toolbox(asked))
+        if isinstance(asked, MessagesTurn):
+            writer.left_out(field_names(asked.unsupported))
+        return MessagesReader(asked, target, writer, toolbox(asked))
 
 
 def messages_address(address: Address, spec: EndpointSpec, told: dict[str, str]) -> Address:
@@ -98,13 +98,13 @@ class AnthropicEndpoint(HttpEndpoint):
     def __init__(self, target: Target, upstream: Upstream) -> None:
         """Raises Refused: an option of the endpoint is wrong."""
         super().__init__(target, AnthropicLanguage(), upstream)
-        self._lessons = Lessons()
+        self._unsupported = UnsupportedFields()
         self._target = target
         options_of(target.name, target.spec)
 
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """See `Endpoint`. A pause (``pause_turn``) is no end: the model is asked to go on."""
-        turn = Turn(**{one.name: getattr(asked, one.name) for one in fields(asked)})
+        turn = MessagesTurn(**{one.name: getattr(asked, one.name) for one in fields(asked)})
         for _ in range(MOST_PAUSES):
             pauses = len(turn.spent)
             await self._ask(turn, writer)
@@ -112,39 +112,39 @@ class AnthropicEndpoint(HttpEndpoint):
                 return
         raise Unusable("The model paused again and again, and did not come to an end.")
 
-    async def _ask(self, turn: Turn, writer: ResponseWriter) -> None:
+    async def _ask(self, turn: MessagesTurn, writer: ResponseWriter) -> None:
         """Ask once; at the usual speed, if fast mode, whose limits are its own, is at them."""
         try:
             await self._ask_taught(turn, writer)
         except Refused as error:
-            slower = unhurried(turn, self._options(turn))
+            slower = at_usual_speed(turn, self._options(turn))
             if error.status != 429 or writer.began or slower is None:
                 raise
             writer.note(duetto_tier_reason="Fast mode is at its rate limit.")
             await self._ask_taught(slower, writer)
 
-    async def _ask_taught(self, turn: Turn, writer: ResponseWriter) -> None:
+    async def _ask_taught(self, turn: MessagesTurn, writer: ResponseWriter) -> None:
         """Ask; again without what the server does not take, if that is why it refuses."""
         once: frozenset[str] = frozenset()
         for tries_left in reversed(range(MOST_TRIES)):
-            known = self._lessons.of(turn.model) | once
+            known = self._unsupported.of(turn.model) | once
             try:
-                await super().answer(replace(turn, lessons=known), writer)
+                await super().answer(replace(turn, unsupported=known), writer)
                 return
             except Refused as error:
-                learnt = lesson(error) or self._other_lesson(turn, known, error)
+                learnt = unsupported_in(error) or self._other_lesson(turn, known, error)
                 if not learnt or learnt in known or writer.began or not tries_left:
                     raise
-                if passes(learnt):
+                if is_of_one_request(learnt):
                     once |= {learnt}
                 else:
-                    self._lessons.learn(turn.model, learnt)
+                    self._unsupported.learn(turn.model, learnt)
 
-    def _other_lesson(self, turn: Turn, known: frozenset[str], error: Refused) -> str:
+    def _other_lesson(self, turn: MessagesTurn, known: frozenset[str], error: Refused) -> str:
         if error.status not in STATUSES:
             return ""
-        sent = asking(replace(turn, lessons=known), self._options(turn))
-        return other_lesson(error, sent.body)
+        sent = messages_request(replace(turn, unsupported=known), self._options(turn))
+        return unsupported_field_in(error, sent.body)
 
-    def _options(self, turn: Turn) -> Options:
+    def _options(self, turn: MessagesTurn) -> AnthropicOptions:
         return options_of(self._target.name, self._target.spec, turn.facts.options)

@@ -17,7 +17,7 @@ VERSION = "2023-06-01"
 temperatures, and citations and documents where we write none."""
 
 
-class Options(msgspec.Struct, frozen=True):
+class AnthropicOptions(msgspec.Struct, frozen=True):
     """The options of one endpoint; None: as the model's name says (see `models`)."""
 
     version: str = VERSION
@@ -56,10 +56,12 @@ class Options(msgspec.Struct, frozen=True):
     cache_ttl: Literal["5m", "1h"] | None = None
 
 
-def options_of(name: str, spec: EndpointSpec, more: Mapping[str, Any] | None = None) -> Options:
+def options_of(
+    name: str, spec: EndpointSpec, more: Mapping[str, Any] | None = None
+) -> AnthropicOptions:
     """The options of an endpoint; ``more``: those of a model. Raises Refused: one is wrong."""
     try:
-        return msgspec.convert(options_over(more or {}, spec.options), Options)
+        return msgspec.convert(options_over(more or {}, spec.options), AnthropicOptions)
     except msgspec.ValidationError as error:
         words = f"An option of the endpoint {name!r} is wrong: {error}."
         raise Refused(400, "invalid_option", words) from error
@@ -76,8 +78,8 @@ _OTHERS_TOKENS = 16_384
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
-    """How a model wants to be asked; see `options.Options`."""
+class ModelTraits:
+    """How a model wants to be asked; see `options.AnthropicOptions`."""
 
     thinking: Thinking = "budget"
     efforts: tuple[str, ...] = ()
@@ -97,28 +99,28 @@ class Ways:
     tier: bool = False
 
 
-_SAID = (
+_FROM_OPTIONS = (
     "thinking", "max_tokens", "rests", "forces", "thinks_when_forced", "interleaves", "sampling",
     "structured", "eager", "fast", "tier",
 )  # fmt: skip
 
 
-def ways(model: str, facts: ModelFacts, options: Options) -> Ways:
+def traits_of(model: str, facts: ModelFacts, options: AnthropicOptions) -> ModelTraits:
     """How a model wants to be asked: by what is known of its name, of it here, and the options."""
     known = _known(model.lower())
-    rules = [msgspec.convert(known.options, Options), options]
-    rules.append(msgspec.convert(facts.options, Options))
+    rules = [msgspec.convert(known.options, AnthropicOptions), options]
+    rules.append(msgspec.convert(facts.options, AnthropicOptions))
     given = {
         name: value
         for rule in rules
-        for name in _SAID
+        for name in _FROM_OPTIONS
         if (value := getattr(rule, name)) is not None
     }
     told = facts.efforts if facts.efforts is not None else known.efforts
     efforts = tuple(one for one in told or () if one in EFFORTS)
     if facts.efforts is None and not efforts and options.thinking == "adaptive":
         efforts = EFFORTS
-    return replace(Ways(efforts=efforts), **given)
+    return replace(ModelTraits(efforts=efforts), **given)
 
 
 def nearest(effort: str, known: tuple[str, ...]) -> str:

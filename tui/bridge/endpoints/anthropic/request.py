@@ -14,21 +14,21 @@ from typing import Any
 
 from tui.bridge.endpoints.anthropic.conversation import (
     Block,
-    Conversation,
+    MessagesConversation,
+    as_json,
     conversation,
-    told_as_json,
 )
 from tui.bridge.endpoints.anthropic.model_options import (
     EFFORTS,
     VERSION,
-    Options,
-    Ways,
+    AnthropicOptions,
+    ModelTraits,
     nearest,
-    ways,
+    traits_of,
 )
 from tui.bridge.endpoints.base import Asked, Refused
 from tui.bridge.endpoints.response_writer import characters_in
-from tui.bridge.endpoints.tools import Choice, Toolbox
+from tui.bridge.endpoints.tools import Toolbox, ToolChoice
 from tui.core.wire.events import Usage
 from tui.core.wire.refused_fields import fields_refused, without
 
@@ -47,7 +47,7 @@ MOST, ROOM = "most ", "room "
 """How a lesson begins that is a number of tokens: of any answer of that model, of this one."""
 FIELD = "field "
 """How a lesson begins that is any other field's path."""
-THOUGHTS = "thoughts"
+REASONING = "thoughts"
 """The lesson that thoughts of this conversation are not that server's own."""
 _INNER = ("eager_input_streaming", "cache_control", "disable_parallel_tool_use")
 _OUTER = ("speed", "service_tier", "metadata", "stop_sequences", "temperature", "top_p")
@@ -69,7 +69,7 @@ _PLACES = (
 )
 
 
-class Lessons:
+class UnsupportedFields:
     """What was learnt of the models of one endpoint."""
 
     def __init__(self) -> None:
@@ -89,12 +89,12 @@ class Lessons:
             del self._by_model[next(iter(self._by_model))]
 
 
-def passes(learnt: str) -> bool:
+def is_of_one_request(learnt: str) -> bool:
     """A lesson about one request, not about the server."""
-    return learnt == THOUGHTS or learnt.startswith(ROOM)
+    return learnt == REASONING or learnt.startswith(ROOM)
 
 
-def lesson(error: Refused) -> str:
+def unsupported_in(error: Refused) -> str:
     """What a refusal says that the server does not take; empty: it says nothing of that kind."""
     words = str(error)
     if error.status not in (400, 422):
@@ -102,7 +102,7 @@ def lesson(error: Refused) -> str:
     if (most := _MOST.search(words)) is not None:
         return f"{MOST}{int(most['most'])}"
     if _SIGNATURE.search(words.lower()):
-        return THOUGHTS
+        return REASONING
     if "max_tokens" in words and (room := _ROOM.search(words)) is not None:
         tokens = int(room["window"]) - int(room["input"])
         return f"{ROOM}{tokens}" if tokens >= _LEAST_ROOM else ""
@@ -111,52 +111,52 @@ def lesson(error: Refused) -> str:
     return next((name for name, place in _PLACES if place.search(words.lower())), "")
 
 
-def other_lesson(error: Refused, body: Mapping[str, Any]) -> str:
+def unsupported_field_in(error: Refused, body: Mapping[str, Any]) -> str:
     """A lesson about any other field of what was sent; empty: it names none."""
     refused = fields_refused(f"{error.code} {error}", error.param, body)
     return f"{FIELD}{refused[0]}" if refused else ""
 
 
-def fields_in(lessons: frozenset[str]) -> list[str]:
+def field_names(unsupported: frozenset[str]) -> list[str]:
     """The names of what is not sent; lessons of numbers and of thoughts are not about fields."""
-    fields = (one.removeprefix(FIELD) for one in lessons)
-    return sorted(one for one in fields if " " not in one and one != THOUGHTS)
+    fields = (one.removeprefix(FIELD) for one in unsupported)
+    return sorted(one for one in fields if " " not in one and one != REASONING)
 
 
-def adapted(known: Ways, lessons: frozenset[str]) -> Ways:
+def adapted(known: ModelTraits, unsupported: frozenset[str]) -> ModelTraits:
     """How the model wants to be asked, by what was learnt."""
-    if _BUDGET in lessons:
+    if _BUDGET in unsupported:
         known = replace(known, thinking="adaptive", efforts=known.efforts or EFFORTS)
-    elif _ADAPTIVE in lessons:
+    elif _ADAPTIVE in unsupported:
         known = replace(known, thinking="budget")
-    if _THINKING in lessons or {_BUDGET, _ADAPTIVE} <= lessons:
+    if _THINKING in unsupported or {_BUDGET, _ADAPTIVE} <= unsupported:
         known = replace(known, thinking="none")
-    if _REST in lessons or _FORCED in lessons:
-        forced = known.thinks_when_forced and _FORCED not in lessons
-        known = replace(known, rests=_REST not in lessons, thinks_when_forced=forced)
-    if _CHOICE in lessons:
+    if _REST in unsupported or _FORCED in unsupported:
+        forced = known.thinks_when_forced and _FORCED not in unsupported
+        known = replace(known, rests=_REST not in unsupported, thinks_when_forced=forced)
+    if _CHOICE in unsupported:
         known = replace(known, forces=False)
-    if _EFFORT in lessons:
+    if _EFFORT in unsupported:
         known = replace(known, efforts=())
-    limits = [int(one.split()[1]) for one in lessons if one.startswith((MOST, ROOM))]
+    limits = [int(one.split()[1]) for one in unsupported if one.startswith((MOST, ROOM))]
     known = replace(known, most_tokens=min(limits, default=None))
-    return replace(known, structured=known.structured and _FORMAT not in lessons)
+    return replace(known, structured=known.structured and _FORMAT not in unsupported)
 
 
-def leave_out(body: dict[str, Any], lessons: frozenset[str]) -> None:
+def leave_out(body: dict[str, Any], unsupported: frozenset[str]) -> None:
     """Take out of a body what is not taken there."""
-    for name in lessons.intersection(_OUTER):
+    for name in unsupported.intersection(_OUTER):
         body.pop(name, None)
-    inner = lessons.intersection(_INNER)
+    inner = unsupported.intersection(_INNER)
     for holder in _holders(body) if inner else ():
         for name in inner:
             holder.pop(name, None)
-    others = [one.removeprefix(FIELD) for one in lessons if one.startswith(FIELD)]
+    others = [one.removeprefix(FIELD) for one in unsupported if one.startswith(FIELD)]
     if others:
         left = without(body, others)
         body.clear()
         body.update(left)
-    if _DISPLAY in lessons and "thinking" in body:
+    if _DISPLAY in unsupported and "thinking" in body:
         body["thinking"].pop("display", None)
     if body.get("tool_choice") == {"type": "auto"}:
         del body["tool_choice"]
@@ -173,7 +173,7 @@ def _holders(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
 _MESSAGES = 3
 
 
-def mark(body: dict[str, Any], options: Options) -> None:
+def mark(body: dict[str, Any], options: AnthropicOptions) -> None:
     """Mark a request's body, as the options ``cache`` and ``cache_ttl`` say."""
     if not options.cache:
         return
@@ -204,19 +204,19 @@ _CALL_ONLY = "Answer with a call of a tool, not with words alone."
 
 
 @dataclass(frozen=True, slots=True)
-class Turn(Asked):
+class MessagesTurn(Asked):
     """A request that may take several answers: a model that pauses is asked to go on."""
 
     said: list[Block] = field(default_factory=list)
     """The blocks of the answers so far, as they came."""
     spent: list[Usage] = field(default_factory=list)
     """What each of them took."""
-    lessons: frozenset[str] = frozenset()
-    """What the server does not take (see `lessons`)."""
+    unsupported: frozenset[str] = frozenset()
+    """What the server does not take (see `unsupported`)."""
 
 
 @dataclass(slots=True)
-class Asking:
+class MessagesRequest:
     """What is sent."""
 
     body: dict[str, Any]
@@ -224,42 +224,44 @@ class Asking:
     """For the header ``anthropic-beta``."""
 
 
-def asking(asked: Asked, options: Options, version: str = VERSION) -> Asking:
+def messages_request(
+    asked: Asked, options: AnthropicOptions, version: str = VERSION
+) -> MessagesRequest:
     """The body of a request; ``version`` is that of the API.
 
     Raises Refused: it cannot be asked of this model.
     """
     request = asked.request
     box = toolbox(asked)
-    lessons = asked.lessons if isinstance(asked, Turn) else frozenset()
-    model_ways = adapted(ways(asked.model, asked.facts, options), lessons)
-    told = conversation(asked, box, thoughts=THOUGHTS not in lessons)
+    unsupported = asked.unsupported if isinstance(asked, MessagesTurn) else frozenset()
+    traits = adapted(traits_of(asked.model, asked.facts, options), unsupported)
+    told = conversation(asked, box, thoughts=REASONING not in unsupported)
     choice = box.choice(request.get("tool_choice"))
-    most = _max_tokens(asked, model_ways)
+    most = _max_tokens(asked, traits)
     body: dict[str, Any] = {"model": asked.model, "max_tokens": most, "stream": True}
-    sent = Asking(body, list(options.betas))
+    sent = MessagesRequest(body, list(options.betas))
     if told.system:
         body["system"] = told.system
     body["messages"] = told.messages
-    _say_tools(body, request, (box, choice, told), model_ways)
-    _say_thinking(sent, asked, (choice, told), (model_ways, options))
-    _say_format(body, request, model_ways)
-    _say_tier(sent, request, model_ways)
+    _say_tools(body, request, (box, choice, told), traits)
+    _say_thinking(sent, asked, (choice, told), (traits, options))
+    _say_format(body, request, traits)
+    _say_tier(sent, request, traits)
     _say_more(body, request)
-    if model_ways.sampling and "thinking" not in body and version <= VERSION:
+    if traits.sampling and "thinking" not in body and version <= VERSION:
         _say_sampling(body, request)
     mark(body, options)
-    leave_out(body, lessons)
-    if isinstance(asked, Turn) and asked.said:
+    leave_out(body, unsupported)
+    if isinstance(asked, MessagesTurn) and asked.said:
         body["messages"].append({"role": "assistant", "content": list(asked.said)})
     return sent
 
 
-def unhurried(asked: Turn, options: Options) -> Turn | None:
+def at_usual_speed(asked: MessagesTurn, options: AnthropicOptions) -> MessagesTurn | None:
     """The same request at the usual speed; None: it was at that already."""
     request = asked.request
     fast = str(request.get("service_tier")) in _FAST_TIERS
-    if not fast or not ways(asked.model, asked.facts, options).fast:
+    if not fast or not traits_of(asked.model, asked.facts, options).fast:
         return None
     return replace(asked, request={**request, "service_tier": "auto"})
 
@@ -269,10 +271,10 @@ def toolbox(asked: Asked) -> Toolbox:
     return Toolbox(asked.request, asked.items)
 
 
-def _max_tokens(asked: Asked, model_ways: Ways) -> int:
+def _max_tokens(asked: Asked, traits: ModelTraits) -> int:
     """Every request says how many tokens its answer may have at most, thoughts among them."""
     facts, wanted = asked.facts, asked.request.get("max_output_tokens")
-    most = facts.max_output_tokens or model_ways.max_tokens
+    most = facts.max_output_tokens or traits.max_tokens
     tokens = facts.ask_output_tokens or most
     if isinstance(wanted, int) and wanted > 0:
         tokens = min(wanted, facts.max_output_tokens or wanted)
@@ -281,14 +283,14 @@ def _max_tokens(asked: Asked, model_ways: Ways) -> int:
         said = [list(asked.items), asked.request.get("instructions"), asked.request.get("tools")]
         room = facts.context_window - characters_in(said) // _CHARS_PER_TOKEN
         tokens = min(tokens, max(room, _LEAST_BUDGET))
-    return min(tokens, model_ways.most_tokens or tokens)
+    return min(tokens, traits.most_tokens or tokens)
 
 
 def _say_tools(
     body: dict[str, Any],
     request: Mapping[str, Any],
-    told: tuple[Toolbox, Choice, Conversation],
-    model_ways: Ways,
+    told: tuple[Toolbox, ToolChoice, MessagesConversation],
+    traits: ModelTraits,
 ) -> None:
     box, choice, talk = told
     tools: list[dict[str, Any]] = []
@@ -296,20 +298,20 @@ def _say_tools(
         tool: dict[str, Any] = {"name": function.name, "input_schema": function.parameters}
         if function.description:
             tool["description"] = function.description
-        if model_ways.eager:
+        if traits.eager:
             # Else a long argument comes in one piece when it is whole: no edit would be live.
             tool["eager_input_streaming"] = True
         tools.append(tool)
     if not tools:
         # Calls in the conversation want their tools, though none may be called.
         tools = [{"name": name, "input_schema": {"type": "object"}} for name in sorted(talk.tools)]
-        choice = Choice("none")
+        choice = ToolChoice("none")
     if not tools:
         return
     body["tools"] = tools
     single = request.get("parallel_tool_calls") is False
     picked: dict[str, Any] = {"type": {"required": "any"}.get(choice.mode, choice.mode)}
-    if choice.mode == "required" and not model_ways.forces:
+    if choice.mode == "required" and not traits.forces:
         picked = {"type": "auto"}
         body["system"] = [*body.get("system", ()), {"type": "text", "text": _CALL_ONLY}]
     elif choice.mode == "required" and len(choice.names) == 1:
@@ -321,70 +323,72 @@ def _say_tools(
 
 
 def _say_thinking(
-    sent: Asking,
+    sent: MessagesRequest,
     asked: Asked,
-    told: tuple[Choice, Conversation],
-    how: tuple[Ways, Options],
+    told: tuple[ToolChoice, MessagesConversation],
+    how: tuple[ModelTraits, AnthropicOptions],
 ) -> None:
     """Effort, or a number of tokens to think in, as the model wants it."""
-    (choice, talk), (model_ways, options) = told, how
+    (choice, talk), (traits, options) = told, how
     reasoning = asked.request.get("reasoning")
-    if not isinstance(reasoning, Mapping) or model_ways.thinking == "none":
+    if not isinstance(reasoning, Mapping) or traits.thinking == "none":
         return
     effort = str(reasoning.get("effort") or "").lower()
-    forced = choice.mode == "required" and model_ways.forces and not model_ways.thinks_when_forced
-    if level := nearest("low" if effort == "none" else effort, model_ways.efforts):
+    forced = choice.mode == "required" and traits.forces and not traits.thinks_when_forced
+    if level := nearest("low" if effort == "none" else effort, traits.efforts):
         sent.body["output_config"] = {"effort": level}
-    if model_ways.thinking == "budget":
+    if traits.thinking == "budget":
         if effort != "none" and not forced and talk.thoughtful:
-            _say_budget(sent, effort or "medium", model_ways, options)
-    elif effort == "none" and model_ways.rests:
+            _say_budget(sent, effort or "medium", traits, options)
+    elif effort == "none" and traits.rests:
         sent.body["thinking"] = {"type": "disabled"}
     elif not forced:
         shown = {"display": options.display} if options.display else {}
         sent.body["thinking"] = {"type": "adaptive", **shown}
 
 
-def _say_budget(sent: Asking, effort: str, model_ways: Ways, options: Options) -> None:
+def _say_budget(
+    sent: MessagesRequest, effort: str, traits: ModelTraits, options: AnthropicOptions
+) -> None:
     """A number of tokens to think in; the API has a least one."""
     budget = _budget(effort, options, sent.body["max_tokens"])
     if budget < _LEAST_BUDGET:
         return
     sent.body["thinking"] = {"type": "enabled", "budget_tokens": budget}
-    if model_ways.interleaves and sent.body.get("tools"):
+    if traits.interleaves and sent.body.get("tools"):
         sent.betas.append(_INTERLEAVED)
 
 
-def _budget(effort: str, options: Options, max_tokens: int) -> int:
+def _budget(effort: str, options: AnthropicOptions, max_tokens: int) -> int:
     """Tokens to think in; there has to be room for the answer behind it."""
     table = {**_BUDGETS, **options.budgets}
     tokens = table.get(effort, table["medium"])
     return min(tokens, max_tokens - min(_LEAST_BUDGET, max_tokens // 4))
 
 
-def _say_format(body: dict[str, Any], request: Mapping[str, Any], model_ways: Ways) -> None:
+def _say_format(body: dict[str, Any], request: Mapping[str, Any], traits: ModelTraits) -> None:
     """A JSON schema for the answer; where there is no such thing, in words."""
     text = request.get("text")
     wanted = text.get("format") if isinstance(text, Mapping) else None
     if not isinstance(wanted, Mapping) or wanted.get("type") not in ("json_schema", "json_object"):
         return
     schema = wanted.get("schema")
-    if isinstance(schema, Mapping) and model_ways.structured:
+    if isinstance(schema, Mapping) and traits.structured:
         config = body.setdefault("output_config", {})
         config["format"] = {"type": "json_schema", "schema": dict(schema)}
         return
     words = _JSON_ONLY
     if isinstance(schema, Mapping):
-        words += f" It has to match this JSON schema:\n{told_as_json(schema)}"
+        words += f" It has to match this JSON schema:\n{as_json(schema)}"
     body["system"] = [*body.get("system", ()), {"type": "text", "text": words}]
 
 
-def _say_tier(sent: Asking, request: Mapping[str, Any], model_ways: Ways) -> None:
+def _say_tier(sent: MessagesRequest, request: Mapping[str, Any], traits: ModelTraits) -> None:
     tier = str(request.get("service_tier"))
-    if tier in _FAST_TIERS and model_ways.fast:
+    if tier in _FAST_TIERS and traits.fast:
         sent.body["speed"] = "fast"
         sent.betas.append(_FAST)
-    elif tier in ("default", "standard") and model_ways.tier:
+    elif tier in ("default", "standard") and traits.tier:
         sent.body["service_tier"] = "standard_only"
 
 

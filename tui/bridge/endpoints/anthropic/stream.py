@@ -11,12 +11,12 @@ from urllib.parse import urlsplit
 import msgspec
 
 from tui.bridge.endpoints.anthropic.conversation import KIND, Block
-from tui.bridge.endpoints.anthropic.request import Turn
+from tui.bridge.endpoints.anthropic.request import MessagesTurn
 from tui.bridge.endpoints.base import Asked, Broken, Refused, Target
 from tui.bridge.endpoints.encrypted_content import seal
 from tui.bridge.endpoints.response_writer import ResponseWriter
-from tui.bridge.endpoints.tools import Call, Toolbox
-from tui.bridge.upstream.error_bodies import complaint_in, excerpt
+from tui.bridge.endpoints.tools import Toolbox, ToolCall
+from tui.bridge.upstream.error_bodies import error_in, excerpt
 from tui.bridge.upstream.sse import Message, said_by
 from tui.core.wire.address import secrets_in
 from tui.core.wire.events import Usage
@@ -28,7 +28,7 @@ _TIERS = {"standard": "default"}
 """Tiers that our protocol names otherwise."""
 
 
-class Counting:
+class UsageCounter:
     """The usage of one message. What is told later is a sum over all of it, no addition."""
 
     def __init__(self, writer: ResponseWriter, spent: Sequence[Usage] = ()) -> None:
@@ -128,7 +128,7 @@ _NO_MODEL = re.compile(
 )
 
 
-class Complaint(NamedTuple):
+class ProviderError(NamedTuple):
     """One error."""
 
     status: int
@@ -136,9 +136,11 @@ class Complaint(NamedTuple):
     message: str
 
 
-def complaint(said: Mapping[str, Any], status: int | None = None, host: str = "") -> Complaint:
+def provider_error(
+    said: Mapping[str, Any], status: int | None = None, host: str = ""
+) -> ProviderError:
     """The error of an ``error`` event or of a body; ``status`` is that of HTTP, if it said one."""
-    found, kind = complaint_in(said), _kind(said)
+    found, kind = error_in(said), _kind(said)
     status = status or found.status or _STATUSES.get(kind, 429 if "quota" in kind else 500)
     message = found.message or _unspoken(status, host)
     code = _CODES.get(kind, kind) or _code_of(status)
@@ -153,16 +155,18 @@ def complaint(said: Mapping[str, Any], status: int | None = None, host: str = ""
         status == 400 and _NO_MODEL.search(found.message)
     ):
         code = "model_not_found"
-    return Complaint(status, code, message)
+    return ProviderError(status, code, message)
 
 
-def refusal(status: int, said: Mapping[str, Any] | None, body: bytes, host: str) -> Complaint:
+def refused_with_status(
+    status: int, said: Mapping[str, Any] | None, body: bytes, host: str
+) -> ProviderError:
     """The error of an HTTP status of no success; ``said``: its body, if it is JSON."""
     if said:
-        return complaint(said, status, host)
+        return provider_error(said, status, host)
     words = "" if status in (401, 403) else excerpt(body)  # who refuses a key may repeat it
     message = f"{host} answered with HTTP status {status}: {words}" if words else ""
-    return Complaint(status, _code_of(status), message or _unspoken(status, host))
+    return ProviderError(status, _code_of(status), message or _unspoken(status, host))
 
 
 def _kind(said: Mapping[str, Any]) -> str:
@@ -209,14 +213,14 @@ _DECLINED = "The provider's safety filter stopped the answer."
 
 
 @dataclass(slots=True)
-class _Opened:
+class _OpenBlock:
     """One block that has begun."""
 
     block: Block
     """As it began; what came since is in the pieces."""
     index: int | None = None
     """Of the item that tells of it; None: nothing was told."""
-    call: Call | None = None
+    call: ToolCall | None = None
     text: TextBuilder = field(default_factory=TextBuilder)
     signature: list[str] = field(default_factory=list)
 
@@ -230,7 +234,7 @@ class _Opened:
         return {**self.block, "input": _object(_of_text(text)) or {}} if text else self.block
 
 
-class Reading:
+class MessagesReader:
     """One answer. See `endpoints.http_endpoint.Reader`."""
 
     mends = False
@@ -241,13 +245,13 @@ class Reading:
         self._box = box
         self._host = urlsplit(target.address.url).hostname or "the endpoint"
         self._mask = Mask(secrets_in(target.address))
-        self._open: dict[int, _Opened] = {}
-        self._said: list[_Opened] = []
+        self._open: dict[int, _OpenBlock] = {}
+        self._said: list[_OpenBlock] = []
         """The blocks that are whole."""
         self._torn = ""
         """The tool that was called with arguments that are no JSON."""
-        spent = asked.spent if isinstance(asked, Turn) else []
-        self._counting = Counting(writer, spent)
+        spent = asked.spent if isinstance(asked, MessagesTurn) else []
+        self._usage_counter = UsageCounter(writer, spent)
         self._reason: str | None = None
         self._details: Mapping[str, Any] = {}
         self._foreign = False
@@ -289,7 +293,7 @@ class Reading:
             self._error(event)
         elif message.event != "ping" and event.get("type") != "ping":
             self._foreign = True
-            self._complaint = complaint_in(event).message or self._complaint
+            self._complaint = error_in(event).message or self._complaint
 
     def hear_whole(self, message: Message) -> None:
         """Take a message that came as one JSON object."""
@@ -300,7 +304,7 @@ class Reading:
         if whole.get("error"):
             self._error(whole)
         if not isinstance(content, list):
-            self._complaint = complaint_in(whole).message
+            self._complaint = error_in(whole).message
             raise self._not_messages(self._host)
         self._start({"message": whole})
         for at, block in enumerate(content):
@@ -311,7 +315,7 @@ class Reading:
 
     def refuse(self, status: int, body: bytes, headers: dict[str, str], host: str) -> None:
         """See `Reader`. Raises Refused."""
-        told = refusal(status, _object(Message("", body)), body, host)
+        told = refused_with_status(status, _object(Message("", body)), body, host)
         self._writer.refuse(told.status, told.code, told.message, None, headers)
 
     def cut(self, host: str, *, marked: bool) -> None:
@@ -342,7 +346,7 @@ class Reading:
         model = message.get("model")
         if isinstance(model, str) and model:
             self._writer.served = model
-        self._counting.begin(message.get("usage"))
+        self._usage_counter.begin(message.get("usage"))
 
     def _block_start(self, event: Mapping[str, Any]) -> None:
         block, at = event.get("content_block"), _index(event)
@@ -350,7 +354,7 @@ class Reading:
             return
         kind = str(block.get("type"))
         self._block_stop({"index": at})  # some leave that out, and count no blocks
-        opened = self._open[at] = _Opened({**block, "type": kind})
+        opened = self._open[at] = _OpenBlock({**block, "type": kind})
         if kind in _STARTED:
             text, signature = block.get(_STARTED[kind]), block.get("signature")
             self._more(opened, text if isinstance(text, str) else "")
@@ -374,13 +378,13 @@ class Reading:
         if opened is None:
             if kind not in _IMPLIED:
                 return
-            opened = self._open[at] = _Opened({"type": _IMPLIED[kind]})
+            opened = self._open[at] = _OpenBlock({"type": _IMPLIED[kind]})
         if kind == "signature_delta":
             opened.signature.append(text)
         else:
             self._more(opened, text)
 
-    def _more(self, opened: _Opened, text: str) -> None:
+    def _more(self, opened: _OpenBlock, text: str) -> None:
         """More of a block's text, or of a call's arguments."""
         if not text:
             return
@@ -417,7 +421,7 @@ class Reading:
             content = seal(KIND, self._asked.model, {"blocks": [block]})
             writer.item_done(opened.index, {"encrypted_content": content} if content else None)
 
-    def _end_call(self, opened: _Opened, call: Call) -> None:
+    def _end_call(self, opened: _OpenBlock, call: ToolCall) -> None:
         given = opened.block.get("input")
         if not opened.text and isinstance(given, dict | str) and given:
             # it came whole, with the block's beginning
@@ -437,7 +441,7 @@ class Reading:
             reason, details = delta.get("stop_reason"), delta.get("stop_details")
             self._reason = reason if isinstance(reason, str) else self._reason
             self._details = details if isinstance(details, dict) else self._details
-        self._counting.more(event.get("usage"), whole=self._reason is not None)
+        self._usage_counter.more(event.get("usage"), whole=self._reason is not None)
 
     def _stop(self, _event: Mapping[str, Any]) -> None:
         """The message is whole: end the response as it ended."""
@@ -447,9 +451,9 @@ class Reading:
         writer, reason = self._writer, self._reason
         for at in sorted(self._open):
             self._block_stop({"index": at})
-        if reason == "pause_turn" and isinstance(self._asked, Turn):
+        if reason == "pause_turn" and isinstance(self._asked, MessagesTurn):
             self._asked.said.extend(opened.whole() for opened in self._said)
-            self._asked.spent.append(self._counting.usage)
+            self._asked.spent.append(self._usage_counter.usage)
         elif reason == "refusal":
             self._decline()
         elif reason in _CUT:
@@ -474,7 +478,7 @@ class Reading:
 
     def _error(self, event: Mapping[str, Any]) -> None:
         """The provider gave up, in a stream that had begun well. Raises Refused."""
-        told = complaint(event, host=self._host)
+        told = provider_error(event, host=self._host)
         writer = self._writer
         self._over = True
         if not writer.began:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tui.bridge.endpoints.base import Asked, Refused
 from tui.bridge.endpoints.encrypted_content import COMPACTED, is_compacted, unseal
-from tui.bridge.endpoints.openai_chat.dialect import FIELDS, KIND, Dialect
+from tui.bridge.endpoints.openai_chat.dialect import FIELDS, KIND, ChatOptions
 from tui.bridge.endpoints.tools import Toolbox
 from tui.core.wire import json_writing
 from tui.core.wire.events import OUTPUTS
@@ -18,12 +18,12 @@ _TEXTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal"
 _DETAILS = ("auto", "low", "high")
 
 
-class Parts:
+class ContentParts:
     """The contents of one conversation."""
 
-    def __init__(self, asked: Asked, dialect: Dialect) -> None:
+    def __init__(self, asked: Asked, chat_options: ChatOptions) -> None:
         self._asked = asked
-        self._files = dialect.files
+        self._files = chat_options.files
 
     def assistant(self, content: object) -> str:
         """What an assistant's message says, its refusal among it."""
@@ -95,11 +95,11 @@ def content_of(content: Sequence[Part]) -> str | list[Part]:
     return joined(content) if plain else list(content)
 
 
-class Thoughts:
+class MessageReasoning:
     """The thoughts of the message that is being built."""
 
     def __init__(self, kind: str, model: str, field: str) -> None:
-        """``field``: see `Dialect.reasoning_back`."""
+        """``field``: see `ChatOptions.reasoning_back`."""
         self._kind = kind
         self._model = model
         self._field = field
@@ -177,10 +177,10 @@ _NOTED = "Noted."
 
 
 def messages(
-    asked: Asked, dialect: Dialect, toolbox: Toolbox, instructions: Sequence[str]
+    asked: Asked, chat_options: ChatOptions, toolbox: Toolbox, instructions: Sequence[str]
 ) -> list[Message]:
     """The whole conversation. Raises Refused: something in it cannot be said to this model."""
-    builder = _Builder(asked, dialect, toolbox)
+    builder = _MessagesBuilder(asked, chat_options, toolbox)
     for text in instructions:
         builder.system([{"type": "text", "text": text}])
     for item in asked.items:
@@ -188,13 +188,13 @@ def messages(
     return builder.end()
 
 
-class _Builder:
-    def __init__(self, asked: Asked, dialect: Dialect, toolbox: Toolbox) -> None:
-        self._dialect = dialect
-        self._silence = None if dialect.null_content else ""
+class _MessagesBuilder:
+    def __init__(self, asked: Asked, chat_options: ChatOptions, toolbox: Toolbox) -> None:
+        self._dialect = chat_options
+        self._silence = None if chat_options.null_content else ""
         self._toolbox = toolbox
-        self._parts = Parts(asked, dialect)
-        self._thoughts = Thoughts(KIND, asked.model, dialect.reasoning_back)
+        self._parts = ContentParts(asked, chat_options)
+        self._thoughts = MessageReasoning(KIND, asked.model, chat_options.reasoning_back)
         self._outputs = _outputs(asked.items, toolbox)
         self._said: list[Message] = []
         self._texts: list[str] = []
@@ -231,9 +231,9 @@ class _Builder:
 
     def system(self, content: list[dict[str, Any]]) -> None:
         """Instructions; those at the beginning are one message."""
-        dialect = self._dialect
-        leading = all(one["role"] == dialect.system_role for one in self._said)
-        role = dialect.system_role if leading else dialect.late_system
+        chat_options = self._dialect
+        leading = all(one["role"] == chat_options.system_role for one in self._said)
+        role = chat_options.system_role if leading else chat_options.late_system
         if leading and self._said:
             self._said[-1]["content"] += "\n\n" + joined(content)
         elif role == "user":

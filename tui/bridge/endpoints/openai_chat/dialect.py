@@ -25,7 +25,7 @@ _EFFORTS = {"minimal": "low", "xhigh": "high", "max": "high"}
 _TIERS = {"fast": "priority", "auto": "", "default": ""}
 
 
-class Dialect(msgspec.Struct, frozen=True):
+class ChatOptions(msgspec.Struct, frozen=True):
     """One provider's habits; other options (of discovery, of routes) are others' business."""
 
     system_role: Literal["system", "developer"] = "system"
@@ -95,10 +95,10 @@ class Dialect(msgspec.Struct, frozen=True):
     """Behind the base URL."""
 
 
-def dialect(options: Mapping[str, Any]) -> Dialect:
+def chat_options(options: Mapping[str, Any]) -> ChatOptions:
     """The habits that options tell. Raises Refused: an option is not understood."""
     try:
-        return msgspec.convert(dict(options), Dialect)
+        return msgspec.convert(dict(options), ChatOptions)
     except msgspec.ValidationError as error:
         words = f"An option of this endpoint is not understood: {error}."
         raise Refused(400, "invalid_endpoint", words) from error
@@ -122,7 +122,7 @@ _QUOTED = re.compile(r"""["'`](\$?\w{2,40})["'`]""")
 
 
 @dataclass(slots=True)
-class Sent:
+class SentRequest:
     """What one answer was asked for with."""
 
     toolbox: Toolbox | None = None
@@ -130,13 +130,13 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn(Asked):
+class ChatTurn(Asked):
     """A request that remembers how it was sent, also where more is known of it by then."""
 
-    sent: Sent = field(default_factory=Sent)
+    sent: SentRequest = field(default_factory=SentRequest)
 
 
-def adapted(habits: Dialect, asked: Sent, error: Refused) -> Dialect | None:
+def adapted(habits: ChatOptions, asked: SentRequest, error: Refused) -> ChatOptions | None:
     """The dialect without what a server complains of; None: it complains of something else."""
     words, sent = f"{error.param} {error}", asked.body
     changed = msgspec.structs.replace
@@ -165,7 +165,7 @@ def adapted(habits: Dialect, asked: Sent, error: Refused) -> Dialect | None:
     return changed(habits, omit=(*habits.omit, *refused)) if refused else None
 
 
-def _unknown_keywords(words: str, asked: Sent) -> set[str]:
+def _unknown_keywords(words: str, asked: SentRequest) -> set[str]:
     """The keywords of schemas of tools that a complaint about schemas names between quotes."""
     if asked.toolbox is None or "tools" not in asked.body:
         return set()

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from tui.bridge.endpoints.base import Asked, Refused, Target, options_over
 from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader
-from tui.bridge.endpoints.openai_chat.dialect import Dialect, Turn, adapted, dialect
+from tui.bridge.endpoints.openai_chat.dialect import ChatOptions, ChatTurn, adapted, chat_options
 from tui.bridge.endpoints.openai_chat.request import body, toolbox
 from tui.bridge.endpoints.openai_chat.stream import ChatReader
 from tui.bridge.endpoints.response_writer import ResponseWriter
@@ -29,9 +29,9 @@ class ChatLanguage:
     """See `endpoints.http_endpoint.Language`."""
 
     def __init__(self, options: dict[str, Any]) -> None:
-        """``options``: see `Dialect`; those of a model are over them."""
+        """``options``: see `ChatOptions`; those of a model are over them."""
         self._options = options
-        self._learnt: dict[str, Dialect] = {}
+        self._learnt: dict[str, ChatOptions] = {}
         """What single models do not know."""
 
     def request(self, asked: Asked, target: Target) -> tuple[Address, bytes]:
@@ -39,7 +39,7 @@ class ChatLanguage:
         habits = self.dialect(asked)
         box = toolbox(asked, habits)
         told = body(asked, habits, box)
-        if isinstance(asked, Turn):
+        if isinstance(asked, ChatTurn):
             asked.sent.toolbox, asked.sent.body = box, told
         address = chat_address(target.address, habits.path)
         key = asked.request.get("prompt_cache_key")
@@ -51,7 +51,7 @@ class ChatLanguage:
     def reader(self, asked: Asked, target: Target, writer: ResponseWriter) -> Reader:
         """See `Language`."""
         habits = self.dialect(asked)
-        sent = asked.sent.toolbox if isinstance(asked, Turn) else None
+        sent = asked.sent.toolbox if isinstance(asked, ChatTurn) else None
         box = sent or toolbox(asked, habits)
         if asked.model in self._learnt:
             writer.left_out(habits.omit)
@@ -59,12 +59,12 @@ class ChatLanguage:
             writer.note(duetto_tools_left_out=", ".join(box.left_out)[:200])
         return ChatReader(writer, asked.model, box, habits, Mask(secrets_in(target.address)))
 
-    def dialect(self, asked: Asked) -> Dialect:
+    def dialect(self, asked: Asked) -> ChatOptions:
         """How this model is asked. Raises Refused: an option is not understood."""
         learnt = self._learnt.get(asked.model)
-        return learnt or dialect(options_over(asked.facts.options, self._options))
+        return learnt or chat_options(options_over(asked.facts.options, self._options))
 
-    def learn(self, turn: Turn, error: Refused) -> bool:
+    def learn(self, turn: ChatTurn, error: Refused) -> bool:
         """Whether a refusal is about a field that the same request can do without.
 
         It is left out from now on.
@@ -102,7 +102,7 @@ class ChatEndpoint(HttpEndpoint):
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """See `Endpoint`."""
         for tries_left in reversed(range(MOST_TRIES)):
-            turn = Turn(**{one.name: getattr(asked, one.name) for one in fields(asked)})
+            turn = ChatTurn(**{one.name: getattr(asked, one.name) for one in fields(asked)})
             try:
                 await super().answer(turn, writer)
             except Refused as error:

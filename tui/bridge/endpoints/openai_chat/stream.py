@@ -8,11 +8,11 @@ from typing import Any
 
 from tui.bridge.endpoints.base import Broken, Unusable
 from tui.bridge.endpoints.encrypted_content import seal
-from tui.bridge.endpoints.openai_chat.dialect import KIND, Dialect
-from tui.bridge.endpoints.openai_chat.tool_calls import CallBook
+from tui.bridge.endpoints.openai_chat.dialect import KIND, ChatOptions
+from tui.bridge.endpoints.openai_chat.tool_calls import ToolCallBook
 from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.endpoints.tools import Toolbox
-from tui.bridge.upstream.error_bodies import complaint_in, excerpt
+from tui.bridge.upstream.error_bodies import error_in, excerpt
 from tui.bridge.upstream.sse import Message, said_by
 from tui.core.wire.events import Usage
 from tui.core.wire.json_writing import STEP_CHARS
@@ -26,21 +26,21 @@ _JOINED = ("text", "summary", "data")
 """What of a block of reasoning streams in pieces."""
 
 
-class Items:
+class OutputItems:
     """The items of one answer. Every method may raise Steered."""
 
     def __init__(
-        self, writer: ResponseWriter, model: str, toolbox: Toolbox, dialect: Dialect
+        self, writer: ResponseWriter, model: str, toolbox: Toolbox, chat_options: ChatOptions
     ) -> None:
         self._writer = writer
         self._model = model
-        self._back = dialect.reasoning_back
-        self.calls = CallBook(writer, toolbox, self._call_begins)
+        self._back = chat_options.reasoning_back
+        self.calls = ToolCallBook(writer, toolbox, self._call_begins)
         self._message: int | None = None
         self._thought: int | None = None
         self._came = ""
         """The field in which the thoughts come; empty: in the text, between tags."""
-        self._details = Details()
+        self._details = ReasoningDetails()
         self._empty = ""
         """The same before any thoughts."""
         self._blank = ""
@@ -115,14 +115,14 @@ class Items:
         came = self._came if self._back == "auto" else self._back
         payload: dict[str, Any] = {"back": came} if came else {}
         if self._details:
-            payload["details"], self._details = self._details.whole(), Details()
+            payload["details"], self._details = self._details.whole(), ReasoningDetails()
         self._carry(index, seal(KIND, self._model, payload) if payload else "")
 
     def _carry(self, index: int, sealed: str) -> None:
         self._writer.item_done(index, {"encrypted_content": sealed} if sealed else None)
 
 
-class Details:
+class ReasoningDetails:
     """OpenRouter's blocks of thoughts, put together from their pieces."""
 
     def __init__(self) -> None:
@@ -169,7 +169,7 @@ _LONGEST = max(map(len, _CLOSINGS))
 """White space; a model that says more of it says nothing else: the client should see it."""
 
 
-class ThinkTags:
+class ThinkTagParser:
     """The text of one answer."""
 
     def __init__(self, *, begun: bool = False) -> None:
@@ -352,16 +352,21 @@ class ChatReader:
     mends = True
 
     def __init__(
-        self, writer: ResponseWriter, model: str, toolbox: Toolbox, dialect: Dialect, mask: Mask
+        self,
+        writer: ResponseWriter,
+        model: str,
+        toolbox: Toolbox,
+        chat_options: ChatOptions,
+        mask: Mask,
     ) -> None:
         """``mask`` knows what no word of the provider may repeat."""
         self._writer = writer
         self._mask = mask
         self._model = model
-        self._items = Items(writer, model, toolbox, dialect)
-        self._tags: ThinkTags | None = None
-        if dialect.think_tags or dialect.think_begun:
-            self._tags = ThinkTags(begun=dialect.think_begun)
+        self._items = OutputItems(writer, model, toolbox, chat_options)
+        self._tags: ThinkTagParser | None = None
+        if chat_options.think_tags or chat_options.think_begun:
+            self._tags = ThinkTagParser(begun=chat_options.think_begun)
         self._finish = ""
         """The finish reason, as soon as it came."""
         self._told: dict[str, Any] = {}
@@ -422,7 +427,7 @@ class ChatReader:
     def refuse(self, status: int, body: bytes, headers: dict[str, str], host: str) -> None:
         """See `Reader`."""
         answer = said_by(Message("", body), mend=True)
-        said = complaint_in(_object(answer))
+        said = error_in(_object(answer))
         message = said.message
         if not message and status in (401, 403):
             message = f"{host} refused the key (HTTP status {status})."
@@ -447,7 +452,7 @@ class ChatReader:
             listed = []
             if "usage" not in chunk:
                 self._foreign = True
-                self._complaint = chunk if complaint_in(chunk).message else self._complaint
+                self._complaint = chunk if error_in(chunk).message else self._complaint
         self._look(chunk)
         for choice in listed:
             if isinstance(choice, dict) and not choice.get("index"):
@@ -574,7 +579,7 @@ class ChatReader:
     def _telling_nothing(self, host: str) -> None:
         """It broke off, or was never an answer. Raises Refused, Broken."""
         where = host or "The provider"
-        said = complaint_in(self._complaint)
+        said = error_in(self._complaint)
         if said.status is not None:
             self._failed(self._complaint)
             return
@@ -589,7 +594,7 @@ class ChatReader:
 
     def _failed(self, told: Mapping[str, Any]) -> None:
         """An error in place of a chunk, or as a finish reason."""
-        said = complaint_in(told)
+        said = error_in(told)
         message = said.message or "The provider broke off the answer without a reason."
         code = said.code or (f"http_{said.status}" if said.status else "server_error")
         code, message = self._mask.text(code), self._mask.text(message)

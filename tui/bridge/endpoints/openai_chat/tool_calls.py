@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from tui.bridge.endpoints.response_writer import ResponseWriter
-from tui.bridge.endpoints.tools import Call, Toolbox
+from tui.bridge.endpoints.tools import Toolbox, ToolCall
 
 _MOST_NAME_CHARS = 1024
 _MOST_SUMMED_CHARS = 2**16
@@ -24,11 +24,11 @@ MOST_CALLS = 256
 
 
 @dataclass(slots=True, eq=False)
-class _Entry:
+class _CallEntry:
     index: int | None
     id: str
     name: str = ""
-    call: Call | None = None
+    call: ToolCall | None = None
     """None: it has not begun for the client, its name may be incomplete."""
     at: int = 0
     """Its output index."""
@@ -68,7 +68,7 @@ class _Entry:
         return bool(call_id) and call_id == self.id and _begins(arguments) and self.whole
 
 
-class CallBook:
+class ToolCallBook:
     """The calls of one answer."""
 
     def __init__(
@@ -81,7 +81,7 @@ class CallBook:
         self._writer = writer
         self._toolbox = toolbox
         self._begin = begin
-        self._entries: list[_Entry] = []
+        self._entries: list[_CallEntry] = []
 
     def __bool__(self) -> bool:
         return bool(self._entries)
@@ -102,11 +102,11 @@ class CallBook:
         if name or index is None or last is None or not (_begins(arguments) and last.whole):
             entry = self._meant(index, call_id, name, arguments)
         else:  # a new call, whose name comes later
-            entry = self._numbered(index, call_id) or self._begun(_Entry(index, call_id))
+            entry = self._numbered(index, call_id) or self._begun(_CallEntry(index, call_id))
         if entry.repeats(call_id, arguments):
             if _summed(arguments) == entry.said or not name:
                 return
-            entry = self._begun(_Entry(index, call_id, name))
+            entry = self._begun(_CallEntry(index, call_id, name))
         extra = told.get("extra_content")
         if isinstance(extra, dict) and entry.call is None:
             entry.extra = {"extra_content": extra}
@@ -141,36 +141,36 @@ class CallBook:
                 entry.over = True
                 self._writer.item_done(entry.at)
 
-    def _meant(self, index: int | None, call_id: str, name: str, arguments: str) -> _Entry:
+    def _meant(self, index: int | None, call_id: str, name: str, arguments: str) -> _CallEntry:
         """Which call a delta is about; a new one if it is about none that we know."""
         last = self._entries[-1] if self._entries else None
         known = self._numbered(index, call_id)
         if known is None and (not name or (index is None and not call_id and not _is_begun(last))):
             known = last
         if name and known is not None and known.twins(index, call_id, arguments):
-            return self._begun(_Entry(index, call_id, name, twin=True))
+            return self._begun(_CallEntry(index, call_id, name, twin=True))
         if known is None or _is_another(known, call_id, name):
-            return self._begun(_Entry(index, call_id, name))
+            return self._begun(_CallEntry(index, call_id, name))
         long = len(known.name) >= _MOST_NAME_CHARS
         if name and known.call is None and name != known.name and not long:
             known.name += name
         known.id = known.id or call_id
         return known
 
-    def _numbered(self, index: int | None, call_id: str) -> _Entry | None:
+    def _numbered(self, index: int | None, call_id: str) -> _CallEntry | None:
         """The newest call of this id, and of this number if there are several; else of it alone."""
         newest = self._entries[::-1]
         named = [e for e in newest if call_id and e.id == call_id]
         numbered = (e for e in named or newest if index is not None and e.index == index)
         return next(numbered, named[0] if named else None)
 
-    def _begun(self, entry: _Entry) -> _Entry:
+    def _begun(self, entry: _CallEntry) -> _CallEntry:
         if len(self._entries) >= MOST_CALLS:
             self._writer.fail("server_error", f"The model made more than {MOST_CALLS} calls.")
         self._entries.append(entry)
         return entry
 
-    def _say(self, entry: _Entry, arguments: str) -> None:
+    def _say(self, entry: _CallEntry, arguments: str) -> None:
         entry.keep(arguments)
         if not entry.name.strip():
             entry.early.append(arguments)
@@ -180,7 +180,7 @@ class CallBook:
         if text := self._opened(entry).feed(arguments):
             self._writer.delta(entry.at, text)
 
-    def _opened(self, entry: _Entry) -> Call:
+    def _opened(self, entry: _CallEntry) -> ToolCall:
         if entry.call is not None:
             return entry.call
         self.settle()
@@ -191,14 +191,14 @@ class CallBook:
         entry.at = self._writer.item_added(entry.call.item)
         return entry.call
 
-    def _end(self, entry: _Entry) -> None:
+    def _end(self, entry: _CallEntry) -> None:
         entry.over = True
         if entry.call is not None and (rest := entry.call.end()):
             self._writer.delta(entry.at, rest)
         self._writer.item_done(entry.at)
 
 
-def _is_another(entry: _Entry, call_id: str, name: str) -> bool:
+def _is_another(entry: _CallEntry, call_id: str, name: str) -> bool:
     """Whether a delta with this id and name begins another call under the same number."""
     if not name:
         return False
@@ -207,7 +207,7 @@ def _is_another(entry: _Entry, call_id: str, name: str) -> bool:
     return entry.whole and (not call_id or call_id != entry.id)
 
 
-def _is_begun(entry: _Entry | None) -> bool:
+def _is_begun(entry: _CallEntry | None) -> bool:
     return entry is not None and entry.call is not None
 
 

@@ -64,7 +64,7 @@ _SEALERS: WeakKeyDictionary[Upstream, _Sealers] = WeakKeyDictionary()
 """Of each bridge: what all its endpoints share is its client."""
 
 
-class Thoughts:
+class EncryptedReasoning:
     """Those of one endpoint."""
 
     def __init__(self, target: Target, upstream: Upstream) -> None:

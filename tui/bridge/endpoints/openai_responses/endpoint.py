@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from tui.bridge.endpoints.base import Asked, Target
 from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader
-from tui.bridge.endpoints.openai_responses.encrypted_reasoning import Thoughts
-from tui.bridge.endpoints.openai_responses.request import EndpointRequests
-from tui.bridge.endpoints.openai_responses.stream import Retelling
+from tui.bridge.endpoints.openai_responses.encrypted_reasoning import EncryptedReasoning
+from tui.bridge.endpoints.openai_responses.request import ResponsesRequests
+from tui.bridge.endpoints.openai_responses.stream import ResponsesReader
 from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.core.wire.address import Address, checked
 from tui.core.wire.json_writing import request_body
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class ResponsesLanguage:
     """See `endpoints.http_endpoint.Language`."""
 
-    def __init__(self, requests: EndpointRequests) -> None:
+    def __init__(self, requests: ResponsesRequests) -> None:
         self._requests = requests
 
     def request(self, asked: Asked, target: Target) -> tuple[Address, bytes]:
@@ -31,7 +31,7 @@ class ResponsesLanguage:
 
     def reader(self, asked: Asked, target: Target, writer: ResponseWriter) -> Reader:
         """See `Language`."""
-        return Retelling(writer, target.address)
+        return ResponsesReader(writer, target.address)
 
 
 def http_address(address: Address) -> Address:
@@ -44,13 +44,13 @@ class ResponsesEndpoint(HttpEndpoint):
     """See `endpoints.kinds.Endpoint`."""
 
     def __init__(self, target: Target, upstream: Upstream) -> None:
-        self._requests = EndpointRequests(target.spec.options)
+        self._requests = ResponsesRequests(target.spec.options)
         super().__init__(target, ResponsesLanguage(self._requests), upstream)
-        self._thoughts = Thoughts(target, upstream)
+        self._reasoning = EncryptedReasoning(target, upstream)
 
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """See `Endpoint`."""
-        await self._thoughts.answered(asked, writer, self._answered)
+        await self._reasoning.answered(asked, writer, self._answered)
 
     async def _answered(self, asked: Asked, writer: ResponseWriter) -> None:
         await self._requests.answered(asked, writer, super().answer)

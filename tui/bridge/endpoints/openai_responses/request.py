@@ -128,7 +128,7 @@ class ResponsesOptions(msgspec.Struct, frozen=True):
     """The service's limit of a WebSocket's age."""
 
 
-class EndpointRequests:
+class ResponsesRequests:
     """Those of one endpoint, by HTTP and by WebSocket alike."""
 
     def __init__(self, options: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from tui.bridge.endpoints.base import MOST_READ_CHARS, Unusable, status_of
 from tui.bridge.endpoints.response_writer import ResponseWriter
-from tui.bridge.upstream.error_bodies import complaint_in, excerpt
+from tui.bridge.upstream.error_bodies import error_in, excerpt
 from tui.bridge.upstream.sse import Message, said_by
 from tui.core.wire.address import Address, secrets_in
 from tui.core.wire.events import CALL_OUTPUTS, MOST_ERROR_CHARS
@@ -38,7 +38,7 @@ _FAMILIES = (
 
 
 @dataclass(slots=True, eq=False)
-class _Entry:
+class _ItemEntry:
     """An item that something was said of."""
 
     kind: str
@@ -53,13 +53,13 @@ MOST_OPEN = 256
 """Items that have begun and not ended; each is looked at when one more begins."""
 
 
-class ItemBook:
+class ItemIndex:
     """The items of one response."""
 
     def __init__(self) -> None:
-        self._entries: list[_Entry] = []
+        self._entries: list[_ItemEntry] = []
         self._next = 0
-        self._last: tuple[tuple[object, object, object], _Entry] | None = None
+        self._last: tuple[tuple[object, object, object], _ItemEntry] | None = None
         """The newest event of an item's text, and the item: most are about the same one."""
 
     @property
@@ -91,7 +91,7 @@ class ItemBook:
         upstreams give other ids at the end.
         """
         pool = sorted(self._entries, key=lambda entry: entry.item is None)
-        twins: dict[int, _Entry] = {}
+        twins: dict[int, _ItemEntry] = {}
         for same in (_is_named, _says_the_same, _is_of_kind):
             for at, item in enumerate(listed):
                 twin = _first(pool, item, same) if at not in twins else None
@@ -106,20 +106,20 @@ class ItemBook:
                 entry.item = item
                 yield entry.index, item
 
-    def _begin(self, kind: str, names: dict[str, str], index: int | None) -> _Entry:
-        entry = _Entry(kind, names, self._next if index is None else index)
+    def _begin(self, kind: str, names: dict[str, str], index: int | None) -> _ItemEntry:
+        entry = _ItemEntry(kind, names, self._next if index is None else index)
         self._entries.append(entry)
         self._next = max(self._next, entry.index + 1)
         return entry
 
-    def _added(self, item: Item, index: int | None) -> _Entry:
+    def _added(self, item: Item, index: int | None) -> _ItemEntry:
         still_open = self._open()
         if len(still_open) >= MOST_OPEN:
             raise Unusable(f"The endpoint has {MOST_OPEN} items open at once: it was stopped.")
         found = _first(still_open, item, _is_named)
         return found or self._begin(str(item.get("type")), _names(item), index)
 
-    def _done(self, item: Item, index: int | None) -> _Entry | None:
+    def _done(self, item: Item, index: int | None) -> _ItemEntry | None:
         kind = str(item.get("type"))
         entry = _first(self._open(), item, _is_named)
         if entry is None and self._is_over(item, index):
@@ -139,7 +139,7 @@ class ItemBook:
                 return True
         return False
 
-    def _meant(self, kind: str, event: dict[str, Any], index: int | None) -> _Entry | None:
+    def _meant(self, kind: str, event: dict[str, Any], index: int | None) -> _ItemEntry | None:
         """The item of a delta and the like; None: it is about none, or about one unheard of."""
         asked = kind, event.get("item_id"), index
         if self._last is not None and self._last[0] == asked:
@@ -154,7 +154,7 @@ class ItemBook:
             self._last = asked, entry
         return entry
 
-    def _of_text(self, family: str, names: dict[str, str], index: int | None) -> _Entry | None:
+    def _of_text(self, family: str, names: dict[str, str], index: int | None) -> _ItemEntry | None:
         newest = [e for e in reversed(self._entries) if not family or e.kind == family]
         if names:
             return next((e for e in newest if names["id"] in e.names.values()), None)
@@ -162,7 +162,7 @@ class ItemBook:
             return next((e for e in newest if e.index == index), None)
         return next((e for e in newest if e.item is None), None) if family else None
 
-    def _open(self) -> list[_Entry]:
+    def _open(self) -> list[_ItemEntry]:
         return [entry for entry in self._entries if entry.item is None]
 
 
@@ -184,30 +184,30 @@ def begun(item: Item) -> Item:
 
 
 def _first(
-    entries: list[_Entry], item: Item, same: Callable[[_Entry, Item], bool]
-) -> _Entry | None:
+    entries: list[_ItemEntry], item: Item, same: Callable[[_ItemEntry, Item], bool]
+) -> _ItemEntry | None:
     kind = str(item.get("type"))
     return next((e for e in entries if e.kind == kind and same(e, item)), None)
 
 
-def _is_named(entry: _Entry, item: Item) -> bool:
+def _is_named(entry: _ItemEntry, item: Item) -> bool:
     return any(name in entry.names.values() for name in _names(item).values())
 
 
-def _is_another(entry: _Entry, item: Item) -> bool:
+def _is_another(entry: _ItemEntry, item: Item) -> bool:
     """Whether two calls have names of their own; other items are renamed by some on the way."""
     named = _names(item).items()
     return entry.kind in CALL_OUTPUTS and any(entry.names.get(k, v) != v for k, v in named)
 
 
-def _says_the_same(entry: _Entry, item: Item) -> bool:
+def _says_the_same(entry: _ItemEntry, item: Item) -> bool:
     if entry.item is None:
         return False
     text = text_of(item)
     return text_of(entry.item) == text if text else entry.item == item
 
 
-def _is_of_kind(_entry: _Entry, _item: Item) -> bool:
+def _is_of_kind(_entry: _ItemEntry, _item: Item) -> bool:
     return True
 
 
@@ -234,7 +234,7 @@ _OPENINGS = frozenset({"response.created", "response.queued", "response.in_progr
 """Our own run has said these."""
 
 
-class Retelling:
+class ResponsesReader:
     """One run and the upstream that answers it."""
 
     mends = False
@@ -242,7 +242,7 @@ class Retelling:
     def __init__(self, run: Run | ResponseWriter, address: Address) -> None:
         self._run = run
         self._mask = Mask(secrets_in(address))
-        self._items = ItemBook()
+        self._items = ItemIndex()
         self._foreign = False
         """Something came that is no event of a response."""
         self._complaint = ""
@@ -266,7 +266,7 @@ class Retelling:
             if event.get("error"):
                 self._error(event)
             self._foreign = True
-            self._complaint = complaint_in(event).message or self._complaint
+            self._complaint = error_in(event).message or self._complaint
             return
         if kind in _OPENINGS:
             return
@@ -293,7 +293,7 @@ class Retelling:
 
     def refuse(self, status: int, body: bytes, headers: Mapping[str, str], host: str) -> None:
         """End a run that the upstream refused with an HTTP status."""
-        said = complaint_in(_object(said_by(Message("", body))) or {})
+        said = error_in(_object(said_by(Message("", body))) or {})
         message = said.message
         if not message and status in (401, 403):
             message = f"{host} refused the key (HTTP status {status})."
@@ -342,7 +342,7 @@ class Retelling:
 
     def _error(self, event: dict[str, Any]) -> None:
         """An `error` event, flat or nested (PROTOCOL section 4)."""
-        said, nested = complaint_in(event), event.get("error")
+        said, nested = error_in(event), event.get("error")
         code = said.code or (f"http_{said.status}" if said.status else "server_error")
         message = said.message or "The server ended with an error."
         status = said.status or status_of(code)

@@ -61,7 +61,7 @@ class UpgradeRefused(Exception):
         self.status, self.body, self.headers = status, body, headers
 
 
-class _Connect(connect):
+class _NoRedirectConnect(connect):
     """A dial that follows no redirect: the key belongs to the host that the user named."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
@@ -98,7 +98,7 @@ async def _dialled(place: Address) -> ServiceConnection:
     parts = urlsplit(place.url)
     tls = await asyncio.to_thread(_context) if parts.scheme == "wss" else None
     async with asyncio.timeout(CONNECT_S):
-        connected = await _Connect(
+        connected = await _NoRedirectConnect(
             place.url,
             additional_headers=_BETA | dict(place.headers),
             user_agent_header=f"duetto/{__version__}",
@@ -186,7 +186,7 @@ _NO_MORE = (b"websocket_connection_limit_reached", b'"error"')
 """In a frame that came while nothing was asked: the server is about to close."""
 
 
-class Lost(Exception):
+class SocketLost(Exception):
     """The upstream is gone."""
 
     def __init__(self, code: int | None = None, why: str = "") -> None:
@@ -229,7 +229,7 @@ class UpstreamSocket:
         self._news, self._room = asyncio.Event(), asyncio.Event()
         self._turn_s = 0.0
         """When others are to have their turn."""
-        self._lost: Lost | None = None
+        self._lost: SocketLost | None = None
         self._pumping = asyncio.create_task(self._pump())
 
     @property
@@ -279,12 +279,12 @@ class UpstreamSocket:
     def abort(self) -> None:
         """End it now, without a farewell: the upstream sees it as soon as the network allows."""
         self._pumping.cancel()
-        self._lost = self._lost or Lost()
+        self._lost = self._lost or SocketLost()
         self._connection.transport.abort()
 
     async def close(self) -> None:
         """End it politely."""
-        self._lost = self._lost or Lost()
+        self._lost = self._lost or SocketLost()
         await self._connection.close()
         self._pumping.cancel()
         await asyncio.gather(self._pumping, return_exceptions=True)
@@ -302,12 +302,12 @@ class UpstreamSocket:
         except ConnectionClosed as error:
             self._lost = self._loss(error)
         finally:
-            self._lost = self._lost or Lost()
+            self._lost = self._lost or SocketLost()
             self._news.set()
 
-    def _loss(self, error: ConnectionClosed) -> Lost:
+    def _loss(self, error: ConnectionClosed) -> SocketLost:
         code = error.rcvd.code if error.rcvd is not None else None
-        return self._lost or Lost(code, self._connection.refusal)
+        return self._lost or SocketLost(code, self._connection.refusal)
 
 
 MAX_AGE_S = 55 * 60.0

@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Steered, Target, Unusable
-from tui.bridge.endpoints.openai_responses.encrypted_reasoning import Thoughts
-from tui.bridge.endpoints.openai_responses.request import EndpointRequests, items_for
-from tui.bridge.endpoints.openai_responses.stream import Retelling
+from tui.bridge.endpoints.openai_responses.encrypted_reasoning import EncryptedReasoning
+from tui.bridge.endpoints.openai_responses.request import ResponsesRequests, items_for
+from tui.bridge.endpoints.openai_responses.stream import ResponsesReader
 from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.endpoints.responses_ws.connection_pool import (
     MAX_AGE_S,
     Chain,
-    Lost,
     ServiceConnection,
+    SocketLost,
     SocketPool,
     UpgradeRefused,
     UpstreamSocket,
     dial,
 )
-from tui.bridge.providers.catalogue import Knowledge
+from tui.bridge.providers.catalogue import EndpointModels
 from tui.bridge.time_slices import aside, in_turns
-from tui.bridge.upstream.error_bodies import complaint_in
+from tui.bridge.upstream.error_bodies import error_in
 from tui.bridge.upstream.errors import STALE_S
 from tui.bridge.upstream.sse import Message, read_in_steps, said_by
 from tui.core.wire.json_reading import SHORT_BYTES
@@ -69,7 +69,7 @@ class Stopped(NamedTuple):
     """The response is over and the socket free."""
 
 
-class Exchange:
+class SocketExchange:
     """See the module's text; used once."""
 
     def __init__(
@@ -77,8 +77,8 @@ class Exchange:
         socket: UpstreamSocket,
         asked: Asked,
         writer: ResponseWriter,
-        reader: Retelling,
-        requests: EndpointRequests,
+        reader: ResponsesReader,
+        requests: ResponsesRequests,
     ) -> None:
         self._socket = socket
         self._asked = asked
@@ -145,7 +145,7 @@ class Exchange:
                         return Stopped(interrupts, False)
                     interrupts = interrupts or kind == "response.interrupt.accepted"
                     self._wind_down(event)
-        except (TimeoutError, Lost):
+        except (TimeoutError, SocketLost):
             return Stopped(interrupts, False)
         self._keep_chain()
         return Stopped(interrupts, True)
@@ -175,7 +175,7 @@ class Exchange:
         """Raise AskAgain for what is no matter of the client's."""
         if event.get("type") != "error" or self._writer.began:
             return
-        said = complaint_in(event)
+        said = error_in(event)
         if said.code == "previous_response_not_found" and chained:
             raise AskAgain(said.message, self._socket)
         if said.code == "websocket_connection_limit_reached":
@@ -257,9 +257,9 @@ class ResponsesWsEndpoint:
 
     def __init__(self, target: Target, upstream: Upstream) -> None:
         self._target = target
-        self._models = Knowledge(target, upstream)
-        self._thoughts = Thoughts(target, upstream)
-        self._requests = EndpointRequests(target.spec.options)
+        self._models = EndpointModels(target, upstream)
+        self._reasoning = EncryptedReasoning(target, upstream)
+        self._requests = ResponsesRequests(target.spec.options)
         self._host = urlsplit(target.address.url).hostname or ""
         told_s = max(self._requests.options.max_age_s or 0.0, 0.0)
         self._pool = SocketPool(self._dial, told_s * _ROTATION or MAX_AGE_S)
@@ -270,7 +270,7 @@ class ResponsesWsEndpoint:
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """See `Endpoint`."""
         asked = await self._models.prepared(asked, writer)
-        await self._thoughts.answered(asked, writer, self._answered)
+        await self._reasoning.answered(asked, writer, self._answered)
 
     async def _answered(self, asked: Asked, writer: ResponseWriter) -> None:
         await self._requests.answered(asked, writer, self._asked)
@@ -287,7 +287,7 @@ class ResponsesWsEndpoint:
                 if last:
                     raise Broken(again.words) from None
                 socket = again.socket or await self._fresh(asked, writer)
-            except Lost as lost:
+            except SocketLost as lost:
                 if last or taken is None or not lost.unheard:
                     raise self._lost(lost, writer) from None
                 # It was closed while it was idle, only nobody had noticed.
@@ -310,8 +310,8 @@ class ResponsesWsEndpoint:
         await self._pool.close()
 
     async def _exchange(self, socket: UpstreamSocket, asked: Asked, writer: ResponseWriter) -> None:
-        reader = Retelling(writer, self._target.address)
-        exchange = Exchange(socket, asked, writer, reader, self._requests)
+        reader = ResponsesReader(writer, self._target.address)
+        exchange = SocketExchange(socket, asked, writer, reader, self._requests)
         done = kept = False
         try:
             await exchange.play()
@@ -326,7 +326,7 @@ class ResponsesWsEndpoint:
                     self._interrupts[asked.model] = told.interrupts
                 done = told.ended
             raise
-        except Lost as lost:
+        except SocketLost as lost:
             lost.unheard = exchange.unheard
             raise
         except AskAgain as again:
@@ -348,7 +348,7 @@ class ResponsesWsEndpoint:
             socket = await self._pool.fresh()
         except UpgradeRefused as error:
             headers = pause_header(retry_after_s(error.headers))
-            reader = Retelling(writer, self._target.address)
+            reader = ResponsesReader(writer, self._target.address)
             reader.refuse(error.status, error.body, headers, self._host)
             raise Broken(f"{self._host} did not take the connection.") from None
         socket.key = str(asked.request.get("prompt_cache_key") or "")
@@ -366,7 +366,7 @@ class ResponsesWsEndpoint:
         self._reached = True
         return connected
 
-    def _lost(self, lost: Lost, writer: ResponseWriter) -> Exception:
+    def _lost(self, lost: SocketLost, writer: ResponseWriter) -> Exception:
         status, words = _CLOSES.get(lost.code or 0, (0, ""))
         if status and not writer.began:
             return Refused(status, f"closed_{lost.code}", f"{self._host} {words}")
