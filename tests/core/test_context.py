@@ -8,16 +8,18 @@ from tui.core.context import (
     CutAnswer,
     FileInContext,
     PatchInProse,
+    Told,
     changes_message,
     quote,
     window,
 )
 from tui.core.conversation import user_item
 from tui.core.document.file_record import UserChange
-from tui.core.document.hunk import Hunk, Stage
+from tui.core.document.hunk import Decision, Hunk, Stage
 from tui.core.document.report import QUOTE_CHARS, HunkAccount
 from tui.core.document.workspace import Workspace
 from tui.core.files import FileRead, file_blocks
+from tui.core.steps import finished
 from tui.core.text.buffer import Buffer
 from tui.core.wire.recording import prompt_of
 
@@ -185,3 +187,27 @@ def test_whatever_is_told_is_known_not_to_be_typed_by_the_user() -> None:
         assert prompt_of({"input": [user_item(said)]}) == "", said
     shown = Context().message([FileInContext(Buffer("a.py", "x"), private="secret")], full=True)
     assert prompt_of({"input": [user_item(shown)]}) == ""
+
+
+def landed(number: int, **fields: object) -> Hunk:
+    made = Hunk(number, 1, "call", "a.py", stage=Stage.LANDED)
+    for name, value in fields.items():
+        setattr(made, name, value)
+    return made
+
+
+def test_a_decision_that_was_undone_before_it_was_told_is_none() -> None:
+    told, hunk = Told(), landed(1)
+    told.mark([hunk])
+    hunk.decision = Decision.REJECTED
+    hunk.decision = Decision.PENDING
+    assert finished(told.news([hunk], 2)) == []
+    assert finished(told.taken_back([hunk])) == frozenset()
+
+
+def test_a_decision_that_was_told_and_undone_is_told_again() -> None:
+    told, hunk = Told(), landed(1, decision=Decision.REJECTED, words="no")
+    told.mark([hunk])
+    hunk.decision, hunk.words = Decision.PENDING, ""
+    assert finished(told.news([hunk], 2)) == [hunk]
+    assert finished(told.taken_back([hunk])) == frozenset({1})

@@ -12,32 +12,36 @@ Against = Literal["disk", "head", "turn"]
 """What a file is shown against: the disk's bytes, git's HEAD, its text before the last turn."""
 
 
-class Prompt(Struct, frozen=True):
+class Intent(Struct, frozen=True):
+    """What the user wants."""
+
+
+class Prompt(Intent, frozen=True):
     """Send this; while something streams it interrupts first and redirects."""
 
     text: str
 
 
-class Queue(Struct, frozen=True):
+class Queue(Intent, frozen=True):
     """Send this when the engine is idle."""
 
     text: str
 
 
-class Unqueue(Struct, frozen=True):
+class Unqueue(Intent, frozen=True):
     """Take a queued message out again (0-based)."""
 
     index: int
 
 
-class EditQueued(Struct, frozen=True):
+class EditQueued(Intent, frozen=True):
     """Replace the text of a queued message (0-based); empty text takes it out."""
 
     index: int
     text: str
 
 
-class HoldQueued(Struct, frozen=True):
+class HoldQueued(Intent, frozen=True):
     """This queued message (0-based) is being edited: the queue stops in front of it.
 
     None: no more; what waited for it goes now.
@@ -46,90 +50,90 @@ class HoldQueued(Struct, frozen=True):
     index: int | None
 
 
-class Steer(Struct, frozen=True):
+class Steer(Intent, frozen=True):
     """Add this to the answer that streams, without stopping it; queued where that cannot be."""
 
     text: str
 
 
-class Prewarm(Struct, frozen=True):
+class Prewarm(Intent, frozen=True):
     """The user begins to type: connect, and have the endpoint prepare for the first turn."""
 
 
-class Interrupt(Struct, frozen=True):
+class Interrupt(Intent, frozen=True):
     """Stop the foreground turn now, keep what has landed."""
 
 
-class Accept(Struct, frozen=True):
+class Accept(Intent, frozen=True):
     """Accept these hunks; None means every decidable one."""
 
     hunk_ids: tuple[int, ...] | None = None
 
 
-class Reject(Struct, frozen=True):
+class Reject(Intent, frozen=True):
     """Reject these hunks, telling the model ``words``; None means every decidable one."""
 
     hunk_ids: tuple[int, ...] | None = None
     words: str = ""
 
 
-class PlaceHunk(Struct, frozen=True):
+class PlaceHunk(Intent, frozen=True):
     """Put an ambiguous hunk at one of its candidates (a 0-based line)."""
 
     hunk_id: int
     line: int
 
 
-class UndoTurn(Struct, frozen=True):
+class UndoTurn(Intent, frozen=True):
     """Take the model's last turn back, byte for byte."""
 
 
-class UndoDecision(Struct, frozen=True):
+class UndoDecision(Intent, frozen=True):
     """Take the last decision back: accept, reject, or a whole turn that was taken back."""
 
 
-class RedoDecision(Struct, frozen=True):
+class RedoDecision(Intent, frozen=True):
     """Decide again what was decided before the last `UndoDecision`."""
 
 
-class SetAutoAccept(Struct, frozen=True):
+class SetAutoAccept(Intent, frozen=True):
     """Accept hunks when their patch ends, but for those that a person must look at."""
 
     on: bool
 
 
-class ShowDiff(Struct, frozen=True):
+class ShowDiff(Intent, frozen=True):
     """Show a file (empty path: the active one) against the disk, HEAD or the turn's start."""
 
     path: str = ""
     against: Against = "disk"
 
 
-class Switch(Struct, frozen=True):
+class Switch(Intent, frozen=True):
     """Answer with this role from now on; mid-stream: interrupt and hand the instruction over."""
 
     role: Role
 
 
-class SetEffort(Struct, frozen=True):
+class SetEffort(Intent, frozen=True):
     """Reasoning effort of the current role."""
 
     effort: Effort
 
 
-class SetTier(Struct, frozen=True):
+class SetTier(Intent, frozen=True):
     """Service tier of the current role (``fast``, ``priority``...); empty: the server's own."""
 
     tier: str
 
 
-class Throttle(Struct, frozen=True):
+class Throttle(Intent, frozen=True):
     """Let answers come at this many tokens/s, whoever gives them; None: as they come."""
 
     tokens_s: float | None
 
 
-class OpenFile(Struct, frozen=True):
+class OpenFile(Intent, frozen=True):
     """Open a workspace file in the editor and make it the active one."""
 
     path: str
@@ -142,98 +146,61 @@ class OpenFile(Struct, frozen=True):
     """Also if there is no such file: it is made when it is saved."""
 
 
-class CloseFile(Struct, frozen=True):
+class CloseFile(Intent, frozen=True):
     """Close the tab; the buffer of a pending edit lives on."""
 
     path: str
 
 
-class SaveFile(Struct, frozen=True):
+class SaveFile(Intent, frozen=True):
     """Write the user's text and the accepted hunks; ``force`` overwrites a changed file."""
 
     path: str
     force: bool = False
 
 
-class Reload(Struct, frozen=True):
+class Reload(Intent, frozen=True):
     """Take the file as it is on the disk; undo brings the user's text back."""
 
     path: str
 
 
-class Restore(Struct, frozen=True):
+class Restore(Intent, frozen=True):
     """Bring back what was typed and not saved when duetto was ended by force."""
 
 
-class Dismiss(Struct, frozen=True):
+class Dismiss(Intent, frozen=True):
     """Remove what was kept of it."""
 
 
-class Verify(Struct, frozen=True):
+class Verify(Intent, frozen=True):
     """Run the workspace's test command."""
 
 
-class RunCommand(Struct, frozen=True):
+class RunCommand(Intent, frozen=True):
     """Run a shell command (``!command``) in the workspace."""
 
     command: str
 
 
-class StopDeciding(Struct, frozen=True):
+class StopDeciding(Intent, frozen=True):
     """Decide on no more of very many hunks: what is decided stays so, the rest as it was."""
 
 
-class StopCommand(Struct, frozen=True):
+class StopCommand(Intent, frozen=True):
     """End the running command or verification."""
 
 
-class SendFailure(Struct, frozen=True):
+class SendFailure(Intent, frozen=True):
     """Send the last failed run's output to the model."""
 
 
-class Answer(Struct, frozen=True):
+class Answer(Intent, frozen=True):
     """The user's answer to an `Ask`."""
 
     ask_id: int
     choice: str
 
 
-class NewConversation(Struct, frozen=True):
+class NewConversation(Intent, frozen=True):
     """Forget the conversation (files and hunks stay)."""
-
-
-Intent = (
-    Prompt
-    | Queue
-    | Unqueue
-    | EditQueued
-    | HoldQueued
-    | Steer
-    | Prewarm
-    | Interrupt
-    | Accept
-    | Reject
-    | PlaceHunk
-    | UndoTurn
-    | UndoDecision
-    | RedoDecision
-    | SetAutoAccept
-    | ShowDiff
-    | Switch
-    | SetEffort
-    | SetTier
-    | Throttle
-    | OpenFile
-    | CloseFile
-    | SaveFile
-    | Reload
-    | Restore
-    | Dismiss
-    | Verify
-    | RunCommand
-    | StopDeciding
-    | StopCommand
-    | SendFailure
-    | Answer
-    | NewConversation
-)

@@ -70,21 +70,7 @@ class Notices(Struct):
     troubles: list[Trouble] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(
-            self.transcript_from is not None
-            or self.hunks
-            or self.buffers
-            or self.tabs
-            or self.meter
-            or self.status
-            or self.landing
-            or self.goto
-            or self.diff
-            or self.folders
-            or self.git
-            or self.listing
-            or self.troubles
-        )
+        return self != Notices()
 
 
 SteerFate = Literal["sent", "accepted", "pending"]

@@ -131,11 +131,8 @@ class Wire(Protocol):
         """Close for good."""
 
 
-class WireFactory(Protocol):
-    """Makes the wires; the session keeps one an endpoint and lane."""
-
-    def __call__(self, endpoint: str, lane: str = MAIN_LANE) -> Wire:
-        """The wire of this endpoint (by name) and lane."""
+WireFactory = Callable[[str, str], Wire]
+"""Makes the wire of an endpoint (by name) and a lane; the session keeps one of each."""
 
 
 class Clock(Protocol):

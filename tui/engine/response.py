@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tui.core.conversation import CALL_OUTPUTS, Block, BlockKind, BlockState, Item
 from tui.core.document.hunk import PLACED
@@ -47,7 +47,6 @@ from tui.engine.session_state import SessionState
 from tui.engine.tools import brief_call
 
 if TYPE_CHECKING:
-    from tui.core.edit_stream import Channel
     from tui.core.patches.landing import Landing
     from tui.core.steps import Work
 
@@ -59,11 +58,11 @@ OTHERWISE = "the finished call says otherwise than what streamed"
 """The flag of hunks that landed from deltas which the end of their call contradicts."""
 
 
-class Landings(Protocol):
-    """Makes landings for one turn."""
+Landings = Callable[..., "Landing"]
+"""Makes a landing of the turn, given the call's id and its channel.
 
-    def __call__(self, call_id: str, channel: Channel, *, hosted: bool = False) -> Landing:
-        """A landing fed with what the channel says; ``hosted``: the built-in tool's own format."""
+``hosted``: it reads the built-in tool's own format, not what the model was asked for.
+"""
 
 
 class Earlier:

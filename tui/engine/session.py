@@ -14,10 +14,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from tui.core.conversation import Transcript
 from tui.core.document.workspace import Workspace
 from tui.core.inert_text import inert
-from tui.core.meter import Meter
 from tui.core.text.change_set import Position
 from tui.core.unsaved import Unsaved
 from tui.core.wire.endpoint_facts import SocketView
@@ -28,14 +26,14 @@ from tui.engine.disk_changes import Folders
 from tui.engine.foreground import Foreground
 from tui.engine.formatting import Formatting
 from tui.engine.intents import Intent, Role
-from tui.engine.notices import Notices, Status, Trouble
+from tui.engine.notices import Notices, Trouble
 from tui.engine.open_files import SEND, OpenFiles, Selection
 from tui.engine.ports import Abilities, Ports, RoleSpec, WorkspaceFiles
 from tui.engine.requests import Requests
 from tui.engine.rescue import Keeping, Rescuing, unsaved_of
 from tui.engine.saving import Saving
 from tui.engine.services import Backlog, Services, Supervisor
-from tui.engine.session_state import InputFirst, SessionState
+from tui.engine.session_state import SessionState
 from tui.engine.tools import WorkspaceTools
 from tui.engine.verification import Verification
 from tui.errors import DuettoError
@@ -81,7 +79,17 @@ class Session:
         """Nothing is dialled or read before `run` or the first intent."""
         self.options = options or SessionOptions()
         self._ports = ports
-        self._state = SessionState(_workspace(ports.files, self.options))
+        self._state = state = SessionState(_workspace(ports.files, self.options))
+        self.workspace = state.workspace
+        """The open files and all hunks."""
+        self.transcript = state.transcript
+        """The conversation."""
+        self.meter = state.meter
+        """Tokens/s and friends: call ``view(now)``."""
+        self.status = state.status
+        """The state in a few words."""
+        self.input_first = state.input_first
+        """The front end says which keys are on their way."""
         self.status.models = {role: spec.model for role, spec in roles.items()}
         self.status.efforts = {role: spec.effort for role, spec in roles.items()}
         self.status.tiers = {role: spec.tier for role, spec in roles.items()}
@@ -125,31 +133,6 @@ class Session:
         """What files are compared with, for `intents.ShowDiff`."""
         self._handlers = self._handlers_by_type()
         self._state.before_turn.append(self.diffs.turn_begins)
-
-    @property
-    def workspace(self) -> Workspace:
-        """The open files and all hunks."""
-        return self._state.workspace
-
-    @property
-    def transcript(self) -> Transcript:
-        """The conversation."""
-        return self._state.transcript
-
-    @property
-    def meter(self) -> Meter:
-        """Tokens/s and friends: call ``view(now)``."""
-        return self._state.meter
-
-    @property
-    def status(self) -> Status:
-        """The state in a few words."""
-        return self._state.status
-
-    @property
-    def input_first(self) -> InputFirst:
-        """The front end says which keys are on their way."""
-        return self._state.input_first
 
     @property
     def on_wake(self) -> Callable[[], None]:

@@ -1,7 +1,8 @@
-"""Calls as careless servers say them: twice, or otherwise at their end than while they streamed."""
+"""Calls as careless servers say them: twice, in other words at their end, or in an envelope."""
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.support.fakes import World, settle
 from tests.support.tables import each
 from tests.support.turns import CACHE, PATCH, begun, outputs, texts
+from tui.core.document.hunk import Kind, Stage
 from tui.core.wire import events
 from tui.engine import intents
 from tui.engine.session import SessionOptions
@@ -170,3 +172,132 @@ async def test_an_operation_is_about_its_own_file_only(path: str) -> None:
     if path == "cache.py":
         assert "it is about one file, not about 'other.py' too" in answer["output"]
         assert "hunk 1 kept" in answer["output"]
+
+
+async def test_nothing_of_a_private_file_is_quoted_in_a_report() -> None:
+    world = World({".env": "KEY=secret-value\nOTHER=1\n"})
+    world.files.private = {".env": "it holds secrets"}
+    model = await begun(world)
+    patch = "*** Begin Patch\n*** Update File: .env\n@@\n-KEY=secret-valu\n+KEY=\n*** End Patch\n"
+    model.patch(patch, "call_1")
+    model.complete()
+    request = await world.wire.request(2)
+    assert "secret-value" not in str(request["input"])
+
+
+async def test_a_long_answer_is_not_kept_in_pieces_of_a_token() -> None:
+    """A token as an object of its own costs sixty bytes; the text is kept twice, in few pieces."""
+    world = World({})
+    model = await begun(world)
+    text = "".join(f"{number:04} word " for number in range(10_000))
+    tracemalloc.start()
+    try:
+        model.text(text, chunk=4)
+        world.session.drain()
+        world.wire.requests.clear()
+        found = tracemalloc.take_snapshot()
+        held = sum(
+            trace.size
+            for trace in found.traces
+            if "tui" in trace.traceback[0].filename and "support" not in trace.traceback[0].filename
+        )
+    finally:
+        tracemalloc.stop()
+    assert held < 5 * len(text), f"{held / len(text):.1f} bytes a character"
+
+
+A = "one\ntwo\nthree\n"
+FILES = {"a.py": A, "old.py": "gone\n"}
+OPERATIONS = [
+    ("update_file", "a.py", "@@\n one\n-two\n+TWO\n three\n"),
+    ("create_file", "sub/new.py", "+first\n+\n+last\n"),
+    ("delete_file", "old.py", ""),
+]
+ENVELOPED = """*** Begin Patch
+*** Update File: a.py
+@@
+ one
+-two
++TWO
+ three
+*** Add File: sub/new.py
++first
++
++last
+*** Delete File: old.py
+*** End Patch
+"""
+
+
+def hosted_item(number: int, diff: str = "") -> dict[str, Any]:
+    kind, path, _ = OPERATIONS[number]
+    operation = {"type": kind, "path": path, "diff": diff}
+    return {
+        "type": "apply_patch_call",
+        "id": f"item_{number}",
+        "call_id": f"call_{number}",
+        "status": "completed" if diff or kind == "delete_file" else "in_progress",
+        "operation": operation,
+    }
+
+
+def stream(world: World, number: int, size: int) -> None:
+    """A call as the wire gives it: its header, its diff in pieces, the whole of it."""
+    diff = OPERATIONS[number][2]
+    world.wire.give(events.ItemAdded(number, hosted_item(number)))
+    for at in range(0, len(diff), size):
+        world.wire.give(events.PatchDelta(f"item_{number}", diff[at : at + size]))
+    world.wire.give(events.ItemDone(number, hosted_item(number, diff)))
+
+
+def hunks_of(world: World) -> list[tuple[object, ...]]:
+    return [
+        (h.path, h.kind, h.stage, tuple(h.flags), h.base, h.agent, h.added, h.removed)
+        for h in world.session.workspace.hunks
+    ]
+
+
+@pytest.mark.case("B20")
+@each("size", [1, 5, 400])
+async def test_b20_operations_with_bare_diffs_do_what_the_envelope_does(size: int) -> None:
+    world, other = World(dict(FILES)), World(dict(FILES))
+    model = await begun(world)
+    for number in range(len(OPERATIONS)):
+        stream(world, number, size)
+    model.complete()
+    enveloped = await begun(other)
+    enveloped.patch(ENVELOPED, "call")
+    enveloped.complete()
+    request = await world.wire.request(2)
+    await other.wire.request(2)
+    assert hunks_of(world) == hunks_of(other)
+    assert [hunk[1:3] for hunk in hunks_of(world)] == [
+        (Kind.EDIT, Stage.LANDED),
+        (Kind.ADD, Stage.LANDED),
+        (Kind.DELETE, Stage.LANDED),
+    ]
+    answers = [one for one in request["input"] if one["type"] == "apply_patch_call_output"]
+    assert [one["status"] for one in answers] == ["completed"] * 3
+    assert sorted(outputs(request)) == ["call_0", "call_1", "call_2"]
+    for one in (world, other):
+        one.session.submit(intents.Accept())
+        await settle()
+        texts = {path: bytes(data) for path, data in one.files.data.items()}
+        assert texts == {"a.py": b"one\nTWO\nthree\n", "sub/new.py": b"first\n\nlast\n"}
+
+
+@pytest.mark.case("B20")
+async def test_b20_the_diff_lands_while_it_comes_and_a_cut_leaves_nothing_half_done() -> None:
+    world = World(dict(FILES))
+    await begun(world)
+    world.wire.give(events.ItemAdded(0, hosted_item(1)), events.PatchDelta("item_1", "+first\n+la"))
+    await settle()
+    assert world.session.workspace.buffers["sub/new.py"].text().startswith("first\n")
+    world.wire.give(events.ItemAdded(1, hosted_item(2)))
+    world.session.submit(intents.Interrupt())
+    await settle()
+    kinds = {h.kind: h.stage for h in world.session.workspace.hunks}
+    assert kinds.get(Kind.DELETE, Stage.DROPPED) is Stage.DROPPED
+    assert kinds[Kind.ADD] is Stage.PARTIAL
+    assert world.session.workspace.buffers["sub/new.py"].text() == "first\n"
+    assert set(world.files.data) == set(FILES)

@@ -10,14 +10,19 @@ import pytest
 
 from tests.support.effort import lines_run
 from tests.support.fakes import World, settle
+from tests.support.notations import NOTATIONS, told
+from tests.support.patches import Edit
 from tests.support.stepped_rehearsal import SteppedRehearsal
-from tests.support.turns import CACHE, PATCH, begun, outputs, texts
+from tests.support.tables import each
+from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts
 from tui.core.conversation import BlockKind
-from tui.core.document.hunk import Decision
+from tui.core.document.hunk import Decision, Stage
+from tui.core.edit_stream.events import Notation
 from tui.core.steps import AT_ONCE, Work
 from tui.core.wire import events
 from tui.engine import intents, session_state
-from tui.engine.ports import RoleSpec
+from tui.engine.ports import PatchTool, RoleSpec
+from tui.engine.session import SessionOptions
 from tui.engine.session_state import InputFirst
 
 SECOND = """*** Begin Patch
@@ -334,3 +339,99 @@ async def test_esc_while_it_is_found_out_leaves_it_to_the_next_prompt(
     assert len(world.wire.requests) == 1
     request = await asked(world)
     assert f"hunks 1-{MANY} ({MANY} of them) kept" in outputs(request)["call_1"]
+
+
+LINES = [f"line {number}" for number in range(12)]
+TEXT = "".join(f"{line}\n" for line in LINES)
+EDIT = Edit(3, 4, ("LINE 3",))
+CHANNELS: list[PatchTool] = ["custom", "function", "text"]
+
+
+def world_of(channel: PatchTool, fmt: Notation) -> World:
+    spec = RoleSpec("fast", "quick-1", "main", patch_tool=channel, patch_format=fmt)
+    world = World({"a.py": TEXT}, roles={"fast": spec}, options=SessionOptions(conversation="c"))
+    world.session.submit(intents.OpenFile("a.py"))
+    return world
+
+
+async def answered(channel: PatchTool, patch: str, model: SteppedRehearsal) -> None:
+    if channel == "custom":
+        model.patch(patch, "call_1")
+    elif channel == "function":
+        model.call("apply_patch", {"input": patch}, "call_1")
+    else:
+        model.text(f"Here it is:\n\n{patch}\n")
+    model.complete()
+    await settle()
+
+
+@each("channel", CHANNELS)
+@each("fmt", NOTATIONS)
+async def test_typed_in_the_same_line_the_users_text_stays(
+    fmt: Notation, channel: PatchTool
+) -> None:
+    world = world_of(channel, fmt)
+    workspace = world.session.workspace
+    model = await begun(world)
+    workspace.edit("a.py", (3, 0), (3, 0), "mine ")
+    await answered(channel, told(fmt, LINES, [EDIT], 2, "a.py"), model)
+    assert workspace.buffers["a.py"].text() == TEXT.replace("line 3", "mine line 3")
+    (hunk,) = workspace.hunks
+    assert hunk.stage in (Stage.CONFLICT, Stage.REFUSED)
+    assert "LINE 3\n" in hunk.agent
+    world.session.submit(intents.Accept())
+    await settle()
+    assert world.files.data["a.py"] == TEXT.encode()
+    world.session.submit(intents.Prompt("go on"))
+    said = "\n".join(texts(await world.wire.request(2)))
+    assert "mine line 3" in said
+
+
+LITELLM = "anthropic does not support parameters: ['prompt_cache_key'], for model=claude."
+
+
+async def refused(world: World, words: str) -> None:
+    world.wire.give(events.ErrorEvent(400, "invalid_request_error", words))
+    await settle()
+
+
+async def test_it_is_asked_again_without_and_from_then_on() -> None:
+    world = World()
+    await begun(world)
+    await refused(world, LITELLM)
+    first, second = world.wire.requests
+    assert "prompt_cache_key" in first
+    assert "prompt_cache_key" not in second
+    assert second["input"] == first["input"]
+    assert notes(world) == []
+    assert world.session.status.left_out == "prompt_cache_key"
+    model = SteppedRehearsal(world.wire)
+    model.answers("Hi.")
+    assert world.session.status.outcome == "completed"
+    world.session.submit(intents.Prompt("and now"))
+    await settle()
+    third = world.wire.requests[2]
+    assert "prompt_cache_key" not in third
+    assert "previous_response_id" in third, "it goes on with the chain"
+
+
+async def test_a_server_that_always_finds_something_is_believed_in_the_end() -> None:
+    world = World()
+    await begun(world)
+    for name in ("prompt_cache_key", "include", "store", "parallel_tool_calls", "reasoning"):
+        await refused(world, f"Unknown parameter: '{name}'.")
+    assert not world.session.status.busy or len(world.wire.requests) <= 6
+    await refused(world, "Unknown parameter: 'instructions'.")
+    assert world.session.status.outcome == "failed"
+    assert len(world.wire.requests) <= 6
+
+
+async def test_a_refused_prewarm_teaches_the_same() -> None:
+    world = World()
+    world.session.submit(intents.Prewarm())
+    await settle()
+    await refused(world, LITELLM)
+    world.session.submit(intents.Prompt("hello"))
+    request = await world.wire.request(1)
+    assert "prompt_cache_key" in world.wire.prewarms[0]
+    assert "prompt_cache_key" not in request

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tui.core.files import FileBlock, file_block, file_blocks
+from tests.support.tables import each
+from tui.core.files import FileBlock, file_block, file_blocks, summed, why_private
 
 
 @settings(max_examples=30)
@@ -42,3 +43,52 @@ def test_whatever_a_stranger_writes_is_passed_over(name: str, value: str) -> Non
 def test_a_cut_quotation_is_passed_over() -> None:
     """A message that was truncated gives no half file."""
     assert list(file_blocks(file_block("a.txt", "long text")[:-9])) == []
+
+
+def test_an_untracked_folder_stands_for_all_that_it_holds() -> None:
+    states = summed({"new": "?", "old/x.py": "M"})
+    assert states.of("new/deep/x.py") == "?"
+    assert states.of("new") == "?"
+    assert states.of("newer/x.py") is None
+    assert states.of("old/y.py") is None
+
+
+@each(
+    "path, words",
+    [
+        (".env", "environment secrets"),
+        ("app/.env.production", "environment secrets"),
+        ("prod.env", "environment secrets"),
+        (".ENV", "environment secrets"),
+        ("server.pem", "a private key"),
+        ("x/ID_RSA", "a private key"),
+        ("id_ed25519", "a private key"),
+        ("store.kdbx", "a private key"),
+        (".netrc", "credentials"),
+        (".aws/anything.py", "lies in .aws"),
+        ("home/.ssh/known_hosts", "lies in .ssh"),
+        ("credentials.json", "credentials"),
+        ("terraform.tfstate", "credentials"),
+        ("service-account-prod.json", "credentials"),
+    ],
+)
+def test_secrets(path, words):
+    assert words in why_private(path)
+
+
+@each(
+    "path",
+    [
+        "main.py",
+        ".env.example",
+        "config/.env.sample",
+        "id_rsa.pub",
+        "credentials.py",
+        "secrets.md",
+        "environment.yml",
+        "keyboard.key.py",
+        "docs/pem.txt",
+    ],
+)
+def test_no_secrets(path):
+    assert why_private(path) == ""
