@@ -98,7 +98,7 @@ def code_lines(
 
 
 class CodeRow:
-    """The styled text of one row of code, looked up when somebody wants it."""
+    """The styled text of one row of code, looked up when it is painted."""
 
     __slots__ = ("_code", "_line", "_span", "before", "lead")
 

@@ -63,7 +63,7 @@ class PageList:
         return max(bisect_right(self._starts, row) - 1, 0)
 
     def view_at(self, row: int) -> int:
-        """The index of the block that a row is of; -1: there is none."""
+        """The index of the block that a row belongs to; -1 if there are no rows."""
         return self._pages[self.at(row)].view.index if self._pages else -1
 
     def first_said(self, number: int) -> int:
@@ -164,7 +164,7 @@ class PageList:
         self.replace([*self._pages[:behind], *new, *self._pages[behind:]])
 
     def _forget(self, but: list[ViewPage]) -> None:
-        """Let go of rows that nobody has looked at for long."""
+        """Drop rows that were not looked at for long."""
         if self._kept_rows <= _MOST_KEPT:
             return
         for page in list(self._kept):

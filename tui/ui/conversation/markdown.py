@@ -147,7 +147,7 @@ def _is_open(fence: Token) -> bool:
 
 
 def _length(source: str, lines: int) -> int:
-    """Characters of so many lines."""
+    """How many characters the first lines of a text have."""
     at = 0
     for _ in range(lines):
         at = source.index("\n", at) + 1
@@ -354,7 +354,7 @@ def _list(node: SyntaxTreeNode, work: Piecework, depth: int) -> list[StyledLine]
 
 
 def _box(item: SyntaxTreeNode) -> str:
-    """The box of a task; empty: the item is none. The text loses the signs that said it."""
+    """The box of a task, empty for other items; its signs are taken out of the text."""
     first = item.children[0] if item.children else None
     inline = first.children[0] if first is not None and first.type == "paragraph" else None
     text = inline.children[0] if inline is not None and inline.children else None

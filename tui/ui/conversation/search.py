@@ -241,7 +241,7 @@ class MatchCounts:
         return sum(self._counts[hit] for hit in self.hits[bisect_right(self.hits, index) :])
 
     def note(self, index: int, count: int) -> None:
-        """A block has so many matches."""
+        """Note how many matches a block has."""
         known = index in self._counts
         if count:
             self._counts[index] = count
@@ -301,9 +301,9 @@ class CurrentMatch(NamedTuple):
     view: int
     page: ViewPage
     number: int
-    """The how manieth of its page."""
+    """Its index among the matches of its page."""
     rank: int
-    """The how manieth of its block, from below, from 1."""
+    """Its rank among the matches of its block, counted from below, from 1."""
 
 
 class PageMatches(NamedTuple):
@@ -442,7 +442,7 @@ class TranscriptSearch:
 
     @property
     def position(self) -> int:
-        """The how manieth is shown, counted from the newest; 0: none is."""
+        """The rank of the match that is shown, 1 for the newest; 0 if none is shown."""
         if self.here is None:
             return 0
         return self.here.rank + self.counts.newer(self.here.view)

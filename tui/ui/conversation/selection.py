@@ -311,7 +311,7 @@ def fenced_code(source: str, start: int) -> str:
 
 
 def _unquoted(line: str, depth: int) -> str:
-    """The line without the signs of so many quotes."""
+    """The line without the signs of the quotes that it is in."""
     for _ in range(depth):
         found = _QUOTES.match(line)
         if found is None:

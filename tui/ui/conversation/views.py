@@ -94,7 +94,7 @@ class ViewPage:
     def __init__(self, view: BlockView, number: int) -> None:
         self.view = view
         self.number = number
-        """The how manieth of its view."""
+        """Its index among the pages of its view."""
         self.height = 1
         """Rows: as many as there were when it was made last, or a guess."""
         self.rows: list[StyledRow] | None = None

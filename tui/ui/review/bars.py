@@ -21,7 +21,7 @@ from tui.ui.widgets.painted import Bar, PaintedWidget
 _MOST_GLYPHS = 14
 _ROOM_FOR_GLYPHS, _ROOM_FOR_HOW = 100, 90
 _ROWS_A_FILE_ROW = 5
-"""The list has one row for so many of the screen."""
+"""Rows of the screen for each row of the list."""
 _FEWEST_ROWS, _MOST_ROWS = 3, 12
 _ROWS_IN_COLUMN = 2
 """Of each file where the list is a column: its name, and how its hunks stand."""
@@ -110,7 +110,7 @@ class FileList(PaintedWidget):
         self._files = ()
 
     def rows(self, files: int) -> int:
-        """How many of so many files are shown."""
+        """How many rows the list has for this many files."""
         if self.in_column:
             return max(self.size.height // _ROWS_IN_COLUMN, 1)
         share = self.screen.size.height // _ROWS_A_FILE_ROW

@@ -42,7 +42,7 @@ class DiffChange(NamedTuple):
 
     @property
     def number(self) -> int:
-        """Of the hunk, as the model is told of it and all else names it; 0: it is none."""
+        """The id of its hunk, by which the model is told of it; 0 if it is no hunk."""
         return 0 if self.hunk is None else self.hunk.id
 
     @property

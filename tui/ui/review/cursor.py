@@ -90,12 +90,12 @@ class DiffCursor:
         self.top = min(max(self.top, 0), max(self.laid.document.height - self.height, 0))
 
     def step(self, count: int) -> None:
-        """Choose the change so many further down."""
+        """Choose another change, ``count`` further down."""
         if stops := self.laid.stops:
             self.choose(min(max(self._at + count, 0), len(stops) - 1))
 
     def step_file(self, count: int) -> None:
-        """Choose the first change of the file so many further down."""
+        """Choose the first change of another file, ``count`` further down."""
         starts = self.laid.document.starts
         if starts and self.laid.stops:
             now = bisect_right(starts, self.row) - 1

@@ -84,7 +84,7 @@ class ReviewDecisions:
             self._leave(Wanted(OpenFile(file.path, line), enter=True))
 
     def _place(self, hunk: Hunk) -> bool:
-        """Place an ambiguous hunk where it is shown; False if it is none."""
+        """Place an ambiguous hunk where it is shown; False if it is not ambiguous."""
         if not hunk.placeable:
             return False
         at = self._cursor.places.get(hunk.id, 0) % len(hunk.candidates)

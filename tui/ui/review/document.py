@@ -430,7 +430,7 @@ class DiffLayout:
     rows: array[int] = field(default_factory=lambda: array("q"))
     """The rows of these."""
     numbers: array[int] = field(default_factory=lambda: array("q"))
-    """The ids of their hunks; 0: it is none."""
+    """The ids of their hunks, 0 for a change that is no hunk."""
     marks: Sequence[OverviewMark] = ()
     """Where the changes stand among all rows, each as long as what it shows."""
     counts: HunkCounts = field(default_factory=HunkCounts)

@@ -45,7 +45,7 @@ class _TextColours:
         """Rows that were painted with colours that may change."""
 
     def spans(self, row: int, until: float) -> tuple[Spans, bool]:
-        """See `SideColours`."""
+        """The spans of a line, and whether they may be others soon; see `SideColours.spans`."""
         colours = self._colours
         most_s = min(until - perf_counter(), _ROW_S)
         if most_s > 0 and colours.loaded:

@@ -29,7 +29,7 @@ from tui.ui.styled_text import Piece, clip, clip_left, make_strip, one_line, spr
 from tui.ui.widgets.painted import PaintedWidget
 
 _PAUSE_S, _SHARE = 0.1, 10
-"""Between two looks at the hunks, or so many times as long as one look took."""
+"""Seconds between two looks at the hunks; or how many times as long as one look took."""
 _FILE_ROWS = 3
 """Of a file, beside its hunks."""
 _SIDES = 2
@@ -157,7 +157,7 @@ def fitted(files: dict[str, list[Hunk]], height: int) -> list[_Row]:
 
 
 def _file(path: str, hunks: list[Hunk], most: int) -> Iterator[_Row]:
-    """A blank row, the name, the strip, and the hunks in the order of their lines: so many."""
+    """A blank row, the name, the strip, and at most ``most`` hunks in the order of their lines."""
     yield _Row("")
     yield _Row("file", path, tuple(hunks))
     yield _Row("strip", path, tuple(hunks))

@@ -281,7 +281,7 @@ def served(facts: StatusFacts) -> Forms:
 
 
 def other_model(facts: StatusFacts) -> bool:
-    """True if somebody else answered than was asked: a dated name of the same model is the same."""
+    """True if another model answered than was asked; a dated name of the same model is no other."""
     status = facts.status
     asked, name = status.models.get(status.role, ""), status.served_model
     same = not name or not asked or _bare(name).startswith(_bare(asked))

@@ -33,7 +33,7 @@ _GAP = 2
 _DEEPEST = 8
 """Brackets within each other: what reads them calls itself for each."""
 _NESTED = 2
-"""With so many lists of parts open a bracket stands within another one."""
+"""Open lists of parts from which on a bracket stands within another one."""
 
 
 class Text(NamedTuple):
