@@ -1,4 +1,9 @@
-"""One name in an open folder: what lies there, and how it is replaced, made or removed."""
+"""The workspace's files: bounded reads, atomic writes, never a byte outside of the root.
+
+A path is resolved twice: `os.path.realpath` says where it leads, and the way there is walked
+again folder by folder without following links (so a link swapped in between is not followed).
+`FileReplacement` replaces, makes or removes one name in an open folder.
+"""
 
 from __future__ import annotations
 

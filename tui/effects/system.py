@@ -1,4 +1,4 @@
-"""The only source of time for the rest of the house."""
+"""The system that duetto runs on: its clock, the only source of time, and its memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal of writes: what lay there and what belongs there, before the first file is touched.
+"""The write-ahead log (its files are called journals): what lay there and what belongs there.
 
 ::
 

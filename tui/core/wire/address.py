@@ -1,4 +1,10 @@
-"""Where an endpoint is, and whether a key may travel there."""
+"""Where an endpoint is, whether a key may travel there, by which proxy, and whom to trust.
+
+One rule for the WebSocket and for HTTP. ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` replace the system's
+authorities, as OpenSSL has it (a default context reads them by itself). The certificates of
+``REQUESTS_CA_BUNDLE`` and ``NODE_EXTRA_CA_CERTS`` are added: whoever sits behind a company's proxy
+has set one of them for other tools already.
+"""
 
 from __future__ import annotations
 

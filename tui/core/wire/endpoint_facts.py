@@ -1,4 +1,4 @@
-"""What is known of an endpoint: learnt once from what it does, kept over reconnects and runs."""
+"""What is known of an endpoint: what it can do, kept over runs, and its sockets now."""
 
 from __future__ import annotations
 

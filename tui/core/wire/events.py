@@ -152,7 +152,10 @@ CALL_OUTPUTS = {
     "local_shell_call": "local_shell_call_output",
     "computer_call": "computer_call_output",
 }
-"""The type of a call -> the type of its answer."""
+"""The type of a call that the client answers -> the type of its answer.
+
+Hosted tools (search, a shell in the server's own container) answer themselves: their output is
+among the items already."""
 OUTPUTS = frozenset(CALL_OUTPUTS.values())
 _KINDS = OUTPUTS.union(CALL_OUTPUTS)
 

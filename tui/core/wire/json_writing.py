@@ -1,4 +1,4 @@
-"""An event as the text that travels: the same for a client and for a server."""
+"""Events as the text that travels, in pieces where they are long: the same for both sides."""
 
 from __future__ import annotations
 

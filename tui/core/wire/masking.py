@@ -185,7 +185,12 @@ class _MaskedLine(Generic[T]):
 
 
 class SplitKeys(Generic[T]):
-    """Frames go in in their order and come out in it, masked; ``T`` is what belongs to a frame."""
+    """Masks keys that come in pieces: a model that repeats one says it in several deltas.
+
+    A delta that ends like the beginning of a key is held back until the next ones of its item have
+    shown what it is; with it, whatever came later: frames come out in the order in which they went
+    in. ``T`` is what belongs to a frame.
+    """
 
     def __init__(self, mask: Mask) -> None:
         self._mask = mask

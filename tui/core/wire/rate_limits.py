@@ -1,4 +1,11 @@
-"""How long a server asks to be left alone: ``Retry-After``, wherever it says it."""
+"""What a server says is left of its rate limits, and how long it asks to be left alone.
+
+Limits stand in headers, and in the events of some servers. Names differ
+(``x-ratelimit-remaining-tokens``, ``anthropic-ratelimit-tokens-remaining``, the IETF's
+``ratelimit: "name";r=5;t=30``), and so does the time when a limit is lifted: ``6m0s``, ``20ms``,
+seconds. Moments of the calendar are left out: the core has no calendar, and the bridge says seconds
+instead. What cannot be read is not guessed at.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One dial: proxy, authorities, compression, the upgrade; and why it failed, in one sentence."""
+"""One dial: host, proxy, authorities, compression, the upgrade; and why it failed, in words."""
 
 from __future__ import annotations
 
@@ -42,8 +42,13 @@ from tui.effects.wire.link import ConnectionOptions
 from tui.errors import EndpointError, NoAnswer
 
 
-async def known(host: str, port: int) -> None:
-    """Wait until the system knows the host. Raises OSError if it does not; may be cancelled."""
+async def resolve(host: str, port: int) -> None:
+    """Wait until the system knows the host. Raises OSError if it does not; may be cancelled.
+
+    asyncio asks in a thread that the program waits for at its end, for as long as the system's
+    resolver tries: half a minute after Ctrl+C. So the first question is asked in a thread that
+    nobody waits for; what asyncio asks afterwards is answered already.
+    """
     with contextlib.suppress(ValueError):
         ipaddress.ip_address(host)
         return
@@ -71,20 +76,20 @@ async def known(host: str, port: int) -> None:
     await answer
 
 
-async def context() -> ssl.SSLContext:
+async def tls_context() -> ssl.SSLContext:
     """The TLS settings of a client; made once per environment, in a thread (it takes 30 ms)."""
     return await asyncio.to_thread(
-        _context, tuple(os.environ.get(name, "") for name in AUTHORITY_VARIABLES)
+        _made_context, tuple(os.environ.get(name, "") for name in AUTHORITY_VARIABLES)
     )
 
 
-def to_do() -> str:
+def certificate_advice() -> str:
     """What to do about a certificate that is not trusted, as the end of a sentence."""
     return authorities_advice(os.environ, lambda path: os.access(path, os.R_OK))
 
 
 @cache
-def _context(named: tuple[str, ...]) -> ssl.SSLContext:
+def _made_context(named: tuple[str, ...]) -> ssl.SSLContext:
     made = ssl.create_default_context()
     trust_added_authorities(made, dict(zip(AUTHORITY_VARIABLES, named, strict=True)))
     return made
@@ -115,11 +120,11 @@ async def dial(address: Address, options: ConnectionOptions) -> FrameSocket:
     """Connect and upgrade; ``address`` is a checked one. Raises EndpointError or KeyRefused."""
     parts = urlsplit(address.url)
     nearby = is_loopback(parts.hostname or "")
-    trusted = await context() if parts.scheme == "wss" else None
+    trusted = await tls_context() if parts.scheme == "wss" else None
     try:
         async with asyncio.timeout(options.connect_timeout_s):
             if not nearby and not _proxy(address):
-                await known(parts.hostname or "", parts.port or 443)
+                await resolve(parts.hostname or "", parts.port or 443)
             connected = await _connected(address, options, trusted)
     except (OSError, EOFError, InvalidHandshake, InvalidProxy, InvalidURI) as error:
         raise explained(error, address, options.connect_timeout_s) from error
@@ -256,4 +261,6 @@ def _tls_failed(error: ssl.SSLError, host: str, place: str) -> EndpointError:
     if not isinstance(error, ssl.SSLCertVerificationError):
         return EndpointError(f"{place} does not speak TLS: is it http:// (or ws://)?")
     why = error.verify_message or "it cannot be verified"
-    return EndpointError(f"The certificate of {host} is not trusted ({why}): {to_do()}")
+    return EndpointError(
+        f"The certificate of {host} is not trusted ({why}): {certificate_advice()}"
+    )

@@ -86,7 +86,12 @@ LOOK_S = 5.0
 
 
 class Heartbeat:
-    """The watch over one link."""
+    """Watches whether a link still lives: pings, silence, stalls, and gaps in the clock.
+
+    Any inbound byte is life (PROTOCOL section 10: some servers delay pongs while they write). A
+    clock that jumps between two looks says that the machine slept: what was idle then is not
+    trusted any more, what was busy is asked at once.
+    """
 
     def __init__(
         self, link: Link, socket: FrameSocket, options: ConnectionOptions, clock: ReadsClock

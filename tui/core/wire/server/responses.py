@@ -1,4 +1,4 @@
-"""What a server remembers of its conversations: the newest response of each lane, in memory.
+"""What a server remembers of its conversations, in memory: of each lane, and stored ones.
 
 `previous_response_id` is resolved over all lanes of the connection (a fork names a parent on
 another lane); a response that is no longer the newest of its lane is forgotten there, and found

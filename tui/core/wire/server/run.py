@@ -3,6 +3,10 @@
 The owner (the bridge) streams with `item_added`, `delta`, `item_done` and ends with `finish`,
 `fail` or `refuse`; `emit` says anything else. After the end every call is a silent no-op, so that
 a producer that notices its interrupt late does no harm.
+
+An item is open while it comes. A message may hold text and a refusal, a reasoning several parts of
+a summary and its own words: parts are opened by their first text and closed by the next part or by
+the item's end.
 """
 
 from __future__ import annotations

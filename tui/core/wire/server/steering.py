@@ -1,4 +1,4 @@
-"""AcceptedTexts on the server's side: texts that were accepted while a response streamed.
+"""Steering on the server's side: texts that were accepted while a response streamed.
 
 A text is owed to the response's successor: the server starts it by itself, or, if the response
 ended with tool calls, puts the text behind the outputs that the client sends (PROTOCOL section 7).
