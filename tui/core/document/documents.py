@@ -29,7 +29,7 @@ from tui.core.document.waiting_places import OpenSection
 from tui.core.files import FileRead, ascii_shown, checked_path, decoded, unwritable, viewed
 from tui.core.text.buffer import Buffer, Mark
 from tui.core.text.change_set import Author, Change, Position
-from tui.core.text.merge import line_changes
+from tui.core.text.merge import line_changes, same_start
 from tui.core.text.rows import Span, file_rows, row_count, rows_text, shifted, touched_span
 from tui.errors import EditRefused
 
@@ -280,7 +280,13 @@ class Documents:
         old = rows_text(record.buffer, first, last)
         for change in reversed(line_changes(old, text).changes):
             (row, col), (end, stop) = change.start, change.old_end
-            self.apply(record, (row + first, col), (end + first, stop), change.new_text, author)
+            new, kept = change.new_text, 0
+            if not (new.endswith("\n") and change.old_text.endswith("\n")):
+                # the last line got its newline, or lost it: what is in it is not written again
+                kept = len(new[: same_start(new, change.old_text)].partition("\n")[0])
+                kept -= new[:kept].endswith("\r")
+            where = (row + first, col + kept), (end + first, stop)
+            self.apply(record, *where, new[kept:], author)
 
     def settle(self, record: FileRecord, hunk: Hunk, rows: tuple[int, int]) -> None:
         """A hunk's text stands in these rows from now on."""

@@ -17,6 +17,7 @@ from tui.core.document.hunk_list import take_out
 from tui.core.document.waiting_places import WaitingSection
 from tui.core.steps import Work, picked
 from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Author
 from tui.core.text.rows import rows_text, whole_text
 from tui.errors import EditRefused
 
@@ -500,7 +501,10 @@ def _remove(
     made = documents.layers[hunk.id].made_file and not record.named
     if whole and made:
         record.live.remove(hunk)  # the text stays as it is in the buffer that is closed
-    elif not take_off(documents, record, hunk, whole=whole):
+    elif not (
+        take_off(documents, record, hunk, whole=whole)
+        or (_nobody_else(documents, record, hunk) and take_off(documents, record, hunk, whole=True))
+    ):
         hunk.stage, hunk.reason = Stage.CONFLICT, EDITED
         return None
     off.left = rows_text(record.buffer, hunk.start.line, hunk.end.line)
@@ -512,6 +516,17 @@ def _remove(
         documents.drop(record)
         off.closed = True
     return off
+
+
+def _nobody_else(documents: Documents, record: FileRecord, hunk: Hunk) -> bool:
+    """True if nothing that anybody else wrote in a hunk can be lost.
+
+    All that the user typed is on the disk, or was taken back, be it that his undo, carried over
+    the model's changes, has left a seam.
+    """
+    by = documents.layers[hunk.id].changed_by
+    alone = by in (None, Author.USER) and record.typed_on_disk
+    return alone and not any(one in record.live for one in documents.layers[hunk.id].above)
 
 
 def _stood(documents: Documents, hunk: Hunk, first: int) -> Stood:

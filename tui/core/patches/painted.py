@@ -7,10 +7,12 @@ from itertools import groupby
 
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
+from tui.core.document.hunk import Hunk
 from tui.core.document.waiting_places import OpenSection
 from tui.core.patches.painter import EDITED, Painter
 from tui.core.text.change_set import Author, Change, Position
-from tui.core.text.rows import Span, rows_range
+from tui.core.text.merge import line_changes
+from tui.core.text.rows import Span, rows_range, rows_text
 
 _SHOWN = {"+": "landing", "u": "landing", "-": "struck"}
 """What an editor shows of a row, by its tag."""
@@ -67,7 +69,8 @@ class Painted:
             return []
         first, last = (row - painter.row for row in _touched(start, end))
         tags = painter.tags[max(first, 0) : max(last, 0)]
-        if tags and first >= 0 and last <= len(painter.tags) and set(tags) <= {"+", "u"}:
+        alone = {"+"} if painter.trouble else {"+", "u"}  # then who wrote what is not known
+        if tags and first >= 0 and last <= len(painter.tags) and set(tags) <= alone:
             return None
         rows = enumerate(tags, painter.row + max(first, 0))
         return [row for row, tag in rows if tag == "+"]
@@ -120,15 +123,35 @@ def user_edit(
     if within is not None:
         within.shortened(not text)
     above, below = (False, False) if text else _of_lines(record, where)
+    wrote = None if text or within is not None else _who_wrote(record, where)
     change = documents.apply(record, *where, text, Author.USER)
-    footing = record.undo_log.anchors
-    footing.ahead, footing.above, footing.below = ahead or within is not None, above, below
+    anchors = record.undo_log.anchors
+    anchors.ahead, anchors.above, anchors.below = ahead or within is not None, above, below
     if within is not None:
         within.shortened(False)
-        footing.painted = within.hunks
+        anchors.painted = within.hunks
+    elif wrote is not None:
+        anchors.painted = [wrote]
     for section in crossed:
         section.give_way()
     return change
+
+
+def _who_wrote(record: FileRecord, where: tuple[Position, Position]) -> Hunk | None:
+    """The hunk whose new text a range is a part of, where the user has not changed that."""
+    start, end = where
+    for hunk in record.live.near(start[0], end[0]) if start < end else ():
+        if hunk.start is None or hunk.end is None or not hunk.decidable:
+            continue
+        first, last = hunk.start.line, hunk.end.line
+        if not (first, 0) <= start < end <= (last, 0):
+            continue
+        if rows_text(record.buffer, first, last) != hunk.agent:
+            continue
+        start, end = (start[0] - first, start[1]), (end[0] - first, end[1])
+        new = line_changes(hunk.base, hunk.agent).invert().changes
+        return hunk if any(one.start <= start < end <= one.old_end for one in new) else None
+    return None
 
 
 def _touched(start: Position, end: Position) -> tuple[int, int]:

@@ -14,7 +14,7 @@ def line_changes(old: str, new: str, author: Author | None = None) -> ChangeSet:
 
     Of long texts that differ little only the difference is looked at.
     """
-    head = old.rfind("\n", 0, _alike(old, new)) + 1
+    head = old.rfind("\n", 0, same_start(old, new)) + 1
     old_rest, new_rest = old[head:], new[head:]
     tail = _whole_lines_behind(old_rest, new_rest)
     was = keep_ends(old_rest[: len(old_rest) - tail])
@@ -94,7 +94,7 @@ def _runs_into(one: Change, others: Sequence[Change]) -> bool:
 
 def _whole_lines_behind(old: str, new: str) -> int:
     """How many characters the whole lines have with which both end."""
-    same = _alike(old[::-1], new[::-1])
+    same = same_start(old[::-1], new[::-1])
     starts = (text[-same - 1 : -same] if same else "" for text in (old, new))
     if same and all(before in ("", "\n") for before in starts):
         return same
@@ -102,7 +102,7 @@ def _whole_lines_behind(old: str, new: str) -> int:
     return len(old) - cut if cut else 0
 
 
-def _alike(one: str, other: str) -> int:
+def same_start(one: str, other: str) -> int:
     """With how many equal characters both begin; compared in stretches."""
     limit = min(len(one), len(other))
     step, at = 1 << 16, 0
