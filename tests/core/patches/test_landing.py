@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.patches import disk, patch
+from tests.support.patches import Disk, disk, patch
+from tests.support.tables import each
+from tui.core.document.hunk import Hunk
 from tui.core.patches.landing import Landing
 
 BEGIN, END = "*** Begin Patch\n", "*** End Patch\n"
@@ -141,3 +143,124 @@ def test_i07_a_line_that_says_that_text_is_left_out_is_flagged_in_every_notation
     assert landing.hunks[0].flags == (flag,)
     add = "*** Begin Patch\n*** Add File: n.txt\n+x\n+// ... rest of the file ...\n*** End Patch\n"
     assert place.land(add).hunks[0].flags == (flag,)
+
+
+LINES = "".join(f"line {n}\n" for n in range(40))
+PATCH = """*** Begin Patch
+*** Update File: a.txt
+@@
+ line 2
+-line 3
+-line 4
++three
++and more
++four
+ line 5
+-line 6
+@@
+ line 20
++behind twenty
+ line 21
++behind twenty-one
+@@
++before the last
+ line 38
+-line 39
++the last
+*** End Patch
+"""
+HUNKS = 6
+
+
+def landed(patch: str, text: str, size: int, typed: str = "") -> Disk:
+    """A file after a patch in pieces of so many characters, with a frame after each."""
+    place = disk(a=text)
+    buffer = place.workspace.open("a.txt")
+    if typed:
+        place.workspace.edit("a.txt", (12, 0), (12, 0), typed)
+    before = buffer.revision
+    landing = place.start()
+    for at in range(0, len(patch), size):
+        landing.feed(patch[at : at + size])
+        landing.tail()
+    landing.finish(cut=False)
+    assert landing.placed_all
+    place.calls = buffer.revision - before
+    return place
+
+
+def said(place: Disk) -> list[object]:
+    """All that is known of its hunks, and the text."""
+    hunks = [
+        (hunk.id, rows(hunk), hunk.base, hunk.agent, hunk.added, hunk.removed, hunk.flags)
+        for hunk in place.workspace.hunks
+    ]
+    return [place.text("a.txt"), *hunks]
+
+
+def rows(hunk: Hunk) -> tuple[int, int]:
+    assert hunk.start is not None
+    assert hunk.end is not None
+    return hunk.start.line, hunk.end.line
+
+
+@each("text", [LINES, LINES[:-1], LINES.replace("\n", "\r\n")])
+def test_at_once_or_in_pieces_it_comes_to_the_same(text: str) -> None:
+    whole = landed(PATCH, text, len(PATCH))
+    for size in range(1, len(PATCH), 3):
+        assert said(whole) == said(landed(PATCH, text, size)), size
+    whole.workspace.reject()
+    assert whole.text("a.txt") == text
+
+
+def test_each_hunk_is_one_change_where_nobody_watches() -> None:
+    assert landed(PATCH, LINES, len(PATCH)).calls == HUNKS
+
+
+def test_with_something_typed_it_comes_to_the_same() -> None:
+    whole = landed(PATCH, LINES, len(PATCH), "typed ")
+    assert said(whole) == said(landed(PATCH, LINES, 1, "typed "))
+    whole.workspace.undo("a.txt")
+    assert whole.text("a.txt") == landed(PATCH, LINES, len(PATCH)).text("a.txt")
+
+
+LONG = [f"line {row}" for row in range(100)]
+GONE = "".join(f"-{line}\n" for line in LONG[1:99])
+PATCHES = {
+    "apply_patch": "*** Begin Patch\n*** Update File: a.txt\n@@\n line 0\n"
+    f"{GONE}+pass\n line 99\n*** End Patch\n",
+    "search_replace": "a.txt\n<<<<<<< SEARCH\n"
+    + "\n".join(LONG[1:99])
+    + "\n=======\npass\n>>>>>>> REPLACE\n",
+    "unified_diff": "--- a/a.txt\n+++ b/a.txt\n@@ -1,100 +1,3 @@\n line 0\n"
+    f"{GONE}+pass\n line 99\n",
+}
+
+
+@pytest.mark.case("I07")
+@each("fmt", PATCHES)
+def test_a_patch_that_takes_most_lines_away_is_looked_at(fmt):
+    place = disk(a="\n".join(LONG) + "\n")
+    landing = place.land(PATCHES[fmt], fmt=fmt)
+    assert landing.placed_all
+    assert [[*hunk.flags] for hunk in landing.hunks] == [["shrink: 97 of 100 lines of the file go"]]
+    assert not place.workspace.may_be_taken_as_read(landing.hunks[0])
+
+
+@pytest.mark.case("I07")
+@each(
+    "path, target, flag",
+    [
+        (".env", "notes.txt", "a private file: its name says that it holds environment secrets"),
+        ("notes.txt", ".env", "a private file: its name says that it holds environment secrets"),
+        (".gitignore", "old.txt", "it says which files are ignored"),
+    ],
+)
+def test_a_move_of_a_secret_or_of_what_is_ignored_is_looked_at(path, target, flag):
+    """A model need not have seen a file to give it a public name."""
+    place = Disk({path: b"KEY=1\n"})
+    landing = place.land(
+        f"*** Begin Patch\n*** Update File: {path}\n*** Move to: {target}\n*** End Patch\n"
+    )
+    assert landing.hunks[0].flags == (flag,)
+    assert not place.workspace.may_be_taken_as_read(landing.hunks[0])

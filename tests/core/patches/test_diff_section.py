@@ -1,16 +1,31 @@
-"""Whole files in the buffers: section E of EDIT-CASES.md, painted as a line difference."""
+"""The line difference of a text that streams in."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.support.patches import Disk, disk
+from tests.support.patches import Disk, disk, patch
 from tests.support.tables import each
-from tui.core.document.hunk import Stage
+from tui.core.document.hunk import Decision, Stage
 from tui.core.patches.checks import is_placeholder
+from tui.core.patches.diff_section import LineDiff
 from tui.core.patches.landing import Landing
 from tui.core.patches.section import MERGED
 from tui.errors import EditRefused
+
+
+def decided(old: list[str], new: list[str]) -> list[tuple[str, str]]:
+    diff = LineDiff(old)
+    ops = [op for line in new for op in diff.take(line)]
+    return ops + list(diff.rest())
+
+
+def test_one_line_far_below_is_chance_three_in_a_row_are_not():
+    old = [f"line number {row}" for row in range(40)]
+    assert decided(old, [old[30], "new"])[:2] == [("+", old[30]), ("+", "new")]
+    ops = decided(old, old[30:])
+    assert [text for op, text in ops if op == "="] == old[32:]
+
 
 LONG = "".join(f"line {number}\n" for number in range(10))
 
@@ -259,3 +274,153 @@ def test_e03_an_ordinary_comment_with_dots_is_no_placeholder(line):
 )
 def test_e03_dots_and_what_is_left_out_are_a_placeholder(line):
     assert is_placeholder(line)
+
+
+DELETE = "*** Begin Patch\n*** Delete File: b.txt\n*** End Patch\n"
+ADD = "*** Begin Patch\n*** Add File: b.txt\n+new\n*** End Patch\n"
+OVER = patch("*** Move to: b.txt", "@@", "-one", "+ONE")
+
+
+def moved_over() -> Disk:
+    """a.txt went over b.txt, and came back."""
+    place = disk(a="one\n", b="two\n")
+    place.land(OVER)
+    place.write(place.workspace.accept())
+    assert place.files == {"b.txt": b"ONE\n"}
+    place.write(place.workspace.undo_decision())
+    assert place.files == {"a.txt": b"one\n", "b.txt": b"two\n"}
+    return place
+
+
+@pytest.mark.case("B06", "I01")
+def test_a_move_over_a_file_is_done_again():
+    place = moved_over()
+    place.write(place.workspace.redo_decision())
+    assert place.files == {"b.txt": b"ONE\n"}
+
+
+@pytest.mark.case("B06", "I01")
+def test_a_move_is_not_done_again_over_what_the_user_typed_and_saved_since():
+    place = moved_over()
+    place.workspace.edit("b.txt", (0, 0), (0, 0), "mine ")
+    place.write(["b.txt"])
+    place.write(place.workspace.redo_decision())
+    assert place.files["b.txt"] == b"mine two\n"
+    assert place.text("b.txt") == "mine two\n"
+    move = next(hunk for hunk in place.workspace.hunks if hunk.target)
+    assert move.decision is Decision.PENDING
+    assert (move.stage, move.reason) == (Stage.CONFLICT, "'b.txt' was edited since: not moved")
+
+
+@pytest.mark.case("B07", "I01")
+def test_a_decision_on_a_deletion_that_a_new_text_replaced_is_not_done_again():
+    """The deletion is no hunk any more: there is nothing to accept, and nothing breaks."""
+    place = disk(b="old\n")
+    place.land(DELETE)
+    place.write(place.workspace.accept())
+    place.write(place.workspace.undo_decision())
+    place.land(ADD, turn=2)
+    with pytest.raises(EditRefused, match="no decision was taken back"):
+        place.workspace.redo_decision()
+    assert place.text("b.txt") == "new\n"
+    assert place.files == {"b.txt": b"old\n"}
+
+
+HEAD = "a.txt\n<<<<<<< SEARCH\n"
+
+
+def block(old: list[str], new: list[str], path: str = "a.txt") -> str:
+    """A block with its file's name above it; an empty path leaves that out."""
+    lines = [*([path] if path else []), "<<<<<<< SEARCH", *old, "=======", *new, ">>>>>>> REPLACE"]
+    return "\n".join(lines) + "\n"
+
+
+def begin_block(place: Disk, *, turn: int = 1) -> Landing:
+    place.calls += 1
+    call = f"call_{place.calls}"
+    return Landing(place.workspace, turn=turn, call_id=call, channel="text", fmt="search_replace")
+
+
+def land_block(place: Disk, text: str, *, cut: bool = False, turn: int = 1) -> Landing:
+    landing = begin_block(place, turn=turn)
+    landing.feed(text)
+    landing.finish(cut)
+    return landing
+
+
+def words(landing: Landing) -> str:
+    return "; ".join(hunk.reason for hunk in landing.hunks)
+
+
+@pytest.mark.case("C09")
+def test_c09_the_longest_search_that_is_there_once_divides():
+    place = disk(a="Intro\n=======\n\ntext\n")
+    landing = begin_block(place)
+    for char in "a.txt\n<<<<<<< SEARCH\nIntro\n=======\n":
+        landing.feed(char)
+    landing.feed("Intro")
+    landing.feed("duction\n")
+    assert place.text("a.txt").startswith("Introduction\nIntro\n=======\n"), "painted already"
+    landing.feed("=======\n")
+    assert place.text("a.txt") == "Intro\n=======\n\ntext\n", "another divider: taken back"
+    landing.feed("New\n=======\n>>>>>>> REPLACE\n")
+    landing.finish(cut=False)
+    # of SEARCH "Intro" and "Intro/=======/Introduction" only the first is in the file
+    assert place.text("a.txt") == "Introduction\n=======\nNew\n=======\n=======\n\ntext\n"
+    place = disk(a="Intro\n=======\n\ntext\n")
+    land_block(place, block(["Intro", "======="], ["New", "======="]))
+    assert place.text("a.txt") == "New\n=======\n\ntext\n"
+
+
+@pytest.mark.case("F02")
+def test_f02_the_knob_takes_the_first_but_never_of_loose_hits():
+    place = disk(a="k\nv\nk\nv\n  v\n   w\n  v\n   w\n")
+    place.workspace.documents.first = True
+    landing = land_block(place, block(["v"], ["V"]))
+    assert place.text("a.txt").startswith("k\nV\nk\nv\n")
+    assert landing.hunks[0].flags == ("several places fit: the first was taken",)
+    assert words(land_block(place, block(["v", " w"], ["x"]))).startswith("ambiguous")
+
+
+def test_a_line_that_the_user_puts_behind_the_painted_ones_stays_beside_them():
+    place = disk(a="one\ntwo\nthree\n")
+    landing = begin_block(place)
+    landing.feed(HEAD + "one\ntwo\nthree\n=======\nONE\n")
+    place.workspace.edit("a.txt", (1, 0), (1, 0), "mine\n")
+    landing.feed("two\nTHREE\n>>>>>>> REPLACE\n")
+    landing.finish(cut=False)
+    assert place.text("a.txt") == "ONE\nmine\ntwo\nTHREE\n"
+    place.workspace.reject()
+    assert place.text("a.txt") == "one\nmine\ntwo\nthree\n"
+
+
+def test_the_user_deletes_the_region_and_nothing_is_painted():
+    place = disk(a="one\ntwo\nthree\n")
+    landing = begin_block(place)
+    landing.feed(HEAD + "one\ntwo\n=======\nONE\n")
+    place.workspace.edit("a.txt", (0, 0), (3, 0), "")
+    landing.feed("TWO\n>>>>>>> REPLACE\n")
+    landing.finish(cut=False)
+    assert place.text("a.txt") == "three\n"
+    assert words(landing).startswith("target deleted")
+
+
+@pytest.mark.case("C18")
+@each("there", [b"a\n\xe9\n", b"a\n\0\n"])
+def test_c18_a_file_that_cannot_be_edited_sends_its_block_to_no_other(there):
+    place = Disk({"x.py": there, "sub/x.py": b"a\n"})
+    place.workspace.documents.names = lambda: sorted(place.files)
+    landing = land_block(place, "x.py\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n")
+    assert landing.hunks[0].path == "x.py"
+    assert landing.hunks[0].stage is Stage.REFUSED
+    assert "sub/x.py" not in place.workspace.buffers
+
+
+@pytest.mark.case("C18")
+def test_c18_a_deleted_file_sends_its_block_to_no_other():
+    place = Disk({"x.py": b"a\n", "sub/x.py": b"a\n"})
+    place.workspace.documents.names = lambda: sorted(place.files)
+    place.land("*** Begin Patch\n*** Delete File: x.py\n*** End Patch\n")
+    place.write(place.workspace.accept())
+    landing = land_block(place, "x.py\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n")
+    assert "file not found: 'x.py'" in words(landing)

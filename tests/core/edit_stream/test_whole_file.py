@@ -8,17 +8,7 @@ from tests.support.edit_streams import run
 from tests.support.tables import each
 from tui.core.document.hunk import Kind
 from tui.core.edit_stream import Format, parser_for
-from tui.core.edit_stream.events import (
-    Cut,
-    End,
-    Ev,
-    Failure,
-    FileEnd,
-    FileOp,
-    Line,
-    Partial,
-    Prose,
-)
+from tui.core.edit_stream.events import Cut, End, Ev, Failure, FileEnd, FileOp, Line, Partial, Prose
 
 
 def events(text: str, fmt: Format = "whole_file", *, cut: bool = False) -> list[Ev]:
