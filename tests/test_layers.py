@@ -12,7 +12,7 @@ from tests.support.sources import ROOT, Source, package, reads_all
 CORE_MODULES = [source.module for source in package() if source.path.startswith("tui/core/")]
 
 
-IN_CYCLES = {}
+IN_CYCLES: set[str] = set()
 """Modules that import each other today, most for types only: the list may only shrink."""
 
 

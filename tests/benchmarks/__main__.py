@@ -106,24 +106,17 @@ def ui_command(is_json: bool, quick: bool, check: bool, **choices: Any) -> None:
     _show(_measured(quick, only_stream=False, **choices), is_json, check)
 
 
-def _measured(
-    quick: bool,
-    *,
-    only_stream: bool,
-    rate: tuple[int, ...],
-    long: bool,
-    peer: tuple[str, ...],
-    peer_path: Path | None,
-) -> Findings:
+def _measured(quick: bool, *, only_stream: bool, **choices: Any) -> Findings:
     from tests.benchmarks.screen import measurement
 
+    peer, peer_path = choices["peer"], choices["peer_path"]
     if peer_path is not None and len(set(peer)) != 1:
         raise DuettoError("--peer-path is the program of one --peer: give --peer once")
     chosen = measurement.QUICK if quick else measurement.FULL
     chosen = replace(
         chosen,
-        rates=tuple(sorted(set(rate))) or chosen.rates,
-        long_tokens=measurement.LONG_TOKENS if long else 0,
+        rates=tuple(sorted(set(choices["rate"]))) or chosen.rates,
+        long_tokens=measurement.LONG_TOKENS if choices["long"] else 0,
         peers=tuple((name, peer_path) for name in dict.fromkeys(peer)),
         only_stream=only_stream,
     )

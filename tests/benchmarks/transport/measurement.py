@@ -185,12 +185,18 @@ class Measurement:
         if idle_ms:
             self._after_idle(place, cell, ours, kept)
             return
-        self._saves("overhead saved against a new connection %", place, ours, new, "overhead_ms")
+        share = saved(ours["overhead_ms"], new["overhead_ms"])
+        least = Bound(LESS_OVERHEAD, at_least=True)
+        self._judged(Spot("overhead saved against a new connection %", place), share, least)
         if round_trip_ms:
-            self._within("TTFT, times a new connection's", place, ours, new, HALF)
-        self._within("TTFT, times warm keep-alive SSE's", place, ours, kept, AS_FAST)
+            times = ours["ttft_ms"] / new["ttft_ms"]
+            self._judged(Spot("TTFT, times a new connection's", place), times, Bound(HALF))
+        times = ours["ttft_ms"] / kept["ttft_ms"]
+        self._judged(Spot("TTFT, times warm keep-alive SSE's", place), times, Bound(AS_FAST))
         if size_kb == BYTES_AT_KB:
-            self._saves("bytes saved against keep-alive SSE %", place, ours, kept, "sent_bytes")
+            share = saved(ours["sent_bytes"], kept["sent_bytes"])
+            least = Bound(FEWER_BYTES, at_least=True)
+            self._judged(Spot("bytes saved against keep-alive SSE %", place), share, least)
 
     def tokens(self, port: int, pace: tuple[int, int, int], clients: Sequence[str]) -> None:
         """What a token costs each client; ``pace``: tokens a second, tokens an answer, answers."""
@@ -212,13 +218,13 @@ class Measurement:
             self._findings.add(
                 Spot(TOKEN_WALL, where, rate), *(one["wall_us"] for one in found[name])
             )
-        cost = {name: {"us": statistics.median(o["cpu_us"] for o in found[name])} for name in found}
+        cost = {name: statistics.median(one["cpu_us"] for one in found[name]) for name in found}
         place = f"{rate:,} tokens/s" if rate else "without pace"
         # with a pace the system's waking up is most of it, and the same for all
         note = "mostly the system's waking up, the same for both" if rate else ""
-        ours, theirs = cost[WS_INCREMENTAL], cost[SSE_KEPT]
-        figure = "client CPU a token saved against SSE %"
-        self._saves(figure, place, ours, theirs, "us", LESS_CPU, note)
+        spot = Spot("client CPU a token saved against SSE %", place)
+        share = saved(cost[WS_INCREMENTAL], cost[SSE_KEPT])
+        self._judged(spot, share, Bound(LESS_CPU, at_least=True, note=note))
 
     def _turn(self, cell: Cell, transport: str, idle_ms: int) -> dict[str, float]:
         round_trip_ms, size_kb = cell
@@ -240,33 +246,15 @@ class Measurement:
             note = "without a way there is no window that idle time could shrink"
         elif kept["sent_bytes"] <= INITIAL_BYTES:
             note = "the history fits the first window, which idle time does not shrink"
-        figure = "overhead saved after idle time against keep-alive SSE %"
-        self._saves(figure, place, ours, kept, "overhead_ms", LESS_OVERHEAD, note)
+        spot = Spot("overhead saved after idle time against keep-alive SSE %", place)
+        share = saved(ours["overhead_ms"], kept["overhead_ms"])
+        self._judged(spot, share, Bound(LESS_OVERHEAD, at_least=True, note=note))
 
-    def _saves(
-        self,
-        figure: str,
-        place: str,
-        ours: dict[str, float],
-        theirs: dict[str, float],
-        key: str,
-        least: float = LESS_OVERHEAD,
-        note: str = "",
-    ) -> None:
-        """The share of theirs that we do without, in percent; 0 where they need nothing."""
-        share = 100 * (1 - ours[key] / theirs[key]) if theirs[key] > 0 else 0.0
-        spot = Spot(figure, place)
-        self._findings.bounds[spot] = Bound(least, at_least=True, note=note)
-        self._findings.add(spot, share)
+    def _judged(self, spot: Spot, value: float, bound: Bound) -> None:
+        self._findings.bounds[spot] = bound
+        self._findings.add(spot, value)
 
-    def _within(
-        self,
-        figure: str,
-        place: str,
-        ours: dict[str, float],
-        theirs: dict[str, float],
-        most: float,
-    ) -> None:
-        spot = Spot(figure, place)
-        self._findings.bounds[spot] = Bound(most)
-        self._findings.add(spot, ours["ttft_ms"] / theirs["ttft_ms"])
+
+def saved(ours: float, theirs: float) -> float:
+    """The share of theirs that we do without, in percent; 0 where they need nothing."""
+    return 100 * (1 - ours / theirs) if theirs > 0 else 0.0
