@@ -24,6 +24,7 @@ from tui.core.wire.events import (
     PatchDelta,
     ReasoningDelta,
     RefusalDelta,
+    SummaryDelta,
     TextDelta,
 )
 from tui.engine.open_files import NOT_KNOWN
@@ -389,6 +390,7 @@ class Reply:
             ArgumentsDelta: self.call_delta,
             PatchDelta: self.call_delta,
             ReasoningDelta: self.reasoning,
+            SummaryDelta: self.reasoning,
             ItemAdded: self.added,
             ItemDone: self.done,
         }

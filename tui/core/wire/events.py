@@ -58,23 +58,11 @@ class ReasoningDelta(Delta, frozen=True, gc=False, tag="response.reasoning_text.
 
 
 class SummaryDelta(
-    msgspec.Struct,
-    frozen=True,
-    gc=False,
-    tag_field="type",
-    tag="response.reasoning_summary_text.delta",
+    ReasoningDelta, frozen=True, gc=False, tag="response.reasoning_summary_text.delta"
 ):
-    """The wire's other form of `ReasoningDelta`; no `Delta`, so that nobody takes it for one."""
+    """More of the summary of a reasoning."""
 
-    item_id: str = ""
-    delta: str = ""
-    stream_id: str | None = None
-    output_index: int = 0
-
-    @property
-    def told(self) -> ReasoningDelta:
-        """As the rest of the house knows it."""
-        return ReasoningDelta(self.item_id, self.delta, self.stream_id, self.output_index, True)
+    summary: bool = True
 
 
 class ToolDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type"):
@@ -378,6 +366,7 @@ _Told = (
     | PatchDelta
     | RefusalDelta
     | ReasoningDelta
+    | SummaryDelta
     | Created
     | InProgress
     | Queued
@@ -395,7 +384,7 @@ _Told = (
     | InjectCreated
     | InjectFailed
 )
-_Typed: Any = Union[_Told, SummaryDelta, *_TOOL_DELTA_TYPES]
+_Typed: Any = Union[_Told, *_TOOL_DELTA_TYPES]
 Event = _Told | SteerNews | ErrorEvent | Progress | Unknown
 
 _PROGRESS = (
@@ -425,9 +414,9 @@ _TERMINAL: dict[str, type[Completed | Incomplete | Failed]] = {
 
 _TAGS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(_Typed))
 """The types that are known; to find out by `msgspec.convert` takes 0.1 ms."""
-decode_typed: Callable[[str | bytes | bytearray], Event | SummaryDelta | ToolDelta] = (
-    msgspec.json.Decoder(_Typed).decode
-)
+decode_typed: Callable[[str | bytes | bytearray], Event | ToolDelta] = msgspec.json.Decoder(
+    _Typed
+).decode
 """What `decode_server` tries first; raises `UNUSUAL` for what needs `decode_unusual`."""
 UNUSUAL = (msgspec.DecodeError, UnicodeError, RecursionError)
 
@@ -441,11 +430,11 @@ def decode_server(data: str | bytes | bytearray) -> Event | None:
     return told(event)
 
 
-def told(event: Event | SummaryDelta | ToolDelta) -> Event:
-    """An event as the house knows it; the wire has other forms of some."""
+def told(event: Event | ToolDelta) -> Event:
+    """An event as the house knows it: of what a server's own tool says it hears nothing."""
     if isinstance(event, ToolDelta):
         return Progress(event.kind, event.item_id, event.stream_id)
-    return event.told if isinstance(event, SummaryDelta) else event
+    return event
 
 
 def decode_unusual(data: str | bytes | bytearray) -> Event | None:

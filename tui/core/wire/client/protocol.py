@@ -41,7 +41,6 @@ from tui.core.wire.events import (
     SteerAccepted,
     SteerFailed,
     SteerPending,
-    SummaryDelta,
     ToolDelta,
     Unknown,
     decode_in_steps,
@@ -201,7 +200,7 @@ class ClientProtocol:
         False: it was a piece of an answer, and all there is to do is to hand its event on.
         """
         try:
-            event: Event | SummaryDelta | ToolDelta | None = decode_typed(data)
+            event: Event | ToolDelta | None = decode_typed(data)
         except UNUSUAL:
             event = decode_unusual(data)
         if isinstance(event, Delta):
