@@ -9,11 +9,11 @@ dropped for that file, and the text stays plain.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from time import perf_counter, process_time
+from time import perf_counter
 from weakref import WeakKeyDictionary
 
 from tui.core.text.buffer import Buffer, LineChange
-from tui.ui.highlight.guard import BUILD_CPU_S, STEP_CPU_S, Guard, LexerTroubles, step_cpu_s
+from tui.ui.highlight.guard import BUILD_CPU_S, Guard, LexerTroubles
 from tui.ui.highlight.languages import LexerLanguage, by_first_line, candidates, choice, language
 from tui.ui.highlight.lines import ColouredLines, NoLines, Range, Spans
 
@@ -205,19 +205,10 @@ class BufferColours:
             self._drop(guard.failure)
 
     def _guarded(self, call: Callable[..., Range | None], *arguments: float) -> Range | None:
-        if isinstance(self._lines, NoLines):
+        if self._lines is None or isinstance(self._lines, NoLines):
             return None
-        done = None
-        began = process_time()
-        lines = self._lines
-        with Guard(STEP_CPU_S if lines is None else step_cpu_s(lines)) as guard:
-            done = call(*arguments)
-        late_s = process_time() - began - arguments[-1]
-        failure = self._troubles.verdict("", guard, late_s)
-        if failure and lines is not None and lines.wide:
-            self._troubles.forgive("")
-            lines.narrow()
-        elif failure:
+        done, failure = self._troubles.step("", self._lines, call, *arguments)
+        if failure:
             self._drop(failure)
             return (0, self._buffer.line_count)
         return done

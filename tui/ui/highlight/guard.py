@@ -14,11 +14,12 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from time import process_time
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tui.ui.highlight.lines import ColouredLines
+    from tui.ui.highlight.lines import ColouredLines, Range
 
 _GREEDY = "it takes too much memory"
 _log = logging.getLogger("tui.highlight")
@@ -33,6 +34,8 @@ STEP_BYTES = 192 * 2**20
 """No step may take more memory, nor all steps for a file together."""
 MOST_EMPTY = 10_000
 """Matches or tokens in a row without progress."""
+_STUCK_LOOKS = 200
+"""Looks at the clock between which the lexer must have come further."""
 SLOW_S, MOST_SLOW_S = 0.03, 0.6
 """A step may be late by so much; what is later adds up, and when it is too much, that is that."""
 _MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024
@@ -132,12 +135,31 @@ class LexerTroubles:
             text = "%s: text in %s is shown without colours, its lexer failed (%s)"
             _log.warning(text, self.path, language, failure)
 
-    def forgive(self, language: str) -> None:
-        """It is tried in another way now."""
-        self._late_s.pop(language, None)
-        self._took_bytes.pop(language, None)
+    def step(
+        self,
+        language: str,
+        lines: ColouredLines,
+        call: Callable[..., Range | None],
+        *arguments: float,
+    ) -> tuple[Range | None, str]:
+        """Let a lexer work, the last argument being for how long.
 
-    def verdict(self, language: str, guard: Guard, late_s: float) -> str:
+        Returns what changed, and why it is to be dropped; empty: it goes on, perhaps by a part of
+        the text at a time.
+        """
+        changed: Range | None = None
+        began = process_time()
+        with Guard(WIDE_CPU_S if lines.wide else STEP_CPU_S) as guard:
+            changed = call(*arguments)
+        failure = self._verdict(language, guard, process_time() - began - arguments[-1])
+        if failure and lines.wide:
+            lines.narrow()
+            self._late_s.pop(language, None)
+            self._took_bytes.pop(language, None)
+            failure = ""
+        return changed, failure
+
+    def _verdict(self, language: str, guard: Guard, late_s: float) -> str:
         """What is wrong with a lexer after a step; empty: nothing.
 
         One long match is no reason to give up; a lexer that stops the screen again and again is,
@@ -155,9 +177,28 @@ class LexerTroubles:
         return "it is too slow" if self._late_s.get(language, 0.0) > most_s else ""
 
 
-def step_cpu_s(lines: ColouredLines) -> float:
-    """How long these may go without a sign of life."""
-    return WIDE_CPU_S if lines.wide else STEP_CPU_S
+class Progress:
+    """Sees to it that a lexer comes further in its text; asked every some tokens."""
+
+    def __init__(self, size: int) -> None:
+        """``size`` of the text."""
+        self._size = size
+        self._reached = self._looks = 0
+
+    def look(self, at: int, *, working: bool = False) -> None:
+        """It has come so far; ``working``: it has nothing to show yet, but goes on.
+
+        Raises:
+            LexerUnfit: it goes beyond the text, or stands still, or takes too much memory.
+        """
+        if at > self._size:
+            raise LexerUnfit("it goes beyond the text")
+        if at > self._reached or working:
+            self._reached, self._looks = at, 0
+        self._looks += 1
+        if self._looks > _STUCK_LOOKS:
+            raise LexerUnfit("it makes no progress")
+        look()
 
 
 def _ring(number: int, frame: FrameType | None) -> None:

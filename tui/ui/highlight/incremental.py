@@ -23,14 +23,12 @@ from pygments.lexer import Lexer
 
 from tui.ui.highlight.checkpoints import ROOT, CheckpointLexer, Pass, State, Token
 from tui.ui.highlight.embedded import Embedded, flat
-from tui.ui.highlight.guard import LexerTroubles, LexerUnfit, look
+from tui.ui.highlight.guard import LexerTroubles, Progress
 from tui.ui.highlight.lines import ColouredLines, Range, Spans, SpanWriter, Store
 from tui.ui.highlight.regions import Regions
 
 _CLOCK_EVERY = 64
 """Tokens between two looks at the clock."""
-_STUCK_LOOKS = 200
-"""Looks at the clock between which the lexer must have come further."""
 _LONG_TOKEN = 200
 """Characters; shorter ones are not worth a region."""
 
@@ -57,12 +55,11 @@ class LexerRun:
         """``text``: the text, the position of ``line`` in it, and where to stop in a window."""
         whole, pos, self.limit = text
         self._items = iter(Pass(lexer, whole, pos, state))
-        self._size = len(whole)
+        self._progress = Progress(len(whole))
         self._writer = SpanWriter(line, pos, whole)
         self._start = self.line = line
         """Where the last line begins whose state is known."""
         self._met: set[int] = set()
-        self._looks = self._looked_at = 0
         self._tokens = 0
 
     def drive(self, owner: IncrementalLines, until: int, deadline: float) -> RunOutcome:
@@ -140,14 +137,7 @@ class LexerRun:
 
     def _late(self, deadline: float) -> bool:
         """Whether the time is over. Raises LexerUnfit if the lexer makes no progress."""
-        if self._writer.at > self._size:
-            raise LexerUnfit("it goes beyond the text")
-        if self._writer.at > self._looked_at:
-            self._looked_at, self._looks = self._writer.at, 0
-        self._looks += 1
-        if self._looks > _STUCK_LOOKS:
-            raise LexerUnfit("it makes no progress")
-        look()
+        self._progress.look(self._writer.at)
         return perf_counter() > deadline
 
 

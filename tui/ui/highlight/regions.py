@@ -9,10 +9,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from time import perf_counter, process_time
+from time import perf_counter
 
 from tui.ui.highlight.embedded import Embedded
-from tui.ui.highlight.guard import Guard, LexerTroubles, step_cpu_s
+from tui.ui.highlight.guard import LexerTroubles
 from tui.ui.highlight.lines import ColouredLines, FlatLines, NoLines, Range, Span, Spans, Store
 
 Place = tuple[int, int]
@@ -225,18 +225,10 @@ class Regions:
         self, region: EmbeddedRegion, call: Callable[..., Range | None], *arguments: float
     ) -> None:
         """Let a region's lexer work; one that fails is dropped for this file."""
-        changed = None
         name = region.mark.maker.name if region.mark.maker else ""
-        began = process_time()
         inner = region.inner or NoLines()
-        with Guard(step_cpu_s(inner)) as guard:
-            changed = call(*arguments)
-        late_s = process_time() - began - arguments[-1]
-        failure = self._troubles.verdict(name, guard, late_s)
-        if failure and inner.wide:
-            self._troubles.forgive(name)
-            inner.narrow()
-        elif failure:
+        changed, failure = self._troubles.step(name, inner, call, *arguments)
+        if failure:
             region.inner = NoLines()
             self._troubles.add(name, failure)
             changed = (0, region.last - region.first + 1)

@@ -18,7 +18,7 @@ from typing import Any, cast
 from pygments.lexer import DelegatingLexer, Lexer, LexerMeta, do_insertions
 
 from tui.ui.highlight.checkpoints import Token
-from tui.ui.highlight.guard import LexerUnfit, look
+from tui.ui.highlight.guard import LexerUnfit, Progress, look
 from tui.ui.highlight.lines import ColouredLines, Range, Spans, SpanWriter, Store, TokenType
 
 WORKING: TokenType = type("Working", (tuple,), {})(("Working",))
@@ -74,7 +74,6 @@ def sliced(lexer_class: type[Lexer]) -> type[Lexer]:
 
 _CLOCK_EVERY = 64
 """Tokens between two looks at the clock."""
-_STUCK_LOOKS = 200
 _RESTART_S = 0.25
 """A pass is begun anew at most this often."""
 _SHARE = 8
@@ -98,7 +97,7 @@ class WholeLines(ColouredLines):
         self._lexer, self._guesser = make(), make()
         self._tokens: Iterator[Token] | None = None
         self._writer = SpanWriter(0, 0)
-        self._size = self._looks = self._looked_at = 0
+        self._progress = Progress(0)
         self._segments: list[tuple[int, int, int]] = []
         """First line and line behind the last as the pass saw them, and where they are now."""
         self._seen: Range = (0, 0)
@@ -188,7 +187,7 @@ class WholeLines(ColouredLines):
                 self._put(*self._writer.rest())
                 self._end(perf_counter() - began)
                 return
-            self._check(few[-1])
+            self._progress.look(self._writer.at, working=few[-1][1] is WORKING)
             if perf_counter() > deadline:
                 break
         self._cost_s += perf_counter() - began
@@ -196,11 +195,10 @@ class WholeLines(ColouredLines):
     def _begin(self) -> None:
         lines = self._store.lines
         text = "\n".join(lines) + self._tail
-        self._size = len(text)
+        self._progress = Progress(len(text))
         self._writer = SpanWriter(0, 0, text)
         self._segments = [(0, len(lines), 0)]
         self._tokens = iter(self._lexer.get_tokens_unprocessed(text))
-        self._looks = self._looked_at = 0
         self._cost_s = 0.0
         self._edited = False
 
@@ -216,17 +214,6 @@ class WholeLines(ColouredLines):
             if first <= line < behind:
                 self._store.put(now + line - first, spans)
                 return
-
-    def _check(self, last: Token) -> None:
-        """Raises LexerUnfit: the lexer makes no progress."""
-        if self._writer.at > self._size:
-            raise LexerUnfit("it goes beyond the text")
-        if self._writer.at > self._looked_at or last[1] is WORKING:
-            self._looked_at, self._looks = self._writer.at, 0
-        self._looks += 1
-        if self._looks > _STUCK_LOOKS:
-            raise LexerUnfit("it makes no progress")
-        look()
 
     def _guess(self, first: int, until: int, deadline: float) -> None:
         """Colour lines that have no colours of their own yet."""
