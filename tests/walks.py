@@ -16,6 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
 
+from textual.pilot import Pilot
+
 from tests.support.fakes import FakeRunner
 from tests.support.fault_stand import PATIENT
 from tests.support.nasty_server import Nasty, nasty
@@ -144,15 +146,19 @@ async def walked(root: Path) -> dict[str, Walk]:
             walks["esc"] = found[0]
             gates[2].set()
             await until(pilot, lambda: not session.status.busy)
-            app.bench.editor.focus_editor()
-            await pilot.pause()
-            with followed("core/text/buffer.py Buffer.replace", PAINT_SOON) as found:
-                await pilot.press("z")
-            walks["key"] = _first(found, "ui/editor/editor.py")
-            walks["echo"] = next(walk for walk in found if walk[-1] == PAINT_SOON)
+            walks |= await _key_walks(app, pilot)
         await session.close()
         await endpoint.close()
     return walks
+
+
+async def _key_walks(app: DuettoApp, pilot: Pilot[int]) -> dict[str, Walk]:
+    app.bench.editor.focus_editor()
+    await pilot.pause()
+    with followed("core/text/buffer.py Buffer.replace", PAINT_SOON) as found:
+        await pilot.press("z")
+    echo = next(walk for walk in found if walk[-1] == PAINT_SOON)
+    return {"key": _first(found, "ui/editor/editor.py"), "echo": echo}
 
 
 REPAINT = "ui/editor/editor.py Editor.repaint"

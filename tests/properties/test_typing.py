@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.support.fake_session import FakeWorkspace, editing_of
 from tui.core.text.buffer import plain_text
 from tui.core.text.change_set import Position
-from tui.ui.editor import auto_indent, changes
+from tui.ui.editor import changes
 from tui.ui.editor.changes import Typing, insert
 from tui.ui.editor.comments import C_BLOCK, HASH, MARKUP, toggle
 from tui.ui.editor.editing import CHANGES, MOVES
@@ -50,7 +50,7 @@ class Hand:
         """What one key does."""
         cursor, chance = self.view.cursor, self.chance
         if kind == 2:
-            return auto_indent.character(cursor, chance.choice(TYPED))
+            return changes.character(cursor, chance.choice(TYPED))
         if kind == 3:
             return insert(cursor, chance.choice(PASTED), "paste")
         if kind == 4:
@@ -107,7 +107,7 @@ def test_a_model_that_appends_is_never_undone(path: str, chance: random.Random) 
     hand = Hand(path, "one\ntwo\n", chance)
     for number in range(8):
         hand.view.cursor.place((0, 0))
-        hand.make(auto_indent.character(hand.view.cursor, "a"))
+        hand.make(changes.character(hand.view.cursor, "a"))
         hand.model(number)
     while hand.workspace.undo(path) is not None:
         pass

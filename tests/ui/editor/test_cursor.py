@@ -5,8 +5,7 @@ import pytest
 from tests.support.tables import each
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Position
-from tui.ui.editor.cursor import Cursor
-from tui.ui.editor.mouse import Drag
+from tui.ui.editor.cursor import Cursor, Drag
 from tui.ui.editor.view import View
 
 TEXT = "def add(a, b):\n    return a + b\n\n\tx = 漢字👩\u200d👧\n"

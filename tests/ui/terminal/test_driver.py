@@ -22,9 +22,8 @@ from tests.support.terminal import MODE
 from tui.core.stamping import Name
 from tui.ui.key_queue import TypedKey
 from tui.ui.terminal import driver as driver_module
-from tui.ui.terminal.driver import TerminalDriver
+from tui.ui.terminal.driver import MOST_BYTES, OutputPipe, TerminalDriver
 from tui.ui.terminal.input_stream import ESC_S
-from tui.ui.terminal.output_pipe import MOST_BYTES, OutputPipe
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from tui.core.document.workspace import undo_stopped, undo_waits
 from tui.core.text.change_set import Position
 from tui.errors import EditRefused
-from tui.ui.editor import auto_indent, changes
+from tui.ui.editor import changes
 from tui.ui.editor.cells import copied
 from tui.ui.editor.cursor import Cursor
 from tui.ui.editor.session import EditorSession
@@ -81,24 +81,19 @@ MOVES: dict[str, tuple[Move, bool]] = _moves()
 """Key -> the move and whether it selects."""
 
 CHANGES: dict[str, Change] = {
-    "enter": auto_indent.newline,
+    "enter": changes.newline,
     "tab": changes.indent_lines,
     "shift+tab": changes.dedent_lines,
-    "backspace": changes.backspace,
-    "shift+backspace": changes.backspace,
-    "ctrl+h": changes.backspace,  # what some terminals send for Backspace
-    "delete": lambda cursor, indent: changes.delete(cursor),
-    "ctrl+backspace": lambda cursor, indent: changes.delete_word_left(cursor),
-    "alt+backspace": lambda cursor, indent: changes.delete_word_left(cursor),
-    "ctrl+delete": lambda cursor, indent: changes.delete_word_right(cursor),
-    "alt+delete": lambda cursor, indent: changes.delete_word_right(cursor),
-    "alt+d": lambda cursor, indent: changes.delete_word_right(cursor),
-    "ctrl+k": lambda cursor, indent: changes.delete_to_line_end(cursor),
-    "ctrl+u": lambda cursor, indent: changes.delete_to_line_start(cursor),
-    "super+backspace": lambda cursor, indent: changes.delete_to_line_start(cursor),
+    # Ctrl+H is what some terminals send for Backspace.
+    **dict.fromkeys(("backspace", "shift+backspace", "ctrl+h"), changes.backspace),
+    "delete": changes.delete,
+    **dict.fromkeys(("ctrl+backspace", "alt+backspace"), changes.delete_word_left),
+    **dict.fromkeys(("ctrl+delete", "alt+delete", "alt+d"), changes.delete_word_right),
+    "ctrl+k": changes.delete_to_line_end,
+    **dict.fromkeys(("ctrl+u", "super+backspace"), changes.delete_to_line_start),
     "ctrl+shift+k": lambda cursor, indent: changes.delete_lines(cursor),
-    "ctrl+enter": auto_indent.line_below,
-    "ctrl+shift+enter": auto_indent.line_above,
+    "ctrl+enter": changes.line_below,
+    "ctrl+shift+enter": changes.line_above,
 }
 """Key -> what it does to the text."""
 

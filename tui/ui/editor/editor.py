@@ -19,11 +19,11 @@ from textual.strip import Strip
 
 from tui.core.text.change_set import Position
 from tui.ui import theme
-from tui.ui.editor import auto_indent, changes
+from tui.ui.editor import changes
 from tui.ui.editor.background import Background, Repeats
+from tui.ui.editor.cursor import EDGE_SCROLL_S, WHEEL_LINES, Drag
 from tui.ui.editor.editing import CHANGES, COPIES, MOVES, PASTES, SCROLLS, Editing
 from tui.ui.editor.hints import lay_over
-from tui.ui.editor.mouse import EDGE_SCROLL_S, WHEEL_LINES, Drag
 from tui.ui.editor.paint import EditorRow, RowFrame, RowPainter, gutter_width
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.view import View
@@ -371,7 +371,7 @@ class Editor(PaintedWidget, can_focus=True):
         elif key in PASTES:
             self.paste(self.app.clipboard)
         elif _is_typed(event) and event.character is not None:
-            self.change(auto_indent.character(view.cursor, event.character))
+            self.change(changes.character(view.cursor, event.character))
         else:
             return False
         return True

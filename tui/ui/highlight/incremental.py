@@ -22,10 +22,9 @@ from typing import cast
 from pygments.lexer import Lexer
 
 from tui.ui.highlight.checkpoints import ROOT, CheckpointLexer, Pass, State, Token
-from tui.ui.highlight.embedded import Embedded, flat
 from tui.ui.highlight.guard import LexerTroubles, Progress
 from tui.ui.highlight.lines import ColouredLines, Range, Spans, SpanWriter, Store
-from tui.ui.highlight.regions import Regions
+from tui.ui.highlight.regions import Embedded, Regions, flat
 
 _CLOCK_EVERY = 64
 """Tokens between two looks at the clock."""

@@ -18,11 +18,11 @@ from pygments.lexer import DelegatingLexer, Lexer, RegexLexer, include
 from pygments.lexers import find_lexer_class, get_all_lexers
 
 from tui.ui.highlight.checkpoints import checkpointed, restarts
-from tui.ui.highlight.embedded import LinesMaker, embedding, others
 from tui.ui.highlight.first_characters import by_character
 from tui.ui.highlight.guard import BUILD_CPU_S, Guard, LexerTroubles
 from tui.ui.highlight.incremental import IncrementalLines
 from tui.ui.highlight.lines import ColouredLines, NoLines
+from tui.ui.highlight.regions import LinesMaker, embedding, others
 from tui.ui.highlight.whole import WholeLines, sliced
 
 _WILD = re.compile(r"[*?\[]")

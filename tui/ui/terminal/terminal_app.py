@@ -14,8 +14,8 @@ from textual.filter import Monochrome, NoColor
 from textual.screen import Screen
 
 from tui.ui import theme
-from tui.ui.painting.frames import PartsUpdate, WholeUpdate, update_bytes, write_frame
 from tui.ui.painting.ink import ink
+from tui.ui.painting.screen import PartsUpdate, WholeUpdate, update_bytes, write_frame
 from tui.ui.terminal.facts import Replies, TerminalFacts
 from tui.ui.terminal.notifying import Moment, Notifier, NotifyOptions
 
