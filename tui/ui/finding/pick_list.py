@@ -15,7 +15,6 @@ from textual.widget import Widget
 from tui.ui import theme
 
 Item = TypeVar("Item")
-_WHEEL_ROWS = 3
 STEPS: tuple[BindingType, ...] = tuple(
     Binding(key, f"step({rows})", show=False, priority=True)
     for key, rows in (("up", -1), ("down", 1), ("pageup", -10), ("pagedown", 10))
@@ -27,6 +26,7 @@ class PickList(Widget, Generic[Item]):
     """Items; a heir paints one of them as a row."""
 
     ALLOW_SELECT = False
+    WHEEL_ROWS = 3
 
     class Lit(Message):
         """Another item is lit, by the wheel."""
@@ -83,11 +83,11 @@ class PickList(Widget, Generic[Item]):
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """The next ones."""
         event.stop()
-        self.step(_WHEEL_ROWS)
+        self.step(self.WHEEL_ROWS)
         self.post_message(self.Lit())
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """The ones before."""
         event.stop()
-        self.step(-_WHEEL_ROWS)
+        self.step(-self.WHEEL_ROWS)
         self.post_message(self.Lit())

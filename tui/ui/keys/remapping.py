@@ -49,7 +49,7 @@ class RefusedKey(NamedTuple):
     """What is wrong; what to do."""
 
 
-class _Request(NamedTuple):
+class _KeyRequest(NamedTuple):
     row: int
     keys: tuple[str, ...]
     path: tuple[str, ...]
@@ -60,7 +60,7 @@ def remapped(
 ) -> tuple[tuple[Key, ...], list[RefusedKey]]:
     """The table with these requests, and those that are not granted, in the order of the file."""
     refused: list[RefusedKey] = []
-    granted: list[_Request] = []
+    granted: list[_KeyRequest] = []
     for path, value in _flat(requests, refused):
         found = _read(table, path, value)
         if isinstance(found, RefusedKey):
@@ -96,7 +96,7 @@ def _flat(
             refused.append(RefusedKey((first,), words))
 
 
-def _read(table: Sequence[Key], path: tuple[str, ...], value: object) -> _Request | RefusedKey:
+def _read(table: Sequence[Key], path: tuple[str, ...], value: object) -> _KeyRequest | RefusedKey:
     """A request by itself."""
     scope, name = path if len(path) == 2 else ("global", path[0])
     at = next((i for i, key in enumerate(table) if (key.scope, key.name) == (scope, name)), None)
@@ -121,7 +121,7 @@ def _read(table: Sequence[Key], path: tuple[str, ...], value: object) -> _Reques
     for kept in _STOPPING:
         if kept in row.keys and kept not in keys:
             return RefusedKey(path, f"must keep {key_name(kept)} among its keys, as a way out")
-    return _Request(at, _unique(keys), path)
+    return _KeyRequest(at, _unique(keys), path)
 
 
 def _no_action(table: Sequence[Key], scope: str, name: str) -> str:
@@ -180,7 +180,7 @@ def _unique(keys: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(keys))
 
 
-def _put(table: Sequence[Key], requests: Sequence[_Request]) -> tuple[Key, ...]:
+def _put(table: Sequence[Key], requests: Sequence[_KeyRequest]) -> tuple[Key, ...]:
     """The table with the requests; a chord from the leader key begins with its name."""
     rows = list(table)
     for request in requests:
@@ -208,7 +208,7 @@ class _Claim(NamedTuple):
     """Its place among the requests; -1: none."""
 
 
-def _claims(table: Sequence[Key], requests: Sequence[_Request]) -> Iterator[_Claim]:
+def _claims(table: Sequence[Key], requests: Sequence[_KeyRequest]) -> Iterator[_Claim]:
     by_row = {request.row: at for at, request in enumerate(requests)}
     everywhere = {key.name: at for at, key in enumerate(table) if key.scope == "global"}
     for at, row in enumerate(table):
@@ -221,7 +221,7 @@ def _claims(table: Sequence[Key], requests: Sequence[_Request]) -> Iterator[_Cla
                     yield _Claim(tuple(key.split()), row, by_row.get(source, -1))
 
 
-def _clash(table: Sequence[Key], requests: Sequence[_Request]) -> tuple[_Request, str] | None:
+def _clash(table: Sequence[Key], requests: Sequence[_KeyRequest]) -> tuple[_KeyRequest, str] | None:
     """A request that cannot stand beside the others, and why."""
     begun: dict[str, list[_Claim]] = {}
     leads = any(key.action == "app.leader" and key.keys for key in table)

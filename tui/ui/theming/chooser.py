@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
+from rich.segment import Segment
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -18,6 +19,7 @@ from textual.widgets import Input, Static
 
 from tui.ui import theme
 from tui.ui.editor.paint import EditorRow, RowFrame, RowPainter
+from tui.ui.finding.pick_list import PickList
 from tui.ui.highlight.lines import Spans
 from tui.ui.review.document import DiffSide
 from tui.ui.review.paint import ColouredSide, DiffPainter, LineFormat, PaintedLine
@@ -201,60 +203,27 @@ def entries(themes: ThemeManager) -> list[ThemeEntry]:
     return [ThemeEntry(AUTO, "Auto", f"{pair.dark}, {pair.light}"), *found]
 
 
-class ThemeList(PaintedWidget):
+class ThemeList(PickList[ThemeEntry]):
     """The themes, one a row, each with a swatch of its own colours."""
 
-    class Lit(Message):
-        """Another theme is lit."""
-
-    class Chosen(Message):
-        """A theme was clicked."""
+    WHEEL_ROWS = 1
 
     def __init__(self) -> None:
-        super().__init__(id="theme-list")
-        self._entries: Sequence[ThemeEntry] = ()
-        self._at = 0
-        self._top = 0
-
-    @property
-    def lit(self) -> ThemeEntry | None:
-        """The one that is lit; None: there is none."""
-        return self._entries[self._at] if self._at < len(self._entries) else None
-
-    def show(self, shown: Sequence[ThemeEntry], choice: str) -> None:
-        """Show these, one of them lit."""
-        self._entries = shown
-        self._at = next((at for at, one in enumerate(shown) if one.choice == choice), 0)
-        self._top = 0
-        self.step(0)
-
-    def step(self, rows: int) -> None:
-        """Light another one."""
-        self._at = max(min(self._at + rows, len(self._entries) - 1), 0)
-        height = max(self.size.height, 1)
-        most = max(len(self._entries) - height, 0)
-        self._top = max(min(self._top, self._at, most), self._at - height + 1)
-        self.refresh()
+        super().__init__()
+        self.id = "theme-list"
 
     def on_resize(self) -> None:
         """The lit one stays in sight."""
         self.step(0)
 
-    def render_line(self, y: int) -> Strip:
+    def row(self, item: ThemeEntry, width: int, back: str) -> list[Segment]:
         """Its title, what it is, its colours."""
-        palette, width, index = theme.active(), self.size.width, self._top + y
-        if index >= len(self._entries):
-            return make_strip([], width, palette.style("foreground", "panel"))
-        entry, lit = self._entries[index], index == self._at
-        back = "selection" if lit else "panel"
-        style = palette.style
-        right = [(f"{clip(entry.kind, 16)} ", style("muted", back)), *self._swatch(entry)]
-        room = width - sum(cell_len(text) for text, _ in right) - 4
-        left = [
-            (" ▸ " if lit else "   ", style("accent", back)),
-            (clip(entry.title, max(room, 6)), style("foreground", back, "bold" if lit else "")),
-        ]
-        return make_strip(spread(left, right, width), width, style("foreground", back))
+        style, lit = theme.active().style, item is self.chosen
+        right = [(f"{clip(item.kind, 16)} ", style("muted", back)), *self._swatch(item)]
+        room = width - sum(cell_len(text) for text, _ in right) - 1
+        title = clip(item.title, max(room, 6))
+        left = [(title, style("foreground", back, "bold" if lit else ""))]
+        return [*make_strip(spread(left, right, width), width, style("foreground", back))]
 
     def _swatch(self, entry: ThemeEntry) -> list[Piece]:
         """Five colours on the theme's own background; none where ``auto`` leaves it open."""
@@ -267,23 +236,12 @@ class ThemeList(PaintedWidget):
     def on_click(self, event: events.Click) -> None:
         """Preview what is clicked; what is previewed already is kept."""
         event.stop()
+        event.prevent_default()
         index = self._top + event.y
-        if index < len(self._entries):
+        if index < len(self._items):
             kept = index == self._at
             self.step(index - self._at)
             self.post_message(self.Chosen() if kept else self.Lit())
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The next one."""
-        event.stop()
-        self.step(1)
-        self.post_message(self.Lit())
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """The one before."""
-        event.stop()
-        self.step(-1)
-        self.post_message(self.Lit())
 
 
 class ThemeChooser(ModalScreen[None]):
@@ -325,8 +283,12 @@ class ThemeChooser(ModalScreen[None]):
         """The theme in use is lit."""
         self.app.theme_changed_signal.subscribe(self, lambda _: self._recolour())
         self.query_one("#theme-box").border_title = "themes"
-        self._list.show(self._all, self._before)
+        self._show(self._all, self._before)
         self._tell()
+
+    def _show(self, shown: Sequence[ThemeEntry], choice: str) -> None:
+        at = next((at for at, one in enumerate(shown) if one.choice == choice), 0)
+        self._list.show(shown, at)
 
     def on_unmount(self) -> None:
         """Textual's signal would keep it."""
@@ -357,14 +319,14 @@ class ThemeChooser(ModalScreen[None]):
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         found = [entry for entry in self._all if entry.fits(event.value)]
-        self._list.show(found, self._themes.choice if event.value else self._before)
+        self._show(found, self._themes.choice if event.value else self._before)
         self._preview()
 
     @on(Input.Submitted)
     @on(ThemeList.Chosen)
     def _entered(self, event: Message) -> None:
         event.stop()
-        if (lit := self._list.lit) is not None:
+        if (lit := self._list.chosen) is not None:
             self._over = True
             self._themes.choose(lit.choice)
             self.dismiss(None)
@@ -381,7 +343,7 @@ class ThemeChooser(ModalScreen[None]):
         self._due = False
         if self._over:
             return
-        lit = self._list.lit
+        lit = self._list.chosen
         choice = self._before if lit is None else lit.choice
         if choice != self._themes.choice:
             self._themes.preview(choice)
@@ -392,12 +354,12 @@ class ThemeChooser(ModalScreen[None]):
         self._sample.refresh()
 
     def _tell(self) -> None:
-        if self._list.lit is None:
+        if self._list.chosen is None:
             self._status.update("no theme has these letters · Esc back")
             return
         self.query_one("#theme-box").border_subtitle = "↑↓ try · Enter keeps · Esc back"
         colourless = "this terminal shows no colours; a theme is seen elsewhere"
-        self._status.update(colourless if self.app.no_color else _said_of(self._list.lit))
+        self._status.update(colourless if self.app.no_color else _said_of(self._list.chosen))
 
 
 def _said_of(entry: ThemeEntry) -> str:
