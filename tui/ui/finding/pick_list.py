@@ -54,7 +54,8 @@ class PickList(Widget, Generic[Item]):
         """Light another one."""
         self._at = max(min(self._at + rows, len(self._items) - 1), 0)
         height = max(self.size.height, 1)
-        self._top = max(min(self._top, self._at), self._at - height + 1)
+        most = max(len(self._items) - height, 0)
+        self._top = max(min(self._top, self._at, most), self._at - height + 1)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
