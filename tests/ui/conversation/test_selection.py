@@ -98,7 +98,9 @@ def test_hunks_are_stepped_through_and_those_that_wait_come_first() -> None:
     assert one.shown == [(1, None)], "the keys need something to act on"
     one.selection.step_hunk()
     one.selection.step_hunk(back=True)
-    assert [hunk for hunk, _ in one.shown] == [1, 2, 1]
+    one.selection.step(back=False)
+    one.selection.step(back=True)
+    assert [hunk for hunk, _ in one.shown] == [1, 2, 1, 2, 1]
     session.workspace.hunks[1].stage = Stage.DROPPED
     one.selection.step_hunk(waiting=True)
     assert one.selection.hunk is session.workspace.hunks[2]
@@ -164,6 +166,12 @@ def test_a_search_counts_in_slices_and_says_how_many() -> None:
     search.grown(30)
     run()
     assert told[-1] == "3 of 12"
+    search.close()
+    one.viewport.go_to(20)
+    search.open()
+    search.look_for("answer")
+    run()
+    assert told[-1] == "18 of 31", "the newest of those in sight and above"
     search.look_for("nonsense")
     run()
     assert told[-1] == NOT_FOUND

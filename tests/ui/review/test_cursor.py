@@ -66,9 +66,12 @@ def test_what_is_chosen_is_in_sight_and_stays_where_it_is() -> None:
     before = review.place
     review.lay_out(unfolded=True)
     assert (review.chosen, review.place) == (ids[1], before)
-    cursor.scroll_rows(3 * HEIGHT)
-    assert review.chosen != ids[1]
-    assert review.place < HEIGHT
+    rows = cursor.laid.rows
+    cursor.scroll_rows(review.place + 1)
+    assert cursor.row == min(row for row in rows if row >= cursor.top)
+    cursor.scroll_rows(2 * HEIGHT)
+    cursor.scroll_rows(review.place - HEIGHT)
+    assert cursor.row == max(row for row in rows if row < cursor.top + HEIGHT)
     cursor.step_file(1)
     cursor.step_file(-9)
     assert review.chosen == ids[0]

@@ -555,7 +555,8 @@ class SearchControl:
             self._show(search.first(self._from_row))
         search.counts.slice()
         if search.here is None and not search.counts.counting:
-            self._show(search.step(older=True))  # only below
+            above = search.first(self._from_row) if search.pattern else None
+            self._show(search.step(older=True) if above is None else above)  # else only below
         self._say()
         self._viewport.place_thumb()
         if search.counts.waiting:
