@@ -124,6 +124,11 @@ def with_hunks(documents: Documents, path: str, hunks: Collection[Hunk]) -> byte
     return None if made and not text else record.buffer.form.encode(text)
 
 
+def nothing_waits(record: FileRecord) -> bool:
+    """True if a file has no text that lands, or that is not decided."""
+    return not record.sections and not any(map(_is_open, record.live))
+
+
 def settle(documents: Documents, record: FileRecord) -> None:
     """Give a file the disk's text where it says that it is saved, and all of it is decided.
 
@@ -131,10 +136,11 @@ def settle(documents: Documents, record: FileRecord) -> None:
     them did in the lines of the other one: an edit that is carried over many others may end
     beside its place.
     """
-    waits = record.sections or record.gone or record.path in documents.conflicts
-    if record.disk is None or record.view or waits or not record.saved:
+    if record.disk is None or record.view or record.gone or not record.saved:
         return
-    if record.buffer.encode() == record.disk or any(map(_is_open, record.live)):
+    if record.path in documents.conflicts or record.buffer.encode() == record.disk:
+        return
+    if not nothing_waits(record):
         return
     text = plain_text(record.disk.decode("utf-8", "replace"))
     documents.rewrite(record, (0, record.buffer.line_count), text, Author.REVIEW)

@@ -308,6 +308,8 @@ class UndoLog:
         """The group that others wrote into, which the next try passes over."""
         self.stopped = False
         """The last undo (or redo) changed nothing: it stopped at such a group."""
+        self.alone = False
+        """Nothing that waits for a decision stands in the text."""
         self._name = ""
         self._tip: tuple[Position, Position] | None = None
         """The last edit's start and end: where the next one joins its group."""
@@ -429,8 +431,8 @@ class UndoLog:
                 where = min(where, change.new_end) if apart and where else change.new_end
             else:
                 carried = [_done(step), *carried]
-                if step.anchors.lost:
-                    self.state = step.state  # it was about text that is in no state any more
+                if step.anchors.lost or self.alone:
+                    self.state = step.state  # what stood in its way is in no state any more
                 else:
                     self._states = source.renumber(self._states)
         source.items += carried

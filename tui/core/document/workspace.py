@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from tui.core.document import decision_undo, review
 from tui.core.document.decision_log import DecisionEntry
 from tui.core.document.disk_changes import outside_change, take_theirs
-from tui.core.document.disk_plan import DiskPlan, planning, settle, with_hunks
+from tui.core.document.disk_plan import DiskPlan, nothing_waits, planning, settle, with_hunks
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord, UserChange
 from tui.core.document.hunk import OPEN, Decision, Hunk, Kind, Stage
@@ -110,6 +110,7 @@ class Workspace:
         if record.view:
             return None
         _check_open(self, record, again=False)
+        record.undo_log.alone = nothing_waits(record)
         place = record.undo_log.undo(_careful(self.documents, record), record.buffer.slice)
         settle(self.documents, record)
         return place and record.buffer.clamp(place)
@@ -124,6 +125,7 @@ class Workspace:
         if record.view:
             return None
         _check_open(self, record, again=True)
+        record.undo_log.alone = nothing_waits(record)
         place = record.undo_log.redo(_careful(self.documents, record), record.buffer.slice)
         settle(self.documents, record)
         return place and record.buffer.clamp(place)
