@@ -91,10 +91,8 @@ def _chain(frame: FrameType | None) -> Walk:
     return tuple(reversed(chain))
 
 
-async def walked(root: Path) -> dict[str, Walk]:
-    """Play a turn in the app, over a real socket and real files; what was walked."""
-    (root / "cache.py").write_text(CACHE)
-    gates = [asyncio.Event() for _ in range(3)]
+def _script(gates: list[asyncio.Event]) -> list[list[Step]]:
+    """A patch that waits in front of a line and of its end; then an answer that does not come."""
     item = patch_call(PATCH)
     line = PATCH.index("+            self.items")
     parts = (PATCH[:line], PATCH[line:-20], PATCH[-20:])
@@ -104,8 +102,15 @@ async def walked(root: Path) -> dict[str, Walk]:
     script: list[Step] = [created("resp_1"), start, deltas[0], Gate(gates[0]), deltas[1]]
     end: list[Step] = [Gate(gates[1]), deltas[2], done(item), completed("resp_1")]
     rest: list[Step] = [created("resp_2"), Gate(gates[2]), completed("resp_2")]
+    return [[*script, *end], rest]
+
+
+async def walked(root: Path) -> dict[str, Walk]:
+    """Play a turn in the app, over a real socket and real files; what was walked."""
+    (root / "cache.py").write_text(CACHE)
+    gates = [asyncio.Event() for _ in range(3)]
     walks: dict[str, Walk] = {}
-    async with nasty(Nasty([[*script, *end], rest], interrupt="accept")) as url:
+    async with nasty(Nasty(_script(gates), interrupt="accept")) as url:
         endpoint = Endpoint("scripted", partial(_address, url), MonotonicClock(), options=PATIENT)
         files = Files(root, Listing(root))
         ports = Ports(

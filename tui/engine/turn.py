@@ -491,7 +491,7 @@ def _in_words(wait_s: float) -> str:
 
 
 @dataclass(slots=True)
-class _HeldText:
+class _SteeringText:
     text: str
     fate: SteerFate = "sent"
 
@@ -504,7 +504,7 @@ class SteeringTexts:
         """Texts that became messages of the conversation."""
         self._services = services
         self._turn = turn
-        self._texts: dict[int, _HeldText] = {}
+        self._texts: dict[int, _SteeringText] = {}
         """By the wire's number: those that the server has."""
 
     @property
@@ -516,7 +516,7 @@ class SteeringTexts:
         """Hand a text to the response in flight; in the backlog it waits for a way to go."""
         number = wire.steer(text)
         if number is not None:
-            self._texts[number] = _HeldText(text)
+            self._texts[number] = _SteeringText(text)
             self._show()
         elif wire.abilities(model).steer is False:
             self._services.backlog.add(text)
