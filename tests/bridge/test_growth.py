@@ -10,7 +10,7 @@ import pytest
 from tests.support.loop_turns import growth
 from tests.support.tables import each
 from tui.bridge.endpoints.tools import Toolbox
-from tui.bridge.rehearsal.request import read_scene
+from tui.bridge.rehearsal.request import parse_request
 from tui.core.files import file_blocks
 
 pytestmark = pytest.mark.slow
@@ -25,14 +25,14 @@ def allowed(count: int) -> object:
     return box.offered(box.choice({"type": "allowed_tools", "tools": tools(count)}))
 
 
-def scene(text: str) -> object:
-    return read_scene({}, [{"type": "message", "role": "user", "content": text}])
+def parsed(text: str) -> object:
+    return parse_request({}, [{"type": "message", "role": "user", "content": text}])
 
 
 WORK: dict[str, tuple[int, Callable[[int], object]]] = {
     "tools": (1000, lambda count: Toolbox({"tools": tools(count)}, [])),
     "tools that are allowed": (1000, allowed),
-    "beginnings of files": (1000, lambda count: scene('<file a="b">\n' * count)),
+    "beginnings of files": (1000, lambda count: parsed('<file a="b">\n' * count)),
     "files that are shorter than they say": (
         1000,
         lambda count: list(file_blocks('<file path="x" chars="99999999">\n' * count)),

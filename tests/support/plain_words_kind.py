@@ -12,7 +12,7 @@ from typing import Any
 from tui.bridge.endpoints.base import Asked, Broken, Refused, Target
 from tui.bridge.endpoints.encrypted_content import is_sealed
 from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader
-from tui.bridge.endpoints.kinds import Endpoint
+from tui.bridge.endpoints.kinds import ModelEndpoint
 from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address
@@ -84,6 +84,6 @@ class Words:
             raise Broken(f"The answer of {host} ended before the response did.")
 
 
-def make(target: Target, upstream: Any) -> Endpoint:
+def make(target: Target, upstream: Any) -> ModelEndpoint:
     """The entry point."""
     return HttpEndpoint(target, PlainWords(), upstream)

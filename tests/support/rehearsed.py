@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.strict_patch import apply_patch
-from tui.bridge.rehearsal.answers import Manner, answer
-from tui.bridge.rehearsal.player import Beat, Call, Reason, Say
+from tui.bridge.rehearsal.answers import AnswerStyle, answer
+from tui.bridge.rehearsal.player import AnswerPart, CallPart, ReasoningPart, TextPart
 from tui.bridge.rehearsal.scripts import workspace_files
 from tui.core.files import file_block
 
@@ -62,7 +62,7 @@ def run_tests(root: Path, *args: str, by: str = "unittest") -> subprocess.Comple
 class Conversation:
     """A client that keeps the whole history and applies every patch at once."""
 
-    manner: Manner = field(default_factory=Manner)
+    style: AnswerStyle = field(default_factory=AnswerStyle)
     files: dict[str, str] = field(default_factory=fresh_files)
     tools: Sequence[Mapping[str, Any]] = (CUSTOM, READ)
     shown: tuple[str, ...] = ()
@@ -90,27 +90,27 @@ class Conversation:
     def _round(self) -> bool:
         request = {"tools": list(self.tools)}
         called = False
-        for number, beat in enumerate(answer(request, self.items, self.manner)):
-            called = self._take(beat, f"call_{len(self.items)}_{number}") or called
+        for number, part in enumerate(answer(request, self.items, self.style)):
+            called = self._take(part, f"call_{len(self.items)}_{number}") or called
         outputs = [item for item in self.items if item.get("pending")]
         for item in outputs:
             self.items.append(self._output(item))
             del item["pending"]
         return called
 
-    def _take(self, beat: Beat, call_id: str) -> bool:
-        if isinstance(beat, Reason):
-            self.thought.append(beat.text)
+    def _take(self, part: AnswerPart, call_id: str) -> bool:
+        if isinstance(part, ReasoningPart):
+            self.thought.append(part.text)
             self.items.append({"type": "reasoning", "summary": []})
-        elif isinstance(beat, Say):
-            self.said.append(beat.text)
-            content = [{"type": "output_text", "text": beat.text}]
+        elif isinstance(part, TextPart):
+            self.said.append(part.text)
+            content = [{"type": "output_text", "text": part.text}]
             self.items.append({"type": "message", "role": "assistant", "content": content})
         else:
-            key = "input" if beat.custom else "arguments"
-            item = {**beat.item(), "call_id": call_id, key: beat.text, "pending": True}
+            key = "input" if part.custom else "arguments"
+            item = {**part.item(), "call_id": call_id, key: part.text, "pending": True}
             self.items.append(item)
-        return isinstance(beat, Call)
+        return isinstance(part, CallPart)
 
     def _output(self, item: Mapping[str, Any]) -> dict[str, Any]:
         output = self._patch(item) if item["name"] == "apply_patch" else self._read(item)

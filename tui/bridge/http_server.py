@@ -69,7 +69,7 @@ class HttpServer:
 
     def protocol(self) -> asyncio.Protocol:
         """What reads one connection."""
-        return _Reader(
+        return _HttpProtocol(
             self._server,
             loop=asyncio.get_running_loop(),
             keepalive_timeout=IDLE_S,
@@ -289,7 +289,7 @@ class HttpTransport(ClientTransport):
         return None
 
 
-class _Reader(SlicedHttp, web.RequestHandler):
+class _HttpProtocol(SlicedHttp, web.RequestHandler):
     """One connection; what is no HTTP is answered as all errors are."""
 
     def handle_error(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tui.bridge.endpoints.base import Asked, Refused, Target
-from tui.bridge.endpoints.kinds import Endpoint
+from tui.bridge.endpoints.kinds import ModelEndpoint
 from tui.core.wire.address import secrets_in
 from tui.core.wire.masking import Mask
 
@@ -30,7 +30,7 @@ _OWN = "rehearsal-"
 class Candidate:
     """One who may answer a request, and how he is asked."""
 
-    endpoint: Endpoint
+    endpoint: ModelEndpoint
     asked: Asked
     mask: Mask = field(default_factory=Mask)
     """Knows the secrets that no word about it may repeat."""
@@ -64,12 +64,12 @@ class Endpoints:
 
     def __init__(self) -> None:
         self.targets: dict[str, Target] = {}
-        self._made: dict[str, tuple[Target, Endpoint]] = {}
-        self._replaced: list[Endpoint] = []
+        self._made: dict[str, tuple[Target, ModelEndpoint]] = {}
+        self._replaced: list[ModelEndpoint] = []
         """Perhaps something still runs there."""
         self._upstream: Upstream | None = None
 
-    async def endpoint(self, name: str) -> Endpoint:
+    async def endpoint(self, name: str) -> ModelEndpoint:
         """An endpoint by name. Raises Refused: there is none, or its kind is not known."""
         if self._upstream is None:
             # The HTTP client takes a tenth of a second to load: the rehearsal needs none. First
@@ -236,18 +236,18 @@ class _Unavailable:
         self._refusal = refusal
 
     async def answer(self, asked: Asked, writer: object) -> None:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         raise self._refusal
 
     async def warm(self) -> None:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
 
     async def models(self) -> dict[str, Any]:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         raise self._refusal
 
     async def close(self) -> None:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
 
 
 def rated(request: Mapping[str, Any], target: Target) -> tuple[str, float]:

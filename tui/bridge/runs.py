@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tui.bridge.client_connection import RunJob
-from tui.bridge.endpoints.base import Broken, Failed, Refused, Steered
+from tui.bridge.endpoints.base import Broken, Refused, ResponseFailed, Steered
 from tui.bridge.endpoints.response_writer import ResponseWriter, TokenRate
 from tui.bridge.routing import Candidate, Route
 from tui.core.wire.rate_limits import pause_header
@@ -165,7 +165,7 @@ class _Answering:
         if self._writer.began:
             self._writer.drop()
             self._run.fail(candidate.mask.text(_late_code(error)), words, self._writer.usage)
-        elif isinstance(error, Failed):
+        elif isinstance(error, ResponseFailed):
             told = {"code": candidate.mask.text(error.code), "message": words}
             self._run.conclude("failed", {**error.response, "error": told})
         elif isinstance(error, Refused):

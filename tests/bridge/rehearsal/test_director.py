@@ -6,25 +6,25 @@ import json
 
 from tests.support.rehearsed import CUSTOM, FUNCTION, Conversation, user
 from tests.support.tables import each
-from tui.bridge.rehearsal.answers import Manner, answer
-from tui.bridge.rehearsal.player import Call, Reason, Say
+from tui.bridge.rehearsal.answers import AnswerStyle, answer
+from tui.bridge.rehearsal.player import CallPart, ReasoningPart, TextPart
 from tui.core.files import file_block
 
-DEEP = Manner(deep=True)
+DEEP = AnswerStyle(deep=True)
 
 
 def test_a_function_tool_gets_the_patch_as_its_argument() -> None:
     tool = json.loads(json.dumps(FUNCTION).replace('"input"', '"patch"'))
     block = file_block("ledger/money.py", Conversation().files["ledger/money.py"])
-    beats = answer({"tools": [tool]}, [user(block), user("split loses cents")], DEEP)
-    assert isinstance(beats[-1], Call)
-    assert not beats[-1].custom
-    assert json.loads(beats[-1].text)["patch"].startswith("*** Begin Patch\n")
+    parts = answer({"tools": [tool]}, [user(block), user("split loses cents")], DEEP)
+    assert isinstance(parts[-1], CallPart)
+    assert not parts[-1].custom
+    assert json.loads(parts[-1].text)["patch"].startswith("*** Begin Patch\n")
 
 
 @each("effort, count", [("none", 0), ("low", 1), ("high", 3)])
 def test_effort_decides_how_much_is_thought(effort: str, count: int) -> None:
-    talk = Conversation(Manner(deep=True, effort=effort), shown=("ledger/cache.py",))
+    talk = Conversation(AnswerStyle(deep=True, effort=effort), shown=("ledger/cache.py",))
     talk.ask("make the cache safe for threads")
     assert sum(text.count("\n\n") + 1 for text in talk.thought) == count
 
@@ -69,21 +69,21 @@ def test_what_was_not_placed_is_said() -> None:
     talk.ask("make the cache safe for threads")
     talk.items.pop()
     talk.items[-1]["output"] = "hunk 1 placed, pending review\nhunk 2 not placed: 2 places fit"
-    beats = answer({"tools": [CUSTOM]}, talk.items, DEEP)
-    assert isinstance(beats[0], Say)
-    assert "hunk 2 not placed" in beats[0].text
-    assert "Done" not in beats[0].text
+    parts = answer({"tools": [CUSTOM]}, talk.items, DEEP)
+    assert isinstance(parts[0], TextPart)
+    assert "hunk 2 not placed" in parts[0].text
+    assert "Done" not in parts[0].text
 
 
 @each("prompt", ["hello", "", "\x1b[31mred", "[bold]x[/bold]", "x" * 100_000])
 def test_to_anything_else_it_says_what_it_is(prompt: str) -> None:
     items = [user(prompt)] if prompt else []
-    beats = answer({}, items, Manner())
-    assert len(beats) == 1
-    assert isinstance(beats[0], Say)
-    assert "rehearsal model" in beats[0].text
-    assert all(word in beats[0].text for word in ("--endpoint", "--fast", "--deep", "--key-env"))
-    assert "\x1b" not in beats[0].text
+    parts = answer({}, items, AnswerStyle())
+    assert len(parts) == 1
+    assert isinstance(parts[0], TextPart)
+    assert "rehearsal model" in parts[0].text
+    assert all(word in parts[0].text for word in ("--endpoint", "--fast", "--deep", "--key-env"))
+    assert "\x1b" not in parts[0].text
 
 
 def test_a_workspace_without_the_file_is_said() -> None:
@@ -102,7 +102,7 @@ def test_a_failure_that_means_no_exercise_is_not_guessed_at() -> None:
 
 
 def test_the_exercise_at_hand_comes_first_when_several_tests_fail() -> None:
-    talk = Conversation(Manner(mistakes=1), shown=("ledger/names.py",))
+    talk = Conversation(AnswerStyle(mistakes=1), shown=("ledger/names.py",))
     talk.ask("let slug take a max_length")
     talk.ask("FAILED tests/test_cache.py::a\nFAILED tests/test_names.py::b\n2 failed")
     assert "*** Update File: ledger/names.py" in talk.patches[0]
@@ -118,12 +118,12 @@ def test_a_failure_of_the_right_answer_is_not_patched_over() -> None:
 
 
 def test_free_prose_has_the_length_that_was_asked_for() -> None:
-    beats = answer({}, [user("please rehearse 5,000 tokens of prose")], Manner())
-    assert [len(beat.text) for beat in beats] == [20_000]
-    thought, said = answer({}, [user("rehearse 100 tokens of reasoning")], Manner())
-    assert isinstance(thought, Reason)
+    parts = answer({}, [user("please rehearse 5,000 tokens of prose")], AnswerStyle())
+    assert [len(part.text) for part in parts] == [20_000]
+    thought, said = answer({}, [user("rehearse 100 tokens of reasoning")], AnswerStyle())
+    assert isinstance(thought, ReasoningPart)
     assert len(thought.text) == 400
-    assert isinstance(said, Say)
+    assert isinstance(said, TextPart)
 
 
 def test_lines_are_written_into_a_new_file_and_behind_an_old_one() -> None:
@@ -145,17 +145,17 @@ EXEC = {"type": "custom", "name": "exec"}
 def test_a_tool_that_travels_in_the_input_counts_as_declared() -> None:
     tools = [{"type": "namespace", "name": "functions", "tools": [EXEC]}]
     items = [{"type": "additional_tools", "tools": tools}, user("rehearse call exec text(1);")]
-    assert answer({}, items, DEEP) == [Call("exec", "text(1);", custom=True)]
+    assert answer({}, items, DEEP) == [CallPart("exec", "text(1);", custom=True)]
 
 
 def test_what_the_call_gave_is_told() -> None:
     call = {"type": "function_call", "call_id": "c", "name": "exec_command", "arguments": "{}"}
     output = {"type": "function_call_output", "call_id": "c", "output": "friday\n"}
     items = [user("rehearse call exec_command {}"), call, output]
-    assert answer({"tools": [SHELL]}, items, DEEP) == [Say("`exec_command` answered: friday")]
+    assert answer({"tools": [SHELL]}, items, DEEP) == [TextPart("`exec_command` answered: friday")]
 
 
 def test_a_tool_that_is_not_declared_is_not_called() -> None:
-    (beat,) = answer({"tools": []}, [user("rehearse call rm {}")], DEEP)
-    assert isinstance(beat, Say)
-    assert "`rm`" in beat.text
+    (part,) = answer({"tools": []}, [user("rehearse call rm {}")], DEEP)
+    assert isinstance(part, TextPart)
+    assert "`rm`" in part.text

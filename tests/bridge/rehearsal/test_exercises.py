@@ -12,7 +12,7 @@ from tests.support.rehearsed import (
     run_tests,
     write_files,
 )
-from tui.bridge.rehearsal.answers import Manner
+from tui.bridge.rehearsal.answers import AnswerStyle
 from tui.bridge.rehearsal.scripts import Script, load_scripts
 
 SCRIPTS = load_scripts()
@@ -67,7 +67,7 @@ def test_the_workspace_fails_as_it_comes(tmp_path: Path, by: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("by", ["unittest", "pytest"])
 def test_only_what_was_begun_is_tested_where_nothing_is_named(tmp_path: Path, by: str) -> None:
-    talk = Conversation(Manner(deep=True), shown=tuple(SCRIPTS[0].paths))
+    talk = Conversation(AnswerStyle(deep=True), shown=tuple(SCRIPTS[0].paths))
     talk.ask(SCRIPTS[0].prompt)
     write_files(tmp_path, talk.files)
     assert run_tests(tmp_path, by=by).returncode == 0
@@ -79,7 +79,7 @@ def test_only_what_was_begun_is_tested_where_nothing_is_named(tmp_path: Path, by
 @pytest.mark.slow
 @each_script
 def test_the_deep_model_is_right_the_first_time(script: Script, tmp_path: Path) -> None:
-    talk = Conversation(Manner(deep=True), shown=tuple(script.paths))
+    talk = Conversation(AnswerStyle(deep=True), shown=tuple(script.paths))
     talk.ask(script.prompt)
     assert len(talk.patches) == 1
     assert talk.read == []
@@ -90,7 +90,7 @@ def test_the_deep_model_is_right_the_first_time(script: Script, tmp_path: Path) 
 @pytest.mark.slow
 @each_script
 def test_the_fast_model_is_wrong_first_and_right_when_told(script: Script, tmp_path: Path) -> None:
-    talk = Conversation(Manner(mistakes=1.0), shown=tuple(script.paths))
+    talk = Conversation(AnswerStyle(mistakes=1.0), shown=tuple(script.paths))
     talk.ask(script.prompt)
     right, output = passes(script, talk.files, tmp_path / "first")
     assert not right
@@ -106,7 +106,7 @@ def test_the_fast_model_is_wrong_first_and_right_when_told(script: Script, tmp_p
 def test_the_fast_model_is_right_at_once_where_it_does_not_slip(
     script: Script, tmp_path: Path
 ) -> None:
-    talk = Conversation(Manner(mistakes=0.0), shown=tuple(script.paths))
+    talk = Conversation(AnswerStyle(mistakes=0.0), shown=tuple(script.paths))
     talk.ask(script.prompt)
     right, output = passes(script, talk.files, tmp_path / "w")
     assert right, output
@@ -141,7 +141,7 @@ def test_a_redirect_changes_the_answer_and_the_tests_pass(
 
 @pytest.mark.slow
 def test_all_exercises_in_one_conversation_without_open_files(tmp_path: Path) -> None:
-    talk = Conversation(Manner(deep=True))
+    talk = Conversation(AnswerStyle(deep=True))
     for script in SCRIPTS:
         talk.ask(script.prompt)
         assert talk.patches, script.name

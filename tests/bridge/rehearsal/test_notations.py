@@ -7,9 +7,9 @@ from typing import Any, get_args
 
 from tests.support.rehearsed import fresh_files, user
 from tests.support.tables import each
-from tui.bridge.rehearsal.answers import Manner, after_patch, answer
-from tui.bridge.rehearsal.patches import Change, FilePlan, Notation, asked_notation, write_patch
-from tui.bridge.rehearsal.player import Beat, Call, Say
+from tui.bridge.rehearsal.answers import AnswerStyle, after_patch, answer
+from tui.bridge.rehearsal.patches import FilePlan, LineChange, Notation, asked_notation, write_patch
+from tui.bridge.rehearsal.player import AnswerPart, CallPart, TextPart
 from tui.bridge.rehearsal.scripts import Script, load_scripts
 from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Channel
@@ -21,7 +21,7 @@ NOTATIONS: tuple[Notation, ...] = get_args(Notation)
 TOOLS: tuple[PatchTool, ...] = get_args(PatchTool)
 
 
-def played(script: Script, tool: PatchTool, form: PatchFormat) -> list[Beat]:
+def played(script: Script, tool: PatchTool, form: PatchFormat) -> list[AnswerPart]:
     """The answer to an exercise, as our own request asks for it."""
     files = fresh_files()
     request: dict[str, Any] = {
@@ -29,7 +29,7 @@ def played(script: Script, tool: PatchTool, form: PatchFormat) -> list[Beat]:
         "tools": tools(tool, form),
     }
     quoted = "\n".join(file_block(p, files[p], state="open") for p in script.paths if p in files)
-    return answer(request, [user(quoted), user(script.prompt)], Manner(deep=True))
+    return answer(request, [user(quoted), user(script.prompt)], AnswerStyle(deep=True))
 
 
 def landing_of(
@@ -53,11 +53,11 @@ def landing_of(
 def test_every_exercise_lands_in_every_format_on_every_channel(
     script: Script, form: PatchFormat, tool: PatchTool, size: int
 ) -> None:
-    beats = played(script, tool, form)
+    parts = played(script, tool, form)
     if tool == "text":
-        text = "".join(beat.text for beat in beats if isinstance(beat, Say))
+        text = "".join(part.text for part in parts if isinstance(part, TextPart))
     else:
-        (call,) = [beat for beat in beats if isinstance(beat, Call)]
+        (call,) = [part for part in parts if isinstance(part, CallPart)]
         assert call.custom == (tool == "custom")
         text = call.text
     landing = landing_of(fresh_files(), text, tool, form if form != "auto" else "auto", size)
@@ -82,5 +82,5 @@ def test_the_request_says_what_is_asked_for() -> None:
 
 
 def test_a_whole_file_with_a_fence_in_it_has_a_longer_one_around() -> None:
-    plan = FilePlan("a.md", "x\n````\ny\n````\n", [Change(0, 1, ("z",))])
+    plan = FilePlan("a.md", "x\n````\ny\n````\n", [LineChange(0, 1, ("z",))])
     assert write_patch([plan], "whole_file").splitlines()[:2] == ["a.md", "`" * 5]

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from tests.support.strict_patch import apply_patch
 from tui.bridge.rehearsal.patches import plan_file, write_patch
-from tui.bridge.rehearsal.scripts import Region
+from tui.bridge.rehearsal.scripts import FileRegion
 
-REGION = Region("a.py", "the value", {"original": "x = 1\n", "better": "x = 1\ny = 2\n"})
+REGION = FileRegion("a.py", "the value", {"original": "x = 1\n", "better": "x = 1\ny = 2\n"})
 
 
 def test_a_state_that_holds_the_original_is_told_from_it() -> None:

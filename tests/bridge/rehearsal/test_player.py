@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tui.bridge.rehearsal.player import Call, Player, PlaySpeed, Reason, Say
+from tui.bridge.rehearsal.player import CallPart, Player, PlaySpeed, ReasoningPart, TextPart
 
 
 class Record:
@@ -35,14 +35,14 @@ def play_out(player: Player, sink: Record) -> float:
 
 
 BEATS = [
-    Reason("Think first. " * 5),
-    Say("Then talk. " * 9),
-    Call("apply_patch", "*** x\n" * 7, True),
+    ReasoningPart("Think first. " * 5),
+    TextPart("Then talk. " * 9),
+    CallPart("apply_patch", "*** x\n" * 7, True),
 ]
 
 
 def test_nothing_comes_before_the_first_token_is_due() -> None:
-    player, sink = Player([Say("hello")], PlaySpeed(10, 0.5), seed=1, now=0.0), Record()
+    player, sink = Player([TextPart("hello")], PlaySpeed(10, 0.5), seed=1, now=0.0), Record()
     player.play(sink, 0.49)
     assert sink.items == []
     player.play(sink, 0.5)
@@ -65,4 +65,4 @@ def test_the_seed_decides_the_pieces_and_nothing_to_say_is_done_at_once() -> Non
 
     assert pieces(1) == pieces(1)
     assert pieces(1) != pieces(2)
-    assert Player([Say("")], PlaySpeed(1), seed=1, now=0.0).done
+    assert Player([TextPart("")], PlaySpeed(1), seed=1, now=0.0).done

@@ -148,7 +148,7 @@ class Refused(Exception):
         return self.status in (401, 402, 403, 404, 408, 409, 425, 429) or self.status >= 500
 
 
-class Failed(Refused):
+class ResponseFailed(Refused):
     """The provider has begun a response that failed before anything of it was said."""
 
     def __init__(self, response: Mapping[str, Any]) -> None:

@@ -83,7 +83,7 @@ class Language(Protocol):
 
 
 class HttpEndpoint:
-    """See `endpoints.kinds.Endpoint`."""
+    """See `endpoints.kinds.ModelEndpoint`."""
 
     def __init__(self, target: Target, language: Language, upstream: Upstream) -> None:
         self._target = target
@@ -93,7 +93,7 @@ class HttpEndpoint:
         self._models = EndpointModels(target, upstream)
 
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         asked = await self._models.prepared(asked, writer)
         try:
             await self._asked(asked, writer)
@@ -120,18 +120,18 @@ class HttpEndpoint:
                 await self._refuse(response, reader)
 
     async def warm(self) -> None:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         address = self._target.address
         if address.url.startswith("ws"):
             address = replace(address, url=f"http{address.url.removeprefix('ws')}")
         await self._upstream.warm(address)
 
     async def models(self) -> dict[str, ModelFacts]:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         return await self._models.all()
 
     async def close(self) -> None:
-        """See `Endpoint`: the connections are the upstream's."""
+        """See `ModelEndpoint`: the connections are the upstream's."""
         await self._models.close()
 
     async def _read(self, response: UpstreamAnswer, writer: ResponseWriter, reader: Reader) -> None:

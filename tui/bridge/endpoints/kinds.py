@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tui.bridge.upstream.client import Upstream
 
 
-class Endpoint(Protocol):
+class ModelEndpoint(Protocol):
     """One endpoint of any kind; made once, asked by all connections."""
 
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
@@ -49,7 +49,7 @@ class Endpoint(Protocol):
         """End all connections."""
 
 
-Maker = Callable[[Target, "Upstream"], Endpoint]
+Maker = Callable[[Target, "Upstream"], ModelEndpoint]
 """Makes the endpoint of a target; raises Refused, if it cannot be one."""
 GROUP = "duetto.endpoint"
 """Entry points of this group: a kind's name -> a callable as `kinds.Maker`."""
@@ -68,7 +68,7 @@ def _entry_points() -> Iterable[EntryPoint]:
     return entry_points(group=GROUP)
 
 
-def made(kind: str, target: Target, upstream: Upstream) -> Endpoint | None:
+def made(kind: str, target: Target, upstream: Upstream) -> ModelEndpoint | None:
     """The endpoint of a plug-in; None: no package has this kind.
 
     Raises Refused: two packages have it, or its package cannot be used.
@@ -94,30 +94,30 @@ def made(kind: str, target: Target, upstream: Upstream) -> Endpoint | None:
 
 
 class Guarded:
-    """A plug-in's endpoint; what it raises beyond the contract is Broken. See `Endpoint`."""
+    """A plug-in's endpoint; what it raises beyond the contract is Broken. See `ModelEndpoint`."""
 
-    def __init__(self, endpoint: Endpoint, whose: str) -> None:
+    def __init__(self, endpoint: ModelEndpoint, whose: str) -> None:
         """``whose`` begins a sentence about it."""
         self._endpoint = endpoint
         self._whose = whose
 
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         with _guarded(self._whose):
             await self._endpoint.answer(asked, writer)
 
     async def warm(self) -> None:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         with contextlib.suppress(Refused, Broken), _guarded(self._whose):
             await self._endpoint.warm()
 
     async def models(self) -> dict[str, ModelFacts]:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         with _guarded(self._whose):
             return await self._endpoint.models()
 
     async def close(self) -> None:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         with contextlib.suppress(Refused, Broken), _guarded(self._whose):
             await self._endpoint.close()
 
@@ -152,7 +152,7 @@ _NO_MODEL = ("model", "deployment")
 
 
 class AutoEndpoint:
-    """See `endpoints.kinds.Endpoint`."""
+    """See `endpoints.kinds.ModelEndpoint`."""
 
     def __init__(self, target: Target, upstream: Upstream) -> None:
         from tui.bridge.endpoints.openai_chat.endpoint import ChatEndpoint
@@ -161,13 +161,13 @@ class AutoEndpoint:
         responses = ResponsesEndpoint(target, upstream)
         chat = ChatEndpoint(target, upstream)
         path = target.address.url.partition("?")[0].rstrip("/")
-        self._candidates: list[Endpoint] = [chat, responses]
+        self._candidates: list[ModelEndpoint] = [chat, responses]
         if path.endswith("/responses"):
             self._candidates.reverse()
         self._all = tuple(self._candidates)
 
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         first: Refused | None = None
         for endpoint in list(self._candidates):
             try:
@@ -184,19 +184,19 @@ class AutoEndpoint:
             raise first
 
     async def warm(self) -> None:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         await self._candidates[0].warm()
 
     async def models(self) -> dict[str, ModelFacts]:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         return await self._candidates[0].models()
 
     async def close(self) -> None:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         for endpoint in self._all:
             await endpoint.close()
 
-    def _settle(self, endpoint: Endpoint, error: Refused) -> None:
+    def _settle(self, endpoint: ModelEndpoint, error: Refused) -> None:
         """A refusal of the request itself (a wrong model, a wrong field) is an answer, too."""
         if error.status in (400, 404, 422, 429) and error.code != "not_an_endpoint":
             self._candidates = [endpoint]
@@ -210,7 +210,7 @@ def _is_elsewhere(error: Refused) -> bool:
     return error.status in _NO_SUCH_PATH and not (error.status == 404 and about_model)
 
 
-def make(target: Target, upstream: Upstream) -> Endpoint:
+def make(target: Target, upstream: Upstream) -> ModelEndpoint:
     """The endpoint of a target. Raises Refused: nobody knows its kind, or its plug-in broke."""
     kind = target.spec.kind
     if kind in _OWN:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from tui.bridge.endpoints.base import Broken, Failed, Refused, Steered, Unusable
+from tui.bridge.endpoints.base import Broken, Refused, ResponseFailed, Steered, Unusable
 from tui.core.wire.events import Usage
 from tui.core.wire.json_writing import is_long
 from tui.core.wire.masking import Mask
@@ -72,7 +72,7 @@ class TokenRate:
             await asyncio.sleep(min((tokens - self._credit) / rate, _LOOK_S))
 
 
-class _HeldText:
+class _PacedText:
     """A text that is told piece by piece; or, without a text, what is told behind one."""
 
     __slots__ = ("_at", "_tell", "_text")
@@ -96,7 +96,7 @@ class PacedOutput:
 
     def __init__(self, pace: TokenRate) -> None:
         self.pace = pace
-        self._held: deque[_HeldText] = deque()
+        self._held: deque[_PacedText] = deque()
 
     @property
     def held(self) -> bool:
@@ -111,14 +111,14 @@ class PacedOutput:
     def say(self, tell: Callable[[], object]) -> None:
         """Tell something now, or behind the words that are held."""
         if self._held:
-            self._held.append(_HeldText("", lambda _nothing: tell()))
+            self._held.append(_PacedText("", lambda _nothing: tell()))
         else:
             tell()
 
     def words(self, text: str, tell: Callable[[str], None]) -> None:
         """Tell a text, whole, or piece by piece as `release` lets it go."""
         if self.waiting:
-            self._held.append(_HeldText(text, tell))
+            self._held.append(_PacedText(text, tell))
         else:
             tell(text)
 
@@ -378,7 +378,7 @@ class ResponseWriter:
         """
         _look_for_end(self._run)
         if status == "failed" and not self.began:
-            raise Failed(response)
+            raise ResponseFailed(response)
         told = {
             key: self._mask.value(value)
             for key in TOLD_BY_OTHERS

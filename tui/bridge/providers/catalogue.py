@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Target
-from tui.bridge.endpoints.kinds import Endpoint
+from tui.bridge.endpoints.kinds import ModelEndpoint
 
 if TYPE_CHECKING:
     from tui.bridge.endpoints.response_writer import ResponseWriter
@@ -24,21 +24,21 @@ _PATTERN = "*?["
 _log = logging.getLogger(__name__)
 
 
-class Served(Protocol):
+class ServedEndpoints(Protocol):
     """The endpoints of a bridge (`bridge.routing.Endpoints`)."""
 
     @property
     def targets(self) -> Mapping[str, Target]:
         """By name."""
 
-    async def endpoint(self, name: str) -> Endpoint:
+    async def endpoint(self, name: str) -> ModelEndpoint:
         """An endpoint by name. Raises Refused."""
 
 
 class ModelCatalogue:
     """The models of all endpoints. Nobody is asked before somebody wants to know."""
 
-    def __init__(self, served: Served) -> None:
+    def __init__(self, served: ServedEndpoints) -> None:
         self._served = served
 
     async def models(self, name: str) -> dict[str, ModelFacts]:

@@ -1,6 +1,6 @@
 """The rehearsal model: plays the practice workspace's exercises, with no network and no key.
 
-`script` and `scripts/*.toml` say what it knows, `scene` reads a request, `director` decides what
+`script` and `scripts/*.toml` say what it knows, `parsed` reads a request, `director` decides what
 to answer, `patch_writer` turns the wanted change into a patch against the text in the request,
 and `player` gives it out at an exact number of tokens a second. Seed and clock are arguments.
 """

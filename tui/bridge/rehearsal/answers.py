@@ -9,19 +9,19 @@ from random import Random
 from typing import Any, Literal
 
 from tui.bridge.rehearsal.patches import (
-    Change,
     FilePlan,
+    LineChange,
     in_prose,
     lines_of,
     plan_file,
     write_patch,
 )
-from tui.bridge.rehearsal.player import Beat, Call, Reason, Say, function_call
-from tui.bridge.rehearsal.request import Scene, read_scene, shows_failure
+from tui.bridge.rehearsal.player import AnswerPart, CallPart, ReasoningPart, TextPart, function_call
+from tui.bridge.rehearsal.request import ParsedRequest, parse_request, shows_failure
 from tui.bridge.rehearsal.scripts import (
     ORIGINAL,
+    FileRegion,
     Fix,
-    Region,
     Script,
     Version,
     has_all,
@@ -96,7 +96,7 @@ def no_file(path: str, output: str) -> str:
     )
 
 
-def lost_region(region: Region) -> str:
+def lost_region(region: FileRegion) -> str:
     """The text is none of those that the script knows."""
     block = next((text for text in (region.states[ORIGINAL],) if text), "")
     first = next((line.strip() for line in block.splitlines() if line.strip()), "")
@@ -250,7 +250,7 @@ _GO_ON_WORDS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class AnswerStyle:
     """How a model answers."""
 
     deep: bool = False
@@ -263,7 +263,7 @@ class Manner:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ExerciseChoice:
     """An exercise and what to make of it."""
 
     script: Script
@@ -271,34 +271,34 @@ class Choice:
 
 
 def answer(
-    request: Mapping[str, Any], items: Sequence[Mapping[str, Any]], manner: Manner
-) -> list[Beat]:
+    request: Mapping[str, Any], items: Sequence[Mapping[str, Any]], style: AnswerStyle
+) -> list[AnswerPart]:
     """The answer to a request, ``items`` being the whole chain of items behind it."""
-    scene = read_scene(request, items)
-    outputs = [reply.output for reply in scene.answers if reply.name == "apply_patch"]
-    if outputs and len(outputs) == len(scene.answers) and not was_cut(outputs):
-        return [Say(after_patch(outputs))]
-    wanted = free_form(scene.prompt)
+    parsed = parse_request(request, items)
+    outputs = [reply.output for reply in parsed.answers if reply.name == "apply_patch"]
+    if outputs and len(outputs) == len(parsed.answers) and not was_cut(outputs):
+        return [TextPart(after_patch(outputs))]
+    wanted = free_form(parsed.prompt)
     if wanted is not None:
-        return _free(scene, wanted, manner)
-    last = _last_worked(scene)
-    choice = choose(scene.prompt, last)
+        return _free(parsed, wanted, style)
+    last = _last_worked(parsed)
+    choice = choose(parsed.prompt, last)
     if choice is None:
         known = last.script if last is not None else None
-        return [Say(about(scene.prompt, shows_failure(scene.prompt), known))]
-    return _perform(scene, choice, manner)
+        return [TextPart(about(parsed.prompt, shows_failure(parsed.prompt), known))]
+    return _perform(parsed, choice, style)
 
 
-def choose(prompt: str, last: Choice | None) -> Choice | None:
+def choose(prompt: str, last: ExerciseChoice | None) -> ExerciseChoice | None:
     """The exercise that a prompt means after the one before; None: it means none."""
     if shows_failure(prompt):
         return _failed_exercise(prompt, last)
     if last is not None and last.script.asked(prompt):
-        return Choice(last.script, last.script.asked(prompt, last.wishes))
+        return ExerciseChoice(last.script, last.script.asked(prompt, last.wishes))
     best = best_match(prompt)
     if best is not None:
         before = last.wishes if last is not None and last.script is best else frozenset()
-        return Choice(best, best.asked(prompt, before))
+        return ExerciseChoice(best, best.asked(prompt, before))
     words = words_of(prompt)
     if last is not None and len(words) <= _GO_ON_WORDS and has_all(words, _GO_ON):
         return last
@@ -311,147 +311,150 @@ def best_match(prompt: str) -> Script | None:
     return ranked[0] if ranked and ranked[0].matches(prompt) > 0 else None
 
 
-def _last_worked(scene: Scene) -> Choice | None:
+def _last_worked(parsed: ParsedRequest) -> ExerciseChoice | None:
     """The exercise that the conversation was about, and the wishes told since."""
-    last = _followed(scene.answered[-_MOST_SAID:]) or _followed(scene.said[-_MOST_SAID:-1])
+    last = _followed(parsed.answered[-_MOST_SAID:]) or _followed(parsed.said[-_MOST_SAID:-1])
     if last is None:
-        touched = [s for s in load_scripts() if scene.patched.intersection(s.paths)]
-        last = Choice(touched[-1]) if touched else None
+        touched = [s for s in load_scripts() if parsed.patched.intersection(s.paths)]
+        last = ExerciseChoice(touched[-1]) if touched else None
     return last
 
 
-def _followed(said: Sequence[str]) -> Choice | None:
+def _followed(said: Sequence[str]) -> ExerciseChoice | None:
     """Follow a conversation from exercise to exercise, from wish to wish."""
-    last: Choice | None = None
+    last: ExerciseChoice | None = None
     for text in said:
         if shows_failure(text):
             continue
         found = best_match(text)
         if found is not None and (last is None or found is not last.script):
-            last = Choice(found)
+            last = ExerciseChoice(found)
         if last is not None:
-            last = Choice(last.script, last.script.asked(text, last.wishes))
+            last = ExerciseChoice(last.script, last.script.asked(text, last.wishes))
     return last
 
 
-def _failed_exercise(output: str, last: Choice | None) -> Choice | None:
+def _failed_exercise(output: str, last: ExerciseChoice | None) -> ExerciseChoice | None:
     """The exercise whose tests fail; the one that was worked on comes first."""
     named = [script for script in load_scripts() if script.test in output]
     if last is not None and (last.script in named or not named):
         return last
-    return Choice(named[0]) if named else None
+    return ExerciseChoice(named[0]) if named else None
 
 
-def is_slip(script: Script, manner: Manner) -> bool:
+def makes_slip(script: Script, style: AnswerStyle) -> bool:
     """Whether the model gets this exercise wrong at its first try."""
-    if manner.deep:
+    if style.deep:
         return False
-    return Random(f"{manner.seed}/{script.name}").random() < manner.mistakes
+    return Random(f"{style.seed}/{script.name}").random() < style.mistakes
 
 
-def _perform(scene: Scene, choice: Choice, manner: Manner) -> list[Beat]:
+def _perform(parsed: ParsedRequest, choice: ExerciseChoice, style: AnswerStyle) -> list[AnswerPart]:
     """Play an exercise: read what is missing, then patch."""
     script = choice.script
-    missing = [path for path in script.paths if _must_read(scene, script, path)]
-    unread = [path for path in missing if path in scene.unreadable or not scene.can_read]
+    missing = [path for path in script.paths if _must_read(parsed, script, path)]
+    unread = [path for path in missing if path in parsed.unreadable or not parsed.can_read]
     if unread:
-        return [Say(no_file(unread[0], scene.unreadable.get(unread[0], "")))]
+        return [TextPart(no_file(unread[0], parsed.unreadable.get(unread[0], "")))]
     if missing:
         reads = [function_call("read_file", path=path) for path in missing]
-        return [*_reasoning([reading(missing)], manner), *reads]
-    first_try = not scene.failed and scene.patched.isdisjoint(script.paths)
+        return [*_reasoning([reading(missing)], style), *reads]
+    first_try = not parsed.failed and parsed.patched.isdisjoint(script.paths)
     version = script.version_for(choice.wishes)
-    slips = first_try and not choice.wishes and is_slip(script, manner)
-    if slips and not _slipped(scene, script):
+    slips = first_try and not choice.wishes and makes_slip(script, style)
+    if slips and not _slipped(parsed, script):
         version = script.versions["slip"]
-    return _patch(scene, script, version, manner)
+    return _patch(parsed, script, version, style)
 
 
-def _must_read(scene: Scene, script: Script, path: str) -> bool:
+def _must_read(parsed: ParsedRequest, script: Script, path: str) -> bool:
     """Whether the request does not say how a file stands now."""
-    if path in scene.files:
-        return path in scene.stale and scene.can_read
+    if path in parsed.files:
+        return path in parsed.stale and parsed.can_read
     new = all(not region.states[ORIGINAL] for region in script.regions if region.path == path)
-    return not new or path in scene.listed
+    return not new or path in parsed.listed
 
 
-def _slipped(scene: Scene, script: Script) -> bool:
+def _slipped(parsed: ParsedRequest, script: Script) -> bool:
     """Whether the files hold the wrong try already."""
     wrong, right = script.versions["slip"].states, script.versions["solution"].states
     return any(
         state not in (ORIGINAL, better)
-        and region.states[state].strip("\n") in scene.files.get(region.path, "")
+        and region.states[state].strip("\n") in parsed.files.get(region.path, "")
         for region, state, better in zip(script.regions, wrong, right, strict=True)
     )
 
 
-def _patch(scene: Scene, script: Script, version: Version, manner: Manner) -> list[Beat]:
+def _patch(
+    parsed: ParsedRequest, script: Script, version: Version, style: AnswerStyle
+) -> list[AnswerPart]:
     """The reasoning, the prose and the patch of one version."""
-    plans = [_plan(scene, script, version, path) for path in script.paths]
+    plans = [_plan(parsed, script, version, path) for path in script.paths]
     lost = [region for plan in plans for region in plan.lost]
     if lost:
-        return [Say(lost_region(lost[0]))]
-    patch = write_patch(plans, scene.notation)
+        return [TextPart(lost_region(lost[0]))]
+    patch = write_patch(plans, parsed.notation)
     if not patch:
-        return [Say(solved(script, failed=scene.failed))]
+        return [TextPart(solved(script, failed=parsed.failed))]
     told: Version | Fix = version
-    if version is script.versions["solution"] and _slipped(scene, script):
+    if version is script.versions["solution"] and _slipped(parsed, script):
         told = script.fix
-    return [*_reasoning(told.reasoning, manner), *deliver(scene, told.prose, patch)]
+    return [*_reasoning(told.reasoning, style), *deliver(parsed, told.prose, patch)]
 
 
-def _plan(scene: Scene, script: Script, version: Version, path: str) -> FilePlan:
+def _plan(parsed: ParsedRequest, script: Script, version: Version, path: str) -> FilePlan:
     wanted = [
         (region, state)
         for region, state in zip(script.regions, version.states, strict=True)
         if region.path == path
     ]
-    return plan_file(path, scene.files.get(path), wanted)
+    return plan_file(path, parsed.files.get(path), wanted)
 
 
-def _reasoning(paragraphs: Sequence[str], manner: Manner) -> list[Beat]:
-    if manner.effort == "none" or not paragraphs:
+def _reasoning(paragraphs: Sequence[str], style: AnswerStyle) -> list[AnswerPart]:
+    if style.effort == "none" or not paragraphs:
         return []
-    brief = not manner.deep or manner.effort in ("low", "minimal")
-    return [Reason("\n\n".join(paragraphs[:1] if brief else paragraphs))]
+    brief = not style.deep or style.effort in ("low", "minimal")
+    return [ReasoningPart("\n\n".join(paragraphs[:1] if brief else paragraphs))]
 
 
-def deliver(scene: Scene, prose: str, patch: str) -> list[Beat]:
+def deliver(parsed: ParsedRequest, prose: str, patch: str) -> list[AnswerPart]:
     """Prose and a patch, in the way that the request allows."""
-    if scene.channel == "custom":
-        return [Say(prose), Call("apply_patch", patch, custom=True)]
-    if scene.channel == "function":
-        return [Say(prose), function_call("apply_patch", **{scene.patch_argument: patch})]
-    return [Say(f"{prose}\n\n{in_prose(patch, scene.notation)}\n{REVIEW}")]
+    if parsed.channel == "custom":
+        return [TextPart(prose), CallPart("apply_patch", patch, custom=True)]
+    if parsed.channel == "function":
+        return [TextPart(prose), function_call("apply_patch", **{parsed.patch_argument: patch})]
+    return [TextPart(f"{prose}\n\n{in_prose(patch, parsed.notation)}\n{REVIEW}")]
 
 
-def _free(scene: Scene, wanted: FreeForm, manner: Manner) -> list[Beat]:
+def _free(parsed: ParsedRequest, wanted: FreeForm, style: AnswerStyle) -> list[AnswerPart]:
     """Output without meaning, as it was asked for."""
     if wanted.kind == "calls":
-        return _calls(scene, wanted)
+        return _calls(parsed, wanted)
     if wanted.kind == "reasoning":
-        text = free_text("reasoning", wanted.count, manner.seed)
-        return [Reason(text), Say(REHEARSED)]
+        text = free_text("reasoning", wanted.count, style.seed)
+        return [ReasoningPart(text), TextPart(REHEARSED)]
     if wanted.kind != "lines":
-        return [Say(free_text(wanted.kind, wanted.count, manner.seed))]
-    path, known = wanted.path, wanted.path in scene.files
-    if (not known or path in scene.stale) and scene.can_read and path not in scene.unreadable:
+        return [TextPart(free_text(wanted.kind, wanted.count, style.seed))]
+    path, known = wanted.path, wanted.path in parsed.files
+    if (not known or path in parsed.stale) and parsed.can_read and path not in parsed.unreadable:
         return [function_call("read_file", path=path)]
-    lines = lines_of(scene.files[path]) if known else []
-    added = free_lines(path, len(lines) + 1, wanted.count, manner.seed)
-    plan = FilePlan(path, scene.files.get(path))
-    plan.changes.append(Change(len(lines), 0, tuple(added)))
-    patch = write_patch([plan], scene.notation)
-    return deliver(scene, lines_follow(wanted.count, path), patch)
+    lines = lines_of(parsed.files[path]) if known else []
+    added = free_lines(path, len(lines) + 1, wanted.count, style.seed)
+    plan = FilePlan(path, parsed.files.get(path))
+    plan.changes.append(LineChange(len(lines), 0, tuple(added)))
+    patch = write_patch([plan], parsed.notation)
+    return deliver(parsed, lines_follow(wanted.count, path), patch)
 
 
-def _calls(scene: Scene, wanted: FreeForm) -> list[Beat]:
+def _calls(parsed: ParsedRequest, wanted: FreeForm) -> list[AnswerPart]:
     """The calls that were asked for, then what they gave."""
-    if scene.answers:
-        return [Say(called([(reply.name, reply.output) for reply in scene.answers]))]
-    missing = [name for name, _ in wanted.calls if name not in scene.declared]
+    if parsed.answers:
+        return [TextPart(called([(reply.name, reply.output) for reply in parsed.answers]))]
+    missing = [name for name, _ in wanted.calls if name not in parsed.declared]
     if missing:
-        return [Say(not_declared(missing[0]))]
+        return [TextPart(not_declared(missing[0]))]
     return [
-        Call(name, text, custom=scene.declared[name] == "custom") for name, text in wanted.calls
+        CallPart(name, text, custom=parsed.declared[name] == "custom")
+        for name, text in wanted.calls
     ]

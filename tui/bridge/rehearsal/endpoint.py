@@ -11,7 +11,7 @@ from typing import Any
 
 from tui.bridge.endpoints.base import Asked, ModelFacts, Refused, Target
 from tui.bridge.endpoints.response_writer import ResponseWriter
-from tui.bridge.rehearsal.answers import DEFAULT_MISTAKES, DEFAULT_SEED, Manner, answer
+from tui.bridge.rehearsal.answers import DEFAULT_MISTAKES, DEFAULT_SEED, AnswerStyle, answer
 from tui.bridge.rehearsal.player import Player, PlaySpeed
 from tui.bridge.routing import Candidate
 from tui.bridge.time_slices import aside
@@ -46,7 +46,7 @@ class Rehearsal:
     any_model: bool = False
     """Every other name is taken for the deep model: a client may choose its manners by the name."""
 
-    def cast(self, request: Mapping[str, Any]) -> tuple[Manner, PlaySpeed]:
+    def style_and_speed(self, request: Mapping[str, Any]) -> tuple[AnswerStyle, PlaySpeed]:
         """The manner and the pace that a request asks for.
 
         Raises:
@@ -72,8 +72,8 @@ class Rehearsal:
             tokens_s = rate_of(given, "client_metadata.duetto_tokens_s")
         reasoning = request.get("reasoning")
         effort = reasoning.get("effort") if isinstance(reasoning, dict) else None
-        manner = Manner(deep, self.seed, self.mistakes, str(effort or ""))
-        return manner, PlaySpeed(tokens_s, self.deep_ttft_s if deep else self.fast_ttft_s)
+        style = AnswerStyle(deep, self.seed, self.mistakes, str(effort or ""))
+        return style, PlaySpeed(tokens_s, self.deep_ttft_s if deep else self.fast_ttft_s)
 
 
 def rate_of(value: object, param: str) -> float:
@@ -93,7 +93,7 @@ _CHARS_PER_TOKEN = 4
 
 
 class RehearsalEndpoint:
-    """See `endpoints.kinds.Endpoint`."""
+    """See `endpoints.kinds.ModelEndpoint`."""
 
     def __init__(self, rehearsal: Rehearsal) -> None:
         self._rehearsal = rehearsal
@@ -101,13 +101,13 @@ class RehearsalEndpoint:
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """Play one run at its rate."""
         try:
-            manner, pace = self._rehearsal.cast(asked.request)
+            style, pace = self._rehearsal.style_and_speed(asked.request)
         except NoSuchModelError as error:
             raise Refused(400, error.code, str(error), param=error.param) from error
         items = list(asked.items)
-        beats = await aside(asked, lambda: answer(asked.request, items, manner))
+        parts = await aside(asked, lambda: answer(asked.request, items, style))
         tokens = await aside(asked, lambda: input_tokens(asked.request, items))
-        player = Player(beats, pace, seed=manner.seed, now=time.monotonic())
+        player = Player(parts, pace, seed=style.seed, now=time.monotonic())
         while not player.done:
             wait_s = player.due_s() - time.monotonic()
             if wait_s > 0:
@@ -120,14 +120,14 @@ class RehearsalEndpoint:
         writer.finish()
 
     async def warm(self) -> None:
-        """See `Endpoint`: it is here."""
+        """See `ModelEndpoint`: it is here."""
 
     async def models(self) -> dict[str, ModelFacts]:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         return {name: ModelFacts(images=False) for name in (FAST, DEEP)}
 
     async def close(self) -> None:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
 
 
 def rehearsal_endpoint(_target: Target, _upstream: object) -> RehearsalEndpoint:

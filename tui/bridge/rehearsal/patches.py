@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tui.bridge.rehearsal.scripts import ORIGINAL, Region
+from tui.bridge.rehearsal.scripts import ORIGINAL, FileRegion
 
 CONTEXT_LINES = 3
 _MOST_CONTEXT_LINES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LineChange:
     """Replace some lines."""
 
     first: int
@@ -32,14 +32,14 @@ class FilePlan:
     path: str
     text: str | None
     """None: the file does not exist yet."""
-    changes: list[Change] = field(default_factory=list)
-    lost: list[Region] = field(default_factory=list)
+    changes: list[LineChange] = field(default_factory=list)
+    lost: list[FileRegion] = field(default_factory=list)
     """Regions whose text is none of those that the script knows."""
     found: set[str] = field(default_factory=set)
     """The states in which the regions are now."""
 
 
-def plan_file(path: str, text: str | None, wanted: Sequence[tuple[Region, str]]) -> FilePlan:
+def plan_file(path: str, text: str | None, wanted: Sequence[tuple[FileRegion, str]]) -> FilePlan:
     """Find every region of a file and what takes it to its wanted state."""
     plan = FilePlan(path, text)
     lines = lines_of(text or "")
@@ -66,7 +66,7 @@ def lines_of(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def _find(lines: Sequence[str], region: Region) -> tuple[str, int] | None:
+def _find(lines: Sequence[str], region: FileRegion) -> tuple[str, int] | None:
     """The state that the region is in, and its first line.
 
     Longer states are tried first: the original is often a part of what replaces it.
@@ -93,7 +93,7 @@ def occurrences(lines: Sequence[str], block: Sequence[str]) -> list[int]:
     ]
 
 
-def _change(first: int, old: Sequence[str], new: Sequence[str]) -> Change | None:
+def _change(first: int, old: Sequence[str], new: Sequence[str]) -> LineChange | None:
     """The lines that differ; None if none does."""
     if list(old) == list(new):
         return None
@@ -104,11 +104,11 @@ def _change(first: int, old: Sequence[str], new: Sequence[str]) -> Change | None
     while tail < min(len(old), len(new)) - same and old[-1 - tail] == new[-1 - tail]:
         tail += 1
     added = tuple(new[same : len(new) - tail])
-    return Change(first + same, len(old) - same - tail, added)
+    return LineChange(first + same, len(old) - same - tail, added)
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PatchSection:
     """Some lines of a file with what becomes of them."""
 
     first: int
@@ -126,10 +126,10 @@ class Section:
         return [line for op, line in self.ops if op != "-"]
 
 
-def sections_of(plan: FilePlan) -> list[Section]:
+def sections_of(plan: FilePlan) -> list[PatchSection]:
     """The sections of one file; changes whose context meets share a section."""
     lines = lines_of(plan.text or "")
-    groups: list[list[Change]] = []
+    groups: list[list[LineChange]] = []
     for change in plan.changes:
         last = groups[-1][-1] if groups else None
         near = last is not None and change.first - last.first - last.removed <= 2 * CONTEXT_LINES
@@ -137,7 +137,7 @@ def sections_of(plan: FilePlan) -> list[Section]:
             groups[-1].append(change)
         else:
             groups.append([change])
-    written: list[Section] = []
+    written: list[PatchSection] = []
     done = 0
     for group in groups:
         written.append(_section(lines, group, done))
@@ -153,7 +153,7 @@ def new_lines(plan: FilePlan) -> list[str]:
     return lines
 
 
-def _section(lines: Sequence[str], group: Sequence[Change], done: int) -> Section:
+def _section(lines: Sequence[str], group: Sequence[LineChange], done: int) -> PatchSection:
     """One section with enough context to be unique; the lines before ``done`` are taken."""
     first, last = group[0].first, group[-1].first + group[-1].removed
     context = CONTEXT_LINES
@@ -171,7 +171,7 @@ def _section(lines: Sequence[str], group: Sequence[Change], done: int) -> Sectio
         ops += [("+", line) for line in change.added]
         at = change.first + change.removed
     ops += [(" ", line) for line in lines[at:bottom]]
-    return Section(top, tuple(ops))
+    return PatchSection(top, tuple(ops))
 
 
 Notation = Literal["apply_patch", "search_replace", "unified_diff", "whole_file"]
@@ -273,7 +273,7 @@ def _whole_file(plan: FilePlan) -> list[str]:
     return [plan.path, fence, *body, fence, ""]
 
 
-def _prefixed(section: Section) -> list[str]:
+def _prefixed(section: PatchSection) -> list[str]:
     return [op + line for op, line in section.ops]
 
 

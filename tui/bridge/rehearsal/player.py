@@ -18,7 +18,7 @@ from tui.core.wire.events import Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class ReasoningPart:
     """A reasoning summary; all of it counts as reasoning tokens."""
 
     text: str
@@ -29,7 +29,7 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Say:
+class TextPart:
     """Prose."""
 
     text: str
@@ -40,7 +40,7 @@ class Say:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallPart:
     """A tool call; ``text`` is what streams: the input, or the arguments as JSON."""
 
     name: str
@@ -55,12 +55,12 @@ class Call:
         }
 
 
-Beat = Reason | Say | Call
+AnswerPart = ReasoningPart | TextPart | CallPart
 
 
-def function_call(name: str, **arguments: str) -> Call:
+def function_call(name: str, **arguments: str) -> CallPart:
     """A function call with its arguments as JSON."""
-    return Call(name, json.dumps(arguments, ensure_ascii=False))
+    return CallPart(name, json.dumps(arguments, ensure_ascii=False))
 
 
 MOST_LAG_S = 0.25
@@ -70,7 +70,7 @@ MOST_HELD_LAG_S = 0.01
 and an Esc would tell of twice the tokens that anybody saw."""
 
 
-class Sink(Protocol):
+class OutputSink(Protocol):
     """Where the output goes: a `core.run.Run`."""
 
     def item_added(self, item: dict[str, Any]) -> int:
@@ -103,13 +103,15 @@ def token_sizes(random: Random) -> Iterator[int]:
 class Player:
     """One answer on its way."""
 
-    def __init__(self, beats: Sequence[Beat], pace: PlaySpeed, *, seed: int, now: float) -> None:
+    def __init__(
+        self, parts: Sequence[AnswerPart], pace: PlaySpeed, *, seed: int, now: float
+    ) -> None:
         """``now`` is the moment of the request, in seconds of the owner's clock."""
-        self._beats = [beat for beat in beats if beat.text]
+        self._parts = [part for part in parts if part.text]
         self._pace = pace
         self._sizes = token_sizes(Random(seed))
         self._first_s = now + pace.ttft_s
-        self._beat = 0
+        self._part = 0
         self._at = 0
         self._index: int | None = None
         self._reasoning_tokens = 0
@@ -119,7 +121,7 @@ class Player:
     @property
     def done(self) -> bool:
         """Everything was given out."""
-        return self._beat >= len(self._beats)
+        return self._part >= len(self._parts)
 
     @property
     def at_boundary(self) -> bool:
@@ -130,7 +132,9 @@ class Player:
         """When the next token is due, in seconds of the owner's clock."""
         return self._first_s + self.output_tokens / self._pace.tokens_s
 
-    def play(self, sink: Sink, now: float, *, one_item: bool = False, held: bool = False) -> None:
+    def play(
+        self, sink: OutputSink, now: float, *, one_item: bool = False, held: bool = False
+    ) -> None:
         """Give out all tokens that are due; ``one_item`` stops where the open item ends.
 
         ``held``: the sink lets words go more slowly than they come.
@@ -144,22 +148,22 @@ class Player:
             if ended and one_item:
                 return
 
-    def _give(self, sink: Sink, most: int) -> bool:
+    def _give(self, sink: OutputSink, most: int) -> bool:
         """Give out tokens of one item as one delta; returns whether the item ended."""
-        beat, first, count = self._beats[self._beat], self._at, 0
-        while count < most and self._at < len(beat.text):
+        part, first, count = self._parts[self._part], self._at, 0
+        while count < most and self._at < len(part.text):
             self._at += next(self._sizes)
             count += 1
         self.output_tokens += count
-        if isinstance(beat, Reason):
+        if isinstance(part, ReasoningPart):
             self._reasoning_tokens += count
         if self._index is None:
-            self._index = sink.item_added(beat.item())
-        sink.delta(self._index, beat.text[first : self._at])
-        if self._at < len(beat.text):
+            self._index = sink.item_added(part.item())
+        sink.delta(self._index, part.text[first : self._at])
+        if self._at < len(part.text):
             return False
         sink.item_done(self._index)
-        self._beat, self._at, self._index = self._beat + 1, 0, None
+        self._part, self._at, self._index = self._part + 1, 0, None
         return True
 
     def usage(self, input_tokens: int = 0, cached_tokens: int = 0) -> Usage:

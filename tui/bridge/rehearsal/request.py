@@ -41,7 +41,7 @@ class ToolAnswer:
 
 
 @dataclass(slots=True)
-class Scene:
+class ParsedRequest:
     """A request, read."""
 
     channel: PatchChannel = "text"
@@ -140,47 +140,47 @@ class Scene:
         return found
 
 
-def read_scene(request: Mapping[str, Any], items: Iterable[Mapping[str, Any]]) -> Scene:
+def parse_request(request: Mapping[str, Any], items: Iterable[Mapping[str, Any]]) -> ParsedRequest:
     """Read a request and the whole chain of items that it stands for."""
     instructions = str(request.get("instructions") or "")
-    scene = Scene(listed=frozenset(instructions.splitlines()))
-    _read_tools(scene, request.get("tools"))
+    parsed = ParsedRequest(listed=frozenset(instructions.splitlines()))
+    _read_tools(parsed, request.get("tools"))
     tools = _listed(request.get("tools"))
     tools = [tool for tool in tools if "apply_patch" in str(tool)]
-    scene.notation = asked_notation(instructions, *map(str, tools))
+    parsed.notation = asked_notation(instructions, *map(str, tools))
     for item in items:
         kind = item.get("type", "message")
         if kind in _SPOKEN or (kind == "message" and item.get("role") == "assistant"):
-            scene.speak()
+            parsed.speak()
         if kind == "message" and item.get("role") == "assistant":
-            scene.recall(text_of(item.get("content")))
+            parsed.recall(text_of(item.get("content")))
         elif kind == "message" and item.get("role") == "user":
-            scene.hear(text_of(item.get("content")))
+            parsed.hear(text_of(item.get("content")))
         elif kind == "additional_tools":
-            _read_tools(scene, item.get("tools"))
+            _read_tools(parsed, item.get("tools"))
         elif kind in _CALLS:
-            scene.call(item)
+            parsed.call(item)
         elif kind in _OUTPUTS:
-            scene.answer(item)
-    return scene
+            parsed.answer(item)
+    return parsed
 
 
-def _read_tools(scene: Scene, tools: object) -> None:
+def _read_tools(parsed: ParsedRequest, tools: object) -> None:
     for tool in _listed(tools):
         if not isinstance(tool, dict):
             continue
         kind, name = tool.get("type"), tool.get("name")
         if isinstance(name, str) and kind in ("function", "custom"):
-            scene.declared[name] = str(kind)
+            parsed.declared[name] = str(kind)
         if kind == "namespace":
-            _read_tools(scene, tool.get("tools"))
+            _read_tools(parsed, tool.get("tools"))
         if name == "apply_patch" and kind == "custom":
-            scene.channel = "custom"
+            parsed.channel = "custom"
         elif name == "apply_patch" and kind == "function":
-            scene.channel = "function"
-            scene.patch_argument = _only_property(tool)
+            parsed.channel = "function"
+            parsed.patch_argument = _only_property(tool)
         elif name == "read_file" and kind == "function":
-            scene.can_read = True
+            parsed.can_read = True
 
 
 def _listed(value: object) -> list[Any]:

@@ -68,7 +68,7 @@ _PROMPT_WORDS = 80
 """Keywords prove nothing in a text that is longer than this."""
 
 
-class Region(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class FileRegion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Some whole lines of a file that an answer changes."""
 
     path: str
@@ -78,7 +78,7 @@ class Region(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """State -> its text; an empty original means that the file does not exist yet."""
 
 
-class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A wish that a redirect may express."""
 
     words: list[list[str]]
@@ -122,11 +122,11 @@ class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One word of every set makes a prompt mean this exercise."""
     test: str
     """Path of the test file that judges."""
-    regions: list[Region]
+    regions: list[FileRegion]
     versions: dict[str, Version]
     """``solution`` is right, ``slip`` is wrong in a plausible way; the rest answer redirects."""
     fix: Fix
-    asks: dict[str, Ask] = {}
+    asks: dict[str, Wish] = {}
 
     @property
     def paths(self) -> list[str]:

@@ -174,7 +174,7 @@ class _Handler(SlicedHttp, _Framed):
             self._tell()
 
 
-class _Request(aiohttp.ClientRequest):
+class _TrackedRequest(aiohttp.ClientRequest):
     """aiohttp's request, which tells when it has got its connection."""
 
     async def send(self, conn: Any) -> aiohttp.ClientResponse:
@@ -344,7 +344,7 @@ class Http1:
             timeout=timeout,
             cookie_jar=aiohttp.DummyCookieJar(),
             trace_configs=[tracing],
-            request_class=_Request,
+            request_class=_TrackedRequest,
         )
 
 

@@ -93,7 +93,7 @@ MOST_PAUSES = 32
 
 
 class AnthropicEndpoint(HttpEndpoint):
-    """See `endpoints.kinds.Endpoint`."""
+    """See `endpoints.kinds.ModelEndpoint`."""
 
     def __init__(self, target: Target, upstream: Upstream) -> None:
         """Raises Refused: an option of the endpoint is wrong."""
@@ -103,7 +103,7 @@ class AnthropicEndpoint(HttpEndpoint):
         options_of(target.name, target.spec)
 
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
-        """See `Endpoint`. A pause (``pause_turn``) is no end: the model is asked to go on."""
+        """See `ModelEndpoint`. A pause (``pause_turn``) is no end: the model is asked to go on."""
         turn = MessagesTurn(**{one.name: getattr(asked, one.name) for one in fields(asked)})
         for _ in range(MOST_PAUSES):
             pauses = len(turn.spent)

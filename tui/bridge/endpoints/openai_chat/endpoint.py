@@ -93,14 +93,14 @@ def chat_address(address: Address, path: str) -> Address:
 
 
 class ChatEndpoint(HttpEndpoint):
-    """See `endpoints.kinds.Endpoint`."""
+    """See `endpoints.kinds.ModelEndpoint`."""
 
     def __init__(self, target: Target, upstream: Upstream) -> None:
         self._chat = ChatLanguage(target.spec.options)
         super().__init__(target, self._chat, upstream)
 
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         for tries_left in reversed(range(MOST_TRIES)):
             turn = ChatTurn(**{one.name: getattr(asked, one.name) for one in fields(asked)})
             try:

@@ -41,7 +41,7 @@ def http_address(address: Address) -> Address:
 
 
 class ResponsesEndpoint(HttpEndpoint):
-    """See `endpoints.kinds.Endpoint`."""
+    """See `endpoints.kinds.ModelEndpoint`."""
 
     def __init__(self, target: Target, upstream: Upstream) -> None:
         self._requests = ResponsesRequests(target.spec.options)
@@ -49,7 +49,7 @@ class ResponsesEndpoint(HttpEndpoint):
         self._reasoning = EncryptedReasoning(target, upstream)
 
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         await self._reasoning.answered(asked, writer, self._answered)
 
     async def _answered(self, asked: Asked, writer: ResponseWriter) -> None:

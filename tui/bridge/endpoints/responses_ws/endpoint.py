@@ -115,7 +115,7 @@ class SocketExchange:
         Raises:
             AskAgain, Lost: see there.
             TimeoutError: a long silence.
-            Refused, Steered: as `Endpoint.answer`.
+            Refused, Steered: as `ModelEndpoint.answer`.
         """
         socket, chained, unwritten = self._socket, await self._ask(), 0
         while not self._writer.done:
@@ -253,7 +253,7 @@ _CLOSES = {
 
 
 class ResponsesWsEndpoint:
-    """See `endpoints.kinds.Endpoint`. Option ``max_age_s``: the service's limit of a connection."""
+    """See `endpoints.kinds.ModelEndpoint`. Option ``max_age_s``: the service's limit of a connection."""
 
     def __init__(self, target: Target, upstream: Upstream) -> None:
         self._target = target
@@ -268,7 +268,7 @@ class ResponsesWsEndpoint:
         """Model -> whether the service knows `response.interrupt` there, once it is known."""
 
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         asked = await self._models.prepared(asked, writer)
         await self._reasoning.answered(asked, writer, self._answered)
 
@@ -294,18 +294,18 @@ class ResponsesWsEndpoint:
                 socket = await self._fresh(asked, writer)
 
     async def warm(self) -> None:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         try:
             await self._pool.warm()
         except (UpgradeRefused, Refused, Broken):
             return  # the request itself will say it
 
     async def models(self) -> dict[str, ModelFacts]:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         return await self._models.all()
 
     async def close(self) -> None:
-        """See `Endpoint`."""
+        """See `ModelEndpoint`."""
         await self._models.close()
         await self._pool.close()
 
