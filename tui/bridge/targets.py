@@ -25,8 +25,6 @@ BASE = "/v1/"
 _ENDPOINTS = "endpoints/"
 RESPONSES, MODELS = "responses", "models"
 """What stands behind a base."""
-KeyOf = Callable[[str, EndpointSpec], str]
-"""The key of an endpoint, by its name; empty: it has none."""
 
 
 class EndpointLine(msgspec.Struct):

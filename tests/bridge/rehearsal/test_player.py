@@ -49,14 +49,6 @@ def test_nothing_comes_before_the_first_token_is_due() -> None:
     assert len(sink.deltas) == 1
 
 
-def test_one_item_stops_at_its_end() -> None:
-    player, sink = Player(BEATS, PlaySpeed(20_000), seed=1, now=0.0), Record()
-    player.play(sink, 0.1, one_item=True)
-    assert sink.ended == [0]
-    assert player.at_boundary
-    assert not player.done
-
-
 def test_the_seed_decides_the_pieces_and_nothing_to_say_is_done_at_once() -> None:
     def pieces(seed: int) -> list[tuple[int, str]]:
         sink = Record()

@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.bridge.team.test_gate import Stand
+from tests.bridge.team.test_access_control import Stand
 from tests.support.http_client import asking, posted, server_sent, whole
 from tests.support.team import Authority, listening, team
 from tui.bridge.team.users_file import revoke_user

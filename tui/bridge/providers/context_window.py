@@ -90,11 +90,6 @@ def texts_of(asked: Asked) -> Texts:
     return Texts(said, images)
 
 
-def estimated_tokens(asked: Asked) -> int:
-    """About how many tokens the request's input has: instructions, tools and the conversation."""
-    return texts_of(asked).likely
-
-
 def _values(item: Mapping[str, Any]) -> Iterable[Any]:
     return [value for name, value in item.items() if name not in _UNCOUNTED]
 

@@ -123,19 +123,12 @@ class Player:
         """Everything was given out."""
         return self._part >= len(self._parts)
 
-    @property
-    def at_boundary(self) -> bool:
-        """No item is open."""
-        return self._index is None
-
     def due_s(self) -> float:
         """When the next token is due, in seconds of the owner's clock."""
         return self._first_s + self.output_tokens / self._pace.tokens_s
 
-    def play(
-        self, sink: OutputSink, now: float, *, one_item: bool = False, held: bool = False
-    ) -> None:
-        """Give out all tokens that are due; ``one_item`` stops where the open item ends.
+    def play(self, sink: OutputSink, now: float, *, held: bool = False) -> None:
+        """Give out all tokens that are due.
 
         ``held``: the sink lets words go more slowly than they come.
         """
@@ -144,12 +137,10 @@ class Player:
             self._first_s += lag_s - most_s
         due = floor((now - self._first_s) * self._pace.tokens_s + 1e-6) + 1
         while self.output_tokens < due and not self.done:
-            ended = self._give(sink, due - self.output_tokens)
-            if ended and one_item:
-                return
+            self._give(sink, due - self.output_tokens)
 
-    def _give(self, sink: OutputSink, most: int) -> bool:
-        """Give out tokens of one item as one delta; returns whether the item ended."""
+    def _give(self, sink: OutputSink, most: int) -> None:
+        """Give out tokens of one item as one delta."""
         part, first, count = self._parts[self._part], self._at, 0
         while count < most and self._at < len(part.text):
             self._at += next(self._sizes)
@@ -161,10 +152,9 @@ class Player:
             self._index = sink.item_added(part.item())
         sink.delta(self._index, part.text[first : self._at])
         if self._at < len(part.text):
-            return False
+            return
         sink.item_done(self._index)
         self._part, self._at, self._index = self._part + 1, 0, None
-        return True
 
     def usage(self, input_tokens: int = 0, cached_tokens: int = 0) -> Usage:
         """What was really given out so far, beside what the owner counted of the input."""

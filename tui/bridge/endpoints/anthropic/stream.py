@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -89,12 +89,6 @@ class UsageCounter:
             self._writer.tier = _TIERS.get(tier, tier)
         elif isinstance(speed, str) and speed:
             self._writer.tier = _TIERS.get(speed, speed)
-
-
-def _total(counts: Iterable[int | None]) -> int | None:
-    """Their sum; None: nobody counted."""
-    told = [count for count in counts if count is not None]
-    return sum(told) if told else None
 
 
 _STATUSES = {

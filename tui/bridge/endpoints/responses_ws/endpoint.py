@@ -253,7 +253,7 @@ _CLOSES = {
 
 
 class ResponsesWsEndpoint:
-    """See `endpoints.kinds.ModelEndpoint`. Option ``max_age_s``: the service's limit of a connection."""
+    """See `kinds.ModelEndpoint`. Option ``max_age_s``: the service's limit of a connection."""
 
     def __init__(self, target: Target, upstream: Upstream) -> None:
         self._target = target

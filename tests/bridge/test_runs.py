@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, cast
 
 import pytest
 from aiohttp import web
@@ -28,11 +28,15 @@ from tests.support.sse_upstream import (
     stream,
 )
 from tests.support.tables import each
+from tui.bridge.client_connection import RunJob
 from tui.bridge.endpoints import response_writer
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
+from tui.bridge.routing import Candidate, Route
+from tui.bridge.runs import EndpointResponder
 from tui.bridge.server import Bridge
 from tui.bridge.targets import target
 from tui.core.wire.masking import Mask
+from tui.core.wire.server.protocol import ServerProtocol
 
 WORDS = message("Hello ", "world") + completed(model="")
 OUT_OF_ORDER = {"code": "server_error", "message": "out of order"}
@@ -291,3 +295,50 @@ async def test_a_provider_that_is_called_like_the_key_is_masked(
         events = await turn(client)
     assert prose(events) == "Hello"
     assert KEY not in json.dumps(events)
+
+
+class Waiting:
+    """A route whose one endpoint answers nothing, and notes when it was cut."""
+
+    name = ""
+    tokens_s = float("inf")
+    cut = False
+    mask = Mask()
+
+    async def candidates(self, request: Mapping[str, Any], said: object) -> list[Candidate]:
+        return [cast("Candidate", self)]
+
+    @property
+    def endpoint(self) -> Waiting:
+        return self
+
+    @property
+    def asked(self) -> None:
+        return None
+
+    async def answer(self, _asked: object, _telling: object) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.cut = True
+
+
+async def test_an_endpoint_hears_of_an_interrupt_in_the_next_turn_of_the_loop() -> None:
+    protocol, route = ServerProtocol("x"), Waiting()
+    protocol.receive_text('{"type":"response.create","model":"m","input":[]}')
+    (run,) = protocol.accept()
+
+    async def flush() -> None:
+        return
+
+    job = RunJob(run, flush)
+    playing = asyncio.create_task(EndpointResponder(cast("Route", route)).respond(job))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    run.interrupted = True
+    job.changes.notify()
+    # 200 streams' work may stand in each turn.
+    await asyncio.sleep(0)
+    assert route.cut
+    await playing
+    assert run.ending["reason"] == "interrupted"

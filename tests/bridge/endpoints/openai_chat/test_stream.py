@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from tests.support.chat_answers import call, chunk, counted, told
+from tests.support.endpoint_kinds import Stand, failure, standing, text_of
+from tests.support.endpoint_servers import Mark, Plan, Script, sse
+from tests.support.endpoint_servers_chat import Chat
 from tests.support.tables import each
+from tui.bridge.endpoints.openai_chat.stream import ThinkTagParser
 
 DONE = b"[DONE]"
 READ = {"type": "function", "name": "read", "parameters": {"type": "object", "properties": {}}}
@@ -96,3 +103,81 @@ def test_tier_and_provider_are_told() -> None:
     answer = told(begun, chunk("stop"), DONE)
     assert answer.last["service_tier"] == "priority"
     assert answer.last["metadata"] == {"duetto_provider": "Cerebras"}
+
+
+class Raw(Script):
+    """An answer, byte by byte."""
+
+    def __init__(self, *parts: bytes | Mark) -> None:
+        super().__init__()
+        object.__setattr__(self, "parts", list(parts))
+
+
+class Bytes(Chat):
+    """Says the bytes of a `Raw` as they are."""
+
+    def plan(self, script: Script) -> Plan:
+        return list(script.parts) if isinstance(script, Raw) else super().plan(script)
+
+
+async def said(stand: Stand, *parts: bytes | Mark) -> list[dict[str, Any]]:
+    stand.server.dialect = Bytes()
+    return await stand.answered(Raw(*parts))
+
+
+@each(
+    "body",
+    [
+        b'{"error": {"message": "No quota.", "code": 429}}',
+        b'\r\n[{"error": {"message": "No quota.", "code": 429}}]\r\n',
+        b'error: {"message": "No quota.", "code": 429}\n\n',
+        b'event: error\ndata: {"message": "No quota.", "code": 429}\n\n',
+        b"event: error\ndata: No quota.\n\n",
+        b'data: data: {"error": {"message": "No quota."}}\n\n',
+    ],
+)
+async def test_an_error_in_place_of_events(body: bytes) -> None:
+    async with standing("openai-chat") as stand:
+        events = await said(stand, body)
+    assert "No quota." in failure(events)[1]
+
+
+async def test_chunks_without_an_empty_line_between_them() -> None:
+    chunks = [chunk(content="Hel"), chunk(content="lo"), chunk("stop")]
+    lines = b"".join(sse(one).strip() + b"\n" for one in chunks)
+    async with standing("openai-chat") as stand:
+        events = await said(stand, lines + b"data: [DONE]\n")
+    assert text_of(events) == "Hello"
+
+
+def split(*pieces: str, begun: bool = False) -> tuple[str, str]:
+    tags = ThinkTagParser(begun=begun)
+    told = [part for piece in pieces for part in tags.feed(piece)] + tags.end()
+    thought = "".join(text for is_thought, text in told if is_thought)
+    return thought, "".join(text for is_thought, text in told if not is_thought)
+
+
+def cut(text: str, places: list[int]) -> list[str]:
+    at = sorted({place % (len(text) + 1) for place in places})
+    return [text[start:end] for start, end in zip([0, *at], [*at, len(text)], strict=True)]
+
+
+WORDS = st.text(alphabet="ab </>thinkoug\n", max_size=30)
+
+
+@given(thought=WORDS, text=WORDS, places=st.lists(st.integers(0, 200)), begun=st.booleans())
+def test_cut_anywhere_it_says_the_same(
+    thought: str, text: str, places: list[int], begun: bool
+) -> None:
+    whole = f"{'' if begun else '<think>'}{thought}</think>{text}"
+    told_thought, told_text = split(*cut(whole, places), begun=begun)
+    known = split(whole, begun=begun)
+    assert (told_thought.strip(), told_text) == (known[0].strip(), known[1])
+    if not any(tag in thought for tag in ("</think>", "</thinking>", "</thought>")):
+        assert (told_thought.strip(), told_text.strip()) == (thought.strip(), text.strip())
+
+
+@given(text=st.text(), places=st.lists(st.integers(0, 200)))
+def test_text_without_tags_stays_as_it_is(text: str, places: list[int]) -> None:
+    if not text.lstrip().startswith("<think") and not text.lstrip().startswith("<thought"):
+        assert split(*cut(text, places)) == ("", text)

@@ -1,5 +1,7 @@
 """Thoughts that travel through a client go back to who made them, and to nobody else."""
 
+from __future__ import annotations
+
 from tests.support.tables import each
 from tui.bridge.endpoints.encrypted_content import PREFIX, is_sealed, unseal
 

@@ -1,14 +1,23 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from tests.bridge.providers.conftest import ModelServer, PlainFetcher
+from tests.support.rehearsed import READ, user
 from tests.support.tables import each
 from tui.bridge.endpoints.base import Asked, EndpointSpec, ModelFacts, Refused, Target
-from tui.bridge.providers.context_window import CHARS_PER_TOKEN, UNASKED, prepared, texts_of
+from tui.bridge.endpoints.openai_chat.endpoint import ChatLanguage
+from tui.bridge.providers.context_window import (
+    CHARS_PER_TOKEN,
+    UNASKED,
+    prepared,
+    texts_of,
+)
 from tui.bridge.providers.discovery import Discovery, nearby
+from tui.bridge.providers.provider_files import provider
 from tui.core.wire.address import Address
 
 SHOW = {
@@ -188,3 +197,53 @@ async def test_a_server_that_is_none_is_asked_who_it_is_only_once(
 )
 def test_which_servers_are_nearby(host: str, near: bool) -> None:
     assert nearby(host) is near
+
+
+def test_what_is_counted() -> None:
+    assert texts_of(said(4000)).likely == 1000  # its role and kind are no text
+    wide = Asked("m", {}, [{"role": "user", "content": "漢" * 1000}])
+    assert texts_of(wide).likely == 1000
+    image = {"type": "input_image", "image_url": "data:image/png;base64," + "A" * 1_000_000}
+    assert texts_of(Asked("m", {}, [{"role": "user", "content": [image]}])).likely < 200
+    sealed = {"type": "reasoning", "encrypted_content": "A" * 100_000, "summary": []}
+    assert texts_of(Asked("m", {}, [sealed])).likely == 0
+    tools = [{"type": "function", "name": "f", "description": "d" * 4000, "parameters": {}}]
+    whole = Asked("m", {"instructions": "i" * 4000, "tools": tools}, [])
+    assert 2000 <= texts_of(whole).likely < 2100
+
+
+def asked_of(name: str, model: str, **request: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """Body and headers of a request."""
+    spec = provider(name, None).spec({})
+    target = Target(name, spec, Address(spec.url))
+    asked = Asked(target.route(model), request, [user("hi")], target.facts(model))
+    address, body = ChatLanguage(spec.options).request(asked, target)
+    return json.loads(body), dict(address.headers)
+
+
+@each(
+    "name, model, field, header",
+    [
+        ("mistral", "codestral-latest", "prompt_cache_key", ""),
+        ("fireworks", "gpt-oss-120b", "", "x-session-affinity"),
+        ("openrouter", "openai/gpt-oss-120b", "session_id", ""),
+        ("cerebras", "gpt-oss-120b", "", ""),
+        ("groq", "openai/gpt-oss-120b", "", ""),
+        ("gemini", "gemini-3.8-flash", "", ""),
+        ("deepseek", "deepseek-flash", "", ""),
+    ],
+)
+def test_the_name_of_the_conversation_goes_where_the_cache_looks_for_it(
+    name: str, model: str, field: str, header: str
+) -> None:
+    body, headers = asked_of(name, model, prompt_cache_key="thread-7")
+    assert [key for key, value in body.items() if value == "thread-7"] == [field] * bool(field)
+    assert [key for key, value in headers.items() if value == "thread-7"] == [header] * bool(header)
+
+
+def test_a_model_that_cannot_be_forced_to_call_is_not() -> None:
+    told = {"tools": [READ], "tool_choice": "required"}
+    assert "tool_choice" not in asked_of("openrouter", "anthropic/claude-opus-5.5", **told)[0]
+    assert asked_of("openrouter", "openai/x", **told)[0]["tool_choice"] == "required"
+    none = {"tools": [READ], "tool_choice": "none"}
+    assert asked_of("openrouter", "anthropic/claude-opus-5.5", **none)[0]["tool_choice"] == "none"

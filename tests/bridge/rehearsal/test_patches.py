@@ -6,11 +6,19 @@ import json
 from typing import Any, get_args
 
 from tests.support.rehearsed import fresh_files, user
+from tests.support.strict_patch import apply_patch
 from tests.support.tables import each
 from tui.bridge.rehearsal.answers import AnswerStyle, after_patch, answer
-from tui.bridge.rehearsal.patches import FilePlan, LineChange, Notation, asked_notation, write_patch
+from tui.bridge.rehearsal.patches import (
+    FilePlan,
+    LineChange,
+    Notation,
+    asked_notation,
+    plan_file,
+    write_patch,
+)
 from tui.bridge.rehearsal.player import AnswerPart, CallPart, TextPart
-from tui.bridge.rehearsal.scripts import Script, load_scripts
+from tui.bridge.rehearsal.scripts import FileRegion, Script, load_scripts
 from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Channel
 from tui.core.files import FileRead, file_block
@@ -84,3 +92,20 @@ def test_the_request_says_what_is_asked_for() -> None:
 def test_a_whole_file_with_a_fence_in_it_has_a_longer_one_around() -> None:
     plan = FilePlan("a.md", "x\n````\ny\n````\n", [LineChange(0, 1, ("z",))])
     assert write_patch([plan], "whole_file").splitlines()[:2] == ["a.md", "`" * 5]
+
+
+REGION = FileRegion("a.py", "the value", {"original": "x = 1\n", "better": "x = 1\ny = 2\n"})
+
+
+def test_a_state_that_holds_the_original_is_told_from_it() -> None:
+    plan = plan_file("a.py", "x = 1\ny = 2\n", [(REGION, "better")])
+    assert plan.changes == []
+    assert plan.found == {"better"}
+    assert write_patch([plan]) == ""
+    back = plan_file("a.py", "x = 1\ny = 2\n", [(REGION, "original")])
+    assert apply_patch({"a.py": "x = 1\ny = 2\n"}, write_patch([back])) == {"a.py": "x = 1\n"}
+
+
+def test_a_text_that_is_gone_or_there_twice_is_lost() -> None:
+    assert plan_file("a.py", "x = 3\n", [(REGION, "better")]).lost == [REGION]
+    assert plan_file("a.py", "x = 1\nx = 1\n", [(REGION, "better")]).lost == [REGION]
