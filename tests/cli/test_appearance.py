@@ -120,7 +120,7 @@ def test_a_cloned_repository_has_no_say_in_it(tmp_path: Path) -> None:
 @pytest.fixture(autouse=True)
 def _no_folder_stays() -> Iterator[None]:
     yield
-    theme.own_folder(None)
+    theme.library.own_folder(None)
 
 
 @pytest.fixture

@@ -45,11 +45,11 @@ def traced(folder: Path) -> Iterator[dict[str, str]]:
             if _section(name) == section:
                 lines.append(f'{name.removeprefix(f"{section}-")} = "{colour}"')
     (folder / f"{TRACER}.toml").write_text("\n".join(lines))
-    theme.own_folder(folder)
+    theme.library.own_folder(folder)
     try:
         yield {colour: name for name, colour in colours.items()}
     finally:
-        theme.own_folder(None)
+        theme.library.own_folder(None)
         theme.activate(theme.DEFAULT_THEME)
 
 

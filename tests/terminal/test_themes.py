@@ -17,7 +17,7 @@ Start = Callable[..., Terminal]
 @pytest.fixture
 def home(environment: dict[str, str]) -> Iterator[Path]:
     yield Path(environment["DUETTO_HOME"])
-    theme.own_folder(None)
+    theme.library.own_folder(None)
 
 
 def grounds(term: Terminal) -> set[str]:

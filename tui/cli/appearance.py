@@ -187,7 +187,7 @@ def start_theme(
     """
     from tui.ui import theme
 
-    theme.own_folder(paths.themes_dir)
+    theme.library.own_folder(paths.themes_dir)
     troubles: list[Trouble] = []
     asked, workspace = project.editor.theme, ""
     configured = editor.theme or AUTO

@@ -278,7 +278,7 @@ def own_theme_findings(
     except SettingsError:  # said of the workspace
         project = ProjectSettings()
 
-    theme.own_folder(paths.themes_dir)
+    theme.library.own_folder(paths.themes_dir)
     editor, names = settings.editor, ", ".join(theme.theme_names())
     asked = project.editor.theme
     if asked and (why := unknown_theme(asked)):
@@ -294,7 +294,7 @@ def own_theme_findings(
             yield CheckResult(
                 "theme", "fix", f"{place_of(config, key)} {why}", f"there are {names}"
             )
-    for complaint in theme.complaints():
+    for complaint in theme.library.complaints():
         name = Path(complaint.file).stem
         advice = f"the rest of it is used; duetto theme check {name} says more"
         yield CheckResult("theme", "fix", str(complaint), advice)

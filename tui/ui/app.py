@@ -36,7 +36,7 @@ from tui.ui.widgets.field import Field, tame
 
 
 class DuettoApp(TerminalApp, inherit_bindings=False):
-    """duetto on a screen; the session does the work.
+    """The Textual app around one session.
 
     Textual's own bindings are not taken over: what they do is in the keymap, where it can be
     changed.
@@ -58,7 +58,7 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
         branch: str = "",
         follow: bool = True,
     ) -> None:
-        """Nothing is dialled before the first paint.
+        """Build the screen; no connection is made before the first paint.
 
         Args:
             session: runs in this app's event loop from the first paint on.
@@ -86,7 +86,7 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
         self._was_busy = self._stopped_first = False
 
     def reduce_motion(self) -> None:
-        """Nothing slides, and the meter counts calmly; called before the app runs."""
+        """Switch animations off, and have the meter count calmly; call it before the app runs."""
         self.animation_level = "none"
 
     def refresh_css(self, animate: bool = True) -> None:

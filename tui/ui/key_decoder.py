@@ -50,7 +50,7 @@ _RUN_CHARS, _SAME_CHARS = 64, 256
 """Nobody types so many characters between two reads, nor so many by a key that is held down: that
 is a paste of a terminal that does not mark it. As keys a megabyte would take minutes."""
 _MOST_SAME_KEYS = 64
-"""Of one key on end in one read: what was held down while the app was busy is not made up for."""
+"""Repeats of one key that one read may bring; more were held down while the app was busy."""
 _RUN = re.compile(r"[^\x00-\x1f\x7f]+|.", re.DOTALL)
 _SHIFT, _ALT, _REAL = 1, 2, 63
 """Bits of a modifier number less one; the two above `_REAL` are Caps Lock and Num Lock."""

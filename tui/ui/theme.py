@@ -219,16 +219,6 @@ def activate(name: str) -> Palette:
     return _active[0]
 
 
-def own_folder(folder: Path | None) -> None:
-    """Where the user's own themes are; called before the app is made."""
-    library.own_folder(folder)
-
-
-def complaints() -> list[ThemeComplaint]:
-    """What is wrong in the files of the user's own folder."""
-    return library.complaints()
-
-
 def syntax_style(token: object) -> Style:
     """The active theme's style of a Pygments token type."""
     return active().syntax_style(token)

@@ -68,7 +68,7 @@ async def test_moving_tries_a_theme_on_and_esc_brings_the_old_one_back() -> None
 async def test_a_file_that_changes_is_put_on_while_it_is_worn(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text('base = "dusk"\n[palette]\naccent = "#ff8800"\n')
-    theme.own_folder(tmp_path)
+    theme.library.own_folder(tmp_path)
     session = ScriptedSession()
     try:
         async with running(session) as (app, pilot):
@@ -96,5 +96,5 @@ async def test_a_file_that_changes_is_put_on_while_it_is_worn(tmp_path: Path) ->
             await app.themes.reload()
             assert theme.active().colours["accent"] == "#00aaff"
     finally:
-        theme.own_folder(None)
+        theme.library.own_folder(None)
         theme.activate(theme.DEFAULT_THEME)

@@ -85,10 +85,10 @@ _SIGNS: dict[State, tuple[str, str]] = {
     "nothing": ("○", "faint"),
     "odd": ("▲", "warning"),
 }
-"""Of each state: sign and colour; the words beside it say the same."""
+"""Sign and colour of each state; the words beside it say the same."""
 _ORDER: dict[State, int] = {"found": 0, "looking": 1, "odd": 2, "nothing": 3}
 _ROWS_BESIDE = 13
-"""Of the first page, besides what was found: heading, ways with their words, keys."""
+"""Rows of the first page besides what was found: heading, ways with their words, keys."""
 _LEAST_TALL = 18
 """Rows: in fewer the findings are told in one sentence."""
 NOTHING_SENT = "Nothing of it is used before you say so."

@@ -45,7 +45,7 @@ class GuidePanel(PaintedWidget):
         self._way_out = ""
         self._rows: list[list[Piece]] = []
         self._height = 0
-        """Of the screen, when the rows were made."""
+        """The screen's height when the rows were made."""
 
     def say(
         self,
@@ -221,7 +221,7 @@ class Guide:
             self.look()
 
     def look(self) -> None:
-        """See how far it has come, and say what to do next if that is something else."""
+        """Look how far the user has come, and say what to do next if it changed."""
         if not self.running:
             return
         before, sight = self.lesson.sight, self._facts.look()

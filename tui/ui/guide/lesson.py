@@ -29,7 +29,7 @@ class LessonView:
     """Monotonic seconds."""
     busy: bool = False
     outcome: Literal["", "completed", "interrupted", "failed"] = ""
-    """Of the last turn; empty while one runs."""
+    """How the last turn ended; empty while one runs."""
     prompts: int = 0
     """How many the user has sent since the lesson began."""
     stops: int = 0
@@ -42,9 +42,9 @@ class LessonView:
     rejected: bool = False
     role: Role = "fast"
     tokens_s: float | None = None
-    """Of the turn, so far."""
+    """Rate of the turn, so far."""
     ttft_s: float | None = None
-    """Of the turn."""
+    """Time to first token of the turn."""
     stopped: str = ""
     """How the stop went, in the session's words."""
 
@@ -83,7 +83,7 @@ class Lesson:
     sight: LessonView = field(default_factory=LessonView)
     """The newest one."""
     _role: Role = "fast"
-    """That of the beginning."""
+    """The role that answered when the lesson began."""
     _stopped_at: int | None = None
     """How many prompts there were when the first answer was stopped."""
     _prompt_s: float = 0.0

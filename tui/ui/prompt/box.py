@@ -32,7 +32,7 @@ from tui.ui.prompt.queue_list import QueueList
 from tui.ui.styled_text import inert
 
 _SHARE = 0.6
-"""Of the panes' height, at most; as in the styles."""
+"""The most that the box takes of the panes' height; the styles say the same."""
 _BARS, _FRAME = 3, 2
 """Rows of the screen that are not panes; rows of the box that are its border and its hint."""
 _BESIDE_QUESTION = 2
@@ -40,7 +40,7 @@ _BESIDE_QUESTION = 2
 _LOOK_BACK_S = 0.5
 """After the first paint."""
 _MOST_ROWS = 8
-"""Of the prompt."""
+"""Rows that the prompt grows to."""
 
 
 class ExternalEditor(Protocol):
@@ -130,7 +130,7 @@ class PromptBox(Vertical):
     # -- in step with the session
 
     def sync(self, notices: Notices) -> None:
-        """Take up what changed; called once a frame."""
+        """Show what the session's status is now; called once a frame."""
         if notices.listing:
             self.prompt.completer.look_again()
         if not notices.status:

@@ -14,7 +14,7 @@ from tui.ui.styled_text import one_line
 
 _LONGEST = 500
 _MOST_CHARS = 20_000_000
-"""Of all entries of this run together, unless the newest alone is longer."""
+"""Characters kept of all entries of this run, unless the newest alone is longer."""
 _LOOKED_AT, _SHOWN = 4_000, 300
 """Characters of a prompt that are searched, and that are shown."""
 _LONGEST_QUERY = 80

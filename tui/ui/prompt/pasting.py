@@ -17,7 +17,7 @@ LONG_CHARS, LONG_LINES = 5_000, 100
 ROOM_CHARS, SHORT_CHARS = 20_000, 200
 """Beside so much what is short no longer is folded too: many pastes make a long one."""
 KEPT_CHARS = 64_000_000
-"""Of all texts behind labels; the oldest that nothing shows is given up first."""
+"""Characters kept behind labels; the oldest that nothing shows are given up first."""
 _LABEL = re.compile(r"\[pasted [\d,]+ (?:lines|characters)(?: #\d+)?\]")
 
 

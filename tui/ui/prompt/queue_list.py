@@ -59,7 +59,7 @@ class QueueList(RowsBox, can_focus=True):
         self._queued: list[str] = []
         self._steering: list[tuple[str, SteerFate]] = []
         self._text = ""
-        """That of the chosen message, to find it again when the queue moves."""
+        """The chosen message, to find it again when the queue moves."""
 
     @property
     def queued(self) -> int:

@@ -130,7 +130,7 @@ def _dollars(cost: Cost) -> str:
 
 
 def _connection(status: Status, endpoint: str) -> Parts:
-    """Of the model that answers now."""
+    """How the model that answers now is connected."""
     if status.retry_s is not None:
         return [(f"  again in {math.ceil(max(status.retry_s, 0))} s\n", "$warning")]
     ready = status.connection == "ready"

@@ -117,7 +117,7 @@ class Workbench(PaintedScreen):
         self.sync(Notices(status=True, meter=True, hunks=True))
 
     def sync(self, notices: Notices) -> None:
-        """Take up what changed; called once a frame."""
+        """Update every part that a notice is about; called once a frame."""
         if notices.transcript_from is not None or notices.hunks or notices.buffers:
             self.transcript.sync(notices)
         self.editor.sync(notices)
@@ -159,7 +159,7 @@ class Workbench(PaintedScreen):
         self.refresh(layout=True)
 
     def on_resize(self, event: events.Resize) -> None:
-        """All of it, or a sentence."""
+        """Show all of it, or a sentence where the terminal is too small."""
         width, height = event.size
         small = width < SMALLEST[0] or height < SMALLEST[1]
         if small and not self.has_class("-small"):
@@ -299,7 +299,7 @@ class Workbench(PaintedScreen):
         self.turn_actions.show_hunk(message)
 
     def _after_review(self) -> None:
-        """Nothing is left to decide on: back to the prompt."""
+        """Go back to the prompt when nothing is left to decide on."""
         reviewing = self.focused is self.transcript and self.transcript.selection.hunk is not None
         if reviewing and not self.session.workspace.hunk_list.has_waiting():
             self.prompt_box.focus_prompt()

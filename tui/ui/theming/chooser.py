@@ -304,7 +304,7 @@ class ThemeChooser(ModalScreen[None]):
         self._preview()
 
     def action_restore(self) -> None:
-        """As it was."""
+        """Close, with the theme of before."""
         self._over = True
         if self._themes.choice != self._before:
             self._themes.preview(self._before)

@@ -74,7 +74,7 @@ def findings(palette: Palette) -> Iterator[LowContrast]:
 
 
 def least_contrast(palette: Palette) -> float:
-    """That of the text that is hardest to read, on the grounds."""
+    """The contrast of the text that is hardest to read on the common backgrounds."""
     return min(
         contrast(palette.colours[name], palette.colours[ground])
         for name in texts()

@@ -115,11 +115,11 @@ _PREFIXES = tuple(f"{section}-" for section in SECTIONS if section != "palette")
 
 
 LIMIT_BYTES = 64 * 1024
-"""Of a file: a theme has a hundred lines."""
+"""The largest file that is read: a theme has a hundred lines."""
 MOST_COMPLAINTS = 20
-"""Of one file: who has more reads the first ones first."""
+"""Complaints that are told about one file."""
 _MOST_CHARS, _MOST_BITS = 60, 64
-"""Of a wrong value, in the complaint about it."""
+"""How much of a wrong value is shown in the complaint about it."""
 ATTRIBUTES = ("bold", "italic", "underline", "strike")
 FACED = ("hunk-added-word", "hunk-struck-word")
 """What ``[face]`` may name beside the colours of ``[syntax]``."""

@@ -25,7 +25,7 @@ Told = Callable[[], None]
 
 
 def theme_manager_of(app: App[Any]) -> ThemeManager:
-    """That of duetto's app; of another app (a test's) a new one."""
+    """The manager that duetto's app has; for another app (a test's) a new one."""
     found = getattr(app, "themes", None)
     return found if isinstance(found, ThemeManager) else ThemeManager(app, theme.active().name)
 
@@ -120,7 +120,7 @@ class ThemeManager:
         """Read the user's files again; what is wrong with the one in use is said."""
         before = theme.active()
         theme.library.forget()
-        await asyncio.to_thread(theme.complaints)
+        await asyncio.to_thread(theme.library.complaints)
         name = self._app.theme
         try:
             reading = theme.library.reading(name)
