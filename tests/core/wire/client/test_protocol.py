@@ -135,3 +135,12 @@ def test_a_summary_of_thoughts_is_output_too() -> None:
     kind = "response.reasoning_summary_text.delta"
     assert side.say(kind, item_id="r", delta="Well") == []
     assert side.known.prewarm is False
+
+
+def test_a_prewarm_without_an_answer_proves_something_the_second_time_only() -> None:
+    known = Capabilities(prewarm=True)
+    for belief in (None, False):
+        prewarming(known).client.given_up()
+        assert known.prewarm is belief
+    ClientSide(known).streaming().client.given_up()
+    assert known.prewarm is False

@@ -214,7 +214,7 @@ class ClientProtocol:
                 force_setattr(event, "stream_id", lane.name)
             if lane.flowing and not lane.half.waiting and event.delta.isascii():
                 self._lanes.events.append(event)
-                return self._lanes.care
+                return False
             self._take_delta(lane, event, now)
         elif event is None:
             self.unreadable += 1
