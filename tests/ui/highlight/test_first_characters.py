@@ -7,10 +7,12 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pygments.lexers import get_lexer_by_name
 
 from tests.support.colour_samples import SAMPLES
 from tests.support.tables import each
-from tui.ui.highlight.first_characters import _ALL, _first, by_character
+from tui.ui.highlight.checkpoints import quick
+from tui.ui.highlight.first_characters import _ALL, ByState, _first
 from tui.ui.highlight.languages import language
 
 LANGUAGES = ("Python", "JavaScript", "HTML", "Markdown", "YAML", "Rust", "C", "CSS", "Ruby")
@@ -25,7 +27,7 @@ def test_a_rule_is_tried_wherever_it_matches(name: str) -> None:
     assert made is not None
     text = "".join(SAMPLES.values())[:3_000] + "\n\t ~`@$%^&|é漢\x00"
     left_out = 0
-    for fitting, rules in made.by_character.values():
+    for fitting, rules in map(made.by_character.__getitem__, made._tokens):
         for pos in range(0, len(text), 7):
             tried = fitting.get(text[pos], rules)
             left_out += len(rules) - len(tried)
@@ -80,6 +82,12 @@ def test_what_matches_begins_with_it(pattern: str, folds: bool, text: str) -> No
 
 def test_what_is_no_expression_is_always_tried() -> None:
     rules = [(lambda text, pos: None, None, None), (re.compile("a").match, None, None)]
-    made = [found for found in by_character({"root": rules}) if found is not None]
-    fitting, every = made[0]["root"]
+    fitting, every = ByState({"root": rules})["root"]
     assert (fitting["b"], fitting["a"], every) == (rules[:1], rules, rules)
+
+
+@pytest.mark.parametrize("name", ["python", "javascript", "html", "rust", "bash", "yaml", "json"])
+def test_a_quick_lexer_gives_the_same_tokens(name: str) -> None:
+    text = "".join(SAMPLES.values())[:4_000]
+    stock = get_lexer_by_name(name, stripnl=False, ensurenl=False)
+    assert [*quick(stock).get_tokens(text)] == [*stock.get_tokens(text)]

@@ -62,12 +62,13 @@ def lexer_for(language: str) -> Lexer | None:
     """The lexer of a fence's info string; None for one that Pygments does not know."""
     from pygments.lexers import get_lexer_by_name
 
+    from tui.ui.highlight.checkpoints import quick
     from tui.ui.highlight.guard import BUILD_CPU_S, Guard
 
     if not language:
         return None
     with Guard(BUILD_CPU_S):  # most often ClassNotFound
-        return get_lexer_by_name(language, stripnl=False, ensurenl=False)
+        return quick(get_lexer_by_name(language, stripnl=False, ensurenl=False))
     return None
 
 

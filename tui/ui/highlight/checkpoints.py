@@ -28,7 +28,7 @@ from pygments.lexer import (
 )
 from pygments.token import Error, Text, Whitespace
 
-from tui.ui.highlight.first_characters import ByCharacter, Rule
+from tui.ui.highlight.first_characters import ByCharacter, ByState, Rule
 from tui.ui.highlight.guard import MOST_EMPTY, LexerUnfit
 from tui.ui.highlight.lines import TokenType
 
@@ -166,9 +166,9 @@ def _tokens(
 ) -> Iterator[Token]:
     begin = lexer.checkpoint_start
     if begin is None or begin[0] is not text:
-        yield from RegexLexer.get_tokens_unprocessed(lexer, text, stack)
-        return
-    lexer.checkpoint_start = None
+        begin = (text, 0, ROOT, _told)
+    else:
+        lexer.checkpoint_start = None
     _, pos, known, report = begin
     states = list(stack) if known is ROOT else list(cast("tuple[str, ...]", known))
     known_states = _by_character(lexer)
@@ -204,8 +204,14 @@ def _tokens(
             report(pos, tuple(states))
 
 
+def _told(pos: int, state: State) -> None:
+    """Nobody asked for line starts."""
+
+
 def _by_character(lexer: CheckpointLexer) -> Mapping[str, ByCharacter]:
-    return lexer.by_character or {state: ({}, rules) for state, rules in lexer._tokens.items()}
+    if lexer.by_character is None:  # by itself, as in tests
+        lexer.by_character = {state: ({}, rules) for state, rules in lexer._tokens.items()}
+    return lexer.by_character
 
 
 def _extended_tokens(
@@ -243,6 +249,16 @@ def checkpointed(lexer_class: type[Lexer]) -> type[Lexer] | None:
     if lexer_class not in _made:
         _made[lexer_class] = _make(lexer_class)
     return _made[lexer_class]
+
+
+def quick(lexer: Lexer) -> Lexer:
+    """The same lexer, but of its rules only those are tried that can match where it is."""
+    made = _make(type(lexer))
+    if made is None or issubclass(made, ExtendedRegexLexer):
+        return lexer
+    found = made(**lexer.options)
+    made.by_character = ByState(found._tokens)
+    return found
 
 
 def _make(lexer_class: type[Lexer]) -> type[Lexer] | None:

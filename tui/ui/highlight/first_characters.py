@@ -8,7 +8,7 @@ does not match. The parser is Python's own, by a private name: without it all ru
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 try:
@@ -40,25 +40,27 @@ ByCharacter = tuple[dict[str, Sequence[Rule]], Sequence[Rule]]
 """The rules of a state that can match at an ASCII character; all of them, for any other place."""
 
 
-def by_character(states: Mapping[str, Sequence[Rule]]) -> Iterator[dict[str, ByCharacter] | None]:
-    """The rules of all states; None again and again, for the clock."""
-    made: dict[str, ByCharacter] = {}
-    known: dict[object, frozenset[int]] = {}
-    for state, rules in states.items():
-        first = []
-        for match_at, _, _ in rules:
-            pattern = getattr(match_at, "__self__", None)
-            if pattern not in known:
-                known[pattern] = _first(pattern)
-                yield None
-            first.append(known[pattern])
+class ByState(dict[str, ByCharacter]):
+    """The rules of each state of a lexer by character, made when they are asked for."""
+
+    def __init__(self, states: Mapping[str, Sequence[Rule]]) -> None:
+        super().__init__()
+        self._states = states
+        self._known: dict[object, frozenset[int]] = {}
+
+    def __missing__(self, state: str) -> ByCharacter:
+        """Those of a state; takes some milliseconds where it has many rules."""
+        rules, known = self._states[state], self._known
+        patterns = [getattr(match_at, "__self__", None) for match_at, _, _ in rules]
+        known |= {one: _first(one) for one in patterns if one not in known}
+        first = [known[one] for one in patterns]
         fitting = {code: tuple(code in codes for codes in first) for code in _ALL}
         kept = {
             fits: [rule for rule, fit in zip(rules, fits, strict=True) if fit]
             for fits in set(fitting.values())
         }
-        made[state] = ({chr(code): kept[fits] for code, fits in fitting.items()}, rules)
-    yield made
+        made = self[state] = ({chr(code): kept[fits] for code, fits in fitting.items()}, rules)
+        return made
 
 
 def _first(pattern: object) -> frozenset[int]:

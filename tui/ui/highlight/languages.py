@@ -18,7 +18,7 @@ from pygments.lexer import DelegatingLexer, Lexer, RegexLexer, include
 from pygments.lexers import find_lexer_class, get_all_lexers
 
 from tui.ui.highlight.checkpoints import checkpointed, restarts
-from tui.ui.highlight.first_characters import by_character
+from tui.ui.highlight.first_characters import ByState
 from tui.ui.highlight.guard import BUILD_CPU_S, Guard, LexerTroubles
 from tui.ui.highlight.incremental import IncrementalLines
 from tui.ui.highlight.lines import ColouredLines, NoLines
@@ -129,9 +129,10 @@ class LexerLanguage:
             for other in others(states):
                 yield from _compiled(other)
             made._tokens = embedding(states, language_of, by_alias)
-            for found in by_character(made._tokens):
+            made.by_character = found = ByState(made._tokens)
+            for state in made._tokens:
                 yield
-                made.by_character = found
+                found[state]
         self._made = made
 
 
