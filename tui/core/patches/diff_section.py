@@ -204,7 +204,8 @@ class DiffSection(Section):
                 if hunk is not None:
                     hunk.added += 1
                 if (painter := self._painter) is not None and not painter.trouble:
-                    self._paint(painter, op, text, hunk)
+                    painter.line(op, text, hunk)
+                    self._landing(hunk)
 
     def _strike(self, lines: list[str]) -> None:
         hunk = self._hunk_for("-")
@@ -214,9 +215,7 @@ class DiffSection(Section):
         painter = self._painter
         if isinstance(painter, RegionPainter) and not painter.trouble:
             painter.strike(hunk, len(lines))
-            if hunk.stage is not Stage.LANDING:
-                hunk.stage = Stage.LANDING
-                self._documents.bump()
+            self._landing(hunk)
 
     def _take_back(self) -> None:
         """Back to one hunk, of which nothing is in the buffer."""

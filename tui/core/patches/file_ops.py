@@ -83,7 +83,13 @@ class UpdateWork(FileWork):
     def take(self, event: Ev, why: Why) -> None:
         """A section's event, or where the file goes."""
         if isinstance(event, Line) and self._section is not None:
-            self._take_line(self._section, event)
+            # to git, which knows no line ends of returns alone, the whole file is one line
+            for text in event.text.split("\r") if self._cr else (event.text,):
+                if self._section.ops or event.bare:
+                    self._hand_on(self._section, more=True)
+                    self._section.line(event.op, text, event.bare)
+                else:
+                    self._lines.append((event.op, text))
         elif isinstance(event, MoveTo):
             self._target = event.path
         elif isinstance(event, Refusal):
@@ -138,15 +144,6 @@ class UpdateWork(FileWork):
         if self._refused is None:
             self._refused = Gathered(self.hunk(Kind.EDIT))
         self.ended(self._refused.hunk, Stage.REFUSED, reason)
-
-    def _take_line(self, section: Section, event: Line) -> None:
-        # to git, which knows no line ends of returns alone, the whole file is one line
-        for text in event.text.split("\r") if self._cr else (event.text,):
-            if section.ops or event.bare:
-                self._hand_on(section, more=True)
-                section.line(event.op, text, event.bare)
-            else:
-                self._lines.append((event.op, text))
 
     def _pass_on(self, section: Section, event: Ev, why: Why) -> None:
         if isinstance(event, NoNewline) and self._cr and self._ended:

@@ -71,7 +71,7 @@ class AddWork(Painted, FileWork):
         if is_placeholder(event.text) and LEFT_OUT not in self._hunk.flags:
             self._hunk.flags += (LEFT_OUT,)
         if self._painter is not None:
-            self._painter.new_line(event.text, self._hunk)
+            self._painter.line("+", event.text, self._hunk)
         else:
             self._lines.append(event.text)
 

@@ -130,10 +130,7 @@ class Painter:
         unseen = self.late and count <= STRETCH and self._unseen(self.row + count)
         if not unseen:
             for op, text, hunk in ops:
-                if op == "+" and hunk is not None:
-                    self.new_line(text, hunk)
-                else:
-                    self.old_line(op == "-", hunk)
+                self.line(op, text, hunk)
             return
         rows = slice(self.row, self.row + count)
         buffer = self._record.buffer
@@ -160,8 +157,11 @@ class Painter:
         if self.groups:
             self.groups[-1].whole = True
 
-    def new_line(self, text: str, hunk: Hunk) -> None:
-        """The model's next added line."""
+    def line(self, op: str, text: str, hunk: Hunk | None) -> None:
+        """The next line: one that the model adds (``+``), else an old one, which stands there."""
+        if op != "+" or hunk is None:
+            self.old_line(op == "-", hunk)
+            return
         group = self._group(hunk)
         line = self.indented(text)
         if self._partial is not None:
@@ -360,12 +360,12 @@ class Painter:
         buffer = self._record.buffer
         newline = self.newline
         if self.end < buffer.line_count:
-            here = (self.end, 0)
-            self._replace((here, here), line + newline)
+            at, text = (self.end, 0), line + newline
         else:
             self._take_last_row(group)
-            self._replace((buffer.end, buffer.end), newline + line + newline)
+            at, text = buffer.end, newline + line + newline
             self._ended = True
+        self._documents.apply_own(self._record, (at, at), text, Author.MODEL, self._owner)
         self.tags.append("+")
 
     def _take_last_row(self, group: Group) -> None:

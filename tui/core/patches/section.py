@@ -283,7 +283,8 @@ class Section(Painted):
                 self._stage(Stage.CANDIDATES)
         self._add_old(op, text)
         if painter is not None:
-            self._paint(painter, op, text, hunk)
+            painter.line(op, text, hunk)
+            self._landing(hunk)
         elif op != "+":
             self._look()
 
@@ -431,11 +432,8 @@ class Section(Painted):
         painter.late = True
         return painter
 
-    def _paint(self, painter: Painter, op: str, text: str, hunk: Hunk | None) -> None:
-        if op == "+" and hunk is not None:
-            painter.new_line(text, hunk)
-        else:
-            painter.old_line(op == "-", hunk)
+    def _landing(self, hunk: Hunk | None) -> None:
+        """A line of the hunk is painted now."""
         if hunk is not None and hunk.stage is not Stage.LANDING:
             hunk.stage = Stage.LANDING
             self._documents.bump()
@@ -480,7 +478,8 @@ class Section(Painted):
             seen += op != "+"
             blank = seen <= spot.skip_first or seen > count - spot.skip_last
             if op == "+" or not blank:
-                self._paint(painter, op, text, hunk)
+                painter.line(op, text, hunk)
+                self._landing(hunk)
         self._land(painter)
 
     def _land(self, painter: Painter) -> None:
