@@ -19,10 +19,10 @@ pytestmark = pytest.mark.slow
 PROBE = """
 import sys, tui
 from tui.ui.theme import themes_dir
-from tui.cli.practice import offered_prompts
+from tui.bridge.rehearsal.scripts import load_scripts
 print(tui.__file__)
 print(sorted(path.name for path in themes_dir().iterdir()))
-print(len(offered_prompts()))
+print(len(load_scripts()))
 """
 
 

@@ -106,8 +106,8 @@ def test_apply_writes_and_the_exercise_is_solved(
     environment: dict[str, str], root: Path, home: Path
 ) -> None:
     quiet_mistakes(home)
-    exercise = next(e for e in practice.offered_prompts() if e.prompt == PROMPT)
-    tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", exercise.test_path]
+    exercise = next(e for e in practice.load_scripts() if e.prompt == PROMPT)
+    tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", exercise.test]
     before = subprocess.run(tests, cwd=root, capture_output=True, timeout=60)
     assert before.returncode == 1
     done = run(environment, PROMPT, "-C", str(root), "--apply")

@@ -22,7 +22,7 @@ from tui.cli import first_run
 from tui.cli.first_run import FirstRun, Surroundings, remember, text_of, write
 from tui.cli.open_app import FIRST_RUN, is_first
 from tui.cli.options import ModelFlags
-from tui.cli.practice import Guided, guided, offered_prompts, rehearsed
+from tui.cli.practice import Guided, guided, load_scripts, rehearsed
 from tui.engine.session import SessionOptions
 from tui.settings import Paths, load, parse
 from tui.ui.app import DuettoApp
@@ -335,7 +335,7 @@ def test_what_cannot_be_remembered_is_no_error(tmp_path: Path) -> None:
 def test_the_guide_plays_the_first_exercise_that_can_be_redirected(tmp_path: Path) -> None:
     lesson = guided(tmp_path, NOW)
     assert lesson.script.asks
-    assert lesson.script.prompt == offered_prompts()[0].prompt
+    assert lesson.script.prompt == load_scripts()[0].prompt
     assert lesson.kept is None
 
 
@@ -363,7 +363,7 @@ def test_where_all_were_begun_it_starts_over_and_keeps_the_old_one(tmp_path: Pat
         lesson = guided(tmp_path, NOW)
     assert (lesson.kept / "ledger").is_dir()
     assert lesson.root == tmp_path / "practice"
-    assert lesson.script.prompt == offered_prompts()[0].prompt
+    assert lesson.script.prompt == load_scripts()[0].prompt
 
 
 def _touch(lesson: Guided) -> None:

@@ -8,10 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from tui.bridge.rehearsal.scripts import load_scripts
 from tui.cli.models import SessionSetup, resolve
 from tui.cli.open_app import LastWords, git_branch, options_for, require_screen, trouble_with
 from tui.cli.options import ModelFlags
-from tui.cli.practice import ensure, offered_prompts
+from tui.cli.practice import ensure
 from tui.core.unsaved import Unsaved, UnsavedFile
 from tui.effects.rescue import RescueFolders
 from tui.errors import UsageError
@@ -117,7 +118,7 @@ def setup(root: Path, home: Path) -> SessionSetup:
 def test_the_practice_workspace_offers_its_exercises(tmp_path: Path) -> None:
     root = ensure(tmp_path / "data")
     options = options_for(setup(root, tmp_path))
-    assert options.prompts == tuple(exercise.prompt for exercise in offered_prompts())
+    assert options.prompts == tuple(exercise.prompt for exercise in load_scripts())
     assert options.suggest is not None
     assert options.suggest() == options.prompts[0]
     assert options_for(setup(tmp_path, tmp_path)).prompts == ()

@@ -75,14 +75,14 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None
 
 def test_what_is_begun_and_what_comes_next(tmp_path: Path) -> None:
     root = practice.ensure(tmp_path)
-    prompts = practice.offered_prompts()
+    prompts = practice.load_scripts()
     assert len(prompts) == 8
-    assert all((root / exercise.test_path).is_file() for exercise in prompts)
+    assert all((root / exercise.test).is_file() for exercise in prompts)
     assert practice.begun(root) == []
     assert practice.suggested(root) == prompts[0].prompt == "make the cache safe for threads"
     (root / "ledger" / "cache.py").write_text("changed")
     (root / "ledger" / "tags.py").write_text("new")
-    assert [exercise.exercise for exercise in practice.begun(root)] == ["cache", "tags"]
+    assert practice.begun(root) == ["cache", "tags"]
     assert practice.suggested(root) == prompts[1].prompt
     for path in (root / "ledger").glob("*.py"):
         path.write_text("changed")

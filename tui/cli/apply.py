@@ -290,6 +290,23 @@ def _reasons(outcome: ApplyOutcome) -> list[str]:
     return list(dict.fromkeys(reasons))
 
 
+def hunk_fields(hunk: Hunk) -> dict[str, object]:
+    """A hunk as programs are told of it; lines are 1-based."""
+    return {
+        "id": hunk.id,
+        "path": hunk.path,
+        "kind": hunk.kind.value,
+        "target": hunk.target,
+        "stage": hunk.stage.value,
+        "decision": hunk.decision.value,
+        "line": None if hunk.start is None else hunk.start.line + 1,
+        "added": hunk.added,
+        "removed": hunk.removed,
+        "flags": list(hunk.flags),
+        "reason": hunk.reason,
+    }
+
+
 def _report(outcome: ApplyOutcome, flags: ApplyFlags) -> dict[str, object]:
     told = {"report": outcome.told} if flags.report else {}
     return {
@@ -301,18 +318,9 @@ def _report(outcome: ApplyOutcome, flags: ApplyFlags) -> dict[str, object]:
         "deleted": outcome.deleted,
         "hunks": [
             {
-                "id": hunk.id,
-                "path": hunk.path,
-                "kind": hunk.kind,
-                "target": hunk.target,
+                **hunk_fields(hunk),
                 "section": hunk.section,
-                "stage": hunk.stage,
-                "decision": hunk.decision,
-                "flags": hunk.flags,
                 "reason": _reason(hunk, outcome),
-                "line": hunk.start.line + 1 if hunk.start is not None else None,
-                "added": hunk.added,
-                "removed": hunk.removed,
                 "candidates": [line + 1 for line in nearest(hunk.candidates)],
                 "places": len(hunk.candidates),
             }

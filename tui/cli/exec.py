@@ -14,6 +14,7 @@ from typing import Protocol, TextIO, TypedDict, Unpack
 
 import click
 
+from tui.cli.apply import hunk_fields
 from tui.cli.composition import Composition, tracer_for
 from tui.cli.models import SessionSetup, resolve
 from tui.cli.open_app import log_broken
@@ -257,23 +258,6 @@ class JsonReport:
     def _event(self, event: str, /, **fields: object) -> None:
         self._out.write(json.dumps({"type": event, **fields}) + "\n")
         self._out.flush()
-
-
-def hunk_fields(hunk: Hunk) -> dict[str, object]:
-    """A hunk as programs are told of it; lines are 1-based."""
-    return {
-        "id": hunk.id,
-        "path": hunk.path,
-        "kind": hunk.kind.value,
-        "target": hunk.target,
-        "stage": hunk.stage.value,
-        "decision": hunk.decision.value,
-        "line": None if hunk.start is None else hunk.start.line + 1,
-        "added": hunk.added,
-        "removed": hunk.removed,
-        "flags": list(hunk.flags),
-        "reason": hunk.reason,
-    }
 
 
 def served_fields(status: Status) -> dict[str, str]:

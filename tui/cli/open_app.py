@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TextIO
 
 import click
 
-from tui.cli.appearance import StartTheme, start_theme, use_keys, use_line
+from tui.cli.appearance import StartTheme, line_complaints, start_theme, use_keys, use_line
 from tui.cli.models import ResolvedModels, resolve
 from tui.cli.options import (
     ModelFlags,
@@ -36,7 +36,7 @@ from tui.core.inert_text import inert
 from tui.core.unsaved import Unsaved
 from tui.effects.rescue import RescueFolders
 from tui.errors import EXIT_FAILED, EXIT_OK, FileRefused, UsageError
-from tui.settings import Paths, Settings, load_project, with_project
+from tui.settings import Paths, Settings, load_project, unused, unused_in_project, with_project
 from tui.ui.terminal.facts import ScreenOptions, TerminalFacts, find
 
 if TYPE_CHECKING:
@@ -149,15 +149,15 @@ _PLACE = " line "
 
 
 def complaints_at_start(
-    settings: Settings, config: Path, root: Path, theme: StartTheme, keys: Sequence[str]
+    settings: Settings, config: Path, root: Path, theme: StartTheme
 ) -> list[str]:
-    """All of them: tables and values, the theme, the ``keys``' own, and the status line."""
-    from tui.cli.appearance import line_complaints
-    from tui.settings import unused, unused_in_project
+    """What of the settings is not used: tables and values, the theme, keys, the status line.
 
+    The user's keys go into the keymap.
+    """
     themes = [line for trouble in theme.troubles for line in trouble.why.splitlines()]
-    found = [*unused(config), *unused_in_project(root), *themes, *keys]
-    return [*found, *line_complaints(settings, config)]
+    keys, line = use_keys(settings, config), line_complaints(settings, config)
+    return [*unused(config), *unused_in_project(root), *themes, *keys, *line]
 
 
 def trouble_with(complaints: Sequence[str]) -> Trouble | None:
@@ -299,28 +299,54 @@ def open_app(
     EndpointError before the terminal is touched.
     """
     require_screen()
-    paths = Paths.find()
+
+    def options(setup: SessionSetup) -> SessionOptions:
+        chosen = dataclasses.replace(options_for(setup), in_slices=True)
+        return chosen if beginning is None else beginning.options(chosen)
+
+    start = prepared((arguments, flags), record, trace, options)
+    setup, root = start.setup, start.target.root
+    opened = partial(made_app, start.composition.session, setup.settings, root, start.theme)
+    return asyncio.run(_run(start.composition, setup, start.target, opened, beginning))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Start:
+    """What the app or the linear mode begins with."""
+
+    setup: SessionSetup
+    target: OpenTarget
+    theme: StartTheme
+    composition: Composition
+
+
+def prepared(
+    asked: tuple[Sequence[str], ModelFlags],
+    record: Path | None,
+    trace: Path | None,
+    options: Callable[[SessionSetup], SessionOptions],
+) -> Start:
+    """All of it, checked; ``asked`` is what the command line says.
+
+    What of the settings is not used, those of the screen as well, is told in the session. Raises
+    UsageError, SettingsError or EndpointError.
+    """
+    (arguments, flags), paths = asked, Paths.find()
     settings = settings_for(flags, paths)
     models = resolve(settings, flags)
     target = target_of(arguments) or home_of(models, paths)
     config, project = flags.config or paths.config_file, load_project(target.root)
     theme = start_theme(settings.editor, project, target.root, paths, config)
     settings = with_project(settings, project)
-    wrong_keys = use_keys(settings, config)
+    complaints = complaints_at_start(settings, config, target.root, theme)
     from tui.cli.composition import Composition, tracer_for
     from tui.cli.models import SessionSetup
 
     setup = SessionSetup(target.root, settings, models, paths, tracer_for(trace))
-    options = dataclasses.replace(options_for(setup), in_slices=True)
-    if beginning is not None:
-        options = beginning.options(options)
-    composition = Composition(setup, options, record=record)
-    complaints = complaints_at_start(settings, config, target.root, theme, wrong_keys)
-    left_over = composition.prompting.left_over()
-    for wrong in filter(None, (left_over, trouble_with(complaints))):
+    composition = Composition(setup, options(setup), record=record)
+    for wrong in filter(None, (composition.prompting.left_over(), trouble_with(complaints))):
         composition.session.warn(wrong)
-    opened = partial(made_app, composition.session, setup.settings, target.root, theme)
-    return asyncio.run(_run(composition, setup, target, opened, beginning))
+    return Start(setup, target, theme, composition)
 
 
 def home_of(models: ResolvedModels, paths: Paths) -> OpenTarget:
@@ -351,12 +377,13 @@ def options_for(setup: SessionSetup) -> SessionOptions:
     )
     if not (root / RECORD).is_file():
         return options
-    from tui.cli import practice
+    from tui.bridge.rehearsal.scripts import load_scripts
+    from tui.cli.practice import suggested
 
     return dataclasses.replace(
         options,
-        prompts=tuple(exercise.prompt for exercise in practice.offered_prompts()),
-        suggest=lambda: practice.suggested(root),
+        prompts=tuple(one.prompt for one in load_scripts()),
+        suggest=lambda: suggested(root),
     )
 
 

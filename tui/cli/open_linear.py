@@ -15,21 +15,17 @@ from functools import partial
 from pathlib import Path
 
 from tui.cli import process
-from tui.cli.appearance import start_theme, use_keys
-from tui.cli.composition import Composition, Prompting, tracer_for
-from tui.cli.models import SessionSetup, resolve
+from tui.cli.composition import Composition, Prompting
 from tui.cli.open_app import (
     LastWords,
-    complaints_at_start,
-    home_of,
     log_broken,
     open_files,
     options_for,
+    prepared,
     ring_ends,
-    trouble_with,
 )
-from tui.cli.options import ModelFlags, settings_for
-from tui.cli.target import OpenTarget, target_of
+from tui.cli.options import ModelFlags
+from tui.cli.target import OpenTarget
 from tui.core.inert_text import inert
 from tui.core.programs import Edited
 from tui.core.unsaved import Unsaved
@@ -38,7 +34,6 @@ from tui.errors import EXIT_FAILED
 from tui.linear.app import LinearApp
 from tui.linear.command_table import Completion
 from tui.linear.console import Console, LineSource, Listener, source_of
-from tui.settings import Paths, ProjectSettings, Settings, load_project, with_project
 
 _PATIENCE_S = 1.0
 _MOST = 500
@@ -56,18 +51,9 @@ def open_linear(
     Raises UsageError, SettingsError or EndpointError before anything is said.
     """
     process.begin()
-    paths = Paths.find()
-    settings = settings_for(flags, paths)
-    models = resolve(settings, flags)
-    target = target_of(arguments) or home_of(models, paths)
-    project, config = load_project(target.root), flags.config or paths.config_file
-    complaints = _complaints(settings, project, target.root, paths, config)
-    settings = with_project(settings, project)
-    setup = SessionSetup(target.root, settings, models, paths, tracer_for(trace))
-    composition = Composition(setup, options_for(setup), record=record)
+    start = prepared((arguments, flags), record, trace, options_for)
+    composition, target, settings = start.composition, start.target, start.setup.settings
     prompting, chosen = composition.prompting, settings.prompt
-    for wrong in filter(None, (prompting.left_over(), trouble_with(complaints))):
-        composition.session.warn(wrong)
     past = [one.text for one in prompting.load()[-_MOST:]] if chosen.history else []
     source = source_of(Completion(composition.session).found, past, vi=chosen.vi)
     if not source.edits:
@@ -89,15 +75,6 @@ async def _edited(prompting: Prompting, source: LineSource, text: str) -> Edited
     finally:
         if source.edits:
             process.turn_off()
-
-
-def _complaints(
-    settings: Settings, project: ProjectSettings, root: Path, paths: Paths, config: Path
-) -> list[str]:
-    """What is not used of the settings, those of the screen as well: another day it is used."""
-    theme = start_theme(settings.editor, project, root, paths, config)
-    settings = with_project(settings, project)
-    return complaints_at_start(settings, config, root, theme, use_keys(settings, config))
 
 
 class Linear:

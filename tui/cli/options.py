@@ -46,34 +46,25 @@ R = TypeVar("R")
 C = TypeVar("C", bound=Callable[..., Any])
 
 
-def record_option(command: C) -> C:
-    """Add ``--record FILE``; the command gets it as ``record``."""
-    return click.option(
-        "--record",
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="Write every frame, keys masked, to a new FILE, for: duetto replay FILE.",
-    )(command)
-
-
-def trace_option(command: C) -> C:
-    """Add ``--trace FILE``; the command gets it as ``trace``."""
-    return click.option(
-        "--trace",
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="Write to a new FILE when keys, frames and events came and went, to measure by.",
-    )(command)
-
-
-def linear_option(command: C) -> C:
-    """Add ``--linear``; the command gets it as ``linear``, and asks `is_linear`."""
-    return click.option(
-        "--linear",
-        is_flag=True,
-        envvar="DUETTO_LINEAR",
-        help="Lines of text instead of a screen, for screen readers, pipes and dumb terminals.",
-    )(command)
+record_option = click.option(
+    "--record",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write every frame, keys masked, to a new FILE, for: duetto replay FILE.",
+)
+trace_option = click.option(
+    "--trace",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write to a new FILE when keys, frames and events came and went, to measure by.",
+)
+linear_option = click.option(
+    "--linear",
+    is_flag=True,
+    envvar="DUETTO_LINEAR",
+    help="Lines of text instead of a screen, for screen readers, pipes and dumb terminals.",
+)
+"""The command asks `is_linear`."""
 
 
 def is_linear(flag: bool, flags: ModelFlags) -> bool:

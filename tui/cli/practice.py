@@ -38,21 +38,6 @@ if TYPE_CHECKING:
 FOLDER = "practice"
 
 
-@dataclass(frozen=True, slots=True)
-class ExercisePrompt:
-    """An exercise as the prompt box offers it."""
-
-    prompt: str
-    exercise: str
-    test_path: str
-    """Relative to the workspace; its tests fail until the exercise is solved."""
-
-
-def offered_prompts() -> list[ExercisePrompt]:
-    """All exercises, in the order in which they are offered."""
-    return [ExercisePrompt(s.prompt, s.name, s.test) for s in load_scripts()]
-
-
 def ensure(data_dir: Path) -> Path:
     """The practice workspace, made if it is not there; an existing one is left as it is.
 
@@ -103,20 +88,20 @@ def start_over(data_dir: Path, now: datetime) -> tuple[Path, Path | None]:
     return ensure(data_dir), kept
 
 
-def begun(root: Path) -> list[ExercisePrompt]:
-    """The exercises of which a file is not as it came."""
+def begun(root: Path) -> list[str]:
+    """The names of the exercises of which a file is not as it came."""
     came = _fingerprints(root)
     return [
-        exercise
-        for exercise in offered_prompts()
-        if any(_fingerprint(root / path) != mark for path, mark in came[exercise.exercise].items())
+        one.name
+        for one in load_scripts()
+        if any(_fingerprint(root / path) != mark for path, mark in came[one.name].items())
     ]
 
 
 def suggested(root: Path) -> str:
     """The prompt of the first exercise that was not begun; empty if all were."""
-    done = {exercise.exercise for exercise in begun(root)}
-    return next((e.prompt for e in offered_prompts() if e.exercise not in done), "")
+    done = begun(root)
+    return next((one.prompt for one in load_scripts() if one.name not in done), "")
 
 
 def _fingerprints(root: Path) -> Mapping[str, Mapping[str, str]]:
@@ -212,7 +197,7 @@ class Guided:
         What the settings say of reviewing holds from the next start on: the lesson is about it.
         """
         first = [self.script.prompt, next(iter(self.script.asks.values())).example]
-        others = [one.prompt for one in offered_prompts() if one.prompt not in first]
+        others = [one.prompt for one in load_scripts() if one.prompt not in first]
         return dataclasses.replace(
             options,
             prompts=(*first, *others),
@@ -255,7 +240,7 @@ def guided(data_dir: Path, now: datetime) -> Guided:
 
 def _fresh(root: Path) -> Script | None:
     """The first exercise that was not begun and knows a redirect; None: there is none."""
-    done = {exercise.exercise for exercise in begun(root)}
+    done = begun(root)
     return next((one for one in load_scripts() if one.asks and one.name not in done), None)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 from msgspec import structs
 
-from tui.cli.appearance import start_theme, use_keys
+from tui.cli.appearance import start_theme
 from tui.cli.exec import summary
 from tui.cli.open_app import complaints_at_start, require_screen, trouble_with
 from tui.cli.options import ModelFlags, settings_for
@@ -237,8 +237,7 @@ async def _shown(stage: ReplaySession, settings: Settings) -> int:
     paths = Paths.find()
     theme = start_theme(settings.editor, ProjectSettings(), stage.root, paths, paths.config_file)
     config = paths.config_file
-    keys = use_keys(settings, config)
-    if wrong := trouble_with(complaints_at_start(settings, config, stage.root, theme, keys)):
+    if wrong := trouble_with(complaints_at_start(settings, config, stage.root, theme)):
         stage.session.warn(structs.replace(wrong, noted=False))  # the conversation is the record's
     app = made_app(stage.session, settings, stage.root, theme)
     playing: asyncio.Task[None] | None = None
