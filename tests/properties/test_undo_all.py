@@ -63,7 +63,7 @@ def test_a02_all_taken_back_is_the_input(data, stream, rest):
     whole_turn = data.draw(st.booleans())
     if data.draw(st.booleans()):
         takes_back(disk, whole_turn)  # what was typed in may not come apart yet
-    for _ in range(2):  # what stood in his way is gone then
+    for _ in range(3):  # what stood in his way is gone then
         undoes(disk)
         takes_back(disk, whole_turn)
     assert disk.workspace.buffers[PATH].encode() == before

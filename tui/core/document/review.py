@@ -232,7 +232,8 @@ def _comes_apart_again(documents: Documents, hunk: Hunk) -> bool:
     """True for a hunk that was in conflict, as the user had edited it, and can be taken out now."""
     if not (hunk.stands_edited and _is_live(documents, hunk)):
         return False
-    return comes_off(documents.records[hunk.path], hunk)
+    record = documents.records[hunk.path]
+    return comes_off(record, hunk) or _nobody_else(documents, record, hunk)
 
 
 def may_be_taken_as_read(documents: Documents, hunk: Hunk) -> bool:
