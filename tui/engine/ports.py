@@ -201,7 +201,7 @@ class WorkspaceFiles(Protocol):
 
 
 class WriteLog(Protocol):
-    """What is about to be written, on the disk before it is (effects.write_journal)."""
+    """What is about to be written, on the disk before it is (effects.write_ahead_log)."""
 
     def begin(self, steps: Sequence[WriteStep], mark: str = "", *, durable: bool = True) -> None:
         """These files are about to be changed. Raises FileRefused: nothing may be changed.
@@ -326,6 +326,6 @@ class Ports:
     jitter: Callable[[], float] = random.random
     """A number from 0 to 1 that spreads the tries of many clients over time."""
     give_memory_back: Callable[[], None] = lambda: None
-    """Returns freed memory to the system (effects.memory); called in a thread."""
+    """Returns freed memory to the system (effects.system); called in a thread."""
     stamp: Stamp = no_stamp
     """Keeps when things happened, for ``--trace``."""
