@@ -26,7 +26,7 @@ class Watched(SingleToken):
     def __init__(self) -> None:
         super().__init__("the-token")
         self.client: ClientConnection | None = None
-        self.shelf = StoredResponses()
+        self.stored = StoredResponses()
 
     def guarded(self, responder: Responder) -> Responder:
         return responder

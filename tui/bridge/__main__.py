@@ -59,7 +59,7 @@ def serve(
 ) -> int:
     """Serve until stdin closes or a signal comes; returns the exit code.
 
-    With ``relays`` the lines on stdin name endpoints (`told_endpoints`), more than ``targets``.
+    With ``relays`` the lines on stdin name endpoints (`targets`), more than ``targets``.
     """
     bridge = Bridge(rehearsal, max_age_s=max_age_s)
     bridge.endpoints.targets.update(targets or {})

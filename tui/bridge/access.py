@@ -24,7 +24,7 @@ class AdmittedConnection(Protocol):
     """One connection that was let in."""
 
     @property
-    def shelf(self) -> StoredResponses:
+    def stored(self) -> StoredResponses:
         """What its user has stored."""
 
     def guarded(self, responder: Responder) -> Responder:
@@ -55,7 +55,7 @@ class SingleToken:
 
     def __init__(self, token: str) -> None:
         self._token = token
-        self._shelf = StoredResponses()
+        self._stored = StoredResponses()
 
     async def page(self, peer: str, request: Request) -> Response | None:
         """See `AccessControl`: none."""
@@ -69,14 +69,14 @@ class SingleToken:
 
     def admit(self, connection: ClientTransport) -> AbstractContextManager[AdmittedConnection]:
         """See `AccessControl`."""
-        return nullcontext(_SingleUserConnection(self._shelf))
+        return nullcontext(_SingleUserConnection(self._stored))
 
 
 class _SingleUserConnection:
     """A connection about which nothing is noted."""
 
-    def __init__(self, shelf: StoredResponses) -> None:
-        self.shelf = shelf
+    def __init__(self, stored: StoredResponses) -> None:
+        self.stored = stored
 
     def guarded(self, responder: Responder) -> Responder:
         return responder

@@ -1,4 +1,4 @@
-"""One connection of a client: reads what it says, has runs played, writes events."""
+"""One connection of a client: reads what it says, has its runs answered, writes events."""
 
 from __future__ import annotations
 
@@ -71,15 +71,19 @@ class ClientConnection:
     """One connection."""
 
     def __init__(
-        self, connection: ClientTransport, responder: Responder, prefix: str, shelf: StoredResponses
+        self,
+        connection: ClientTransport,
+        responder: Responder,
+        prefix: str,
+        stored: StoredResponses,
     ) -> None:
         """``prefix`` makes the response ids unique over connections.
 
-        ``shelf`` holds what the user's other connections have stored.
+        ``stored`` holds what the user's other connections have stored.
         """
         self._connection = connection
         self._responder = responder
-        self._protocol = ServerProtocol(prefix, steering=True, shelf=shelf)
+        self._protocol = ServerProtocol(prefix, steering=True, shelf=stored)
         self._jobs: dict[str, RunJob] = {}
         """By response id."""
         self._tasks: set[asyncio.Task[None]] = set()

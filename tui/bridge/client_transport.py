@@ -1,4 +1,8 @@
-"""A client's socket: the library's, and what speaks plain HTTP on it is handed on."""
+"""A client's connection, whatever it speaks: what comes in, what goes out, and its patience.
+
+`ClientSocket` is the WebSockets library's connection; what speaks plain HTTP on it is handed on.
+`WebSocketTransport` here and `http_server.HttpTransport` are what `client_connection` writes to.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plays the runs of a connection by asking endpoints, with the powers that they have not.
+"""Answers the runs of a connection by asking endpoints, with the powers that they have not.
 
 An interrupt ends the one request and is answered the protocol's way; steering cuts at the next
 item boundary; words come as slowly as the client wants; where an endpoint does not begin to answer

@@ -1,4 +1,4 @@
-"""The server: who is let in, and the server's protocol around who answers."""
+"""The bridge's server: who is let in, its pages, and the protocol around who answers."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ class Bridge:
         route = self._route_at(connection.request.path)
         with self.access.admit(connection) as admitted:
             responder = admitted.guarded(EndpointResponder(route))
-            client = ClientConnection(connection, responder, prefix, admitted.shelf)
+            client = ClientConnection(connection, responder, prefix, admitted.stored)
             admitted.attached(client)
             await self._play(client, connection, max_age_s)
 

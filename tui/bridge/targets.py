@@ -1,9 +1,11 @@
-"""What the app says on the bridge's stdin: which endpoints there are.
+"""Which endpoints the app names on the bridge's stdin, at which paths they are, and their keys.
 
 One JSON object a line: ``{"endpoints": {NAME: SPEC}, "variables": {NAME: VALUE}}``, each endpoint
 as `endpoints.base.EndpointSpec`. A later line adds to the earlier ones. Variables are as those of
 the environment: they hold the endpoints' keys, and come this way because every process of this
-user can read a command line and an environment.
+user can read a command line and an environment. A key that is in none of them is looked for in the
+system's keyring, under the service ``duetto`` and the endpoint's or its provider's name; that
+library is loaded then, never before.
 """
 
 from __future__ import annotations

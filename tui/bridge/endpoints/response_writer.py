@@ -1,4 +1,4 @@
-"""How fast the words of a run may come to its client."""
+"""Writes the response of a run, as a kind of endpoint tells it, at the rate its client wants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all endpoints of the bridge serve, in one list; names that are near to a wrong one."""
+"""Which models an endpoint serves, and all of them in one list; names near to a wrong one."""
 
 from __future__ import annotations
 

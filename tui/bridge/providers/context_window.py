@@ -1,8 +1,11 @@
-"""About how many tokens a text has, where nobody has counted them.
+"""Whether a request fits the window that its model really has; asked before it is sent.
 
-Two answers: what is likely of words and code in English, in no time, and one that hardly any
-tokenizer goes beyond. Letters that are not ASCII are told by what they take in UTF-8: half a token
-for two bytes (Cyrillic, Greek, Arabic), a whole one for three (Hindi, Chinese).
+A server that cuts a prompt without a word (Ollama) is not sent one that it would cut. Of others
+only what surely is too long is refused here: they count exactly, and say it themselves.
+
+Tokens are estimated: what is likely of words and code in English, and what hardly any tokenizer
+goes beyond. Letters that are not ASCII are told by what they take in UTF-8: half a token for two
+bytes (Cyrillic, Greek, Arabic), a whole one for three (Hindi, Chinese).
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""What an endpoint's server says of its models: asked when it is first needed, then remembered."""
+"""What an endpoint's server says of its models: asked when it is first needed, then remembered.
+
+Ollama is asked for what it really gives a model, which is often less than the model has. Its
+OpenAI surface takes no ``num_ctx`` and cuts a prompt that is too long without a word. The window
+of a request there is the Modelfile's ``num_ctx``; else what the server was started with
+(``OLLAMA_CONTEXT_LENGTH``), or what it chooses by the machine's memory: only a model that is
+loaded says which. (docs.ollama.com/context-length, /api/ps, /api/show.)
+"""
 
 from __future__ import annotations
 
@@ -293,7 +300,7 @@ class Discovery:
 
     @property
     def form(self) -> str:
-        """Which server it is, as far as that is known; see `facts.Discovery`."""
+        """Which server it is, as far as that is known; see `provider_files.DiscoveryForm`."""
         return self._form
 
     async def models(self, *, anew: bool = False) -> dict[str, ModelFacts]:

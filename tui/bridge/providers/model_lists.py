@@ -28,7 +28,7 @@ _OUTPUTS = (
 _EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 _NO_CHAT = {"embedding", "embeddings", "image", "audio", "rerank", "moderation", "transcribe"}
 Clue = str
-"""Which server it is that gave a list: a form of `facts.Discovery`; empty: none that we know."""
+"""Which server it is that gave a list: a form of `DiscoveryForm`; empty: none that we know."""
 
 
 def models_in(body: object) -> dict[str, ModelFacts]:

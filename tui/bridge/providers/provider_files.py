@@ -1,4 +1,8 @@
-"""Which options a kind of endpoint understands: a typing error in a file is not passed over."""
+"""Facts about providers: one TOML file each beside this module, the user's files over them.
+
+``docs/providers.md`` has the schema in words. A user's ``providers/NAME.toml`` overrides the file
+of the same name key by key, or describes a provider of its own.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The rehearsal model: plays the practice workspace's exercises, with no network and no key.
 
-`script` and `scripts/*.toml` say what it knows, `parsed` reads a request, `director` decides what
-to answer, `patch_writer` turns the wanted change into a patch against the text in the request,
-and `player` gives it out at an exact number of tokens a second. Seed and clock are arguments.
+`scripts` and `scripts/*.toml` say what it knows, `request` reads a request, `answers` decides what
+to answer, `patches` turns the wanted change into a patch against the text in the request, and
+`player` gives it out at an exact number of tokens a second. Seed and clock are arguments.
 """
 
 RECORD = ".practice.json"

@@ -1,4 +1,4 @@
-"""What the rehearsal model says besides the scripts: plain words, honest about what it is."""
+"""Decides what the rehearsal model answers to a request: exercises, free text, honest words."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Finds what takes a file's text, as it is now, to the wanted states of its regions.
-
-The patch itself is written by `notations`.
-"""
+"""Writes the patch that takes a file's text to the wanted states, in the format asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Compares what people type with what the scripts know: case, typos and order do not matter."""
+"""What the rehearsal model knows of each exercise, read from `scripts/*.toml`; the workspace.
+
+A script names *regions* of files and, for each, the *states* that its text may have: the original
+and the ones that an answer leaves behind. A *version* of the answer says which state every region
+shall be in. So an answer starts from whatever is there now: the original, half of an interrupted
+patch, or an earlier version that a redirect replaces. Prompts are compared without regard to case,
+typos and order.
+"""
 
 from __future__ import annotations
 

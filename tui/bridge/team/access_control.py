@@ -1,4 +1,4 @@
-"""One connection of a user, and what is asked and noted around each of its responses."""
+"""Who may use a team's bridge: tokens, limits, `/healthz`, `/metrics`, and the record of it all."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class UserQuota:
 
     def __init__(self) -> None:
         self.limits = Limits()
-        self.shelf = StoredResponses()
+        self.stored = StoredResponses()
         self.connections: set[TeamConnection] = set()
         self.in_flight = 0
         self._requests = RateWindow()
@@ -98,9 +98,9 @@ class TeamConnection:
         self._ending: asyncio.Task[None] | None = None
 
     @property
-    def shelf(self) -> StoredResponses:
+    def stored(self) -> StoredResponses:
         """See `access.TeamConnection`."""
-        return self.quota.shelf
+        return self.quota.stored
 
     def guarded(self, responder: Responder) -> Responder:
         """See `access.TeamConnection`."""
@@ -357,7 +357,7 @@ class TeamAccess:
         for admitted in self.connections:
             if not self._users.knows(admitted.user):
                 admitted.end(1008, "This token was revoked")
-                admitted.quota.shelf = StoredResponses()  # the name may be given to somebody else
+                admitted.quota.stored = StoredResponses()  # the name may be given to somebody else
         gone = [name for name, quota in self._quotas.items() if not quota.connections]
         names = {user.name: user for user in self._users.users()}
         for name in gone:

@@ -1,7 +1,7 @@
 """What a team's bridge counts. Nothing here is of a user: no name, no text, no key.
 
-Plain numbers, which cost next to nothing while tokens come; `exposition` makes Prometheus's text
-of them when it is asked for.
+Plain numbers, which cost next to nothing while tokens come; `exposition` writes them as Prometheus
+reads them, when it is asked.
 """
 
 from __future__ import annotations

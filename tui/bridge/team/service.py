@@ -1,4 +1,4 @@
-"""A team's bridge as a process: it begins, looks after its files, drains at SIGTERM, and ends."""
+"""A team's bridge as a process: where it listens, its certificate, draining, and its end."""
 
 from __future__ import annotations
 

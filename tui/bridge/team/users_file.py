@@ -1,7 +1,7 @@
-"""The file of a team's users: names, hashes of their tokens, limits. No token is in it.
+"""The file of a team's users, read again when it changes: names, hashes of tokens, limits.
 
 JSON: ``{"schema": 1, "users": {NAME: {"hash": "sha256:HEX", "added": DATE, "limits": {...}}}}``.
-A token has 256 random bits, so that its plain SHA-256 tells nobody anything about it.
+No token is in it; one has 256 random bits, so that its plain SHA-256 tells nobody a thing about it.
 """
 
 from __future__ import annotations

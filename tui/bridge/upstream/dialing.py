@@ -1,8 +1,10 @@
-"""Asking for hosts' addresses: one whose name server is silent holds up nobody but who wants it.
+"""Connections to upstreams: names, TCP, proxies and TLS; those made ahead wait here.
 
-An event loop asks in a few threads that all share: some lookups that hang, and no other host is
-found any more. Here each host is asked for in a thread of its own, once for all who wait for it;
-nobody waits for the thread at the end of the program.
+Nothing is sent over a connection before a request takes it: a server sees no more than that.
+
+Each host is looked up in a thread of its own, once for all who wait for it, and nobody waits for
+the thread at the end of the program: an event loop asks in a few threads that all share, so that
+some lookups that hang would hold up every other host.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an upstream complains of, in whichever form: OpenAI's, flat, nested, or a framework's."""
+"""The errors in upstreams' answers, in whichever form: OpenAI's, flat, nested, a framework's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTTP/1.1 by aiohttp: its pool, over connections that `dialling` makes."""
+"""HTTP/1.1 by aiohttp: its pool, over connections that `dialing` makes."""
 
 from __future__ import annotations
 

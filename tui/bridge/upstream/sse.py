@@ -1,8 +1,8 @@
-"""Server-sent events, cut out of a byte stream that may be split anywhere.
+"""Server-sent events, cut out of a byte stream that may be split anywhere, and their JSON.
 
 Lenient where servers differ: lines may end in LF, CRLF or CR, an ``event:`` line may be missing,
 and the empty line behind a message, too: where one JSON object ends and another one begins, there
-are two messages.
+are two messages. JSON may have lone halves of characters, and numbers that JSON has not.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Message(NamedTuple):
     data: bytes | bytearray
     """Its ``data:`` lines, joined by LF."""
     value: Any = UNREAD
-    """What its data say as JSON, if they were read in steps; see `loose_json.read_in_steps`."""
+    """What its data say as JSON, if they were read in steps; see `read_in_steps`."""
 
 
 class SseParser:

@@ -1,4 +1,9 @@
-"""What a provider's file, or the user, may say of an endpoint (see `docs/providers.md`)."""
+"""How a model of the Messages API is asked: options of its endpoint, and traits of the model.
+
+The rules are data: those of ``providers/anthropic.toml``, by name or pattern, hold wherever this
+language is spoken. What an endpoint's own provider, or the user, says of a model comes before them
+(see `docs/providers.md`).
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,12 @@
-"""What a server does not take of a request, learnt from its refusal: it is asked again without.
+"""The body of a request of the Messages API, made of one of the Responses API.
 
-Many servers speak this API, each as far as it goes, and models of one provider differ: a field
-that one of them wants is an error at the next. A refusal that names such a field says that nothing
-was done, so that asking again is safe; what was learnt holds for that model from then on.
+Many servers speak this API, each as far as it goes: a refusal that names a field says that nothing
+was done, so it is asked again without, and what was learnt holds for that model from then on.
+
+Long conversations are read once: at most four places may be marked for the provider's cache. One
+is the end of the system prompt (tools are before it), the others are the ends of the last three
+user messages. From a mark the provider looks back over no more than 20 blocks, so that the end
+alone would miss behind a turn of many calls.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an answer took, and who served it, as the Messages API tells it bit by bit."""
+"""Reads an answer of the Messages API block by block, its usage and its errors among them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""What a message holds: Responses parts as the parts of Chat Completions."""
+"""A conversation of Responses items as the messages of Chat Completions.
+
+What a model said in one go (reasoning, text, calls) is one message of the assistant, and the
+outputs of its calls stand right behind it: that is what servers and their templates insist on.
+
+Reasoning that goes back to its model travels in reasoning items (`endpoints.encrypted_content`). A
+payload holds ``back`` (the field in which it came), ``details`` (OpenRouter's blocks) or ``call``
+(what Google signs a call with: it belongs to the call behind it).
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Where servers of Chat Completions differ: what a provider's file says under ``options``.
+"""Where servers of Chat Completions differ: options of a provider's file, and what refusals teach.
 
 What is asked for by default is what all of them understand, the small ones on one's own machine
-among them. A wrong guess is no harm: what a server says it does not know is left out the next time
-(see `endpoint.ChatEndpoint`).
+among them. A wrong guess is no harm: what a server says it does not know is left out the next time.
 """
 
 from __future__ import annotations

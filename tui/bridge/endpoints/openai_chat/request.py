@@ -1,4 +1,4 @@
-"""Structured output: ``text.format`` of a request, as far as the provider knows it."""
+"""The body of a request of Chat Completions, field by field."""
 
 from __future__ import annotations
 

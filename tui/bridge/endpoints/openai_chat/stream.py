@@ -1,4 +1,8 @@
-"""The items that an answer is told as: thoughts, then text, then calls, one after the other."""
+"""Reads an answer of Chat Completions, chunk by chunk, and writes its items.
+
+Reasoning comes first, then text, then calls, one after the other; some servers leave the reasoning
+in the text, between tags.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which sealed thoughts of a conversation a server of the Responses API is sent.
+"""Which encrypted reasoning of a conversation a server of the Responses API is sent.
 
-Only who sealed a thought opens it, with the same account: others refuse the whole request. So
-what is known to be another server's is not sent, and what is refused is left out from then on.
+Only who sealed it opens it, with the same account: others refuse the whole request. So what is
+known to be another server's is not sent, and what is refused is left out from then on.
 """
 
 from __future__ import annotations

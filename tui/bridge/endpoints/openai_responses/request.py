@@ -1,7 +1,8 @@
-"""What a server of the Responses API is asked, by HTTP and by WebSocket alike.
+"""The body of a request of the Responses API, for HTTP and for WebSocket alike.
 
 Our own items are its items. What is left out or refused here is what such a server would answer
-with an error: the thoughts of other models, pictures for a model without eyes, unknown efforts.
+with an error: other models' reasoning, pictures for a model without eyes, unknown efforts, and the
+fields that it has refused.
 """
 
 from __future__ import annotations

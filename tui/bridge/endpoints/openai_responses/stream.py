@@ -1,7 +1,8 @@
-"""Which item of a response an upstream's event is about, whatever it leaves out.
+"""Reads a server's events of the Responses API, or a whole response, or why there is none.
 
-Some give no ``output_index``, some no ids, some neither beginnings nor ends of items, and some say
-all of it again in the terminal event's list. Here every item has one index and is told once.
+Some servers give no ``output_index``, some no ids, some neither beginnings nor ends of items, and
+some say all of it again in the terminal event's list: here every item has one index and is written
+once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""One dial of an upstream's WebSocket; why it failed, in words for a client."""
+"""The WebSockets of one endpoint: dialled, read ahead, and kept for the next response.
+
+There is one for each response in flight. A conversation stays on its socket: the server there
+knows it already, and prompt caches were measured to follow the connection (PROTOCOL section 5).
+"""
 
 from __future__ import annotations
 
@@ -45,7 +49,7 @@ PING_S = 20.0
 """Proxies in between drop sockets that are idle for 60 s (PROTOCOL section 10)."""
 MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 _MOST_FRAMES = 4
-"""Wait in the library; what is read further waits, counted in bytes, in `upstream_socket`."""
+"""Wait in the library; what is read further waits, counted in bytes, in `UpstreamSocket`."""
 _BETA = {"OpenAI-Beta": "responses_websockets=2026-02-06"}
 # At DEBUG the library logs frames and headers, that is prompts and keys.
 _library_log = logging.getLogger("duetto.websockets")
