@@ -38,10 +38,10 @@ class Seat:
         self.files = ports.files = Files(str(root), Listing(str(root)))
         self.session = Session(ports, self.world.roles, SessionOptions(ask=True, **options))
         self.state = SessionState(self.session.workspace)
-        self.desk = desk = OpenFiles(self.state, ports)
-        consent = partial(desk.consents.ask, SEND)
+        self.open_files = open_files = OpenFiles(self.state, ports)
+        consent = partial(open_files.consents.ask, SEND)
         self.tools = WorkspaceTools(
-            self.state.workspace, desk.catalogue, ports, desk.privacy, consent
+            self.state.workspace, open_files.catalogue, ports, open_files.privacy, consent
         )
         self.asked: list[str] = []
 
@@ -114,8 +114,8 @@ async def test_a_model_gets_nothing_of_such_a_link_unasked(root: Path, name: str
     assert "two" not in (found := await seat.search())
     assert "1 file was not searched: a.txt" in found
     seat.session.submit(intents.OpenFile("a.txt"))
-    await seat.desk.prepare()
-    assert "hard link" in seat.desk.open_file("a.txt").private
+    await seat.open_files.prepare()
+    assert "hard link" in seat.open_files.open_file("a.txt").private
     assert "declined" in await seat.read("a.txt", SEND.no)
     assert seat.asked == ["Send a.txt to the model?"]
 
@@ -160,9 +160,9 @@ async def test_instructions_that_are_a_link_to_a_private_file_are_not_sent(
     private(root, name)
     (root / "a.txt").rename(root / "AGENTS.md")
     seat = Seat(root)
-    assert not seat.desk.ready
-    await seat.desk.prepare()
-    assert not seat.desk.is_sent("AGENTS.md")
+    assert not seat.open_files.ready
+    await seat.open_files.prepare()
+    assert not seat.open_files.is_sent("AGENTS.md")
 
 
 async def test_links_within_the_workspace_are_files_like_others(root: Path) -> None:

@@ -97,7 +97,7 @@ def test_enter_alone_says_where_it_is(stage: LinearStage) -> None:
 def test_a_prompt_of_several_lines(stage: LinearStage) -> None:
     assert stage.enter("first \\") == ""
     assert stage.heard.now == "more"
-    assert stage.conductor.draft == "first "
+    assert stage.app.draft == "first "
     stage.enter("second")
     assert stage.session.intents[-1] == Prompt("first \nsecond")
     stage.enter('"""', "/not a command", "", "end", '"""')
@@ -107,27 +107,27 @@ def test_a_prompt_of_several_lines(stage: LinearStage) -> None:
 
 def test_ctrl_c_drops_a_prompt_that_was_begun(stage: LinearStage) -> None:
     stage.enter("first \\")
-    stage.conductor.interrupted(False)
+    stage.app.interrupted(False)
     assert stage.heard.pieces[-1] == "Dropped what you had begun.\n"
     assert stage.heard.now == "ready"
 
 
 def test_ctrl_c_stops_what_runs_and_twice_leaves_when_nothing_does(stage: LinearStage) -> None:
     answering(stage)
-    stage.conductor.interrupted(False)
+    stage.app.interrupted(False)
     assert stage.session.intents[-1] == Interrupt()
     stage.session.status.running = "sleep 9"
-    stage.conductor.interrupted(False)
+    stage.app.interrupted(False)
     assert stage.session.intents[-1] == StopCommand()
     stage.session.status.running = ""
-    stage.conductor.interrupted(False)
+    stage.app.interrupted(False)
     assert stage.heard.pieces[-1] == "Ctrl+C again leaves duetto.\n"
-    assert not stage.conductor.is_over
+    assert not stage.app.is_over
     stage.session.now_s += 3
-    stage.conductor.interrupted(False)
-    assert not stage.conductor.is_over, "that was long ago"
-    stage.conductor.interrupted(False)
-    assert stage.conductor.is_over
+    stage.app.interrupted(False)
+    assert not stage.app.is_over, "that was long ago"
+    stage.app.interrupted(False)
+    assert stage.app.is_over
 
 
 def test_an_interruption_says_what_was_kept(stage: LinearStage) -> None:
@@ -190,7 +190,7 @@ def test_a_prompt_that_was_not_sent_is_kept_and_can_be_sent_again(stage: LinearS
     stage.enter("make it safe")
     stage.session.status.unsent = "make it safe"
     assert "Not sent: make it safe. /again sends it." in stage.look()
-    assert stage.conductor.draft == "make it safe"
+    assert stage.app.draft == "make it safe"
     stage.enter("/again")
     assert stage.session.intents[-1] == Prompt("make it safe")
 
@@ -218,10 +218,10 @@ def test_leaving_asks_when_something_would_be_left_behind(stage: LinearStage) ->
     assert "2 hunks not decided on; the files are as if rejected." in said
     assert "1. Save, then leave\n2. Leave\n3. Stay\n" in said
     assert stage.enter("3") == "Staying.\n"
-    assert not stage.conductor.is_over
+    assert not stage.app.is_over
     stage.enter("/quit", "2")
-    assert stage.conductor.is_over
-    assert stage.conductor.left
+    assert stage.app.is_over
+    assert stage.app.left
 
 
 def test_a_file_of_commands_waits_for_each_answer() -> None:
@@ -234,19 +234,19 @@ def test_a_file_of_commands_waits_for_each_answer() -> None:
     stage.session.status.busy = False
     stage.look()
     assert stage.session.intents == [Prompt("first"), RunCommand("ls")]
-    stage.conductor.ended()
-    assert stage.conductor.is_over
+    stage.app.ended()
+    assert stage.app.is_over
 
 
 def test_at_the_end_of_a_file_of_commands_a_question_is_refused() -> None:
     stage = LinearStage(live=False)
     stage.session.status.asks = [Ask(7, "Run it?", "", ("Run it", "Do not run it"))]
-    stage.conductor.ended()
+    stage.app.ended()
     assert Answer(7, "Do not run it") in stage.session.intents
-    assert not stage.conductor.is_over, "what comes of it is waited for"
+    assert not stage.app.is_over, "what comes of it is waited for"
     stage.session.status.asks = []
     stage.look()
-    assert stage.conductor.is_over
+    assert stage.app.is_over
 
 
 @pytest.mark.parametrize("command", LINEAR, ids=lambda command: command.name)
@@ -258,14 +258,14 @@ def test_every_command_does_something_of_its_own(stage: LinearStage, command: Co
     assert "There is no command" not in said
     if command.name not in ("model", "tier", "effort", "quit"):
         assert said != stage.enter("/model"), "it is not known"
-    assert said or stage.session.intents or stage.conductor.is_over
+    assert said or stage.session.intents or stage.app.is_over
 
 
 @pytest.mark.parametrize(("wanted", "minutes", "rung"), [(True, 1, 1), (True, 0, 0), (False, 1, 0)])
 def test_the_bell_rings_once_when_a_long_turn_ends_and_nobody_typed(
     stage: LinearStage, wanted: bool, minutes: int, rung: int
 ) -> None:
-    ring_ends(stage.conductor, NotifySettings(bell=wanted))
+    ring_ends(stage.app, NotifySettings(bell=wanted))
     stage.enter("do it")
     block = answering(stage)
     said = stage.look()
@@ -282,7 +282,7 @@ def test_why_to_stay_is_said_once_at_the_end_of_a_file() -> None:
     stage.patched()
     stage.session.status.busy = False
     before = len(stage.heard.pieces)
-    stage.conductor.ended()
+    stage.app.ended()
     stage.look()
     assert "".join(stage.heard.pieces[before:]).count("not decided on") == 1
 

@@ -50,20 +50,20 @@ class LinearStage:
     def __init__(self, *, live: bool = True, files: dict[str, str] | None = None) -> None:
         self.session = PairSession(FILES.copy() if files is None else files)
         self.heard = Heard()
-        self.conductor = LinearApp(self.session.as_session(), self.heard, live=live)
+        self.app = LinearApp(self.session.as_session(), self.heard, live=live)
 
     def enter(self, *lines: str) -> str:
         """Enter lines; returns what was said to them."""
         before = len(self.heard.pieces)
         for line in lines:
-            self.conductor.line(line)
+            self.app.line(line)
         return "".join(self.heard.pieces[before:])
 
     def look(self, seconds: float = BATCH_S) -> str:
         """Time goes by; returns what was said."""
         before = len(self.heard.pieces)
         self.session.now_s += seconds
-        self.conductor.frame()
+        self.app.frame()
         return "".join(self.heard.pieces[before:])
 
     def patched(self, patch: str = PATCH) -> str:

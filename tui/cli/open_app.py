@@ -214,7 +214,7 @@ def tell_ends(app: TerminalApp, notify: NotifySettings, session: Session, root: 
     app.notify_by(options, root.name, lambda: _prompt(session))
 
 
-def ring_ends(conductor: LinearApp, notify: NotifySettings) -> None:
+def ring_ends(app: LinearApp, notify: NotifySettings) -> None:
     """The bell of the linear mode; title and notification would be signs among the words."""
     from tui.ui.terminal.notifying import Moment, Notifier, NotifyOptions
 
@@ -224,7 +224,7 @@ def ring_ends(conductor: LinearApp, notify: NotifySettings) -> None:
         said = herald.state(Moment(status.busy, bool(status.asks), status.outcome), now_s)
         return bool(said or herald.remind(now_s))
 
-    conductor.on_typed, conductor.rings = herald.typed, rings
+    app.on_typed, app.rings = herald.typed, rings
 
 
 def _prompt(session: Session) -> str:

@@ -59,11 +59,11 @@ def open_linear(
     if not source.edits:
         process.turn_on()
     linear = Linear(composition, target, source)
-    linear.conductor.editor = partial(_edited, prompting, source)
+    linear.app.editor = partial(_edited, prompting, source)
     if source.live and sys.stdout.isatty():
-        ring_ends(linear.conductor, settings.notify)
+        ring_ends(linear.app, settings.notify)
     if source.edits and chosen.history:
-        linear.conductor.on_entered = prompting.keep
+        linear.app.on_entered = prompting.keep
     return linear.run()
 
 
@@ -84,7 +84,7 @@ class Linear:
         self._composition = composition
         self._target = target
         self._console = Console(source, sys.stdout.fileno(), sys.stdout.encoding)
-        self.conductor = LinearApp(composition.session, self._console, live=source.live)
+        self.app = LinearApp(composition.session, self._console, live=source.live)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._begun = threading.Event()
         self._settling: set[asyncio.Task[None]] = set()
@@ -92,13 +92,13 @@ class Linear:
 
     def run(self) -> int:
         """Until the user leaves. Raises what broke in the session's thread."""
-        conductor, call = self.conductor, self._call
+        app, call = self.app, self._call
         listener = Listener(
             line=lambda text, taken: call(self._hear, text, taken),
             interrupted=lambda cleared, taken: call(self._stop, cleared, taken),
-            ended=lambda: call(conductor.ended),
-            killed=lambda code: call(conductor.end, code),
-            typing=lambda text: call(conductor.typing, text),
+            ended=lambda: call(app.ended),
+            killed=lambda code: call(app.end, code),
+            typing=lambda text: call(app.typing, text),
         )
         with ThreadPoolExecutor(1, thread_name_prefix="session") as second:
             ended = second.submit(self._session)
@@ -106,7 +106,7 @@ class Linear:
             try:
                 self._console.serve(listener)
             finally:
-                call(conductor.end, EXIT_FAILED)
+                call(app.end, EXIT_FAILED)
                 wait([ended])
                 self._console.release()
         return ended.result()
@@ -126,7 +126,7 @@ class Linear:
         self._begun.set()
         open_files(session, self._target)
         try:
-            return await self.conductor.run(opening(session.status, self._target.root))
+            return await self.app.run(opening(session.status, self._target.root))
         finally:
             # whoever reads lines has to stop first: what stands in one is kept, too
             self._console.close()
@@ -138,16 +138,16 @@ class Linear:
 
     def _hear(self, text: str, taken: Callable[[], None]) -> None:
         try:
-            self.conductor.line(text)
+            self.app.line(text)
         finally:
-            task = asyncio.get_running_loop().create_task(self.conductor.settled())
+            task = asyncio.get_running_loop().create_task(self.app.settled())
             self._settling.add(task)
             task.add_done_callback(self._settling.discard)
             task.add_done_callback(lambda _: taken())
 
     def _stop(self, cleared: bool, taken: Callable[[], None]) -> None:
         try:
-            self.conductor.interrupted(cleared)
+            self.app.interrupted(cleared)
         finally:
             taken()
 
@@ -162,11 +162,11 @@ class Linear:
 
     def _unsaved(self) -> Unsaved:
         """What would be lost; nothing if the user left it behind."""
-        if self.conductor.left:
+        if self.app.left:
             return Unsaved()
         if left_over := self._console.left_over:
-            self.conductor.typing(left_over)
-        drafts = (self._composition.prompting.written() or "", self.conductor.draft)
+            self.app.typing(left_over)
+        drafts = (self._composition.prompting.written() or "", self.app.draft)
         return self._composition.session.unsaved("\n".join(filter(None, drafts)))
 
 

@@ -98,7 +98,7 @@ class Mouth(Protocol):
 
     @property
     def width(self) -> int | None:
-        """Columns of the terminal; None: it is none."""
+        """Columns of the terminal; None: there is no terminal."""
 
     @property
     def holding(self) -> bool:

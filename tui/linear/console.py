@@ -289,7 +289,7 @@ class Console:
 
     @property
     def width(self) -> int | None:
-        """Columns of the terminal; None: it is none."""
+        """Columns of the terminal; None: there is no terminal."""
         try:
             return os.get_terminal_size(self._output).columns or None
         except OSError:

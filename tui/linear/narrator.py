@@ -276,21 +276,21 @@ class Narrator:
         lines: list[str] = []
         blocks = self._session.transcript.blocks
         live = []
-        for block, teller in self._live:
-            lines += teller.news()
+        for block, narrator in self._live:
+            lines += narrator.news()
             if block.state == "open":
-                live.append((block, teller))
+                live.append((block, narrator))
         self._live = live
         while self._told < len(blocks):
             block = blocks[self._told]
             self._told += 1
             lines += self._head(block)
-            teller = narrator_of(
+            narrator = narrator_of(
                 block, self._session.workspace, self._pace, echoed=self._is_echoed(block)
             )
-            lines += teller.news()
+            lines += narrator.news()
             if block.state == "open":
-                self._live.append((block, teller))
+                self._live.append((block, narrator))
         return lines
 
     def _head(self, block: Block) -> list[str]:

@@ -221,7 +221,7 @@ _MOST_FILES = 400
 
 @dataclass(slots=True)
 class Voice:
-    """What the commander needs of the conductor."""
+    """What commands need of the linear app."""
 
     say: Callable[[Iterable[str]], None]
     prompt: Callable[[str], None]
