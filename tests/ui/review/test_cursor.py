@@ -15,7 +15,7 @@ from tui.ui.review.cursor import DiffCursor
 from tui.ui.review.decisions import ReviewDecisions
 from tui.ui.review.document import DiffOptions, laying_out
 
-HEIGHT = 12
+HEIGHT = 24
 
 
 class Review:
@@ -66,6 +66,7 @@ def test_what_is_chosen_is_in_sight_and_stays_where_it_is() -> None:
     before = review.place
     review.lay_out(unfolded=True)
     assert (review.chosen, review.place) == (ids[1], before)
+    review.lay_out()
     rows = cursor.laid.rows
     cursor.scroll_rows(review.place + 1)
     assert cursor.row == min(row for row in rows if row >= cursor.top)

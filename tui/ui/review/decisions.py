@@ -127,9 +127,9 @@ class ReviewDecisions:
 
     def _follow(self, entry: DecisionEntry | None) -> None:
         """Choose what was decided on, where that is shown."""
-        any(
-            self._cursor.choose_hunk(hunk.id) for hunk in (entry.hunks if entry is not None else ())
-        )
+        for hunk in entry.hunks if entry is not None else ():
+            if self._cursor.choose_hunk(hunk.id):
+                return
 
     def _chosen(self, *, any_hunk: bool = False) -> Hunk | None:
         """The chosen hunk (or the first there is); says so if nothing can be decided here."""
