@@ -25,7 +25,9 @@ class Conversation:
         self.shown: list[tuple[int, int | None]] = []
         self.painted: list[tuple[Region, ...]] = []
         self.rows = TranscriptLayout(session.as_session(), ViewContext())
-        self.viewport = Viewport(self.rows, lambda *regions: self.painted.append(regions))
+        self.viewport = Viewport(
+            self.rows, lambda *regions: self.painted.append(regions), lambda: HEIGHT
+        )
         self.selection = Selection(
             session.workspace.hunk_list,
             self.rows,

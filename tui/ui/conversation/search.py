@@ -507,7 +507,7 @@ class SearchControl:
         if not self.is_open:
             self.search.look_for("")  # what came meanwhile was not counted
         self.is_open = True
-        self._from_row = self._viewport.top + max(self._viewport.height - 1, 0)
+        self._from_row = self._viewport.top + max(self._viewport.live_height() - 1, 0)
 
     def close(self) -> None:
         """Put the highlights out."""
@@ -571,7 +571,7 @@ class SearchControl:
         """Have this row in sight, with some rows around it."""
         if row is None:
             return
-        top, height = self._viewport.top, self._viewport.height
+        top, height = self._viewport.top, self._viewport.live_height()
         if not top + 1 <= row < top + height - 2:
             self._viewport.go_to(row - height // 3)
         self._viewport.repaint()

@@ -115,7 +115,7 @@ class Selection:
 
         Where there is none on the screen it scrolls by a row.
         """
-        top, bottom = self._viewport.top, self._viewport.top + self._viewport.height
+        top, bottom = self._viewport.top, self._viewport.top + self._viewport.live_height()
         if self.target is not None and self._viewport.shows(self._rows.chosen):
             start, seen = self._rows.chosen + (not back), None
         else:
@@ -214,7 +214,7 @@ class Selection:
     def _select_message(self, index: int) -> None:
         row = self._rows.pages.first_said(self._rows.views[index].first)
         self.select(Stop(row, index, RowTarget("message", index)))
-        if not self._viewport.top <= row < self._viewport.top + self._viewport.height - 2:
+        if not self._viewport.top <= row < self._viewport.top + self._viewport.live_height() - 2:
             self._viewport.go_to(row - 1)
 
 

@@ -50,7 +50,7 @@ class TranscriptPane(PaintedWidget, can_focus=True):
     def __init__(self, session: Session, *, root: str = "", id: str | None = None) -> None:
         super().__init__(id=id)
         self.rows = TranscriptLayout(session, ViewContext(root=root))
-        self.viewport = Viewport(self.rows, self.refresh)
+        self.viewport = Viewport(self.rows, self.refresh, lambda: self.size.height)
         self.selection = Selection(
             session.workspace.hunk_list,
             self.rows,
@@ -224,7 +224,7 @@ class TranscriptPane(PaintedWidget, can_focus=True):
 
     def action_scroll_pages(self, pages: int) -> None:
         """Scroll by pages; negative is up."""
-        self.viewport.go_to(self.viewport.top + pages * max(self.viewport.height - 2, 1))
+        self.viewport.go_to(self.viewport.top + pages * max(self.size.height - 2, 1))
 
     def action_scroll_home(self) -> None:
         """To the first row."""

@@ -34,13 +34,22 @@ class Highlight(NamedTuple):
 class Viewport:
     """Which rows are in sight, and what each row of the screen looks like."""
 
-    def __init__(self, rows: TranscriptLayout, repaint: Callable[..., object]) -> None:
-        """``repaint`` paints these regions of the pane anew; without any, all of it."""
+    def __init__(
+        self,
+        rows: TranscriptLayout,
+        repaint: Callable[..., object],
+        live_height: Callable[[], int],
+    ) -> None:
+        """``repaint`` paints these regions of the pane anew; without any, all of it.
+
+        ``live_height``: the rows that the pane has now, before it was told; none while hidden.
+        """
         self.follows = True
         """The last row stays in sight."""
         self.width = self.height = 0
         """Of the pane, in cells; the scroll bar's one is at the right."""
         self.repaint = repaint
+        self.live_height = live_height
         self._rows = rows
         self._with_bar: dict[tuple[int, bool], tuple[Strip | None, Strip]] = {}
         self._thumb = range(0)
@@ -54,7 +63,7 @@ class Viewport:
 
     def shows(self, row: int) -> bool:
         """True if this row is in sight."""
-        return self.top <= row < self.top + self.height
+        return self.top <= row < self.top + self.live_height()
 
     def resize(self, width: int, height: int) -> None:
         """A new width wraps what is in sight anew; the place that was read stays there."""
@@ -77,20 +86,22 @@ class Viewport:
 
     def go_to(self, top: int) -> None:
         """Scroll to this row; at the end it follows again."""
-        self._rows.top = min(max(top, 0), max(self._rows.total - self.height, 0))
-        self._rows.settle(self.height, end=False)
+        height = self.live_height()
+        self._rows.top = min(max(top, 0), max(self._rows.total - height, 0))
+        self._rows.settle(height, end=False)
         self.place_thumb()
-        self.follows = self.top >= self._rows.total - self.height
+        self.follows = self.top >= self._rows.total - height
         if self.follows:
             self._unseen = False
         self.repaint()
 
     def show_row(self, number: int) -> None:
         """Scroll as little as it takes to have this row in sight."""
+        height = self.live_height()
         if number < self.top:
             self.go_to(number - 1)
-        elif number >= self.top + self.height:
-            self.go_to(number - self.height + 2)
+        elif number >= self.top + height:
+            self.go_to(number - height + 2)
 
     def settle(self) -> None:
         """Have the rows in sight; the last ones while it follows."""

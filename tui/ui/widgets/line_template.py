@@ -325,7 +325,7 @@ FIELDS: dict[str, LineField] = {
     "trip": LineField(16, _said(_trip)),
     "queue": LineField(10, _said(_queue)),
     "path": LineField(12, _said(figures.path)),
-    "workspace": LineField(14, lambda facts, _: figures.plain(facts.workspace)),
+    "workspace": LineField(14, lambda facts, _: figures.plain(facts.workspace, "foreground")),
     "branch": LineField(14, lambda facts, _: figures.plain(facts.branch)),
     "clock": LineField(15, lambda facts, _: figures.plain(facts.clock), follows_time=True),
 }
