@@ -12,6 +12,7 @@ from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts
 from tui.core.conversation import BlockKind
 from tui.core.wire import events
 from tui.engine import intents
+from tui.engine.connections import unheard
 from tui.engine.intents import Role
 from tui.engine.ports import Abilities, RoleSpec
 from tui.errors import EndpointError, KeyRefused
@@ -508,6 +509,7 @@ async def test_a_successor_nobody_steered_is_not_taken() -> None:
     world = World()
     model = await begun(world, "write it")
     model.finishes("Done.")
+    assert world.wire.on_event is unheard, "the wire does not keep a turn that is over"
     world.wire.on_event(events.Created({"id": "resp_stray"}), 0.0)
     world.wire.on_event(events.TextDelta("m", "stray"), 0.0)
     assert "stray" not in str(blocks(world))
