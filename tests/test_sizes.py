@@ -27,18 +27,9 @@ METHODS = 45
 ANCESTORS = 2
 """Of ours, one above the other."""
 
-TOO_MANY_METHODS = {
-    "tui.core.patches.diff_section.DiffSection": 46,
-    "tui.core.patches.diff_section.WholeSection": 50,
-    "tui.core.patches.search_section.SearchSection": 58,
-}
-TOO_DEEP = {
-    "tui.core.patches.diff_section.WholeSection": 3,
-    "tui.core.patches.search_section.SearchSection": 3,
-}
-IN_SEVERAL_MODULES = {
-    "tui.core.patches.diff_section.DiffSection",
-}
+TOO_MANY_METHODS: dict[str, int] = {}
+TOO_DEEP: dict[str, int] = {}
+IN_SEVERAL_MODULES: set[str] = set()
 
 
 def test_a_module_is_short() -> None:

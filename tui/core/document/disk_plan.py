@@ -344,13 +344,14 @@ def still_text(
         )
         for hunk in record.live
     )
+    painted = record.landing.painter if record.landing is not None else None
     return StillText(
         record.path,
         buffer.form,
         list(buffer.lines),
         list(buffer.endings),
         stood,
-        None if record.landing is None else record.landing.without(),
+        None if painted is None else (painted.row, painted.end, painted.without()),
         (_belongs(documents, record, empty=False), _belongs(documents, record, empty=True)),
     )
 

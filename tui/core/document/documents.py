@@ -253,8 +253,8 @@ class Documents:
             if author not in (Author.MODEL, Author.REVIEW):
                 record.shifts.follow(record.waiting)
         for section in record.sections:
-            if section is not own:
-                section.changed(span, author)
+            if section is not own and section.painter is not None:
+                section.painter.changed(span, author)
         if author is not Author.USER:
             record.undo_log.foreign(change)
         edit = (record.buffer, change, span)

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol, overload
 
 from tui.core.document.hunk import Hunk
-from tui.core.text.change_set import Position
 from tui.core.text.rows import Span, shifted
 
 if TYPE_CHECKING:
@@ -108,37 +107,45 @@ def moved(places: Sequence[int], near: Sequence[int]) -> Sequence[int]:
     return places.moved(near) if isinstance(places, Places) else tuple(near)
 
 
+class PaintedRows(Protocol):
+    """The rows of a file that an open section has painted so far."""
+
+    row: int
+    """The first one."""
+    tags: list[str]
+    """Of each row: ``=`` context, ``-`` struck, ``+`` painted, ``u`` touched by the user since."""
+    trouble: str
+    """Why painting had to stop: somebody changed matched lines."""
+    shortened: bool
+    """The user deletes in painted rows now, and types nothing."""
+
+    @property
+    def end(self) -> int:
+        """The row behind the last one."""
+
+    @property
+    def last_row(self) -> int | None:
+        """The row that was written last, if any."""
+
+    @property
+    def unfinished(self) -> bool:
+        """The last row is the line that is still coming."""
+
+    def without(self) -> str:
+        """The text that belongs there without the section."""
+
+    def changed(self, span: Span, author: Author) -> None:
+        """Rows of the file changed, not by this section."""
+
+
 class OpenSection(Protocol):
     """A section that is landing in a file."""
 
     hunks: list[Hunk]
 
     @property
-    def trouble(self) -> str:
-        """Why painting had to stop: somebody changed matched lines."""
-
-    def changed(self, span: Span, author: Author) -> None:
-        """Rows of the file changed, not by this section."""
-
-    def without(self) -> tuple[int, int, str]:
-        """Rows that it has painted, and the text that belongs there without it."""
-
-    def painted(self, start: Position, end: Position) -> list[int] | None:
-        """Rows of a range that are the model's alone; None: all are."""
-
-    @property
-    def unfinished(self) -> int | None:
-        """The row of the line that is still coming, if it is painted."""
-
-    def shortened(self, now: bool) -> None:
-        """The user deletes in painted rows now, and types nothing."""
-
-    def give_way(self) -> None:
-        """Painted rows were taken out for the user: no more come."""
-
-    @property
-    def last_row(self) -> int | None:
-        """The row that was written last, if any."""
+    def painter(self) -> PaintedRows | None:
+        """What it paints with, from the time on that its place is known."""
 
     def places(self) -> Sequence[int]:
         """First rows at which it could stand, as long as that is not decided."""

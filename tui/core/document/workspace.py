@@ -419,10 +419,9 @@ def _careful(documents: Documents, record: FileRecord) -> Apply:
     """How undo changes a text: not inside a section that is landing."""
 
     def apply(start: Position, end: Position, text: str) -> Change | None:
-        if record.landing is not None:
-            first, last, _ = record.landing.without()
-            if first < last and start[0] < last and end[0] >= first:
-                return None
+        rows = None if record.landing is None else record.landing.painter
+        if rows and rows.row < rows.end and start[0] < rows.end and end[0] >= rows.row:
+            return None
         return documents.apply(record, start, end, text, Author.USER)
 
     return apply
@@ -452,7 +451,8 @@ def written_paths(workspace: Workspace) -> list[str]:
 def written_row(workspace: Workspace, path: str) -> int | None:
     """The row that a model wrote last in the section that is open there; None: none is."""
     section = _open_section(workspace, path)
-    return None if section is None else section.last_row
+    rows = None if section is None else section.painter
+    return rows.last_row if rows else None
 
 
 def stage_words(workspace: Workspace, path: str) -> str:
@@ -498,8 +498,8 @@ def _waiting_words(workspace: Workspace, path: str) -> str:
 
 
 def _doing(hunk: Hunk, section: OpenSection) -> str:
-    if section.trouble:
-        return f"conflict, {section.trouble}"
+    if section.painter is not None and section.painter.trouble:
+        return f"conflict, {section.painter.trouble}"
     if hunk.stage is Stage.CANDIDATES:
         return _choosing(section.places())
     if hunk.stage in (Stage.LANDING, Stage.LOCATED):

@@ -72,7 +72,7 @@ class UpdateWork(FileWork):
     def last_row(self) -> int | None:
         """The row that was written last, if any."""
         section = self._section or self._last_section
-        return section.last_row if section else None
+        return section.painter.last_row if section and section.painter else None
 
     @property
     def last_hunks(self) -> list[Hunk]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
 from tui.core.document.hunk import Hunk, Kind, Stage
@@ -17,19 +19,19 @@ from tui.core.edit_stream.events import (
 )
 from tui.core.files import ascii_shown
 from tui.core.patches.checks import LEFT_OUT, end_bare, is_placeholder
-from tui.core.patches.diff_section import WholeSection
 from tui.core.patches.file_work import FileWork, Gathered, NewHunk, Why, files_with, unknown_name
-from tui.core.patches.painted import Painted
+from tui.core.patches.painted import shown
 from tui.core.patches.painter import Painter
 from tui.core.patches.search_section import SearchSection
 from tui.core.patches.section import MERGED
+from tui.core.patches.whole_section import WholeSection
 from tui.core.text.change_set import Author
 from tui.core.text.merge import merge3
 from tui.core.text.rows import file_rows, row_count, whole_text
 from tui.errors import EditRefused
 
 
-class AddWork(Painted, FileWork):
+class AddWork(FileWork):
     """A new file, whose lines are there as they come; an existing one is replaced at the end."""
 
     kind = Kind.ADD
@@ -43,6 +45,7 @@ class AddWork(Painted, FileWork):
     ) -> None:
         super().__init__(documents, path, new_hunk)
         self.record: FileRecord | None = None
+        self.painter: Painter | None = None
         self._notation = notation
         self._lines: list[str] = []
         self._bare = False
@@ -70,32 +73,32 @@ class AddWork(Painted, FileWork):
         self._partial, self._bare = "", False
         if is_placeholder(event.text) and LEFT_OUT not in self._hunk.flags:
             self._hunk.flags += (LEFT_OUT,)
-        if self._painter is not None:
-            self._painter.line("+", event.text, self._hunk)
+        if self.painter is not None:
+            self.painter.line("+", event.text, self._hunk)
         else:
             self._lines.append(event.text)
 
     def partial(self, text: str) -> None:
         """The unfinished line, for this frame."""
         self._partial = text
-        if self._painter is not None:
-            self._painter.partial_line(text, self._hunk)
+        if self.painter is not None:
+            self.painter.partial_line(text, self._hunk)
 
     def end(self, closed: bool, why: Why) -> None:
         """The whole file is there, or what came of it."""
         record, hunk = self.record, self._hunk
         if record is None:
             self.ended(hunk, Stage.REFUSED, self._refusal)
-        elif self._painter is None:
+        elif self.painter is None:
             self._replace(record, closed, why)
         else:
-            self._painter.drop_partial()
+            self.painter.drop_partial()
             record.sections.remove(self)
             if not closed and (not hunk.added or self._notation == "search_replace"):
-                self._take_back(record, self._painter)
+                self._take_back(record, self.painter)
                 self.ended(hunk, Stage.DROPPED, f"incomplete: {why.words}")
                 return
-            self._land(record, self._painter)
+            self._land(record, self.painter)
             if closed:
                 self.ended(hunk, Stage.LANDED)
             else:
@@ -104,9 +107,22 @@ class AddWork(Painted, FileWork):
 
     # What a front end reads (OpenSection).
 
+    @property
+    def last_row(self) -> int | None:
+        """The row that was written last, if any."""
+        return self.painter.last_row if self.painter else None
+
+    def places(self) -> Sequence[int]:
+        """None: the file has no place in another one."""
+        return []
+
+    def decorations(self, first: int, last: int) -> dict[int, str]:
+        """Line -> landing or struck, of lines ``first`` to ``last``."""
+        return shown(self.painter, first, last) if self.painter else {}
+
     def ghost(self) -> tuple[int, list[str]] | None:
         """The lines of an existing file's new text."""
-        if self._painter is not None or self.record is None or not self._lines:
+        if self.painter is not None or self.record is None or not self._lines:
             return None
         return self.record.buffer.line_count - 1, self._lines[-40:]
 
@@ -129,7 +145,7 @@ class AddWork(Painted, FileWork):
         if blank:
             self.documents.layers.own(self._hunk).made_file = True
             self.record.synced = self.record.version
-            self._painter = Painter(self.documents, self.record, 0, owner=self)
+            self.painter = Painter(self.documents, self.record, 0, owner=self)
             self._hunk.stage = Stage.LANDING
 
     def _refuse(self, reason: str) -> None:
@@ -137,9 +153,9 @@ class AddWork(Painted, FileWork):
         record, self._refusal = self.record, reason
         if record is not None:
             record.sections.remove(self)
-            if self._painter is not None:
-                self._take_back(record, self._painter)
-        self.record = self._painter = None
+            if self.painter is not None:
+                self._take_back(record, self.painter)
+        self.record = self.painter = None
 
     def _take_back(self, record: FileRecord, painter: Painter) -> None:
         hunk = self._hunk
@@ -227,7 +243,7 @@ class SearchWork(FileWork):
     def last_row(self) -> int | None:
         """The row that was written last, if any."""
         work = self._adding or self._section or self._last
-        return work.last_row if work else None
+        return work.painter.last_row if work and work.painter else None
 
     @property
     def last_hunks(self) -> list[Hunk]:
@@ -331,7 +347,7 @@ class WholeWork(FileWork):
     @property
     def last_row(self) -> int | None:
         """The row that was written last, if any."""
-        return self._section.last_row
+        return self._section.painter.last_row if self._section.painter else None
 
     def take(self, event: Ev, why: Why) -> None:
         """The next line."""

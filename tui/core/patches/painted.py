@@ -2,94 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import groupby
 
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
 from tui.core.document.hunk import Hunk
-from tui.core.document.waiting_places import OpenSection
-from tui.core.patches.painter import EDITED, Painter
+from tui.core.document.waiting_places import OpenSection, PaintedRows
+from tui.core.patches.painter import EDITED
 from tui.core.text.change_set import Author, Change, Position
 from tui.core.text.merge import line_changes
-from tui.core.text.rows import Span, rows_range, rows_text
+from tui.core.text.rows import rows_range, rows_text
 
 _SHOWN = {"+": "landing", "u": "landing", "-": "struck"}
 """What an editor shows of a row, by its tag."""
 
 
-class Painted:
-    """What a front end reads of who has a painter, once it has one (see `OpenSection`)."""
-
-    _painter: Painter | None = None
-
-    @property
-    def last_row(self) -> int | None:
-        """The row that was written last, if any."""
-        return self._painter.end - 1 if self._painter and self._painter.tags else None
-
-    @property
-    def trouble(self) -> str:
-        """Why painting had to stop: somebody changed matched lines."""
-        return self._painter.trouble if self._painter is not None else ""
-
-    def places(self) -> Sequence[int]:
-        """First rows at which it could stand: it has its place."""
-        return []
-
-    def decorations(self, first: int, last: int) -> dict[int, str]:
-        """Line -> landing or struck, of lines ``first`` to ``last``."""
-        painter = self._painter
-        if painter is None:
-            return {}
-        start, stop = max(first - painter.row, 0), max(last + 1 - painter.row, 0)
-        tags = enumerate(painter.tags[start:stop], painter.row + start)
-        if painter.trouble:
-            return {row: "conflict" for row, tag in tags if tag in _SHOWN}
-        return {row: _SHOWN[tag] for row, tag in tags if tag in _SHOWN}
-
-    def changed(self, span: Span, author: Author) -> None:
-        """Rows of the file changed, not by this one."""
-        if self._painter is not None:
-            self._painter.changed(span, author)
-
-    def without(self) -> tuple[int, int, str]:
-        """The rows that it has painted, and the text that belongs there without it."""
-        if self._painter is None:
-            return 0, 0, ""
-        return self._painter.row, self._painter.end, self._painter.without()
-
-    def painted(self, start: Position, end: Position) -> list[int] | None:
-        """Rows that are the model's alone of those that a deletion touches; see `_touched`.
-
-        None: there are only such rows, so that it is an edit of the model's text.
-        """
-        painter = self._painter
-        if painter is None:
-            return []
-        first, last = (row - painter.row for row in _touched(start, end))
-        tags = painter.tags[max(first, 0) : max(last, 0)]
-        alone = {"+"} if painter.trouble else {"+", "u"}  # then who wrote what is not known
-        if tags and first >= 0 and last <= len(painter.tags) and set(tags) <= alone:
-            return None
-        rows = enumerate(tags, painter.row + max(first, 0))
-        return [row for row, tag in rows if tag == "+"]
-
-    @property
-    def unfinished(self) -> int | None:
-        """The row of the line that is still coming, if it is painted."""
-        painter = self._painter
-        return painter.end - 1 if painter is not None and painter.unfinished else None
-
-    def shortened(self, now: bool) -> None:
-        """The user deletes in painted rows now, and types nothing."""
-        if self._painter is not None:
-            self._painter.shortened = now
-
-    def give_way(self) -> None:
-        """Painted rows were taken out for the user's edit: no more come."""
-        if self._painter is not None:
-            self._painter.trouble = self._painter.trouble or EDITED[Author.USER]
+def shown(rows: PaintedRows, first: int, last: int) -> dict[int, str]:
+    """Line -> landing, struck or conflict, of lines ``first`` to ``last``."""
+    start, stop = max(first - rows.row, 0), max(last + 1 - rows.row, 0)
+    tags = enumerate(rows.tags[start:stop], rows.row + start)
+    if rows.trouble:
+        return {row: "conflict" for row, tag in tags if tag in _SHOWN}
+    return {row: _SHOWN[tag] for row, tag in tags if tag in _SHOWN}
 
 
 def user_edit(
@@ -106,10 +40,10 @@ def user_edit(
     ahead = False
     lines, mine = record.buffer.lines, set(text.split("\n")) - {""}
     for section in record.sections if where[0] < where[1] else ():
-        rows = section.painted(*where)
-        if rows is None:
+        rows = None if section.painter is None else _painted(section.painter, *where)
+        if section.painter is not None and rows is None:
             within = section
-            rows = _unfinished(section, lines, where)
+            rows = _unfinished(section.painter, lines, where)
         if not rows or any(lines[row] in mine for row in rows):
             continue  # moved with the others: the text is the user's from now on
         runs = [list(run) for _, run in groupby(enumerate(rows), lambda item: item[1] - item[0])]
@@ -120,20 +54,22 @@ def user_edit(
             crossed.append(section)
             ahead = ahead or where[0][0] < rows[0]
         where = _without_rows(record, where, rows)
-    if within is not None:
-        within.shortened(not text)
+    if within is not None and within.painter is not None:
+        within.painter.shortened = not text
     above, below = (False, False) if text else _of_lines(record, where)
     wrote = None if text or within is not None else _who_wrote(record, where)
     change = documents.apply(record, *where, text, Author.USER)
     anchors = record.undo_log.anchors
     anchors.ahead, anchors.above, anchors.below = ahead or within is not None, above, below
     if within is not None:
-        within.shortened(False)
+        if within.painter is not None:
+            within.painter.shortened = False
         anchors.painted = within.hunks
     elif wrote is not None:
         anchors.painted = [wrote]
     for section in crossed:
-        section.give_way()
+        if section.painter is not None:  # no more rows come
+            section.painter.trouble = section.painter.trouble or EDITED[Author.USER]
     return change
 
 
@@ -154,17 +90,30 @@ def _who_wrote(record: FileRecord, where: tuple[Position, Position]) -> Hunk | N
     return None
 
 
+def _painted(painter: PaintedRows, start: Position, end: Position) -> list[int] | None:
+    """Rows that are the model's alone of those that a deletion touches; see `_touched`.
+
+    None: there are only such rows, so that it is an edit of the model's text.
+    """
+    first, last = (row - painter.row for row in _touched(start, end))
+    tags = painter.tags[max(first, 0) : max(last, 0)]
+    if tags and first >= 0 and last <= len(painter.tags) and set(tags) <= {"+", "u"}:
+        return None
+    rows = enumerate(tags, painter.row + max(first, 0))
+    return [row for row, tag in rows if tag == "+"]
+
+
 def _touched(start: Position, end: Position) -> tuple[int, int]:
     """The first row of which a deletion takes something, or joins it, and the row behind them."""
     return start[0], end[0] + bool(start[1] or end[1])
 
 
 def _unfinished(
-    section: OpenSection, lines: list[str], where: tuple[Position, Position]
+    painter: PaintedRows, lines: list[str], where: tuple[Position, Position]
 ) -> list[int]:
     """The line that is still coming, if a range has all of it: it comes again, whole."""
-    row = section.unfinished
-    if row is None or where[0] > (row, 0) or where[1] < (row, len(lines[row])):
+    row = painter.end - 1
+    if not painter.unfinished or where[0] > (row, 0) or where[1] < (row, len(lines[row])):
         return []
     return [row]
 

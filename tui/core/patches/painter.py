@@ -99,6 +99,11 @@ class Painter:
         return self.row + len(self.tags) - len(self.held)
 
     @property
+    def last_row(self) -> int | None:
+        """The row that was written last, if any."""
+        return self.end - 1 if self.tags else None
+
+    @property
     def unfinished(self) -> bool:
         """Its last row is a line that is still coming."""
         return self._partial is not None and self.tags[-1:] == ["+"]

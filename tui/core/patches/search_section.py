@@ -93,7 +93,7 @@ class SearchSection(DiffSection):
         first = not self._dividers
         self._dividers.append((len(self.new), text))
         if not first:
-            if self._painter is not None and not self._painter.trouble:
+            if self.painter is not None and not self.painter.trouble:
                 self._take_back()
             if self._fit is None:
                 self._stage(Stage.CANDIDATES)
@@ -193,7 +193,7 @@ class SearchSection(DiffSection):
 
     def _land_block(self, fit: Fit) -> None:
         """All of the block is painted: look at it once more, and land it."""
-        painter, reason = self._painter, ""
+        painter, reason = self.painter, ""
         if isinstance(fit.diff, _Elided) and fit.diff.pairs != sum(map(is_elision, self.new)):
             reason = "SEARCH not found: its lines of '...' do not pair with those of REPLACE"
         elif painter is not None and not painter.trouble:

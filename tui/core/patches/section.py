@@ -23,7 +23,7 @@ from tui.core.patches.checks import (
     stands_behind,
     stands_twice,
 )
-from tui.core.patches.painted import Painted
+from tui.core.patches.painted import shown
 from tui.core.patches.painter import SWALLOWED, Painter, RegionPainter, step_over_gap
 from tui.core.patches.placement import Locator, Miss, Search, Spot
 from tui.core.patches.rereading import Op, part, with_blanks
@@ -208,7 +208,7 @@ GHOST_LINES = 40
 SHOWN_CANDIDATES = 5
 
 
-class Section(Painted):
+class Section:
     """Takes the section's lines as they come and keeps its hunks up to date."""
 
     def __init__(
@@ -226,6 +226,7 @@ class Section(Painted):
         self.newline = ""
         """What new lines end with; empty: what the file's first line ends with."""
         self.ops: list[Op] = []
+        self.painter: Painter | None = None
         self.locator = Locator(record.buffer, record.index, search, ops=self.ops)
         self.height = 1
         """How many rows each of its candidates has; at least 1, to be seen."""
@@ -263,14 +264,14 @@ class Section(Painted):
         hunk = self._hunk_for(op)
         if bare:  # how they are all meant is known when all are there
             self.locator.bare[len(self.ops)] = bare
-        if bare and self._painter is not None:
-            self._painter.take_back()
-            self._painter = None
+        if bare and self.painter is not None:
+            self.painter.take_back()
+            self.painter = None
             self._stage(Stage.CANDIDATES)
         self.ops.append((op, text, hunk))
         if op == "+":
             self.locator.new.append(text)
-        painter = self._painter
+        painter = self.painter
         if painter is not None and painter.trouble:
             self._add_old(op, text)
             return
@@ -279,7 +280,7 @@ class Section(Painted):
                 step_over_gap(painter)
             else:
                 painter.take_back()
-                self._painter = painter = None
+                self.painter = painter = None
                 self._stage(Stage.CANDIDATES)
         self._add_old(op, text)
         if painter is not None:
@@ -307,21 +308,21 @@ class Section(Painted):
                     hunk.added += added
                     hunk.removed += len(some) - added
             self._look(row)
-        if self._painter is not None and not more:
-            self._painter.catch_up()
+        if self.painter is not None and not more:
+            self.painter.catch_up()
 
     def partial(self, text: str) -> None:
         """The unfinished added line, for this frame."""
         self._partial = text
-        painter = self._painter
+        painter = self.painter
         if painter is not None and not painter.trouble:
             self._hunk_for("+")
             painter.partial_line(text, self.hunks[-1])
 
     def close(self, closed: bool, why: str) -> None:
         """The section is over; ``why`` says in words why it was cut, if it was."""
-        if self._painter is not None:
-            self._painter.drop_partial()
+        if self.painter is not None:
+            self.painter.drop_partial()
         self._forget_unused()
         if closed and self.hunks:
             self._finish()
@@ -330,8 +331,8 @@ class Section(Painted):
         elif closed:
             self._check_context()
         self.record.sections.remove(self)
-        if self._painter is not None:
-            self._painter.leave()
+        if self.painter is not None:
+            self.painter.leave()
 
     def place_at(self, row: int) -> None:
         """The user chose one of several places. Raises EditRefused if it is none any more."""
@@ -353,13 +354,13 @@ class Section(Painted):
 
     def places(self) -> Sequence[int]:
         """First rows at which it could stand, as long as that is not decided."""
-        undecided = self._painter is None and bool(self.locator.old)
+        undecided = self.painter is None and bool(self.locator.old)
         return self.locator.rows() if undecided else ()
 
     def decorations(self, first: int, last: int) -> dict[int, str]:
         """Line -> landing, struck or candidate, of lines ``first`` to ``last``."""
-        if self._painter is not None:
-            return super().decorations(first, last)
+        if self.painter is not None:
+            return shown(self.painter, first, last)
         rows = self.places()
         if len(rows) > SHOWN_CANDIDATES:
             return {}
@@ -368,7 +369,7 @@ class Section(Painted):
 
     def ghost(self) -> tuple[int, list[str]] | None:
         """The incoming lines of a section that is not located, and the line above them."""
-        if self._painter is not None:
+        if self.painter is not None:
             return None
         newest = islice((text for op, text, _ in reversed(self.ops) if op == "+"), GHOST_LINES)
         lines = [*reversed([*newest]), *([self._partial] if self._partial else [])]
@@ -418,14 +419,14 @@ class Section(Painted):
             self._stage(Stage.CANDIDATES)
 
     def _start(self, spot: Spot, stage: Stage = Stage.LOCATED) -> Painter:
-        self._painter = self._new_painter(spot)
-        self._painter.newline = self.newline or self._painter.newline
+        self.painter = self._new_painter(spot)
+        self.painter.newline = self.newline or self.painter.newline
         for hunk in self.hunks:
             if hunk.candidates:
                 hunk.candidates = ()
             hunk.start, hunk.end = Mark(spot.row), Mark(spot.row, right=True)
         self._stage(stage)
-        return self._painter
+        return self.painter
 
     def _new_painter(self, spot: Spot) -> Painter:
         painter = Painter(self._documents, self.record, spot.row, spot.indent, self)
@@ -445,7 +446,7 @@ class Section(Painted):
                 self._documents.bump()
 
     def _finish(self) -> None:
-        painter = self._painter
+        painter = self.painter
         if painter is not None and painter.trouble:
             self.placed_rows = merge_section(self._documents, self, painter)
             return
@@ -494,7 +495,7 @@ class Section(Painted):
         reason = "" if alone else landed_before(self._documents, self.record, painter, told)
         if reason := reason or stands_behind(self.record, painter, self.ops):
             painter.take_back()
-            self._painter = None
+            self.painter = None
             self._refuse(Miss(reason))
             return
         painter.finish()
@@ -546,21 +547,21 @@ class Section(Painted):
         """Hunks for which no whole line came are none."""
         used = {hunk.id for _, _, hunk in self.ops if hunk is not None}
         for hunk in [h for h in self.hunks if h.id not in used]:
-            if self._painter is not None:
-                for group in [g for g in self._painter.groups if g.hunk is hunk]:
-                    self._painter.take_back(group)
+            if self.painter is not None:
+                for group in [g for g in self.painter.groups if g.hunk is hunk]:
+                    self.painter.take_back(group)
             self.hunks.remove(hunk)
             self._documents.forget_hunk(hunk)
 
     def _check_context(self) -> None:
         """A section without changes is nothing to review, but its lines should be there."""
-        place = self.locator.choose() if self._painter is None else None
+        place = self.locator.choose() if self.painter is None else None
         if isinstance(place, Miss) and not place.candidates:
             self.hunks.append(self._new_hunk(self._number))
             self._refuse(place)
 
     def _cut(self, why: str) -> None:
-        painter = self._painter
+        painter = self.painter
         stays: set[Hunk] = set()
         if painter is not None and painter.trouble:
             painter.take_back()
