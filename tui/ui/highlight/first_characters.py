@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 try:
-    from re import _parser as sre  # type: ignore[attr-defined]
+    sre: Any = import_module("re._parser")
 except ImportError:  # another Python
     sre = None
 
