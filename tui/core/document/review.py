@@ -522,11 +522,11 @@ def _remove(
 def _nobody_else(documents: Documents, record: FileRecord, hunk: Hunk) -> bool:
     """True if nothing that anybody else wrote in a hunk can be lost.
 
-    All that the user typed is on the disk, or was taken back, be it that his undo, carried over
-    the model's changes, has left a seam.
+    The user has taken back all that he typed since the file is as it is on the disk, be it that
+    his undo, carried over the model's changes, has left a seam.
     """
     by = documents.layers[hunk.id].changed_by
-    alone = by in (None, Author.USER) and record.typed_on_disk
+    alone = by in (None, Author.USER) and record.typed_on_disk and not record.undo_log.has()
     return alone and not any(one in record.live for one in documents.layers[hunk.id].above)
 
 
