@@ -84,6 +84,16 @@ def test_a_class_is_written_in_one_module() -> None:
     assert cut_off == IN_SEVERAL_MODULES
 
 
+def test_no_class_name_stands_twice_in_the_package() -> None:
+    names = Counter(
+        node.name
+        for source in package()
+        for node in source.tree.body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+
+
 def over(limit: int, figures: dict[str, int]) -> dict[str, int]:
     """Those above the limit, by name."""
     return {which: figure for which, figure in figures.items() if figure > limit}

@@ -11,8 +11,8 @@ from tests.support.tables import each
 from tui.bridge.rehearsal.answers import AnswerStyle, after_patch, answer
 from tui.bridge.rehearsal.patches import (
     FilePlan,
-    LineChange,
     Notation,
+    WrittenChange,
     asked_notation,
     plan_file,
     write_patch,
@@ -90,7 +90,7 @@ def test_the_request_says_what_is_asked_for() -> None:
 
 
 def test_a_whole_file_with_a_fence_in_it_has_a_longer_one_around() -> None:
-    plan = FilePlan("a.md", "x\n````\ny\n````\n", [LineChange(0, 1, ("z",))])
+    plan = FilePlan("a.md", "x\n````\ny\n````\n", [WrittenChange(0, 1, ("z",))])
     assert write_patch([plan], "whole_file").splitlines()[:2] == ["a.md", "`" * 5]
 
 

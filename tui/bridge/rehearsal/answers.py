@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from tui.bridge.rehearsal.patches import (
     FilePlan,
-    LineChange,
+    WrittenChange,
     in_prose,
     lines_of,
     plan_file,
@@ -442,7 +442,7 @@ def _free(parsed: ParsedRequest, wanted: FreeForm, style: AnswerStyle) -> list[A
     lines = lines_of(parsed.files[path]) if known else []
     added = free_lines(path, len(lines) + 1, wanted.count, style.seed)
     plan = FilePlan(path, parsed.files.get(path))
-    plan.changes.append(LineChange(len(lines), 0, tuple(added)))
+    plan.changes.append(WrittenChange(len(lines), 0, tuple(added)))
     patch = write_patch([plan], parsed.notation)
     return deliver(parsed, lines_follow(wanted.count, path), patch)
 

@@ -14,7 +14,7 @@ _MOST_CONTEXT_LINES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class LineChange:
+class WrittenChange:
     """Replace some lines."""
 
     first: int
@@ -29,7 +29,7 @@ class FilePlan:
     path: str
     text: str | None
     """None: the file does not exist yet."""
-    changes: list[LineChange] = field(default_factory=list)
+    changes: list[WrittenChange] = field(default_factory=list)
     lost: list[FileRegion] = field(default_factory=list)
     """Regions whose text is none of those that the script knows."""
     found: set[str] = field(default_factory=set)
@@ -90,7 +90,7 @@ def occurrences(lines: Sequence[str], block: Sequence[str]) -> list[int]:
     ]
 
 
-def _change(first: int, old: Sequence[str], new: Sequence[str]) -> LineChange | None:
+def _change(first: int, old: Sequence[str], new: Sequence[str]) -> WrittenChange | None:
     """The lines that differ; None if none does."""
     if list(old) == list(new):
         return None
@@ -101,7 +101,7 @@ def _change(first: int, old: Sequence[str], new: Sequence[str]) -> LineChange | 
     while tail < min(len(old), len(new)) - same and old[-1 - tail] == new[-1 - tail]:
         tail += 1
     added = tuple(new[same : len(new) - tail])
-    return LineChange(first + same, len(old) - same - tail, added)
+    return WrittenChange(first + same, len(old) - same - tail, added)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class PatchSection:
 def sections_of(plan: FilePlan) -> list[PatchSection]:
     """The sections of one file; changes whose context meets share a section."""
     lines = lines_of(plan.text or "")
-    groups: list[list[LineChange]] = []
+    groups: list[list[WrittenChange]] = []
     for change in plan.changes:
         last = groups[-1][-1] if groups else None
         near = last is not None and change.first - last.first - last.removed <= 2 * CONTEXT_LINES
@@ -150,7 +150,7 @@ def new_lines(plan: FilePlan) -> list[str]:
     return lines
 
 
-def _section(lines: Sequence[str], group: Sequence[LineChange], done: int) -> PatchSection:
+def _section(lines: Sequence[str], group: Sequence[WrittenChange], done: int) -> PatchSection:
     """One section with enough context to be unique; the lines before ``done`` are taken."""
     first, last = group[0].first, group[-1].first + group[-1].removed
     context = CONTEXT_LINES

@@ -101,7 +101,7 @@ def _fits(
     if not counts or min(counts) > _MOST_ROWS:
         return
     rarest = counts.index(min(counts))
-    file = _File(buffer.lines, file_rows(buffer))
+    file = _FileRows(buffer.lines, file_rows(buffer))
     rows = index.rows(old[said[rarest]][1], _MOST_ROWS + 1)
     for row in rows if len(rows) <= _MOST_ROWS else ():
         ahead = _walk(file, row, old, said[rarest:], 1)
@@ -110,7 +110,7 @@ def _fits(
             yield behind[0], [*reversed(behind[1]), *ahead[1]]
 
 
-class _File(NamedTuple):
+class _FileRows(NamedTuple):
     """The lines of a file; behind ``rows`` there is no more text."""
 
     lines: Sequence[str]
@@ -118,7 +118,7 @@ class _File(NamedTuple):
 
 
 def _walk(
-    file: _File, row: int, old: Sequence[tuple[int, str]], said: Sequence[int], step: int
+    file: _FileRows, row: int, old: Sequence[tuple[int, str]], said: Sequence[int], step: int
 ) -> tuple[int, list[Gap]] | None:
     """Follow the lines that are not blank in one direction; the last row, None: it does not fit."""
     lines = file.lines
@@ -140,7 +140,7 @@ def _walk(
     return (row + step * outer, gaps) if _blanks(file, row, step, outer) == outer else None
 
 
-def _blanks(file: _File, row: int, step: int, most: int) -> int:
+def _blanks(file: _FileRows, row: int, step: int, most: int) -> int:
     """How many blank rows follow a row, in one direction."""
     count = 0
     while count < most and 0 <= (row := row + step) < file.rows and not file.lines[row].strip():

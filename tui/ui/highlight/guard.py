@@ -177,7 +177,7 @@ class LexerTroubles:
         return "it is too slow" if self._late_s.get(language, 0.0) > most_s else ""
 
 
-class Progress:
+class MatchProgress:
     """Sees to it that a lexer comes further in its text; asked every some tokens."""
 
     def __init__(self, size: int) -> None:

@@ -22,7 +22,7 @@ from typing import cast
 from pygments.lexer import Lexer
 
 from tui.ui.highlight.checkpoints import ROOT, CheckpointLexer, Pass, State, Token
-from tui.ui.highlight.guard import LexerTroubles, Progress
+from tui.ui.highlight.guard import LexerTroubles, MatchProgress
 from tui.ui.highlight.lines import ColouredLines, Range, Spans, SpanWriter, Store
 from tui.ui.highlight.regions import Embedded, Regions, flat
 
@@ -54,7 +54,7 @@ class LexerRun:
         """``text``: the text, the position of ``line`` in it, and where to stop in a window."""
         whole, pos, self.limit = text
         self._items = iter(Pass(lexer, whole, pos, state))
-        self._progress = Progress(len(whole))
+        self._progress = MatchProgress(len(whole))
         self._writer = SpanWriter(line, pos, whole)
         self._start = self.line = line
         """Where the last line begins whose state is known."""

@@ -18,7 +18,7 @@ from typing import Any, cast
 from pygments.lexer import DelegatingLexer, Lexer, LexerMeta, do_insertions
 
 from tui.ui.highlight.checkpoints import Token
-from tui.ui.highlight.guard import LexerUnfit, Progress, look
+from tui.ui.highlight.guard import LexerUnfit, MatchProgress, look
 from tui.ui.highlight.lines import ColouredLines, Range, Spans, SpanWriter, Store, TokenType
 
 WORKING: TokenType = type("Working", (tuple,), {})(("Working",))
@@ -97,7 +97,7 @@ class WholeLines(ColouredLines):
         self._lexer, self._guesser = make(), make()
         self._tokens: Iterator[Token] | None = None
         self._writer = SpanWriter(0, 0)
-        self._progress = Progress(0)
+        self._progress = MatchProgress(0)
         self._segments: list[tuple[int, int, int]] = []
         """First line and line behind the last as the pass saw them, and where they are now."""
         self._seen: Range = (0, 0)
@@ -195,7 +195,7 @@ class WholeLines(ColouredLines):
     def _begin(self) -> None:
         lines = self._store.lines
         text = "\n".join(lines) + self._tail
-        self._progress = Progress(len(text))
+        self._progress = MatchProgress(len(text))
         self._writer = SpanWriter(0, 0, text)
         self._segments = [(0, len(lines), 0)]
         self._tokens = iter(self._lexer.get_tokens_unprocessed(text))
