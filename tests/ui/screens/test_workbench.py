@@ -61,6 +61,15 @@ async def test_ctrl_c_stops_then_clears_then_leaves() -> None:
         assert session.closed.is_set()
 
 
+async def test_ctrl_c_copies_what_is_selected_in_the_editor() -> None:
+    session = ScriptedSession({"a.py": "one\ntwo\n"})
+    async with running(session) as (app, pilot):
+        session.submit(OpenFile("a.py"))
+        await settled(session, pilot)
+        await pilot.press("f6", "ctrl+a", "ctrl+c")
+        assert app.clipboard == "one\ntwo\n"
+
+
 async def test_keys_work_from_everywhere() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):

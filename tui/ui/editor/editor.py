@@ -21,6 +21,7 @@ from tui.core.text.change_set import Position
 from tui.ui import theme
 from tui.ui.editor import changes
 from tui.ui.editor.background import Background, Repeats
+from tui.ui.editor.cells import copied
 from tui.ui.editor.cursor import EDGE_SCROLL_S, WHEEL_LINES, Drag
 from tui.ui.editor.editing import CHANGES, COPIES, MOVES, PASTES, SCROLLS, Editing
 from tui.ui.editor.hints import lay_over
@@ -87,6 +88,11 @@ class Editor(PaintedWidget, can_focus=True):
         self._drag = Drag()
         self._burst: set[str] | None = None
         """What the keys that are being taken did; None: none are."""
+
+    @property
+    def selected_text(self) -> str:
+        """The selected text, as the clipboard wants it; empty if nothing is (see `TurnActions`)."""
+        return "" if self.view is None else copied(self.view.cursor.selected_text)
 
     # -- painting -------------------------------------------------------------------------
 
