@@ -87,7 +87,7 @@ class Findings:
             self.runs.setdefault(spot, []).extend(known)
 
     def value(self, spot: Spot) -> float | None:
-        """The median over the runs; None: there is none."""
+        """The median over the runs, or None where no run gave a figure."""
         return statistics.median(self.runs[spot]) if spot in self.runs else None
 
     @contextlib.contextmanager

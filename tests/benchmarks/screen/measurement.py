@@ -217,7 +217,7 @@ def started(client: Client, work: Path) -> Found:
 
 
 def rested(seat: Seat, seconds: float) -> Found:
-    """Memory once it is up, and processor time while nobody does anything."""
+    """Memory after the start, and processor time while idle."""
     terminal = seat.terminal
     family = terminal.processes()
     began_s, ran_s = time.monotonic(), processes.ran_s(family)
