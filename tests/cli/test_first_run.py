@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import case
 from tui.bridge.providers.model_lists import name_of
 from tui.cli import first_run
 from tui.cli.first_run import FirstRun, Surroundings, remember, text_of, write
@@ -26,7 +27,7 @@ from tui.cli.practice import Guided, guided, load_scripts, rehearsed
 from tui.engine.session import SessionOptions
 from tui.settings import Paths, load, parse
 from tui.ui.app import DuettoApp
-from tui.ui.first_run.port import FoundHere, Listed, ModelSource
+from tui.ui.first_run.port import Choice, FoundHere, Listed, ModelSource
 
 
 def test_both_models_and_their_endpoint() -> None:
@@ -393,12 +394,13 @@ class App:
         """Leave."""
 
 
-def first(paths: Paths, opened: list[ModelFlags]) -> FirstRun:
-    def reopen(flags: ModelFlags) -> int:
-        opened.append(flags)
+def first(paths: Paths, opened: list[str], *, over_practice: bool = True) -> FirstRun:
+    def reopen(choice: Choice) -> int:
+        opened.append(choice)
         return 0
 
-    return FirstRun(paths, guided(paths.data_dir, NOW), reopen)
+    lesson = guided(paths.data_dir, NOW) if over_practice else None
+    return FirstRun(paths, lesson, reopen)
 
 
 def go_on(run: FirstRun) -> App:
@@ -408,7 +410,7 @@ def go_on(run: FirstRun) -> App:
 
 
 def test_looking_stays_where_it_is(paths: Paths) -> None:
-    opened: list[ModelFlags] = []
+    opened: list[str] = []
     run = first(paths, opened)
     run.choose("look")
     assert go_on(run).calls == []
@@ -416,25 +418,21 @@ def test_looking_stays_where_it_is(paths: Paths) -> None:
     assert not is_first(ModelFlags(), paths)
 
 
-def test_a_connected_model_opens_the_current_folder_with_the_settings(paths: Paths) -> None:
-    opened: list[ModelFlags] = []
-    run = first(paths, opened)
-    run.choose("connected")
-    app = go_on(run)
-    assert app.calls == [app.action_quit]
-    assert run.again is not None
-    assert run.again() == 0
-    assert opened == [ModelFlags()]
-
-
-def test_the_current_folder_is_opened_with_the_rehearsal(paths: Paths) -> None:
-    opened: list[ModelFlags] = []
-    run = first(paths, opened)
-    run.choose("here")
-    go_on(run)
-    assert run.again is not None
-    run.again()
-    assert opened == [ModelFlags(fast="rehearsal-fast", deep="rehearsal-deep")]
+def test_what_was_chosen_is_opened_when_this_app_has_ended(paths: Paths) -> None:
+    for over_practice, choice, reopens in (
+        (True, "connected", True),
+        (True, "here", True),
+        (False, "practice", True),
+        (False, "look", False),
+    ):
+        with case(over_practice, choice):
+            opened: list[str] = []
+            run = first(paths, opened, over_practice=over_practice)
+            run.choose(cast("Choice", choice))
+            app = go_on(run)
+            assert bool(app.calls) == reopens
+            assert bool(run.again and run.again() == 0) == reopens
+            assert opened == [choice] * reopens
 
 
 def test_a_folder_that_is_gone_is_not_offered(

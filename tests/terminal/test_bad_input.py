@@ -12,7 +12,7 @@ from tests.support.terminal import Terminal
 
 def test_a_start_in_a_terminal_that_is_too_small(start: Callable[..., Terminal]) -> None:
     """It says so until there is room; no second start is needed."""
-    term = start(size=(20, 5))
+    term = start("practice", size=(20, 5))
     words = "duetto needs at least 40 x 12 cells; this terminal has 20 x 5."
     term.wait_for(lambda text: words in " ".join(text.split()))
     term.resize(80, 24)

@@ -14,7 +14,7 @@ ESC, F2, F5, ALT_A, ALT_U = "\x1b", "\x1bOQ", "\x1b[15~", "\x1ba", "\x1bu"
 def test_prompt_interrupt_redirect_accept_verify(
     start: Callable[..., Terminal], practice: Path
 ) -> None:
-    term = start()
+    term = start("practice")
     term.wait_for("Tab takes the suggestion")
     before = (practice / "ledger/cache.py").read_text()
 
@@ -56,7 +56,7 @@ def accepted_and_judged(term: Terminal, practice: Path) -> None:
 
 
 def test_switching_in_the_middle_of_an_answer(start: Callable[..., Terminal]) -> None:
-    term = start()
+    term = start("practice")
     term.wait_for("Tab takes the suggestion")
     term.type(F2)
     term.wait_for("switched to deep")
@@ -70,7 +70,7 @@ def test_switching_in_the_middle_of_an_answer(start: Callable[..., Terminal]) ->
 def test_the_models_turn_is_taken_back_byte_for_byte(
     start: Callable[..., Terminal], practice: Path
 ) -> None:
-    term = start()
+    term = start("practice")
     term.wait_for("Tab takes the suggestion")
     before = (practice / "ledger/cache.py").read_bytes()
     term.type("make the cache safe for threads\r")
@@ -88,7 +88,7 @@ def test_the_models_turn_is_taken_back_byte_for_byte(
 def test_leaving_with_pending_hunks_is_asked(
     start: Callable[..., Terminal], practice: Path
 ) -> None:
-    term = start()
+    term = start("practice")
     term.wait_for("Tab takes the suggestion")
     before = (practice / "ledger/cache.py").read_bytes()
     term.type("make the cache safe for threads\r")
@@ -100,7 +100,7 @@ def test_leaving_with_pending_hunks_is_asked(
 
 
 def test_a_shell_command(start: Callable[..., Terminal]) -> None:
-    term = start()
+    term = start("practice")
     term.wait_for("send")
     term.type("!echo it has $((40 + 2)) lines\r")
     term.wait_for("it has 42 lines")

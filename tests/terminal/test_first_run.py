@@ -38,32 +38,34 @@ def test_the_practice_with_the_guide(
     assert "battery" not in term.output.decode("utf-8", "replace")
     term.type("\r")
     term.wait_for("takes the suggestion")
-    term.wait_gone("Just look around")
+    term.wait_gone("This folder")
     assert chosen(tmp_path) == "practice"
     assert not (tmp_path / "home" / "config.toml").exists()
 
 
 def test_it_is_asked_until_it_was_answered(start: Callable[..., Terminal], tmp_path: Path) -> None:
     term = start(size=(40, 12))
-    term.wait_for("Just look around")
+    term.wait_for("This folder")
     term.type(CTRL_C)
     assert term.wait_exit() == 0
     assert term.trouble() == ""
     again = start()
-    again.wait_for("Just look around")
+    again.wait_for("This folder")
     again.type(ESC)
     again.wait_for("Tab takes the suggestion")
     assert chosen(tmp_path) == "look"
     third = start()
     third.wait_for("Tab takes the suggestion")
-    assert "Just look around" not in third.text
+    assert "This folder" not in third.text
 
 
-def test_the_current_folder(start: Callable[..., Terminal], tmp_path: Path) -> None:
+def test_this_folder_where_it_is_not_opened_by_itself(
+    start: Callable[..., Terminal], tmp_path: Path
+) -> None:
     (tmp_path / "mine.txt").write_text("mine\n")
     term = start()
-    term.wait_for("Just look around")
-    term.type("3")
+    term.wait_for("This folder")
+    term.type("2")
     term.wait_for(f"{tmp_path.name}/")
     term.wait_for("This is a rehearsal")
     assert chosen(tmp_path) == "here"
@@ -109,7 +111,7 @@ def test_a_server_of_this_machine_is_connected(
     term = start(size=(80, 24))
     term.wait_for("2 models on 127.0.0.1")
     term.wait_for("Connect a model              Mine")
-    term.type("2")
+    term.type("3")
     term.wait_for("the fast model")
     term.type("tiny\r")
     term.wait_for("the deep model")
@@ -132,5 +134,5 @@ def test_a_folder_that_is_named_is_opened_at_once(
 ) -> None:
     term = start(tmp_path)
     term.wait_for("send")
-    assert "Just look around" not in term.text
+    assert "This folder" not in term.text
     assert not (tmp_path / "home" / "state" / FIRST_RUN).exists()

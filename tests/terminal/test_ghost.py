@@ -17,7 +17,7 @@ def line_of_ghost(text: str) -> int:
 
 
 def test_it_walks_through_the_edit_until_all_is_decided(start: Callable[..., Terminal]) -> None:
-    term = start(size=(120, 36))
+    term = start("practice", size=(120, 36))
     term.wait_for("Tab takes the suggestion")
     term.type("\t")
     term.wait_for("❯ make the cache safe for threads")

@@ -9,7 +9,7 @@ from tests.support.terminal import Terminal
 
 
 def test_a_terminal_that_goes_away_ends_the_app(start: Callable[..., Terminal]) -> None:
-    term = start()
+    term = start("practice")
     term.wait_for("send")
     term.pump(0.5)
     assert term.hang_up() is not None
@@ -18,7 +18,7 @@ def test_a_terminal_that_goes_away_ends_the_app(start: Callable[..., Terminal]) 
 def test_one_that_is_told_to_continue_without_a_pause_still_ends(
     start: Callable[..., Terminal],
 ) -> None:
-    term = start()
+    term = start("practice")
     term.wait_for("send")
     # a kernel that hangs up says SIGHUP, then SIGCONT
     for _ in range(8):

@@ -16,7 +16,7 @@ EVIL = "one\x1b[31mtwo\x07\x1b]0;owned\x07three\x9b5D\0four\x1b[201~\x1b[2Jfive"
 
 
 def test_a_sequence_in_pieces_is_never_typed(start: Start) -> None:
-    term = start()
+    term = start("practice")
     term.wait_for("send")
     term.type("ab")
     term.wait_for("❯ ab")
@@ -37,7 +37,7 @@ def test_a_sequence_in_pieces_is_never_typed(start: Start) -> None:
 
 
 def test_late_answers_of_the_terminal_are_not_typed(start: Start) -> None:
-    term = start()
+    term = start("practice")
     term.wait_for("send")
     for answer in (
         "\x1b[?2026;2$y",
@@ -60,7 +60,7 @@ def test_late_answers_of_the_terminal_are_not_typed(start: Start) -> None:
 
 
 def test_a_paste_with_escapes_is_text_in_the_prompt(start: Start) -> None:
-    term = start()
+    term = start("practice")
     term.wait_for("send")
     term.settle()
     before = len(term.output)
@@ -111,7 +111,7 @@ def test_a_megabyte_pasted_into_the_editor_is_one_step(start: Start, tmp_path: P
 
 
 def test_a_new_line_in_every_way_that_terminals_send_it(start: Start) -> None:
-    term = start()
+    term = start("practice")
     term.wait_for("send")
     term.type("one\x1b[13;2utwo\x1b[27;2;13~three\x1b[13;2:1ufour\nfive")
     term.wait_for(re.compile(r"❯ one .*\n +two .*\n +three .*\n +four .*\n +five "))

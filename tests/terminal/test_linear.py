@@ -32,7 +32,7 @@ def piped(environment: dict[str, str], tmp_path: Path) -> Piped:
 
     def ran(lines: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [*DUETTO, "--linear"],
+            [*DUETTO, "practice", "--linear"],
             input=lines,
             cwd=tmp_path,
             env=environment,
@@ -101,7 +101,7 @@ def test_it_is_chosen_for_good(piped: Piped, environment: dict[str, str], how: s
 
 
 def test_on_a_terminal_nothing_is_drawn_over(start: Start) -> None:
-    term = start("--linear")
+    term = start("practice", "--linear")
     term.wait_for("/quit leaves.")
     term.type("let slug take a max_length\r")
     term.wait_for("2 hunks wait for your decision")
@@ -152,13 +152,13 @@ def test_ended_while_it_starts_it_gives_the_terminal_back(
 
 @pytest.mark.parametrize("arguments", [["--nothing"], ["apply", "x"], ["no/such/folder/x/y"]])
 def test_a_wrong_command_line_gives_the_terminal_back(start: Start, arguments: list[str]) -> None:
-    term = start("--linear", *arguments)
+    term = start("practice", "--linear", *arguments)
     assert term.wait_exit() != 0
     assert term.trouble() == ""
 
 
 def test_ctrl_c_stops_the_answer_and_what_is_typed_stays_in_the_line(start: Start) -> None:
-    term = start("--linear")
+    term = start("practice", "--linear")
     term.wait_for("/quit leaves.")
     term.type("/throttle 40\r")
     term.wait_for("Throttled")
@@ -181,7 +181,7 @@ def test_ctrl_c_stops_the_answer_and_what_is_typed_stays_in_the_line(start: Star
 
 
 def test_pasted_lines_are_one_prompt(start: Start) -> None:
-    term = start("--linear")
+    term = start("practice", "--linear")
     term.wait_for("/quit leaves.")
     term.paste("first\n/quit\nthird")
     term.type("\r")
@@ -191,14 +191,14 @@ def test_pasted_lines_are_one_prompt(start: Start) -> None:
 
 
 def test_killed_it_keeps_what_stands_in_the_line(start: Start) -> None:
-    term = start("--linear")
+    term = start("practice", "--linear")
     term.wait_for("/quit leaves.")
     term.type("first \\\rsecond")
     term.wait_for("... second")
     term.signal(signal.SIGTERM)
     assert term.wait_exit() == 128 + signal.SIGTERM
     term.wait_for("a draft not saved: kept in")
-    term = start("--linear")  # a window that closes hangs up more than once
+    term = start("practice", "--linear")  # a window that closes hangs up more than once
     term.wait_for("/rescue brings it back")
     term.type("/rescue\r")
     term.wait_for("Not sent: first second. /again sends it.")
@@ -206,14 +206,14 @@ def test_killed_it_keeps_what_stands_in_the_line(start: Start) -> None:
         term.signal(signal.SIGHUP)
         term.pump(0.01)
     term.wait_for("a draft not saved: kept in")
-    again = start("--linear")
+    again = start("practice", "--linear")
     again.wait_for("/rescue brings it back")
     again.type("/rescue\r")
     again.wait_for("Not sent: first second. /again sends it.")
 
 
 def test_a_dumb_terminal_edits_its_lines_itself(start: Start) -> None:
-    term = start("--linear", kind={"TERM": "dumb"})
+    term = start("practice", "--linear", kind={"TERM": "dumb"})
     term.wait_for(re.compile(r"^>$", re.M))
     term.type("/hunks\r")
     term.wait_for("No hunk waits for a decision.")
@@ -223,13 +223,13 @@ def test_a_dumb_terminal_edits_its_lines_itself(start: Start) -> None:
 
 
 def test_the_up_arrow_goes_through_earlier_runs(start: Start) -> None:
-    term = start("--linear")
+    term = start("practice", "--linear")
     term.wait_for("/quit leaves.")
     term.type("/hunks all\r")
     term.wait_for("No hunk waits")
     term.type("/quit\r")
     assert term.wait_exit() == 0
-    again = start("--linear")
+    again = start("practice", "--linear")
     again.wait_for("/quit leaves.")
     again.wait_for(re.compile(r"^>$", re.M))
     again.type("\x1b[A\x1b[A")
@@ -243,7 +243,7 @@ def test_a_prompt_is_written_in_the_users_editor(
     editor.write_text('#!/bin/sh\necho open:\nread line\nprintf "%s\\nand more" "$line" > "$1"\n')
     editor.chmod(0o755)
     environment["VISUAL"] = str(editor)
-    term = start("--linear")
+    term = start("practice", "--linear")
     term.wait_for("/quit leaves.")
     term.type("/compose\r")
     term.wait_for("open:")
@@ -256,7 +256,7 @@ def test_a_prompt_is_written_in_the_users_editor(
 def test_a_closed_window_keeps_what_stood_in_the_line_a_second_ago(
     start: Start, environment: dict[str, str]
 ) -> None:
-    term = start("--linear")
+    term = start("practice", "--linear")
     term.wait_for("/quit leaves.")
     term.wait_for(re.compile(r"^>$", re.M))
     term.type("half a thought")

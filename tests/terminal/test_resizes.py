@@ -22,7 +22,7 @@ def whole(text: str) -> bool:
 
 def test_a_hundred_sizes_in_a_second_while_it_streams(start: Start) -> None:
     chance = random.Random(1)
-    term = start(size=(120, 36))
+    term = start("practice", size=(120, 36))
     term.wait_for("Tab takes the suggestion")
     term.type("\t")
     term.type("\r")
@@ -40,7 +40,7 @@ def test_a_hundred_sizes_in_a_second_while_it_streams(start: Start) -> None:
 
 @pytest.mark.parametrize("size", [(20, 5), (500, 200)], ids=["20x5", "500x200"])
 def test_the_smallest_and_the_largest_window(start: Start, size: tuple[int, int]) -> None:
-    term = start(size=(100, 30))
+    term = start("practice", size=(100, 30))
     term.wait_for("Tab takes the suggestion")
     term.resize(*size)
     shown = term.wait_for("duetto")

@@ -40,7 +40,7 @@ def full(term: Terminal) -> bool:
 
 
 def test_nobody_reads_while_an_answer_streams(start: Start) -> None:
-    term = start(size=(160, 50))
+    term = start("practice", size=(160, 50))
     term.wait_for("send")
     term.settle()
     term.type("make the cache safe for threads\r")
@@ -54,7 +54,7 @@ def test_nobody_reads_while_an_answer_streams(start: Start) -> None:
 
 def test_a_line_of_few_bytes_a_second(start: Start) -> None:
     """Frames are left out, keys are not: Esc stops the answer while the line is full."""
-    term = start(size=(120, 36))
+    term = start("practice", size=(120, 36))
     term.wait_for("send")
     term.settle()
     term.type("make the cache safe for threads\r")

@@ -16,7 +16,7 @@ QUIT = "\x11"
 
 
 def test_it_starts_on_the_practice_workspace_and_quits(start: Start, practice: Path) -> None:
-    term = start()
+    term = start("practice")
     for words in ("Tab takes the suggestion", "REHEARSAL", "practice/"):
         term.wait_for(words)
     assert (practice / "README.md").exists()
@@ -29,14 +29,14 @@ def test_with_a_model_of_ones_own_it_starts_on_the_current_folder(
     start: Start, tmp_path: Path
 ) -> None:
     (tmp_path / "mine.txt").write_text("mine\n")
-    term = start("--endpoint", "ws://127.0.0.1:9/v1/responses", "--fast", "m")
+    term = start("--endpoint", "ws://127.0.0.1:9/v1/responses", "--fast", "m", ".")
     shown = term.wait_for(READY)
     assert f"{tmp_path.name}/" in shown
     assert "practice/" not in shown
 
 
 def test_it_is_usable_when_small(start: Start) -> None:
-    term = start(size=(40, 12))
+    term = start("practice", size=(40, 12))
     term.wait_for(READY)
     term.type("hi")
     term.wait_for("❯ hi")
@@ -58,7 +58,7 @@ def test_a_file_with_a_place_is_shown(start: Start, tmp_path: Path) -> None:
 
 
 def test_ctrl_c_twice_quits(start: Start) -> None:
-    term = start()
+    term = start("practice")
     term.wait_for(READY)
     term.type("a draft")
     term.wait_for("❯ a draft")
@@ -74,7 +74,7 @@ def test_ctrl_c_twice_quits(start: Start) -> None:
 
 def test_its_bridge_ends_with_it(start: Start) -> None:
     """Even when duetto is killed and can tidy nothing."""
-    term = start()
+    term = start("practice")
     term.wait_for(READY)
     term.type("hello\r")
     term.wait_for("I am duetto's rehearsal model")

@@ -16,7 +16,7 @@ AS_ESC_CR, AS_NUMBER = "\x1b\r", "\x1b[13;3u"
 def test_the_answer_takes_the_text_up_without_a_stop(
     start: Callable[..., Terminal], sent: str
 ) -> None:
-    term = start()
+    term = start("practice")
     term.wait_for("Tab takes the suggestion")
     term.type("/throttle 120\r")
     term.wait_for("throttled")
@@ -34,7 +34,7 @@ def test_the_answer_takes_the_text_up_without_a_stop(
 
 
 def test_a_queued_message_is_edited_where_it_stands(start: Callable[..., Terminal]) -> None:
-    term = start(size=(80, 24))
+    term = start("practice", size=(80, 24))
     term.wait_for("Tab takes the suggestion")
     term.type("/throttle 20\r")
     term.wait_for("throttled")

@@ -45,7 +45,7 @@ def picture(text: str) -> str:
 
 
 def test_it_leaves_and_comes_back(start: Start) -> None:
-    term = start()
+    term = start("practice")
     shown = ready(term)
     for _ in range(3):
         term.signal(signal.SIGTSTP)
@@ -60,7 +60,7 @@ def test_it_leaves_and_comes_back(start: Start) -> None:
 
 
 def test_it_comes_back_in_another_size(start: Start) -> None:
-    term = start(size=(80, 24))
+    term = start("practice", size=(80, 24))
     ready(term)
     term.signal(signal.SIGTSTP)
     wait_stopped(term)
@@ -75,7 +75,7 @@ def test_it_comes_back_in_another_size(start: Start) -> None:
 
 def test_a_stop_that_nobody_can_notice_is_made_good(start: Start) -> None:
     """SIGSTOP: the shell has written over the screen and set its own modes."""
-    term = start()
+    term = start("practice")
     shown = ready(term)
     term.signal(signal.SIGSTOP)
     wait_stopped(term)
@@ -89,7 +89,7 @@ def test_a_stop_that_nobody_can_notice_is_made_good(start: Start) -> None:
 
 
 def test_while_an_answer_streams(start: Start) -> None:
-    term = start()
+    term = start("practice")
     ready(term)
     term.type("make the cache safe for threads\r")
     term.wait_for("Esc stop")
@@ -108,7 +108,7 @@ def test_while_an_answer_streams(start: Start) -> None:
 
 
 def test_a_signal_while_it_is_stopped_ends_it(start: Start) -> None:
-    term = start()
+    term = start("practice")
     ready(term)
     term.signal(signal.SIGTSTP)
     wait_stopped(term)

@@ -62,7 +62,7 @@ def visit(term: Terminal) -> None:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_only_codes_that_the_terminal_has(start: Start, name: str) -> None:
-    term = start(size=(100, 30), kind=KINDS[name])
+    term = start("practice", size=(100, 30), kind=KINDS[name])
     visit(term)
     wanted = {"true": {"true"}, "256": {"256"}, "16": {"16"}, "console": {"16"}}.get(name, set())
     assert codes(term.output) == wanted
@@ -75,7 +75,7 @@ def test_only_codes_that_the_terminal_has(start: Start, name: str) -> None:
 
 
 def test_where_colours_are_none_what_is_chosen_is_in_reverse(start: Start) -> None:
-    term = start(size=(100, 30), kind=KINDS["none"])
+    term = start("practice", size=(100, 30), kind=KINDS["none"])
     term.wait_for("send")
     term.type("\x10")
     term.wait_for("/help")
@@ -84,7 +84,7 @@ def test_where_colours_are_none_what_is_chosen_is_in_reverse(start: Start) -> No
 
 def test_a_light_terminal_is_noticed_and_no_key_is_lost(start: Start, config: Path) -> None:
     config.write_text('[editor]\ntheme = "auto"\n', encoding="utf-8")
-    term = start(size=(100, 30))
+    term = start("practice", size=(100, 30))
     term.background = b"fafa/f8f8/f3f3"
     term.type("typed before anything was answered")
     term.wait_for("❯ typed before anything was answered")
@@ -100,7 +100,7 @@ def test_a_light_terminal_is_noticed_and_no_key_is_lost(start: Start, config: Pa
 
 def test_a_terminal_that_turns_dark_is_followed(start: Start, config: Path) -> None:
     config.write_text('[editor]\ntheme = "auto"\n', encoding="utf-8")
-    term = start(size=(100, 30))
+    term = start("practice", size=(100, 30))
     term.background = b"fafa/f8f8/f3f3"
     term.wait_for(lambda _: len(term.cells(lambda cell: cell.bg == LIGHT)) > 1000)
     term.type("\x1b[?997;1n")
@@ -108,7 +108,7 @@ def test_a_terminal_that_turns_dark_is_followed(start: Start, config: Path) -> N
 
 
 def test_wide_signs_never_shift_a_row(start: Start) -> None:
-    term = start(size=(100, 30))
+    term = start("practice", size=(100, 30))
     term.wide = True
     term.wait_for(lambda text: "send" in text and "│" not in text and "─" not in text)
     term.type("\x1bh")
@@ -118,7 +118,7 @@ def test_wide_signs_never_shift_a_row(start: Start) -> None:
 
 
 def test_a_terminal_without_a_screen_is_told_of_the_other_way(start: Start) -> None:
-    refused = start(kind={"TERM": "dumb"} | UTF_8)
+    refused = start("practice", kind={"TERM": "dumb"} | UTF_8)
     assert refused.wait_exit() == 2
     assert "duetto --linear" in refused.output.decode()
     assert b"\x1b[?1049h" not in refused.output
@@ -135,7 +135,7 @@ def test_no_terminal_is_told_of_the_other_way(
 
 def test_nothing_is_erased_and_nothing_is_written_while_nothing_happens(start: Start) -> None:
     """No flicker: after the first picture only cells change, and at rest not one byte is sent."""
-    term = start(size=(120, 36))
+    term = start("practice", size=(120, 36))
     term.wait_for("send")
     term.wait_for(lambda _: not term.pump(1.0))  # it comes to rest
     begun = len(term.output)
@@ -149,7 +149,7 @@ def test_nothing_is_erased_and_nothing_is_written_while_nothing_happens(start: S
 
 
 def test_a_key_paints_its_own_row(start: Start) -> None:
-    term = start(size=(120, 36))
+    term = start("practice", size=(120, 36))
     term.wait_for("send")
     term.type("a word")
     # the model is dialled, and what the terminal answered is taken up
@@ -206,7 +206,7 @@ def test_a_turn_that_ends_unseen_is_told_of_and_the_title_comes_back(
     config.write_text(
         '[notify]\ntitle = true\ndesktop = "osc9"\nafter_s = 0.001\n', encoding="utf-8"
     )
-    term = start(size=(100, 30))
+    term = start("practice", size=(100, 30))
     term.wait_for("send")
     assert b"\x1b]2;" not in term.output
     term.type("\x1b[O")

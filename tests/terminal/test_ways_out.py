@@ -20,7 +20,7 @@ DEADLY = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 @pytest.mark.parametrize("number", [*DEADLY, signal.SIGUSR1], ids=lambda number: number.name)
 def test_a_signal_while_it_streams(start: Start, number: signal.Signals) -> None:
-    term = start()
+    term = start("practice")
     term.wait_for("send")
     term.type("make the cache safe for threads\r")
     term.wait_for("Esc stop")
@@ -33,7 +33,7 @@ def test_a_signal_while_it_streams(start: Start, number: signal.Signals) -> None
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
 def test_a_signal_as_early_as_it_can_come(start: Start, number: signal.Signals) -> None:
     """The terminal is taken, nothing is painted: nobody but the driver can see to it."""
-    term = start()
+    term = start("practice")
     deadline = time.monotonic() + 20
     while b"\x1b[?1049h" not in term.output and time.monotonic() < deadline:
         term.pump(0.005)
@@ -63,7 +63,7 @@ def test_a_fault(environment: dict[str, str], tmp_path: Path, fault: str) -> Non
 
 def test_its_bridge_is_killed(start: Start) -> None:
     """A child's death is no reason to die, and none to leave the terminal behind."""
-    term = start()
+    term = start("practice")
     term.wait_for("send")
     term.type("hello\r")
     term.wait_for("I am duetto's rehearsal model")
@@ -81,7 +81,7 @@ def test_its_bridge_is_killed(start: Start) -> None:
 @pytest.mark.parametrize("number", [None, signal.SIGTERM], ids=["quit", "SIGTERM"])
 def test_a_terminal_that_takes_nothing(start: Start, number: signal.Signals | None) -> None:
     """Nobody reads what it writes, and it still hears and ends."""
-    term = start(size=(200, 60))
+    term = start("practice", size=(200, 60))
     term.wait_for("send")
     term.type("hello\r")
     for column in range(120, 200):  # frames without end, none of them read
@@ -100,7 +100,7 @@ def test_a_terminal_that_takes_nothing(start: Start, number: signal.Signals | No
 
 def test_the_shell_gets_its_own_modes_back(start: Start) -> None:
     """Colours, wrapping, the cursor and the Kitty protocol's stack, in the order that undoes."""
-    term = start()
+    term = start("practice")
     term.wait_for("send")
     term.type("\x11")
     assert term.wait_exit() == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import json
 import logging
 import os
@@ -13,6 +12,7 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -23,6 +23,7 @@ import msgspec
 from tui.cli.open_app import FIRST_RUN, open_app
 from tui.cli.options import ModelFlags
 from tui.cli.practice import guided, rehearsed
+from tui.cli.target import current_folder
 from tui.core.programs import safe_path
 from tui.errors import EXIT_OK, DuettoError, EndpointError
 from tui.settings import Paths, Settings, parse
@@ -332,12 +333,11 @@ def remember(state_dir: Path, choice: str) -> None:
 
 
 class FirstRun:
-    """Over the practice workspace: shows the screen, then goes on as was chosen."""
+    """Over this folder, or over the practice workspace: shows the screen, then goes on."""
 
-    under: Literal["practice", "here"] = "practice"
-
-    def __init__(self, paths: Paths, guided: Guided, reopen: Callable[[ModelFlags], int]) -> None:
-        """``reopen`` opens the current folder with what the settings then say."""
+    def __init__(self, paths: Paths, guided: Guided | None, reopen: Reopen) -> None:
+        """``guided`` lies under the screen; None: the current folder does, which is work."""
+        self.under: Literal["practice", "here"] = "practice" if guided else "here"
         self.again: Callable[[], int] | None = None
         """What comes when this app has ended; None: nothing."""
         self.config_file = _short(paths.config_file)
@@ -348,8 +348,8 @@ class FirstRun:
         self._choice: Choice | None = None
 
     def options(self, options: SessionOptions) -> SessionOptions:
-        """As for the guide: the practice lies under the screen."""
-        return self._guided.options(options)
+        """As for the guide, where the practice lies under the screen."""
+        return options if self._guided is None else self._guided.options(options)
 
     def begin(self, app: DuettoApp) -> None:
         """Put the screen up; called when the first picture is there."""
@@ -383,27 +383,39 @@ class FirstRun:
 
     def go_on(self, app: DuettoApp) -> None:
         """The screen is gone: the guide, another folder, or what lies here."""
-        if self._choice == "practice":
-            self._guided.begin(app)
+        choice, lesson = self._choice, self._guided
+        if choice == "practice" and lesson is not None:
+            lesson.begin(app)
             return
-        self._guided.is_over = True
-        if self._choice in ("connected", "here"):
-            flags = ModelFlags()
-            if self._choice == "here":
-                flags = dataclasses.replace(flags, fast="rehearsal-fast", deep="rehearsal-deep")
-            self.again = lambda: self._reopen(flags)
+        if lesson is not None:
+            lesson.is_over = True
+        if choice in ("connected", "here", "practice"):
+            self.again = partial(self._reopen, choice)
             app.call_later(app.action_quit)
 
 
-def open_first(flags: ModelFlags) -> int:
-    """Open the practice workspace with the first-run screen over it, then what was chosen there.
+Reopen = Callable[["Choice"], int]
+"""Opens what was chosen, when the app with the first screen has ended."""
 
-    Raises UsageError: the practice workspace cannot be made.
+
+def open_first(flags: ModelFlags) -> int:
+    """Open this folder, if it is work, else the practice, with the first-run screen over it.
+
+    Then what was chosen there. Raises UsageError: the practice workspace cannot be made.
     """
     paths = Paths.find()
-    lesson = guided(paths.data_dir, datetime.now())
-    first = FirstRun(paths, lesson, lambda chosen: open_app([os.curdir], chosen))
-    code = open_app([str(lesson.root)], rehearsed(flags), beginning=first)
+    work = current_folder(sources=True)
+    lesson = guided(paths.data_dir, datetime.now()) if work is None else None
+
+    def reopen(choice: Choice) -> int:
+        if choice == "practice":
+            guide = guided(paths.data_dir, datetime.now())
+            return open_app([str(guide.root)], rehearsed(flags), beginning=guide)
+        return open_app([os.curdir], rehearsed(flags) if choice == "here" else flags)
+
+    first = FirstRun(paths, lesson, reopen)
+    root = os.curdir if lesson is None else str(lesson.root)
+    code = open_app([root], rehearsed(flags), beginning=first)
     return code if code != EXIT_OK or first.again is None else first.again()
 
 

@@ -129,8 +129,9 @@ def duetto() -> None:
     """Pair-program with a model in the terminal, and interrupt it.
 
     duetto [PATH ...] [+LINE] opens the app on a folder, or on files (path:line:col works too); its
-    options are shown by: duetto open --help. Without a configured model the built-in rehearsal
-    answers; without a PATH too, the practice workspace is opened, else the current folder.
+    options are shown by: duetto open --help. Without PATH it opens the current folder, if that is
+    a git checkout or holds sources, else the practice workspace. Without a connected model the
+    built-in rehearsal answers.
     """
 
 

@@ -31,7 +31,7 @@ from tui.cli.options import (
     settings_for,
     trace_option,
 )
-from tui.cli.target import OpenTarget, target_of
+from tui.cli.target import OpenTarget, current_folder, target_of
 from tui.core.inert_text import inert
 from tui.core.unsaved import Unsaved
 from tui.effects.rescue import RescueFolders
@@ -259,8 +259,8 @@ def open_command(
 ) -> int:
     """Open the app on a folder, or on files (path:line:col works too); new ones are made on saving.
 
-    Without PATH the current folder is opened; where no model is configured the built-in rehearsal
-    answers, in its practice workspace.
+    Without PATH the current folder is opened, if it is a git checkout or holds sources, else the
+    practice workspace. Where no model is connected the built-in rehearsal answers.
     """
     arguments = [path] if isinstance(path, str) else path
     if is_linear(linear, flags):
@@ -350,11 +350,13 @@ def prepared(
 
 
 def home_of(models: ResolvedModels, paths: Paths) -> OpenTarget:
-    """What is opened when nothing is named: the exercises, or with a real model this folder.
+    """What is opened when nothing is named: this folder, or the practice workspace.
 
-    Raises UsageError: this folder cannot be read.
+    With the rehearsal this folder has to be a checkout or hold sources.
+
+    Raises UsageError: the practice workspace cannot be made.
     """
-    here = None if models.rehearsal else target_of([os.curdir])
+    here = current_folder(sources=models.rehearsal)
     if here is None:
         from tui.cli.practice import ensure
 

@@ -3,12 +3,17 @@
 A PATH is a folder, a file, ``file:line`` or ``file:line:col``; ``+LINE`` and ``+LINE:COL`` belong
 to the file before them, or to the one behind them where that has no line of its own yet. A file
 that does not exist is opened empty, if its folder exists.
+
+The workspace of files is the checkout that they lie in, else their folder; of nothing at all it is
+the current folder, where that is somebody's work.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,8 +86,106 @@ def target_of(arguments: Sequence[str]) -> OpenTarget | None:
         raise UsageError(f"{first} and {second} are folders: open one at a time")
     if folders:
         return OpenTarget(folders[0][1], tuple(_places(folders[0][1], files)))
-    root = _common(files)
+    common = _common(files)
+    root = checkout_of(common) or common
     return OpenTarget(root, tuple(_places(root, files)))
+
+
+_SUFFIXES = (
+    ".adoc .bash .c .cc .clj .cljs .cpp .cs .css .cxx .d .dart .el .erl .ex .exs .f90 .fs .go"
+    " .gradle .groovy .h .hpp .hrl .hs .html .ipynb .java .jl .js .jsx .kt .kts .less .lisp"
+    " .lua .m .md .ml .mli .mm .nim .nix .org .pas .php .pl .pm .proto .ps1 .py .pyi .pyx .r .rb"
+    " .rs .rst .sass .scala .scm .scss .sh .sol .sql .svelte .swift .tcl .tex .tf .toml .ts .tsx"
+    " .typ .v .vb .vhd .vim .vue .zig .zsh"
+)
+_SOURCES = frozenset(_SUFFIXES.split())
+_PROJECT_FILES = frozenset(
+    ("makefile", "justfile", "dockerfile", "package.json", "cmakelists.txt", "gemfile", "rakefile")
+)
+_DEEP = 2
+"""Folders below the current one that are looked into: ``src/package``."""
+_MOST_LOOKED_AT = 2000
+_OTHERS_CODE = frozenset(("node_modules", "venv", "env", "site-packages", "__pycache__"))
+
+
+def current_folder(*, sources: bool) -> OpenTarget | None:
+    """The current folder, where it may be opened without being named; None: it may not.
+
+    With ``sources`` it has to be a checkout or hold sources. The home folder, and what is above
+    it, are only opened by name.
+    """
+    try:
+        here = Path.cwd().resolve(strict=True)
+    except (OSError, RuntimeError):
+        return None
+    if not os.access(here, os.R_OK | os.X_OK) or _holds_home(here):
+        return None
+    its_own = not sources or checkout_of(here) is not None or _has_sources(here)
+    return OpenTarget(here) if its_own else None
+
+
+def checkout_of(folder: Path) -> Path | None:
+    """The innermost git checkout around a folder: a clone, a worktree, a submodule.
+
+    None: there is none, it cannot be read, it is the home folder, or this is git's own folder.
+    """
+    for one in (folder, *folder.parents):
+        if one.name == ".git" or _holds_home(one):
+            return None
+        if _is_checkout(one):
+            return one if os.access(one, os.R_OK | os.X_OK) else None
+    return None
+
+
+def _is_checkout(folder: Path) -> bool:
+    """Whether git keeps something here; a worktree and a submodule have a file that says where."""
+    git = folder / ".git"
+    try:
+        if git.is_file():
+            with git.open("rb") as opened:
+                return opened.read(8) == b"gitdir: "
+        return (git / "HEAD").is_file()
+    except OSError:
+        return False
+
+
+def _holds_home(folder: Path) -> bool:
+    """The home folder itself, or one that holds it, as the root of the disk."""
+    if folder == folder.parent:
+        return True
+    try:
+        return Path.home().resolve().is_relative_to(folder)
+    except (OSError, RuntimeError):
+        return False
+
+
+def _has_sources(folder: Path) -> bool:
+    """Whether files of a project lie here or a little deeper; other checkouts do not count."""
+    waiting, left = deque([(folder, 0)]), _MOST_LOOKED_AT
+    while waiting and left > 0:
+        at, depth = waiting.popleft()
+        for entry in _entries(at, left):
+            left -= 1
+            name = entry.name.lower()
+            if not entry.is_dir(follow_symlinks=False):
+                if name in _PROJECT_FILES or os.path.splitext(name)[1] in _SOURCES:
+                    return True
+            elif depth < _DEEP and not _is_checkout(Path(entry.path)):
+                waiting.append((Path(entry.path), depth + 1))
+    return False
+
+
+def _entries(folder: Path, most: int) -> list[os.DirEntry[str]]:
+    """What lies there and is neither hidden nor another program's; none, if it cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return [
+                entry
+                for entry in itertools.islice(entries, most)
+                if not entry.name.startswith(".") and entry.name not in _OTHERS_CODE
+            ]
+    except OSError:
+        return []
 
 
 def _named(arguments: Sequence[str]) -> Iterator[_Named]:

@@ -109,7 +109,7 @@ async def seated(port: Outside, size: tuple[int, int] = (80, 24)) -> AsyncIterat
 @pytest.mark.parametrize("size", SIZES)
 async def test_three_ways_in_every_window(size: tuple[int, int]) -> None:
     async with seated(Outside(OLLAMA, GROQ), size) as seat:
-        for way in ("1  Practice", "2  Connect a model", "3  Just look around"):
+        for way in ("1  Practice", "2  This folder", "3  Connect a model"):
             assert way in seat.screen.text
         rows = seat.screen.text.splitlines()
         assert len(rows) <= size[1]
@@ -119,7 +119,7 @@ async def test_three_ways_in_every_window(size: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize(
     ("keys", "choice"),
-    [(["enter"], "practice"), (["1"], "practice"), (["3"], "here"), (["escape"], "look")],
+    [(["enter"], "practice"), (["1"], "practice"), (["2"], "here"), (["escape"], "look")],
 )
 async def test_a_way_is_chosen_by_its_key(keys: list[str], choice: Choice) -> None:
     port = Outside()
@@ -133,7 +133,7 @@ async def test_a_way_is_chosen_by_its_key(keys: list[str], choice: Choice) -> No
 async def test_a_server_of_this_machine_is_connected_and_shown_before_it_is_written() -> None:
     port = Outside(OLLAMA)
     async with seated(port) as seat:
-        assert "the fast model" in await seat.press("2")
+        assert "the fast model" in await seat.press("3")
         assert "the deep model" in await seat.press("8", "b", "enter")
         shown = await seat.press("down", "enter")
         assert "~/.config/duetto/config.toml will be:" in shown
@@ -149,7 +149,7 @@ async def test_a_server_of_this_machine_is_connected_and_shown_before_it_is_writ
 async def test_a_provider_is_asked_only_when_it_was_chosen() -> None:
     port = Outside(GROQ)
     async with seated(port) as seat:
-        shown = await seat.press("2")
+        shown = await seat.press("3")
         assert "asks api.groq.com, with GROQ_API_KEY" in shown
         assert port.asked == []
         assert "fast-one" in await seat.press("enter")
@@ -160,7 +160,7 @@ async def test_a_provider_that_hangs_can_be_left() -> None:
     port = Outside(GROQ, OLLAMA)
     port.answers.clear()
     async with seated(port) as seat:
-        assert "Asking Groq" in await seat.press("2", "1")
+        assert "Asking Groq" in await seat.press("3", "1")
         assert "1  Practice" in await seat.press("escape")
         port.answers.set()
         await seat.pilot.pause()
@@ -171,7 +171,7 @@ async def test_settings_that_cannot_be_written_are_on_the_clipboard() -> None:
     port = Outside(OLLAMA)
     port.wrong = "config.toml cannot be written: Permission denied."
     async with seated(port) as seat:
-        shown = await seat.press("2", "enter", "enter", "enter")
+        shown = await seat.press("3", "enter", "enter", "enter")
         assert "Permission denied" in shown
         assert "clipboard" in shown
         assert "[models.fast]" in seat.app.clipboard
@@ -181,7 +181,7 @@ async def test_settings_that_cannot_be_written_are_on_the_clipboard() -> None:
 async def test_foreign_names_do_not_act_on_the_screen() -> None:
     nasty = ModelSource("ollama", "Ollama", "1 model", ("[red]bad\x1b[2J\nname",))
     async with seated(Outside(nasty)) as seat:
-        shown = await seat.press("2")
+        shown = await seat.press("3")
         assert "\x1b" not in shown
         assert "[red]bad" in shown
 

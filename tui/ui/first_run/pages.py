@@ -265,11 +265,11 @@ def ways(port: Port, sources: Sequence[ModelSource] | None) -> Sequence[Item]:
     """The three ways to begin; ``sources`` is None while it is looked for them."""
     names = ", ".join(one.title for one in sources or ())
     connect = names or "nobody was found; how to"
-    here = f"in {port.here}, with the rehearsal" if port.here else "in the practice workspace"
+    here = f"{port.here}, with the rehearsal" if port.here else "the practice, without the guide"
     return (
         Item("practice", "Practice, with a guide", "60 seconds; nothing leaves this machine"),
+        Item("here", "This folder" if port.here else "Just look around", here),
         Item("connect", "Connect a model", "looking…" if sources is None else connect),
-        Item("here", "Just look around", here),
     )
 
 
@@ -294,7 +294,7 @@ def before(page: Page, sources: Sequence[ModelSource]) -> Page:
 def keys(page: Page, fast: str) -> Sequence[tuple[str, str]]:
     """What the keys do on a page."""
     if page == "start":
-        return (("↑↓ 1-3", "choose"), ("Enter", "begin"), ("Esc", "just look"))
+        return (("↑↓ 1-3", "choose"), ("Enter", "begin"), ("Esc", "none of them"))
     if page == "check":
         return (("Enter", f"write it, start with {fast}"), ("Esc", "back"))
     if page in ("waiting", "how"):
