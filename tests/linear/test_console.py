@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from tests.support.tables import case
-from tui.linear.console import MOST_BYTES, Console, EditedLines, Listener, NotText, PlainLines
+from tui.linear.console import (
+    MOST_BYTES,
+    Console,
+    EditedLines,
+    LineSource,
+    Listener,
+    NotText,
+    PlainLines,
+)
 
 
 class Typing:
@@ -22,10 +30,19 @@ class Typing:
 
     def __init__(self, during: Callable[[Typing], None]) -> None:
         self.during = during
+        self.lines: list[str] = []
 
-    def read(self, prompt: str) -> str:
+    @property
+    def entered(self) -> bool:
+        return bool(self.lines)
+
+    def wait(self, prompt: str) -> None:
         self.during(self)
-        raise EOFError
+        if not self.lines:
+            raise EOFError
+
+    def take(self) -> str:
+        return self.lines.pop(0)
 
     def drop(self) -> None:
         """Nothing stands in the line any more."""
@@ -47,11 +64,15 @@ def ends() -> Iterator[tuple[int, int]]:
     signal.signal(signal.SIGRTMIN, before)
 
 
-def serve(console: Console, typing: Callable[[str], None] = lambda text: None) -> None:
+def serve(
+    console: Console,
+    typing: Callable[[str], None] = lambda text: None,
+    line: Callable[[str], None] = lambda text: None,
+) -> None:
     """Until the source has nothing more."""
     console.serve(
         Listener(
-            line=lambda line, taken: taken(),
+            line=lambda text, taken: (line(text), taken())[1],
             interrupted=lambda dropped, taken: taken(),
             ended=console.close,
             killed=lambda code: None,
@@ -119,9 +140,9 @@ def test_a_prompt_that_is_due_waits_while_somebody_types(ends: tuple[int, int]) 
             console.look()
 
     class Noting(Typing):
-        def read(self, prompt: str) -> str:
+        def wait(self, prompt: str) -> None:
             prompts.append(prompt)
-            return super().read(prompt)
+            super().wait(prompt)
 
     console = Console(Noting(during), ends[1])
     console.mode("ready", stoppable=False)
@@ -129,11 +150,34 @@ def test_a_prompt_that_is_due_waits_while_somebody_types(ends: tuple[int, int]) 
     assert prompts == ["> ", "... "]
 
 
+def test_a_line_is_taken_whatever_is_said_while_it_is_entered(ends: tuple[int, int]) -> None:
+    reading, writing = ends
+    heard: list[str] = []
+    typed = ["first", "second"]
+
+    def during(line: Typing) -> None:
+        line.lines += typed[:1]
+        if typed:
+            console.say(f"said behind {typed.pop(0)}\n")
+            console.mode("more", stoppable=False)
+
+    console = Console(Typing(during), writing)
+    console.mode("ready", stoppable=False)
+    serve(console, line=heard.append)
+    assert heard == ["first", "second"]
+    assert said(reading) == "said behind first\nsaid behind second\n"
+
+
+def next_of(source: LineSource) -> str:
+    source.wait("")
+    return source.take()
+
+
 def read_all(source: PlainLines) -> list[str]:
     lines = []
     while True:
         try:
-            lines.append(source.read(""))
+            lines.append(next_of(source))
         except NotText as why:
             lines.append(f"Warning: {why}")
         except EOFError:
@@ -178,7 +222,7 @@ def test_what_readline_gives_that_is_no_text_is_left_out(monkeypatch: pytest.Mon
     for given in (undecoded, lambda prompt: "half a \udcff"):
         monkeypatch.setattr("builtins.input", given)
         with pytest.raises(NotText, match=r"^that line was not UTF-8 and was left out$"):
-            source.read("> ")
+            next_of(source)
 
 
 def test_a_line_that_is_left_out_is_told(ends: tuple[int, int]) -> None:

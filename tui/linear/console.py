@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
 from typing import Any, Protocol
 
@@ -47,11 +48,18 @@ class LineSource(Protocol):
     def typed(self) -> str:
         """What stands in the line now, as far as that can be known."""
 
-    def read(self, prompt: str) -> str:
-        """The next line, without its end; who edits it writes the prompt, too.
+    @property
+    def entered(self) -> bool:
+        """A line was entered that nobody has taken yet: it must not get lost."""
 
-        Raises EOFError or NotText.
+    def wait(self, prompt: str) -> None:
+        """Until a line was entered; who edits it writes the prompt, too.
+
+        Raises EOFError or NotText, and what a signal's handler raises.
         """
+
+    def take(self) -> str:
+        """The line that was entered, without its end. Raises NotText."""
 
     def drop(self) -> None:
         """What stands in the line goes into the history."""
@@ -71,19 +79,24 @@ class PlainLines:
         self.ended = False
         self._descriptor = descriptor
         self._data = bytearray()
-        self._looked = 0
+        self._looked, self._end = 0, -1
+        self._too_long = False
 
     @property
     def typed(self) -> str:
         """Not known before the line is entered."""
         return ""
 
-    def read(self, prompt: str) -> str:
-        """The next line. Raises EOFError or NotText."""
-        too_long = False
+    @property
+    def entered(self) -> bool:
+        """A line was entered, or the end of it all came behind the last one."""
+        return self._end >= 0
+
+    def wait(self, prompt: str) -> None:
+        """Until a line was entered. Raises EOFError."""
         while (end := self._data.find(b"\n", self._looked)) < 0:
             if len(self._data) > MOST_BYTES:
-                too_long = True
+                self._too_long = True
                 self._data.clear()
             self._looked = len(self._data)
             try:
@@ -93,15 +106,19 @@ class PlainLines:
                 raise EOFError from error
             self._data += chunk
             if not chunk:
-                if not self._data and not too_long:
+                if not self._data and not self._too_long:
                     # a terminal may go on after Ctrl+D, a pipe does not
                     self.ended = not self.live
                     raise EOFError
                 end = len(self._data)
                 break
-        line = bytes(self._data[:end])
-        del self._data[: end + 1]
-        self._looked = 0
+        self._end = end
+
+    def take(self) -> str:
+        """The line that was entered. Raises NotText."""
+        line, too_long = bytes(self._data[: self._end]), self._too_long
+        del self._data[: self._end + 1]
+        self._looked, self._end, self._too_long = 0, -1, False
         if too_long or len(line) > MOST_BYTES:
             raise NotText(f"a line of more than {MOST_BYTES >> 20} MB was left out")
         return _decoded(line)
@@ -128,12 +145,15 @@ class EditedLines:
         self._readline = readline
         self._complete = complete
         self._found: Sequence[str] = ()
-        self._kept = ""
+        self._kept: deque[str] = deque()
+        self._lines: deque[str] = deque()
         for line in past:
             readline.add_history(line)
         readline.set_completer_delims(" \t\n")
         readline.set_completer(self._completion)
-        readline.set_startup_hook(self._begin)
+        # In C alone: what a signal's handler raises in a hook of Python's ends that hook unnoticed.
+        begin = map(readline.insert_text, iter(self._kept.popleft, None))
+        readline.set_startup_hook(partial(next, begin))
         readline.set_auto_history(False)
         if vi:
             readline.parse_and_bind("set editing-mode vi")
@@ -150,16 +170,26 @@ class EditedLines:
         """What stands in the line."""
         return self._readline.get_line_buffer()
 
-    def read(self, prompt: str) -> str:
-        """The next line. Raises EOFError or NotText."""
+    @property
+    def entered(self) -> bool:
+        """A line was entered that nobody has taken yet."""
+        return bool(self._lines)
+
+    def wait(self, prompt: str) -> None:
+        """Until a line was entered. Raises EOFError or NotText."""
         try:
-            line = input(prompt)
+            # In C alone: no signal's handler runs before the line that readline gives is kept.
+            self._lines.extend(map(input, (prompt,)))
         except EOFError:
             with suppress(OSError):  # the terminal may be gone
                 os.write(1, b"\n")
             raise
         except UnicodeDecodeError as error:
             raise NotText("that line was not UTF-8 and was left out") from error
+
+    def take(self) -> str:
+        """The line that was entered. Raises NotText."""
+        line = self._lines.popleft()
         try:
             line.encode()
         except UnicodeEncodeError as error:
@@ -173,18 +203,14 @@ class EditedLines:
 
     def keep(self) -> None:
         """What stands in the line will stand in the next one."""
-        self._kept = self.typed
+        self._kept.clear()
+        self._kept.append(self.typed)
 
     def _remember(self, line: str) -> None:
         length = self._readline.get_current_history_length()
         last = self._readline.get_history_item(length) if length else None
         if line.strip() and line != last:
             self._readline.add_history(line)
-
-    def _begin(self) -> None:
-        kept, self._kept = self._kept, ""
-        if kept:
-            self._readline.insert_text(kept)
 
     def _completion(self, word: str, state: int) -> str | None:
         if state == 0:
@@ -362,9 +388,10 @@ class Console:
                     return
                 if not self._source.edits:
                     self._prompt()
-                line = self._source.read(PROMPTS[self._shown])
+                self._source.wait(PROMPTS[self._shown])
             finally:
                 self._reading = False
+            line = self._source.take()
         except _Again:
             return
         except SystemError as error:
@@ -380,7 +407,7 @@ class Console:
         except NotText as why:
             self._waiting.append(f"Warning: {why}.\n")
             return
-        if self._ending:
+        if self._ending or self._over:
             self.left_over = line
             return
         taken = threading.Event()
@@ -397,7 +424,7 @@ class Console:
     def _woken(self, number: int, frame: FrameType | None) -> None:
         """In the main thread, between two keys; readline lets it in when it waits for one."""
         self._asked = False
-        if not self._reading:
+        if not self._reading or self._source.entered:
             return
         if self._over or self._restart:
             raise _Again
