@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.terminal import Terminal
+from tests.terminal.conftest import DUETTO
 from tui.ui import theme
 
 SGR = re.compile(r"\x1b\[([0-9;:]*)m")
@@ -234,3 +236,12 @@ def test_the_doctor_says_what_was_found_out_and_how(start: Start) -> None:
     assert "light (it said so)" in shown
     assert "â" not in shown
     assert "rgb:" not in shown
+
+
+def test_what_is_typed_while_the_doctor_looks_is_for_the_shell(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    script = f'{shlex.join(DUETTO)} doctor; read -r line; echo "then: $line"'
+    with Terminal(["sh", "-c", script], env=environment, cwd=tmp_path) as term:
+        term.type("typed ahead\r")
+        term.wait_for("then: typed ahead")

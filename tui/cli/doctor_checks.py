@@ -160,29 +160,34 @@ def asked(facts: TerminalFacts) -> TerminalFacts:
     fd = sys.stdin.fileno()
     try:
         before = termios.tcgetattr(fd)
-        tty.setcbreak(fd)
+        tty.setcbreak(fd, termios.TCSADRAIN)
     except termios.error:
         return facts
+    after = termios.TCSADRAIN
     try:
+        if select.select([fd], [], [], 0)[0]:
+            return facts  # somebody types to the shell already: those keys are not ours to read
         sys.stdout.write(f"{question}{replies.goodbye()}\x1b[c")
         sys.stdout.flush()
-        _listen(fd, replies)
+        if not _listen(fd, replies):
+            after = termios.TCSAFLUSH  # what it answers later is not for the shell
     finally:
         with suppress(termios.error):
-            termios.tcsetattr(fd, termios.TCSAFLUSH, before)
+            termios.tcsetattr(fd, after, before)
     return replies.facts
 
 
-def _listen(fd: int, replies: Replies) -> None:
-    """Until the answer to the last question, which every terminal knows, or for a moment."""
+def _listen(fd: int, replies: Replies) -> bool:
+    """Until the answer to the last question, which every terminal knows; False: it did not come."""
     stream, until = InputStream(), time.monotonic() + ANSWER_S
     while (left_s := until - time.monotonic()) > 0:
         if not select.select([fd], [], [], left_s)[0]:
-            return
+            break
         data = os.read(fd, 4096).decode("utf-8", "replace")
         for token in stream.feed(data, time.monotonic()):
             if not replies.take(token.text) and token.text.endswith("c"):
-                return
+                return True
+    return False
 
 
 SLOW_ESC_MS = 50

@@ -90,7 +90,7 @@ async def driving(
             driver.close()
 
 
-async def until(true: Callable[[], object], seconds: float = 3.0) -> None:
+async def until(true: Callable[[], object], seconds: float = 60.0) -> None:
     """Give the loop turns until it is true."""
     end = time.monotonic() + seconds
     while not true():
@@ -139,6 +139,31 @@ async def test_what_is_typed_arrives_in_order(monkeypatch: pytest.MonkeyPatch) -
         await until(lambda: len(host.keys) == 8)
         assert host.keys == ["é", "a", "alt+q", "d", "up", "enter", "escape", "escape"]
         assert host.stamps.count(("key", "character")) == 3
+
+
+async def test_what_was_typed_before_the_terminal_was_taken_arrives_as_typed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """While it starts, and while an editor or the shell has it: Enter is a line feed there."""
+    with terminal() as (master, slave):
+        monkeypatch.setattr(driver_module, "_input_fileno", lambda: slave)
+        monkeypatch.setattr(driver_module, "_output_fileno", lambda: slave)
+        host = Host()
+        driver = TerminalDriver(host)
+
+        async def taken(typed: str, times: int) -> None:
+            echo = bytearray()
+            os.write(master, typed.encode())
+            await until(lambda: (echo.extend(written(master)), b"\n" in echo)[1])
+            driver.start_application_mode()
+            os.write(master, b"\n")
+            await until(lambda: host.keys.count("ctrl+j") == times)
+            driver.stop_application_mode()
+
+        await taken("é1\rx", 1)
+        await taken("2\ry", 2)
+        driver.close()
+        assert host.keys == ["é", "1", "enter", "x", "ctrl+j", "2", "enter", "y", "ctrl+j"]
 
 
 async def test_the_terminal_is_taken_and_given_back(monkeypatch: pytest.MonkeyPatch) -> None:

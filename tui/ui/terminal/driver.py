@@ -292,13 +292,15 @@ class TerminalDriver(Driver):
         if self._suspended:
             return  # SIGCONT comes when it is ours
         self._before = _raw(self.fileno)
+        ahead = _typed_ahead(self.fileno, self._before)
         atexit.register(self._last_resort)
         self._pipe.write(_entering() + self._questions(), must=True)
         self._pipe.flush()
         self._told_size = (0, 0)
         self._resized()
-        self._loop.add_reader(self.fileno, self._readable)
         self._reading = True
+        self._deliver(self._stream.feed(self._decode(ahead), self._loop.time()))
+        self._loop.add_reader(self.fileno, self._readable)
 
     def disable_input(self) -> None:
         """Read nothing more; what the terminal still sends is not left to the shell."""
@@ -518,6 +520,16 @@ def _raw(fileno: int) -> list[Any] | None:
     with contextlib.suppress(termios.error, OSError):
         termios.tcsetattr(fileno, termios.TCSANOW, now)
     return before
+
+
+def _typed_ahead(fileno: int, before: list[Any] | None) -> bytes:
+    """What was typed before the terminal was taken, while it made Enter a line feed."""
+    if before is None or not before[tty.IFLAG] & termios.ICRNL:
+        return b""  # it is read as it is, with the rest
+    with contextlib.suppress(OSError, ValueError):
+        if select.select([fileno], [], [], 0)[0]:
+            return os.read(fileno, READ_BYTES).replace(b"\n", b"\r")
+    return b""
 
 
 def _is_foreground(fileno: int) -> bool:
