@@ -12,7 +12,7 @@ import pytest
 from tests.support.fakes import World
 from tests.support.tables import case
 from tui.cli import workspace_commands
-from tui.cli.workspace_commands import find_format, find_verify, found_in, has_tests
+from tui.cli.workspace_commands import find_format, find_verify, found_in
 from tui.core.patches.landing import Landing
 from tui.core.programs import safe_path
 from tui.effects.files import Files
@@ -49,49 +49,6 @@ def test_a_broken_workspace_file_is_said(tmp_path: Path) -> None:
     (tmp_path / ".duetto/config.toml").write_text("[verify\n")
     with pytest.raises(SettingsError, match="line 1"):
         find_verify(tmp_path, Settings())
-
-
-def test_pytest_is_found_where_tests_are(tmp_path: Path) -> None:
-    (tmp_path / "pkg").mkdir()
-    assert find_verify(tmp_path, Settings()) is None
-    (tmp_path / "pkg/test_cache.py").touch()
-    command = find_verify(tmp_path, Settings())
-    assert command is not None
-    assert command.argv == (sys.executable, "-m", "pytest", "-q")
-
-
-@pytest.mark.parametrize("folder", [".venv", "venv"])
-def test_the_workspaces_environment_is_taken_if_it_has_pytest(tmp_path: Path, folder: str) -> None:
-    (tmp_path / "test_a.py").touch()
-    python = tmp_path / folder / "bin/python"
-    python.parent.mkdir(parents=True)
-    python.touch()
-    bare = find_verify(tmp_path, Settings())
-    assert bare is not None
-    assert bare.argv[0] == sys.executable
-    (tmp_path / folder / "lib/python3.11/site-packages/pytest").mkdir(parents=True)
-    command = find_verify(tmp_path, Settings())
-    assert command is not None
-    assert command.argv[0] == str(python)
-    assert command.source == f"pytest of {folder}"
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "found"),
-    [
-        ("pytest.ini", "", True),
-        ("pyproject.toml", "[tool.pytest.ini_options]\n", True),
-        ("pyproject.toml", "[project]\n", False),
-        ("setup.cfg", "[tool:pytest]\n", True),
-        ("a_test.py", "", True),
-        ("node_modules/test_x.py", "", False),
-        (".hidden/test_x.py", "", False),
-    ],
-)
-def test_what_counts_as_tests(tmp_path: Path, name: str, text: str, found: bool) -> None:
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).write_text(text)
-    assert has_tests(tmp_path) is found
 
 
 def test_an_interpreter_that_came_with_the_repository_is_asked_for(tmp_path: Path) -> None:
@@ -204,40 +161,6 @@ def test_where_git_does_not_answer_the_interpreter_is_asked_for(
     command = find_verify(tmp_path, Settings())
     assert command is not None
     assert command.needs_consent
-
-
-@pytest.mark.parametrize(
-    ("file", "packages", "arguments"),
-    [
-        ("test_a.py", "", ()),
-        ("tests/test_a.py", "tests", ()),
-        ("tests/test_a.py", "", ("discover", "-s", "tests")),
-        ("src/pkg/tests/test_a.py", "src/pkg src/pkg/tests",
-         ("discover", "-s", "src/pkg/tests", "-t", "src")),
-    ],
-)  # fmt: skip
-def test_without_pytest_unittest_runs_its_own_tests(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    file: str,
-    packages: str,
-    arguments: tuple[str, ...],
-) -> None:
-    monkeypatch.setattr(workspace_commands, "find_spec", lambda name: None)
-    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / "pytest.ini").touch()
-    (tmp_path / file).write_text("def test_a(): pass\n")
-    assert find_verify(tmp_path, Settings()) is None
-    for package in packages.split():
-        (tmp_path / package / "__init__.py").touch()
-    test = "import unittest\nclass T(unittest.TestCase):\n def test_a(self): self.fail()\n"
-    (tmp_path / file).write_text(test)
-    command = find_verify(tmp_path, Settings())
-    assert command is not None
-    assert command.argv == (sys.executable, "-m", "unittest", *arguments)
-    ran = subprocess.run(command.argv, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert ran.returncode == 1
-    assert "Ran 1 test " in ran.stderr
 
 
 PROGRAM = """

@@ -7,6 +7,7 @@ from tests.support.tables import each
 from tui.core.conversation import Block, BlockKind
 from tui.core.patches.landing import Landing
 from tui.core.programs import RunResult
+from tui.core.run_report import FailedTest, RunReport
 from tui.engine import intents
 from tui.engine.ports import VerifyCommand
 from tui.engine.verification import TAIL_CHARS, ending, short_title, verdict_of
@@ -119,7 +120,7 @@ async def test_closing_ends_a_running_command() -> None:
     ],
 )
 def test_endings(result: RunResult, verdict: str, words: str) -> None:
-    assert verdict_of(result) == verdict
+    assert verdict_of(result, RunReport()) == verdict
     assert ending(result, 9.0) == words
 
 
@@ -141,10 +142,80 @@ def test_a_run_is_named_without_the_places_of_its_programs(
 async def test_pending_hunks_are_not_on_disk_and_the_conversation_says_so() -> None:
     """A verdict over the saved files would surprise who looks at the editor."""
     world = World({"a.py": "x = 1\n"})
-    landing = Landing(world.session.workspace, turn=1, call_id="c1")
-    landing.feed("*** Begin Patch\n*** Update File: a.py\n@@\n-x = 1\n+x = 2\n*** End Patch\n")
-    landing.finish(cut=False)
+    lands(world, "a.py", "x = 2")
     world.session.submit(intents.Verify())
     await settle()
     notes = [b.text for b in world.session.transcript.blocks if b.kind is BlockKind.NOTE]
     assert notes == ["the tests run without 1 pending hunk: not on disk"]
+
+
+def lands(world: World, path: str, line: str) -> None:
+    """The model puts this in the place of ``x = 1``."""
+    landing = Landing(world.session.workspace, turn=1, call_id="c1")
+    landing.feed(f"*** Begin Patch\n*** Update File: {path}\n@@\n-x = 1\n+{line}\n*** End Patch\n")
+    landing.finish(cut=False)
+
+
+def reads(world: World, report: RunReport) -> None:
+    """F5 runs ``pytest -q``, which fails and leaves this report."""
+    world.runner.result = RunResult(1, 0.5)
+    world.verify = VerifyCommand(
+        ("/x/bin/python", "-m", "pytest", "-q"),
+        "pytest of .venv",
+        options=("--junitxml=/x",),
+        reader=lambda output, passed: report,
+    )
+
+
+async def test_failed_tests_go_to_the_model_under_one_line() -> None:
+    """The changed file's test is first, and the conversation shows no dump."""
+    world = World({"cache.py": "x = 1\n"})
+    lands(world, "cache.py", "x = 2")
+    other = FailedTest("test_other", "test_other.py", 1, "boom", "boom\n" * 30)
+    cache = FailedTest("test_put", "test_cache.py", 4, "assert 1 == 2", "E   assert 1 == 2\n" * 9)
+    reads(world, RunReport((other, cache)))
+    world.session.submit(intents.Verify())
+    await settle()
+    assert world.runner.commands == [("/x/bin/python", "-m", "pytest", "-q", "--junitxml=/x")]
+    run = runs(world)[-1]
+    assert (run.title, run.state) == ("pytest -q · pytest of .venv", "failed")
+    assert run.report is not None
+    assert run.report.failed == (other, cache)
+    world.session.submit(intents.SendFailure())
+    await settle()
+    said = [b for b in world.session.transcript.blocks if b.kind is BlockKind.USER][-1]
+    assert said.title == "Fix 2 failed tests of pytest -q"
+    assert said.text.index("test_put") < said.text.index("test_other")
+
+
+async def test_a_missing_module_is_no_verdict_and_not_offered_to_the_model() -> None:
+    world = World()
+    reads(world, RunReport((), "flask is not installed in .venv", "pip install -e ."))
+    world.session.submit(intents.Verify())
+    await settle()
+    assert world.session.status.verdict == "error"
+    assert not world.session.status.can_send_failure
+
+
+async def test_a_module_that_the_session_brought_into_a_test_is_a_failure() -> None:
+    world = World({"test_a.py": "x = 1\n"})
+    lands(world, "test_a.py", "import flask")
+    one = FailedTest("test_a.py", "test_a.py", 0, "No module named 'flask'")
+    reads(world, RunReport((one,), "flask is not installed in .venv", "pip install -e ."))
+    world.session.submit(intents.Verify())
+    await settle()
+    assert world.session.status.verdict == "failed"
+    assert world.session.status.can_send_failure
+
+
+async def test_the_projects_own_command_is_asked_for_again_when_its_content_changes() -> None:
+    world = World()
+    for content in ("1", "2"):
+        world.verify = VerifyCommand(("make", "test"), "Makefile", True, content=content)
+        world.session.submit(intents.Verify())
+        await settle()
+        await world.answers(1)
+        world.session.submit(intents.Verify())
+        await settle()
+    assert world.remembered == ["make test #1", "make test #2"]
+    assert len(world.runner.commands) == 4

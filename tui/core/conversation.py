@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
+from tui.core.run_report import RunReport
 from tui.core.text.pieces import Pieces
 from tui.core.wire.events import CALL_OUTPUTS as CALL_OUTPUTS
 
@@ -264,6 +265,7 @@ class BlockKind(StrEnum):
     """What a block of the conversation is."""
 
     USER = "user"
+    """`title`, if there is one, is said for a text that duetto wrote in the user's stead."""
     TEXT = "text"
     """The model's prose (Markdown)."""
     REASONING = "reasoning"
@@ -275,7 +277,7 @@ class BlockKind(StrEnum):
     NOTE = "note"
     """What happened, in words: stopped, switched, reconnected."""
     RUN = "run"
-    """A command and its output; `title` is the command line."""
+    """A command and its output; `title` is the command line, `report` what it says of tests."""
 
 
 BlockState = Literal["open", "done", "cut", "failed"]
@@ -292,6 +294,7 @@ class Block:
     """``fast`` or ``deep`` for what a model said."""
     call_id: str = ""
     state: BlockState = "open"
+    report: RunReport | None = None
     _said: Pieces = field(default_factory=Pieces, repr=False)
 
     @property

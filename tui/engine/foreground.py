@@ -246,7 +246,8 @@ class Foreground:
             due(self._number)
         spec = self._roles[status.role]
         if not repeated:
-            state.add(Block(BlockKind.USER, self._number, state="done"), text)
+            brief = state.briefs.pop(text, "")
+            state.add(Block(BlockKind.USER, self._number, brief, state="done"), text)
         status.busy, status.stopping, status.stopped = True, False, ""
         status.outcome = status.unsent = ""
         self._asked.add(text.strip())

@@ -16,6 +16,7 @@ from tui.core.document.unfinished_writes import Unfinished, WriteStep
 from tui.core.files import FileRead, FolderEntry, GitState, Prepared
 from tui.core.price import Quote, SameTiers
 from tui.core.programs import RunResult as RunResult
+from tui.core.run_report import RunReport
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.unsaved import Unsaved
 from tui.core.wire.endpoint_facts import Abilities as Abilities
@@ -274,6 +275,12 @@ class VerifyCommand:
     needs_consent: bool = False
     """It comes from the workspace's own files: ask once."""
     deadline_s: float = 120.0
+    options: tuple[str, ...] = ()
+    """Arguments for a report, which nobody needs to see."""
+    content: str = ""
+    """A sign of what the project's own command does: a changed one is asked about again."""
+    reader: Callable[[str, bool], RunReport] | None = field(default=None, compare=False)
+    """Output and whether it passed -> what failed; called once at the end of every run."""
 
 
 @dataclass(slots=True)

@@ -157,6 +157,8 @@ class SessionState:
         """Called once a drain: work that is due once a frame, not once a delta."""
         self.before_turn: list[Callable[[int], None]] = []
         """Called with its number before a turn begins."""
+        self.briefs: dict[str, str] = {}
+        """Prompts that duetto wrote in the user's stead -> one line that is shown for them."""
         self.input_first = InputFirst()
         self.questions = Questions(self.status, self.restated)
         self._notices = Notices()

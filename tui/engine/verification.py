@@ -1,14 +1,19 @@
-"""Runs the tests and the user's ``!`` commands; the verdict is the exit status, nothing else."""
+"""Runs the tests and the user's ``!`` commands; the verdict is the exit status.
+
+Where a report says that nothing could be judged (`RunReport.fault`) there is no red verdict.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import shlex
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from pathlib import PurePath
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tui.core.conversation import Block, BlockKind
+from tui.core.run_report import FailedTest, RunReport, as_prompt, of_change
 from tui.engine import intents
 from tui.engine.intents import Intent
 from tui.engine.notices import Trouble
@@ -24,7 +29,10 @@ REFUSE = "Do not run it"
 
 async def is_allowed(state: SessionState, ports: Ports, command: VerifyCommand, words: str) -> bool:
     """True if a command may be run; ``words`` are what the user sees of it."""
-    if not command.needs_consent or words in ports.consents:
+    if not command.needs_consent:
+        return True
+    known = f"{words} #{command.content}" if command.content else words
+    if known in ports.consents:
         return True
     choice = await state.questions.ask(
         f"Run {' ⏎ '.join(words.splitlines())} ?",
@@ -32,8 +40,8 @@ async def is_allowed(state: SessionState, ports: Ports, command: VerifyCommand, 
         (ALLOW_ONCE, ALLOW_ALWAYS, REFUSE),
     )
     if choice == ALLOW_ALWAYS:
-        ports.consents.add(words)
-        ports.remember_consent(words)
+        ports.consents.add(known)
+        ports.remember_consent(known)
     return choice != REFUSE
 
 
@@ -41,6 +49,16 @@ Verdict = Literal["", "passed", "failed", "timeout", "error"]
 COMMAND_DEADLINE_S = 600.0
 TAIL_CHARS = 6_000
 """Of a failed run's output, for the model."""
+
+
+class _FailedRun(NamedTuple):
+    """A run that failed, for the model."""
+
+    words: str
+    """The command line."""
+    output: str
+    result: RunResult
+    failed: Sequence[FailedTest]
 
 
 class Verification:
@@ -54,8 +72,8 @@ class Verification:
         self._send = send
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
-        self._failure: tuple[str, str, RunResult] | None = None
-        """Command, output and end of the last run that failed."""
+        self._failure: _FailedRun | None = None
+        """The last run, if it failed."""
 
     @property
     def active(self) -> bool:
@@ -98,7 +116,7 @@ class Verification:
         self._state.restated()
 
     async def _command(self, command: str) -> None:
-        await self._run(command, command, COMMAND_DEADLINE_S)
+        await self._run(command, VerifyCommand(command, "", deadline_s=COMMAND_DEADLINE_S))
 
     async def _verify(self) -> None:
         try:
@@ -117,14 +135,26 @@ class Verification:
                 )
             )
             return
+        if not command.argv:
+            self._cannot_run(command)
+            return
         words = command_line(command.argv)
         if not await is_allowed(self._state, self._services.ports, command, words):
             self._state.note(0, f"not run: {words}")
             return
         self._verdict("")
         self._say_what_is_not_on_disk()
-        result = await self._run(command.argv, short_title(command.argv), command.deadline_s)
-        self._verdict(verdict_of(result))
+        words = short_title(command.argv)
+        result, report = await self._run(words, command, source=command.source)
+        self._verdict(verdict_of(result, report))
+
+    def _cannot_run(self, command: VerifyCommand) -> None:
+        """There are tests, and nothing that could run them: said where their output would be."""
+        state = self._state
+        block = state.add(Block(BlockKind.RUN, 0, f"tests · {command.source}"))
+        block.report = command.reader("", False) if command.reader else RunReport()
+        state.close(block, "failed")
+        self._verdict("error")
 
     def _say_what_is_not_on_disk(self) -> None:
         """The tests see the files as they are saved, which may surprise."""
@@ -146,17 +176,21 @@ class Verification:
         self._status.verdict = verdict
         self._state.restated()
 
-    async def _run(self, command: str | Sequence[str], words: str, deadline_s: float) -> RunResult:
+    async def _run(
+        self, words: str, command: VerifyCommand, *, source: str = ""
+    ) -> tuple[RunResult, RunReport]:
         """Run with the output in the conversation as it comes."""
         state = self._state
-        block = state.add(Block(BlockKind.RUN, 0, words))
+        title = f"{words} · {source}" if source else words
+        block = state.add(Block(BlockKind.RUN, 0, title))
         self._status.running = words
         self._status.can_send_failure = False
         state.restated()
         start_s = self._services.ports.clock.now()
+        argv = command.argv if isinstance(command.argv, str) else (*command.argv, *command.options)
         try:
             result = await self._services.ports.runner.run(
-                command, lambda text: state.append(block, text), deadline_s
+                argv, lambda text: state.append(block, text), command.deadline_s
             )
         except asyncio.CancelledError:
             if not self._stopping:
@@ -165,25 +199,50 @@ class Verification:
             seconds = self._services.ports.clock.now() - start_s
             result = RunResult(None, seconds, stopped=True)
         passed = result.status == 0 and not result.timed_out and not result.stopped
+        output, report = block.text, RunReport()
+        if command.reader is not None:
+            report = await asyncio.to_thread(command.reader, output, passed)
+        if report.fault and set(self._changed(report)):
+            report = replace(report, fault="", step="")
         gap = "" if block.text_since(block.length - 1) in ("", "\n") else "\n"
-        state.append(block, f"{gap}{ending(result, deadline_s)}\n")
-        state.close(block, "done" if passed else "cut" if result.stopped else "failed")
-        self._failure = None if passed or result.stopped else (words, block.text, result)
-        self._status.can_send_failure = self._failure is not None
+        state.append(block, f"{gap}{ending(result, command.deadline_s)}\n")
+        block.report = report if command.reader is not None and not result.stopped else None
+        failed = not passed or report.fault
+        state.close(block, "cut" if result.stopped else "failed" if failed else "done")
+        self._failure = None
+        if failed and not result.stopped:
+            self._failure = _FailedRun(words, output, result, report.failed)
+        self._status.can_send_failure = self._failure is not None and not report.fault
         state.restated()
-        return result
+        return result, report
+
+    def _changed(self, report: RunReport) -> list[FailedTest]:
+        """The failed tests that belong to what was changed in this session."""
+        workspace = self._state.workspace
+        unsaved = filter(workspace.is_dirty, workspace.buffers)
+        return of_change(report.failed, {*(hunk.path for hunk in workspace.hunks), *unsaved})
 
     def _send_failure(self) -> None:
         if self._failure is None:
             self._state.trouble(Trouble("Nothing to send", "no run has failed", severity="warning"))
             return
-        words, output, result = self._failure
+        words, output, result, failed = self._failure
         self._status.can_send_failure = False
         how = "ran into its deadline" if result.timed_out else f"failed (exit {result.status})"
-        tail = output[-TAIL_CHARS:]
-        if len(output) > TAIL_CHARS:
-            tail = "(the beginning is left out)\n" + tail[tail.find("\n") + 1 :]
-        self._send(f"`{words}` {how}. Find the cause and fix it. Its output:\n\n{tail.strip()}")
+        if failed:
+            first = self._changed(RunReport(tuple(failed)))
+            failed = [*first, *(one for one in failed if one not in first)]
+            text = as_prompt(words, how, failed, TAIL_CHARS)
+            count = f"{len(failed)} failed tests" if len(failed) > 1 else "the failed test"
+            brief = f"Fix {count} of {words}"
+        else:
+            tail = output[-TAIL_CHARS:]
+            if len(output) > TAIL_CHARS:
+                tail = "(the beginning is left out)\n" + tail[tail.find("\n") + 1 :]
+            text = f"`{words}` {how}. Find the cause and fix it. Its output:\n\n{tail.strip()}"
+            brief = f"Fix what {words} says"
+        self._state.briefs[text] = brief
+        self._send(text)
 
 
 def command_line(argv: str | Sequence[str]) -> str:
@@ -202,13 +261,13 @@ def short_title(argv: str | Sequence[str]) -> str:
     return command_line([name, *rest])
 
 
-def verdict_of(result: RunResult) -> Verdict:
-    """The verdict of a run, from its exit status only."""
+def verdict_of(result: RunResult, report: RunReport) -> Verdict:
+    """The verdict of a run: its exit status, unless the tests could not judge."""
     if result.stopped:
         return ""
     if result.timed_out:
         return "timeout"
-    if result.status is None or result.error:
+    if result.status is None or result.error or report.fault:
         return "error"
     return "passed" if result.status == 0 else "failed"
 

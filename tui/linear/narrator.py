@@ -10,6 +10,7 @@ from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Hunk
 from tui.core.document.workspace import Workspace
 from tui.core.inert_text import inert
+from tui.core.run_report import RunReport
 from tui.engine.notices import Notices, Status
 from tui.engine.session import Session
 from tui.linear.speech import Speech, verbatim
@@ -29,6 +30,7 @@ from tui.linear.words import (
 MOST_OUTPUT = 30
 """Lines of a command's output that are told at once; of more only the last ones are."""
 TAIL = 15
+_MOST_FAILED = 12
 MOST_CHARS = 500
 """Of one line of it."""
 
@@ -120,10 +122,11 @@ class RunNarrator:
             self._begun = True
             lines.append(f"Running: {brief(self._block.title)}")
         ended = self._block.state != "open"
+        told = report_lines(self._block.report) if ended else []
         if self._pace.outputs:
-            return [*lines, *self._fresh(ended)]
+            return [*lines, *self._fresh(ended), *told]
         if ended:
-            lines += output_lines(self._block.text)
+            lines += told or output_lines(self._block.text)
         return lines
 
     def _fresh(self, ended: bool) -> list[str]:
@@ -151,7 +154,7 @@ class OnceNarrator:
             return []
         match block.kind:
             case BlockKind.USER:
-                return [] if self._echoed else [f"You: {brief(block.text, 240)}"]
+                return [] if self._echoed else [f"You: {brief(block.title or block.text, 240)}"]
             case BlockKind.TOOL:
                 failed = ", failed" if block.state in ("failed", "cut") else ""
                 result = f": {brief(block.text)}" if block.text.strip() else ""
@@ -185,6 +188,26 @@ def output_lines(text: str) -> list[str]:
     left = len(lines) - TAIL
     head = f"{counted(left, 'line')} before these: /output reads all."
     return [head, *verbatim(map(_clipped, lines[-TAIL:]))]
+
+
+def report_lines(report: RunReport | None) -> list[str]:
+    """The failed tests, or why there was no verdict."""
+    if report is None or not (report.fault or report.failed):
+        return []
+    if report.fault:
+        return [
+            f"The tests could not run: {inert(report.fault)}.",
+            f"Next: {inert(report.step)}",
+            "/output reads what they said.",
+        ]
+    lines = [f"{counted(len(report.failed), 'test')} failed:"]
+    for one in report.failed[:_MOST_FAILED]:
+        place = f" in {one.path} line {one.line + 1}" if one.path else ""
+        why = f": {one.message}" if one.message else ""
+        lines += verbatim([_clipped(inert(f"{one.name}{place}{why}"))])
+    if more := len(report.failed) - _MOST_FAILED:
+        lines += [f"And {more} more."] if more > 0 else []
+    return [*lines, "/output reads all that they said."]
 
 
 def _clipped(line: str) -> str:

@@ -7,7 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rich.cells import cell_len
+
 from tui.core.conversation import Block
+from tui.core.run_report import FailedTest
 from tui.ui import theme
 from tui.ui.conversation.views import FOLDED_ROWS, UNFOLDED_LINES, BlockView, ViewContext, duration
 from tui.ui.styled_text import (
@@ -15,6 +18,7 @@ from tui.ui.styled_text import (
     RowTarget,
     StyledLine,
     clip,
+    clip_left,
     cut,
     flat,
     inert,
@@ -66,6 +70,8 @@ def find_location(text: str, root: str = "") -> Location | None:
     return Location(start, end, path, max(line - 1, 0), max(col - 1, 0))
 
 
+_FEW_FAILED = 8
+"""Failed tests that are shown while a run is folded."""
 _FEWEST = 3
 """So many calls under each other are folded into one row."""
 _MOST_NAMES = 3
@@ -263,23 +269,65 @@ class RunView(BlockView):
             self._output[-1] += head
             self._output += rest
         output = self._output[:-1] if not self._output[-1] else self._output
-        shown = output[-(FOLDED_ROWS if self.folded else UNFOLDED_LINES) :]
-        lines = [self._header()]
+        lines = [self._header(), *self._told()]
+        rows = 0 if self._judged else FOLDED_ROWS
+        shown = output[-UNFOLDED_LINES:] if not self.folded else output[-rows:] if rows else []
         if left_out := len(output) - len(shown):
             style = theme.active().style("muted")
-            words = f"│ ⋯ {left_out} more lines · Enter shows them"
+            count = f"{left_out} more lines" if shown else f"{left_out} lines of output"
+            words = f"│ ⋯ {count} · Enter shows them"
             lines.append(StyledLine([(words, style)], target=RowTarget("fold", self.index)))
         for text in shown:
             lines += self._output_lines(flat(text))
         return self._put(lines)
 
+    @property
+    def _judged(self) -> bool:
+        """True if what failed, or why nothing did, is told in the place of the output."""
+        report = self.block.report
+        return report is not None and bool(report.failed or report.fault)
+
+    def _told(self) -> list[StyledLine]:
+        """What is missing and the next step, or the failed tests."""
+        report, palette = self.block.report, theme.active()
+        if report is None:
+            return []
+        if report.fault:
+            said = f"{report.fault[0].upper()}{report.fault[1:]}."
+            rows = wrap([(flat(inert(said)), palette.style("warning"))], self.inner - 2)
+            rows += wrap(
+                [(f"→ {flat(inert(report.step))}", palette.style("foreground"))], self.inner - 2
+            )
+            return [StyledLine([("│ ", palette.style("line")), *row]) for row in rows]
+        most = _FEW_FAILED if self.folded else len(report.failed)
+        lines = [line for one in report.failed[:most] for line in self._failed_test(one)]
+        if left_out := len(report.failed) - most:
+            words = f"│ ⋯ {left_out} more failed · Enter shows them"
+            target = RowTarget("fold", self.index)
+            lines.append(StyledLine([(words, palette.style("muted"))], target=target))
+        return lines
+
+    def _failed_test(self, one: FailedTest) -> list[StyledLine]:
+        """Its name and place, and in the next row why it failed; Enter goes there."""
+        palette = theme.active()
+        target = RowTarget("place", 0, one.path, one.line) if one.path else None
+        bar = ("│ ", palette.style("line"))
+        link = palette.style("accent", more="underline")
+        name = clip(one_line(inert(one.name)), self.inner - 4)
+        place = clip_left(f"{one.path}:{one.line + 1}", self.inner - 4) if one.path else ""
+        rows = [[bar, ("✗ ", palette.style("error")), (name, palette.style("foreground"))]]
+        if cell_len(name) + cell_len(place) + 6 <= self.inner:
+            rows[0] += [("  ", palette.style("muted")), (place, link)]
+        elif place:
+            rows.append([bar, ("  ", palette.style("muted")), (place, link)])
+        if one.message:
+            why = clip(one_line(inert(one.message)), self.inner - 4)
+            rows.append([bar, (f"  {why}", palette.style("muted"))])
+        return [StyledLine(row, target=target) for row in rows]
+
     def _header(self) -> StyledLine:
         palette = theme.active()
-        words, colour = {
-            "open": ("running…", "warning"),
-            "done": ("✓ ok", "success"),
-            "failed": ("✗ failed", "error"),
-        }.get(self.block.state, ("■ stopped", "warning"))
+        words, colour = self._ending()
         left: list[Piece] = [
             ("$ ", palette.style("accent", more="bold")),
             (one_line(self.block.title), palette.style("foreground", more="bold")),
@@ -288,6 +336,19 @@ class RunView(BlockView):
         if lasted := self._lasted():
             right = [(f" {lasted} ", palette.style("muted")), *right]
         return StyledLine(spread(left, right, self.inner), target=RowTarget("fold", self.index))
+
+    def _ending(self) -> tuple[str, str]:
+        """How it ended, in words and a colour."""
+        report = self.block.report
+        if report is not None and report.fault:
+            return "! could not run", "warning"
+        if report is not None and report.failed:
+            return f"✗ {len(report.failed)} failed", "error"
+        return {
+            "open": ("running…", "warning"),
+            "done": ("✓ ok", "success"),
+            "failed": ("✗ failed", "error"),
+        }.get(self.block.state, ("■ stopped", "warning"))
 
     def _output_lines(self, text: str) -> list[StyledLine]:
         palette = theme.active()

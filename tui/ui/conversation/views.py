@@ -241,7 +241,7 @@ class UserView(BlockView):
     def has_stops(self) -> bool:
         """Only what is long is folded; a row may hold a single word, of wide characters or tabs."""
         block = self.block
-        if block.length > _LONG_CHARS:
+        if block.title or block.length > _LONG_CHARS:
             return True
         text = block.text
         return text.count("\n") + 8 * len(text) // max(self.inner - 3, 1) >= FOLDED_ROWS
@@ -264,6 +264,9 @@ class UserView(BlockView):
     def _fold(self, text: str) -> tuple[list[list[Piece]], str]:
         """The rows that are shown, and what is left out."""
         rows = self._wrapped(text)
+        if title := self.block.title:
+            rows = [*self._wrapped(title), *(() if self.folded else rows)]
+            return rows, f"{text.count(chr(10)) + 1} lines sent with it" if self.folded else ""
         if not self.folded or len(rows) <= FOLDED_ROWS + 1:
             return rows, ""
         return rows[:FOLDED_ROWS], f"{len(rows) - FOLDED_ROWS} more lines"

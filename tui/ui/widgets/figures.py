@@ -190,7 +190,7 @@ _VERDICTS = {
     "passed": ("✓", "passed", "success"),
     "failed": ("✗", "failed", "error"),
     "timeout": ("✗", "timed out", "error"),
-    "error": ("✗", "could not run", "error"),
+    "error": ("!", "could not run", "warning"),
 }
 _SCARCE = 0.1
 """The share of a limit below which it is said how much is left."""

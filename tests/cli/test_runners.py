@@ -1,0 +1,273 @@
+"""Which command runs a project's tests, and what is said where none can."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.tables import each
+from tui.cli import test_runners
+from tui.cli.test_runners import Project, find_runner, has_tests
+from tui.engine.ports import VerifyCommand
+
+Made = Callable[..., VerifyCommand | None]
+PYTEST = ".venv/lib/python3.11/site-packages/pytest/__init__.py"
+ITS_OWN = "import unittest\nclass T(unittest.TestCase):\n def test_a(self): self.fail()\n"
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
+    """Makes a project of these files, with these programs on PATH; says what runs its tests."""
+    monkeypatch.setattr(test_runners, "find_spec", lambda name: None)
+    numbers = iter(range(1000))
+
+    def make(files: dict[str, str], *programs: str, **environ: str) -> VerifyCommand | None:
+        root, bin_ = (tmp_path / f"{kind}{next(numbers)}" for kind in ("work", "bin"))
+        for name, text in files.items():
+            file = root / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        bin_.mkdir()
+        for name in programs:
+            (bin_ / name).write_text("#!/bin/sh\n")
+            (bin_ / name).chmod(0o755)
+        return find_runner(Project(root, {"PATH": str(bin_), **environ}), 60.0)
+
+    return make
+
+
+def words(command: VerifyCommand | None) -> str:
+    """The command without the folders of its programs."""
+    assert command is not None
+    return " ".join([Path(command.argv[0]).name, *command.argv[1:]]) if command.argv else ""
+
+
+def package(script: str, **more: str) -> str:
+    return json.dumps({"scripts": {"test": script}, **more})
+
+
+@each(
+    "files, programs, found",
+    [
+        ({"test_a.py": "", ".venv/bin/python": "", PYTEST: ""}, "uv", "python -m pytest -q"),
+        ({"test_a.py": "", ".venv/bin/python": "", "uv.lock": ""}, "uv", "uv run pytest -q"),
+        ({"test_a.py": "", "pyproject.toml": "[tool.uv]\n"}, "uv poetry", "uv run pytest -q"),
+        ({"test_a.py": "", "poetry.lock": ""}, "poetry", "poetry run pytest -q"),
+        ({"test_a.py": "", "pyproject.toml": "[tool.pdm]"}, "pdm", "pdm run pytest -q"),
+        ({"test_a.py": "", "hatch.toml": ""}, "hatch", "hatch test"),
+        (
+            {"test_a.py": "", "environment.yml": "channels: []\nname: sky\n"},
+            "conda",
+            "conda run --no-capture-output -n sky python -m pytest -q",
+        ),
+        ({"tox.ini": "[testenv]\n"}, "tox", "tox"),
+        ({"tox.ini": "[flake8]\n"}, "tox", None),
+        ({"noxfile.py": ""}, "nox", "nox"),
+        ({"test_a.py": ""}, "pytest python3", "pytest -q"),
+        ({"test_a.py": ITS_OWN}, "python3", "python3 -m unittest"),
+        ({"Cargo.toml": "", "tools/test_x.py": ""}, "cargo pytest", "cargo test"),
+        ({"go.mod": "", "Makefile": "test:\n"}, "go make", "go test ./..."),
+        ({"package.json": package("vitest run")}, "npm", "npm test"),
+        ({"package.json": package("jest"), "pnpm-lock.yaml": ""}, "npm pnpm", "pnpm test"),
+        ({"package.json": package("jest", packageManager="yarn@4")}, "npm yarn", "yarn test"),
+        ({"package.json": package("bun test"), "bun.lock": ""}, "bun", "bun run test"),
+        ({"package.json": package('echo "Error: no test specified" && exit 1')}, "npm", None),
+        ({"package.json": "[1"}, "npm", None),
+        ({"package.json": package("")}, "npm", None),
+        ({"justfile": "build:\n\ntest *args:\n  x\n"}, "just make", "just test"),
+        ({"Makefile": ".PHONY: test\ncheck: all\n"}, "make", "make check"),
+        ({"Makefile": "test := 1\n"}, "make", None),
+        ({"Makefile": "test:\n", "tests/test_a.py": ""}, "make pytest", "pytest -q"),
+        ({"notes.md": ""}, "make npm pytest", None),
+    ],
+)
+def test_what_runs_the_tests_of_a_project(
+    made: Made, files: dict[str, str], programs: str, found: str | None
+) -> None:
+    command = made(files, *programs.split())
+    assert (None if command is None else words(command)) == found
+
+
+@each(
+    "files, fault",
+    [
+        (
+            {"test_a.py": "", "uv.lock": ""},
+            "the project's tests run with uv, which is not installed",
+        ),
+        ({"Cargo.toml": ""}, "the project's tests run with cargo, which is not installed"),
+        ({"test_a.py": "def test_a(): pass"}, "pytest is not installed"),
+    ],
+)
+def test_tests_that_nothing_can_run_are_said(made: Made, files: dict[str, str], fault: str) -> None:
+    command = made(files)
+    assert command is not None
+    assert command.argv == ()
+    assert command.reader is not None
+    report = command.reader("", False)
+    assert (report.fault, bool(report.step)) == (fault, True)
+
+
+def test_the_activated_environment_comes_first_but_not_that_of_duetto(
+    made: Made, tmp_path: Path
+) -> None:
+    active = tmp_path / "active"
+    (active / "bin").mkdir(parents=True)
+    (active / "bin/python").touch()
+    (active / "lib/python3.11/site-packages/pytest").mkdir(parents=True)
+    files = {"test_a.py": "", ".venv/bin/python": "", PYTEST: ""}
+    command = made(files, VIRTUAL_ENV=str(active))
+    assert command is not None
+    assert (command.argv[0], command.source) == (
+        str(active / "bin/python"),
+        "pytest of the activated environment",
+    )
+    assert not command.needs_consent
+    for environ in ({"VIRTUAL_ENV": sys.prefix}, {"VIRTUAL_ENV": "/nowhere"}, {}):
+        command = made(files, **environ)
+        assert command is not None
+        assert command.source == "pytest of .venv"
+
+
+def test_only_the_projects_own_commands_are_asked_for(made: Made) -> None:
+    """Cargo and pytest are the user's; what ``npm test`` and make run stands in the project."""
+    asked = [
+        command is not None and command.needs_consent
+        for command in (
+            made({"Cargo.toml": ""}, "cargo"),
+            made({"test_a.py": ""}, "pytest"),
+            made({"package.json": package("rm -rf x")}, "npm"),
+            made({"Makefile": "test:\n"}, "make"),
+            made({"tox.ini": "[testenv]"}, "tox"),
+        )
+    ]
+    assert asked == [False, False, True, True, True]
+    one, two = (made({"package.json": package(text)}, "npm") for text in ("jest", "rm -rf x"))
+    assert one is not None
+    assert two is not None
+    assert (one.source, two.source) == ("package.json: jest", "package.json: rm -rf x")
+    assert one.content != two.content
+
+
+def test_a_program_in_the_workspace_is_none_of_the_users(tmp_path: Path) -> None:
+    (tmp_path / "Cargo.toml").touch()
+    (tmp_path / "cargo").write_text("#!/bin/sh\n")
+    (tmp_path / "cargo").chmod(0o755)
+    command = find_runner(Project(tmp_path, {"PATH": f"{tmp_path}:."}), 60.0)
+    assert command is not None
+    assert command.argv == ()
+
+
+@each(
+    "file, packages, arguments",
+    [
+        ("test_a.py", "", ()),
+        ("tests/test_a.py", "tests", ()),
+        ("tests/test_a.py", "", ("discover", "-s", "tests")),
+        (
+            "src/pkg/tests/test_a.py",
+            "src/pkg src/pkg/tests",
+            ("discover", "-s", "src/pkg/tests", "-t", "src"),
+        ),
+    ],
+)
+def test_without_pytest_unittest_runs_its_own_tests(
+    made: Made, tmp_path: Path, file: str, packages: str, arguments: tuple[str, ...]
+) -> None:
+    inits = {f"{package}/__init__.py": "" for package in packages.split()}
+    command = made({file: ITS_OWN, **inits})
+    assert command is not None
+    assert command.argv == (sys.executable, "-m", "unittest", *arguments)
+    root = max(tmp_path.glob("work*"), key=lambda folder: folder.stat().st_mtime_ns)
+    ran = subprocess.run(command.argv, cwd=root, capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    assert "Ran 1 test " in ran.stderr
+
+
+@each(
+    "name, text, found",
+    [
+        ("pytest.ini", "", True),
+        ("pyproject.toml", "[tool.pytest.ini_options]\n", True),
+        ("pyproject.toml", "[project]\n", False),
+        ("setup.cfg", "[tool:pytest]\n", True),
+        ("a_test.py", "", True),
+        ("node_modules/test_x.py", "", False),
+        (".hidden/test_x.py", "", False),
+    ],
+)
+def test_what_counts_as_tests(
+    tmp_path_factory: pytest.TempPathFactory, name: str, text: str, found: bool
+) -> None:
+    root = tmp_path_factory.mktemp("work")
+    (root / name).parent.mkdir(exist_ok=True)
+    (root / name).write_text(text)
+    assert has_tests(root) is found
+
+
+@each(
+    "files, output, fault, step",
+    [
+        (
+            {"requirements.txt": "flask"},
+            "E   ModuleNotFoundError: No module named 'flask'",
+            "flask is not installed in .venv",
+            ".venv/bin/python -m pip install -r requirements.txt",
+        ),
+        (
+            {"pyproject.toml": "[project]", "src/app/web.py": ""},
+            "E   ModuleNotFoundError: No module named 'app.web'",
+            "the project itself is not installed in .venv (no module app.web)",
+            ".venv/bin/python -m pip install -e .",
+        ),
+        ({"app/__init__.py": ""}, "E   ModuleNotFoundError: No module named 'app.web'", "", ""),
+        ({}, "E   assert 1 == 2", "", ""),
+        (
+            {},
+            "/x/.venv/bin/python: No module named pytest",
+            "pytest is not installed in .venv",
+            ".venv/bin/python -m pip install pytest",
+        ),
+        ({}, "no tests ran in 0.01s", "no tests were found", "put tests in files named test_*.py"),
+    ],
+)
+def test_a_run_that_could_not_judge_says_the_next_step(
+    made: Made, files: dict[str, str], output: str, fault: str, step: str
+) -> None:
+    command = made({"test_a.py": "", ".venv/bin/python": "", PYTEST: "", **files})
+    assert command is not None
+    assert command.reader is not None
+    report = command.reader(output, False)
+    assert (report.fault, report.step) == (fault, step)
+
+
+def test_a_run_of_real_tests_is_read_from_its_junit_report(
+    tmp_path: Path,
+) -> None:
+    """One test fails for the lack of a module, one by itself: that is a red verdict."""
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_a.py").write_text("def test_a():\n    import no_such_module\n")
+    command = find_runner(Project(tmp_path, {}), 60.0)
+    assert command is not None
+    assert command.reader is not None
+    words = (*command.argv, *command.options, "-p", "no:cacheprovider")
+
+    def run() -> str:
+        ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return ran.stdout
+
+    report = command.reader(run(), False)
+    assert report.fault == "no_such_module is not installed in the Python of duetto"
+    (tmp_path / "tests/test_b.py").write_text("def test_b():\n    assert 1 == 2\n")
+    report = command.reader(run(), False)
+    assert report.fault == ""
+    assert [(one.name, one.path, one.line) for one in report.failed] == [
+        ("test_a", "tests/test_a.py", 1),
+        ("test_b", "tests/test_b.py", 1),
+    ]
+    assert not Path(command.options[0].partition("=")[2]).exists()

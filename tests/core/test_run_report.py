@@ -1,0 +1,186 @@
+"""What real runners printed, and what is read from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.tables import each
+from tui.cli.test_runners import formats
+from tui.core.run_report import FailedTest, as_prompt, of_change, read_junit, read_output
+
+NO_FLASK = "ModuleNotFoundError: No module named 'flask'"
+UNEQUAL = "Expected values to be strictly equal:"
+ASSERTION = f"AssertionError [ERR_ASSERTION]: {UNEQUAL}"
+NIL_MAP = "assignment to entry in nil map [recovered]"
+EXPECTED = "expect(received).toBe(expected) // Object.is equality"
+OUTPUTS = Path(__file__).with_name("run_outputs")
+FILES = {
+    "tests/test_a.py",
+    "tests/test_u.py",
+    "tests/test_m.py",
+    "cache/cache.go",
+    "cache/cache_test.go",
+    "src/lib.rs",
+    "test/node.test.js",
+    "v/a.test.mjs",
+    "b/a.test.ts",
+    "m/a.js",
+    "j/a.test.js",
+}
+"""Of all the projects whose outputs are here."""
+PYTEST = [
+    ("test_broken", "tests/test_a.py", 20, "ZeroDivisionError: division by zero"),
+    ("TestAdd.test_adds[2]", "tests/test_a.py", 7, "assert (1 + 2) == 2"),
+    ("test_raises", "tests/test_a.py", 11, "ValueError: bad"),
+]
+
+
+def locate(named: str) -> str:
+    """As a workspace does that lies in ``/home/ada/app``."""
+    path = named.removeprefix("file://").removeprefix("/home/ada/app/").removeprefix("./")
+    ends = [file for file in FILES if f"/{file}".endswith(f"/{path}")]
+    return ends[0] if len(ends) == 1 else ""
+
+
+def read(name: str, *only: str) -> list[tuple[str, str, int, str]]:
+    known = formats()
+    text = (OUTPUTS / f"{name}.txt").read_text()
+    chosen = [known[one] for one in only or known]
+    return [(o.name, o.path, o.line + 1, o.message) for o in read_output(text, chosen, locate)]
+
+
+@each(
+    "name, found",
+    [
+        ("pytest", PYTEST),
+        (
+            "summary",
+            [
+                ("TestAdd::test_adds[2]", "tests/test_a.py", 1, "assert (1 + 2) == 2"),
+                ("test_raises", "tests/test_a.py", 1, "ValueError: bad"),
+                ("test_broken", "tests/test_a.py", 1, "ZeroDivisionError: division by zero"),
+            ],
+        ),
+        (
+            "missing",
+            [
+                (
+                    "tests/test_m.py",
+                    "tests/test_m.py",
+                    1,
+                    "ModuleNotFoundError: No module named 'flask'",
+                )
+            ],
+        ),
+        (
+            "unittest",
+            [
+                (
+                    "test_m (unittest.loader._FailedTest.test_m)",
+                    "tests/test_m.py",
+                    1,
+                    "ImportError: Failed to import test module: test_m",
+                ),
+                ("test_y (test_u.T.test_y)", "tests/test_u.py", 9, "KeyError: 'k'"),
+                ("test_x (test_u.T.test_x)", "tests/test_u.py", 6, "AssertionError: 1 != 2"),
+            ],
+        ),
+        (
+            "go",
+            [
+                ("TestAdd/small", "cache/cache_test.go", 8, "Add(1, 2) = -1, want 3"),
+                (
+                    "TestPanic",
+                    "cache/cache_test.go",
+                    13,
+                    NIL_MAP,
+                ),
+            ],
+        ),
+        ("gobuild", [("cache/cache.go", "cache/cache.go", 3, "undefined: c")]),
+        (
+            "cargo",
+            [
+                ("tests::says", "", 1, '"no"'),
+                ("tests::adds", "src/lib.rs", 6, "assertion `left == right` failed"),
+            ],
+        ),
+        ("rustc", [("src/lib.rs", "src/lib.rs", 1, "cannot find value `c` in this scope")]),
+        (
+            "node",
+            [("adds two numbers", "test/node.test.js", 3, UNEQUAL)],
+        ),
+        (
+            "nodespec",
+            [("adds two numbers", "test/node.test.js", 3, ASSERTION)],
+        ),
+        (
+            "vitest",
+            [
+                (
+                    "v/a.test.mjs > cache > adds",
+                    "v/a.test.mjs",
+                    3,
+                    "AssertionError: expected -1 to be 3 // Object.is equality",
+                )
+            ],
+        ),
+        (
+            "jest",
+            [
+                (
+                    "cache › adds",
+                    "j/a.test.js",
+                    2,
+                    EXPECTED,
+                )
+            ],
+        ),
+        (
+            "mocha",
+            [
+                (
+                    "cache adds",
+                    "m/a.js",
+                    2,
+                    ASSERTION,
+                )
+            ],
+        ),
+        ("bun", [("adds", "b/a.test.ts", 3, "expect(received).toBe(expected)")]),
+    ],
+)
+def test_the_output_of_a_runner_is_read_whoever_called_it(
+    name: str, found: list[tuple[str, str, int, str]]
+) -> None:
+    assert read(name) == found
+
+
+def test_a_junit_report_says_what_the_output_says() -> None:
+    found = read_junit((OUTPUTS / "a.xml").read_bytes(), locate)
+    assert [(o.name, o.path, o.line + 1, o.message) for o in found] == [
+        PYTEST[1],
+        PYTEST[2],
+        (*PYTEST[0][:3], 'failed on setup with "ZeroDivisionError: division by zero"'),
+    ]
+    (missing,) = read_junit((OUTPUTS / "m.xml").read_bytes(), locate)
+    assert (missing.path, missing.line) == ("tests/test_m.py", 0)
+    assert missing.message == NO_FLASK
+
+
+@each("data", [b"", b"<", b"\x00\xff", b"<a/>", b"<testcase/>", b"<testcase><failure/></testcase>"])
+def test_what_is_no_report_is_none(data: bytes) -> None:
+    assert [one.message for one in read_junit(data, locate)] in ([], [""])
+
+
+def test_what_belongs_to_the_change_comes_first_and_all_is_trimmed() -> None:
+    one = FailedTest("test_put", "tests/test_cache.py", 4, "assert 1 == 2", "x\n" * 4000)
+    two = FailedTest("test_other", "tests/test_other.py", 9, "boom", "boom in src/store.py")
+    rest = [FailedTest(f"test_{n}", "tests/test_rest.py", n, "why", "y\n" * 400) for n in range(50)]
+    assert of_change([*rest, two, one], ["src/cache.py", "src/store.py"]) == [two, one]
+    text = as_prompt("pytest -q", "failed (exit 1)", [one, two, *rest], 6000)
+    assert len(text) < 6500
+    assert text.startswith("`pytest -q` failed (exit 1): 52 tests. Find the cause and fix it.")
+    assert "1. test_put (tests/test_cache.py:5)\n   assert 1 == 2" in text
+    assert "(the beginning is left out)" in text
+    assert text.endswith(" more.")
