@@ -178,7 +178,7 @@ async def test_failed_tests_go_to_the_model_under_one_line() -> None:
     await settle()
     assert world.runner.commands == [("/x/bin/python", "-m", "pytest", "-q", "--junitxml=/x")]
     run = runs(world)[-1]
-    assert (run.title, run.state) == ("pytest -q · pytest of .venv", "failed")
+    assert (run.title, run.state) == ("pytest -q · .venv", "failed")
     assert run.report is not None
     assert run.report.failed == (other, cache)
     world.session.submit(intents.SendFailure())

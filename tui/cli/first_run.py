@@ -317,6 +317,8 @@ async def _tests(place: Surroundings, tell: Tell) -> None:
         return
     if command is None:
         tell(FoundHere("tests", "no test command found in this folder", "nothing"))
+    elif not command.argv and command.reader is not None:
+        tell(FoundHere("tests", command.reader("", False).fault, "odd"))
     else:
         tell(FoundHere("tests", command.source, "found"))
 

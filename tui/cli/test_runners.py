@@ -195,7 +195,7 @@ def find_runner(project: Project, deadline_s: float) -> VerifyCommand | None:
     """
     missing: VerifyCommand | None = None
     for row in _in_order(project):
-        found = _Match(project, row).command(deadline_s)
+        found = _RunnerRow(project, row).command(deadline_s)
         if found is not None and found.argv:
             return found
         missing = missing or found
@@ -218,7 +218,7 @@ def _cannot(source: str, fault: str, step: str) -> VerifyCommand:
     return VerifyCommand((), source, reader=lambda output, passed: RunReport((), fault, step))
 
 
-class _Match:
+class _RunnerRow:
     """One row of the table held against a project."""
 
     def __init__(self, project: Project, row: Row) -> None:
@@ -245,7 +245,7 @@ class _Match:
             argv[0] = program
         own = self._own_folder()
         asks = bool(row.get("asks")) or (own and not Listing(project.root).is_made_here(own))
-        reader = Reader(project, row, self._words, junit if "junit" in row else "")
+        reader = RunReader(project, row, self._words, junit if "junit" in row else "")
         return VerifyCommand(
             tuple(argv),
             self._source(),
@@ -343,7 +343,7 @@ class _Match:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-class Reader:
+class RunReader:
     """Reads what one run of a command left."""
 
     def __init__(

@@ -25,7 +25,7 @@ def find_verify(workspace: Path, settings: Settings) -> VerifyCommand | None:
     ``.duetto/config.toml`` is broken.
     """
     project = test_runners.Project(workspace)
-    read = test_runners.Reader(project).report
+    read = test_runners.RunReader(project).report
     if command := _argv(settings.verify):
         users = users_command(workspace, command, settings.verify.deadline_s)
         return replace(users, reader=read)

@@ -181,7 +181,8 @@ class Verification:
     ) -> tuple[RunResult, RunReport]:
         """Run with the output in the conversation as it comes."""
         state = self._state
-        title = f"{words} · {source}" if source else words
+        where = "" if source.endswith(" found") else source.rpartition(" of ")[2]
+        title = f"{words} · {where}" if where else words
         block = state.add(Block(BlockKind.RUN, 0, title))
         self._status.running = words
         self._status.can_send_failure = False

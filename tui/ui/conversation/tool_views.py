@@ -301,7 +301,7 @@ class RunView(BlockView):
             return [StyledLine([("│ ", palette.style("line")), *row]) for row in rows]
         most = _FEW_FAILED if self.folded else len(report.failed)
         lines = [line for one in report.failed[:most] for line in self._failed_test(one)]
-        if left_out := len(report.failed) - most:
+        if (left_out := len(report.failed) - most) > 0:
             words = f"│ ⋯ {left_out} more failed · Enter shows them"
             target = RowTarget("fold", self.index)
             lines.append(StyledLine([(words, palette.style("muted"))], target=target))
