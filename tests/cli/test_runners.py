@@ -98,9 +98,9 @@ def test_what_runs_the_tests_of_a_project(
     [
         (
             {"test_a.py": "", "uv.lock": ""},
-            "the project's tests run with uv, which is not installed",
+            "the project's tests run with uv, which is missing",
         ),
-        ({"Cargo.toml": ""}, "the project's tests run with cargo, which is not installed"),
+        ({"Cargo.toml": ""}, "the project's tests run with cargo, which is missing"),
         ({"test_a.py": "def test_a(): pass"}, "pytest is not installed"),
     ],
 )
