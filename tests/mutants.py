@@ -15,14 +15,16 @@ import argparse
 import ast
 import difflib
 import hashlib
+import json
 import os
 import random
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,7 +42,7 @@ SPECIFIC = 40
 SECONDS = 300
 """A change that makes the tests run longer is noticed: it made a loop without end."""
 MAP = ROOT / ".mutants"
-"""Which tests execute which line: measured anew when a file of the package or a test changed."""
+"""Which tests execute which line."""
 OTHERS: dict[type[ast.AST], str] = {
     ast.Lt: "<=",
     ast.LtE: "<",
@@ -206,19 +208,19 @@ def is_yield(node: ast.stmt) -> bool:
 class Lines:
     """Which fast tests execute a line, from coverage's contexts."""
 
-    def __init__(self, file: Path) -> None:
-        self.data = coverage.CoverageData(str(file))
-        self.data.read()
-        self.files = {
-            Path(one).relative_to(ROOT).as_posix(): one for one in self.data.measured_files()
-        }
+    def __init__(self, measurements: list[tuple[Path, set[str]]]) -> None:
+        """Read measurements, each with the test files that it is still right about."""
         self.breadth: Counter[str] = Counter()
         self.of: dict[str, dict[int, list[str]]] = {}
-        for path, name in self.files.items():
-            lines = self.data.contexts_by_lineno(name)
-            self.of[path] = {line: [one for one in tests if one] for line, tests in lines.items()}
-            for tests in self.of[path].values():
-                self.breadth.update(tests)
+        for file, current in measurements:
+            data = coverage.CoverageData(str(file))
+            data.read()
+            for name in data.measured_files():
+                of = self.of.setdefault(Path(name).relative_to(ROOT).as_posix(), {})
+                for line, tests in data.contexts_by_lineno(name).items():
+                    kept = [one for one in tests if one.partition("::")[0] in current]
+                    of.setdefault(line, []).extend(kept)
+                    self.breadth.update(kept)
 
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests that execute one of the mutant's lines, the most specific first.
@@ -257,36 +259,80 @@ class Measuring:
         self.coverage.save()
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Measure in each worker of the measuring run."""
-    if hasattr(config, "workerinput"):
-        Measuring(config)
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Measure in each worker of the measuring run, from before a conftest imports the package."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        Measuring(early_config)
+
+
+def digest(paths: Iterable[Path]) -> str:
+    """What files say, in short."""
+    found = hashlib.sha256()
+    for path in paths:
+        found.update(path.read_bytes())
+    return found.hexdigest()[:16]
 
 
 def measured() -> Lines:
-    """The lines of the fast tests, measured now or taken from the last time."""
-    digest = hashlib.sha256()
-    for folder in ("tui", "tests"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            digest.update(path.read_bytes())
-    file = MAP / f"lines-{digest.hexdigest()[:16]}"
-    if not file.exists():
+    """The lines of the fast tests, as far as measured for the package of now; else measured now.
+
+    Kept as long as the package is the same; a test file that changed is measured by itself.
+    """
+    kept = MAP / digest(sorted((ROOT / "tui").rglob("*.py")))
+    if not kept.exists():
         shutil.rmtree(MAP, ignore_errors=True)
-        MAP.mkdir()
-        print("measuring which fast tests execute which line", flush=True)
-        ran = run_tests(ROOT, "-m", "not slow", "-n", str(os.cpu_count() or 1), "-p", __spec__.name)
-        if ran.returncode:
-            shutil.rmtree(MAP)
-            print(ran.stdout)
-            sys.exit("tests.mutants: the fast tests fail without any change; mend them first")
-        whole = coverage.CoverageData(str(file))
-        for path in MAP.glob("part.*"):
-            part = coverage.CoverageData(str(path))
-            part.read()
-            whole.update(part)
-            path.unlink()
-        whole.write()
-    return Lines(file)
+        kept.mkdir(parents=True)
+    missing = {
+        path.relative_to(ROOT).as_posix(): digest([path])
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if not {"corpus", "counterparts"} & set(path.relative_to(ROOT / "tests").parts)
+    }
+    measurements: list[tuple[Path, set[str]]] = []
+    for known in sorted(kept.glob("*.json")):
+        current = set(json.loads(known.read_text()).items()) & missing.items()
+        measurements.append((known.with_suffix(".lines"), {path for path, _ in current}))
+        missing = dict(missing.items() - current)
+    if missing:
+        measurements.append((measure(kept, missing), set(missing)))
+    return Lines(measurements)
+
+
+def measure(kept: Path, files: dict[str, str]) -> Path:
+    """Measure test files; a test that fails as it is, is left out, and said."""
+    print(f"measuring which lines {len(files)} test files execute", flush=True)
+    for part in MAP.glob("part.*"):
+        part.unlink()
+    workers = ["-n", str(os.cpu_count() or 1), "-p", __spec__.name]
+    ran = run_tests(ROOT, "-m", "not slow", *workers, *sorted(files))
+    if ran.returncode not in (0, 1, 5):
+        sys.exit(f"{ran.stdout}\ntests.mutants: the fast tests do not run; mend them first")
+    failing = {one.partition("[")[0] for one in said(ran.stdout)}
+    for one in sorted(failing):
+        print(f"left out, as it fails without any change: {one}", flush=True)
+    lines: dict[str, dict[str, set[int]]] = {}
+    for part in MAP.glob("part.*"):
+        data = coverage.CoverageData(str(part))
+        data.read()
+        for name in data.measured_files():
+            for line, tests in data.contexts_by_lineno(name).items():
+                for one in set(tests) - failing:
+                    lines.setdefault(one, {}).setdefault(name, set()).add(line)
+        part.unlink()
+    file = kept / f"{time.time_ns()}.lines"
+    whole = coverage.CoverageData(str(file))
+    for test, executed in lines.items():
+        whole.set_context(test)
+        whole.add_lines(executed)
+    whole.write()
+    file.with_suffix(".json").write_text(json.dumps(files))
+    return file
+
+
+def said(output: str) -> list[str]:
+    """The tests that pytest says failed."""
+    lines = [one for one in output.splitlines() if one.startswith(("FAILED ", "ERROR "))]
+    return [one.partition(" ")[2].partition(" - ")[0] for one in lines]
 
 
 def run_tests(
@@ -337,19 +383,25 @@ class Copies:
 
 
 def failed(copy: Path, tests: list[str]) -> str:
-    """Run tests in a copy; returns the first that failed, or what else went wrong."""
+    """Run tests in a copy; returns the first that failed, or what else went wrong.
+
+    A failure counts when it comes again: what fails once may be the machine's load.
+    """
     if not tests:
         return ""
     names = copy / ".names"
     names.write_text("\n".join(tests))
     try:
         ran = run_tests(copy, "-x", f"@{names}", seconds=SECONDS)
+        if not ran.returncode:
+            return ""
+        if not (failures := said(ran.stdout)):
+            return f"exit status {ran.returncode}"
+        if run_tests(copy, "-x", failures[0], seconds=SECONDS).returncode:
+            return failures[0]
     except subprocess.TimeoutExpired:
         return "time"
-    if not ran.returncode:
-        return ""
-    said = [line for line in ran.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return said[0].partition(" - ")[0] if said else f"exit status {ran.returncode}"
+    return failed(copy, [one for one in tests if one != failures[0].partition("[")[0]])
 
 
 def sample(paths: list[str], count: int, seed: int) -> list[Mutant]:
