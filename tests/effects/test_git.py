@@ -168,6 +168,7 @@ async def test_a_git_that_never_ends_talking_is_not_heard_out(
         (b"? new/\0! ignored\0# branch.oid x\0", {"new": "?"}),
         (b"1 .M N...\0u UU\0?\0\0garbage", {}),
         (b"? \xff\xfe\0", {"\udcff\udcfe": "?"}),
+        (b"1 D. N... 100644 000000 000000 a b x\0? x\0", {"x": "D"}),
     ],
 )
 def test_what_git_writes(answer: bytes, states: dict[str, str]) -> None:

@@ -191,6 +191,13 @@ def test_g04_deleting_the_region_is_a_conflict_and_nothing_more_is_painted():
     assert hunk.reason.startswith("target deleted")
 
 
+def test_lines_typed_over_painted_ones_stand_where_these_stood():
+    place, landing = started("@@", " a", "-b", "+B", "+BB", "+BBB", " c", "-d", "+D", "+DD")
+    place.workspace.edit("a.txt", (1, 0), (8, 2), "x\ny\nz")
+    assert place.text("a.txt") == "a\nx\ny\nze\n"
+    assert [(hunk.start.line, hunk.end.line) for hunk in landing.hunks] == [(1, 4), (1, 4)]
+
+
 def test_a_cut_in_trouble_leaves_the_users_text():
     place, landing = started("@@", " b", "-c", "+C")
     place.workspace.edit("a.txt", (2, 1), (2, 1), "mine")

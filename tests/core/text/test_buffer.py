@@ -35,6 +35,12 @@ def test_a_reader_that_lags_too_far_behind_starts_over() -> None:
     assert len(buffer.changes_since(buffer.revision - 3) or []) == 3
 
 
+def test_a_return_that_comes_to_stand_before_a_newline_is_one_ending_with_it() -> None:
+    buffer = Buffer("f", "\rx\nb")
+    buffer.replace((0, 1), (0, 2), "")
+    assert ([*buffer.lines], [*buffer.endings][:1]) == (["", "b"], ["\r\n"])
+
+
 def test_a_copy_of_mixed_endings_keeps_each_with_its_line() -> None:
     whole = Buffer("f", "one\r\ntwo\r\nthree\nfour\r\n")
     copy = Buffer.of("f", whole.form, [*whole.lines], [*whole.endings])

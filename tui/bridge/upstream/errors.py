@@ -41,7 +41,7 @@ class UnconnectedError(Exception):
 class CutError(Exception):
     """An answer was cut off; the text ends a sentence that begins with the upstream."""
 
-    def __init__(self, text: str = "broke off its answer.", *, unanswered: bool = False) -> None:
+    def __init__(self, text: str, *, unanswered: bool = False) -> None:
         """``unanswered``: nothing of an answer had come, not even its status."""
         super().__init__(text)
         self.unanswered, self.flooded = unanswered, text == FLOODED

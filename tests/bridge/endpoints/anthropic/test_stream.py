@@ -58,6 +58,7 @@ async def test_a_model_that_only_pauses_is_given_up(claude: Stand) -> None:
          "context_length_exceeded"),
         (413, "request_too_large", "Request exceeds the maximum size", "context_length_exceeded"),
         (529, "overloaded_error", "Overloaded", "overloaded_error"),
+        (429, "", "Slow down", "rate_limit_exceeded"),
         (402, "billing_error", "Your credit is used up", "insufficient_quota"),
         (403, "permission_error", "Not for this key", "permission_error"),
     ])  # fmt: skip

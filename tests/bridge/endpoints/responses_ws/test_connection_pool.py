@@ -88,6 +88,18 @@ async def test_each_failure_has_its_words_and_none_of_its_own(
     assert "password" not in str(broken.value)
 
 
+async def test_where_there_is_no_proxy_for_a_port_there_is_for_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with answering("HTTP/1.1 403 No") as (address, heard):
+        monkeypatch.setenv("https_proxy", address.url.removesuffix("/v1"))
+        monkeypatch.setenv("no_proxy", "far.invalid:8443")
+        for port, asked in ((8443, 0), (8444, 1)):
+            with pytest.raises(Broken):
+                await dial(Address(f"https://far.invalid:{port}/v1"))
+            assert len(heard) == asked
+
+
 async def test_a_certificate_of_nobody() -> None:
     import trustme
 
