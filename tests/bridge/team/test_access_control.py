@@ -342,8 +342,6 @@ def test_a_log_that_was_moved_away_goes_on_under_its_name(tmp_path: Path) -> Non
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-pytestmark = pytest.mark.slow
-
 KEYS = {"NEAR_KEY": "near-key-0123456789", "FAR_KEY": "far-key-9876543210"}
 CONFIG = """
 schema = 1
@@ -395,6 +393,7 @@ async def farm(folder: Path) -> AsyncIterator[Farm]:
         yield Farm(near, far, served, anna)
 
 
+@pytest.mark.slow
 async def test_endpoints_of_the_config_are_served_by_name_with_their_own_keys(
     tmp_path: Path,
 ) -> None:
@@ -415,6 +414,7 @@ async def test_endpoints_of_the_config_are_served_by_name_with_their_own_keys(
         assert KEYS["FAR_KEY"] not in str([*at.near.requests, *at.near.others])
 
 
+@pytest.mark.slow
 async def test_who_answered_is_in_figures_and_log(tmp_path: Path) -> None:
     async with farm(tmp_path) as at:
         assert (await at.answered("near/coder"))["type"] == "response.completed"
