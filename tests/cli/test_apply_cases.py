@@ -81,11 +81,11 @@ def test_a12_earlier_closed_hunks_stay(patched):
     assert "line 8: 'B' has no ' ', '+' or '-' prefix" in ended.err
 
 
-def test_a13_whole_lines_of_a_new_file_stay_as_partial(patched):
-    """A13: line without + in Add File -> error; whole lines so far stay as partial."""
+def test_a13_whole_lines_of_a_new_file_stay(patched):
+    """A13: line without + in Add File -> error; whole lines so far stay."""
     tree, ended = patched({}, patch("*** Add File: n.txt\n+one\ntwo\n"))
     assert ended.code == 1
-    assert ended.report["hunks"][0]["stage"] == "partial"
+    assert ended.report["hunks"][0]["stage"] == "landed"
     assert tree == {"n.txt": b"one\n"}
 
 

@@ -297,7 +297,7 @@ async def test_b20_the_diff_lands_while_it_comes_and_a_cut_leaves_nothing_half_d
     world.session.submit(intents.Interrupt())
     await settle()
     kinds = {h.kind: h.stage for h in world.session.workspace.hunks}
-    assert kinds.get(Kind.DELETE, Stage.DROPPED) is Stage.DROPPED
-    assert kinds[Kind.ADD] is Stage.PARTIAL
+    assert kinds.get(Kind.DELETE, Stage.REFUSED) is Stage.REFUSED
+    assert kinds[Kind.ADD] is Stage.LANDED, "nobody looks: its whole lines are kept"
     assert world.session.workspace.buffers["sub/new.py"].text() == "first\n"
     assert set(world.files.data) == set(FILES)

@@ -136,13 +136,14 @@ def test_an_interruption_says_what_was_kept(stage: LinearStage) -> None:
     session.state.add(Block(BlockKind.USER, 1, state="done"), "go")
     stage.look()
     session.hunk(Stage.LANDED, 3)
-    session.hunk(Stage.PARTIAL, 7)
-    session.hunk(Stage.DROPPED)
+    session.hunk(Stage.CUT, 7)
+    session.hunk(Stage.REFUSED)
     session.status.busy, session.status.outcome = False, "interrupted"
     session.state.note(1, "stopped after ~512 tokens, 0.3 ms", "cut")
     said = stage.look()
     assert "Stopped after about 512 tokens, 0.3 ms." in said
-    assert "2 hunks kept (1 of them cut short), 1 hunk dropped." in said
+    cut = "1 hunk cut, as it stands: /accept NUMBER keeps it"
+    assert f"1 hunk whole, {cut}, 1 hunk not applied." in said
 
 
 def test_silence_is_broken_now_and_then(stage: LinearStage) -> None:

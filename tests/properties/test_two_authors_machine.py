@@ -28,7 +28,7 @@ from tui.errors import EditRefused
 
 PATH = "a.txt"
 START = [f"line {number}" for number in range(12)] + ["same", "", "same", ""]
-WORDS = frozenset({"landing", "pending", "accepted", "struck", "partial", "conflict", "candidate"})
+WORDS = frozenset({"landing", "pending", "accepted", "struck", "cut", "conflict", "candidate"})
 
 
 class TwoAuthors(RuleBasedStateMachine):

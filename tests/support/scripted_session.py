@@ -91,7 +91,7 @@ class ScriptedWorkspace(Workspace):
         for hunk in self.hunks:
             shown = hunk.path == path and hunk.decision is not Decision.REJECTED
             if shown and hunk.start is not None and hunk.end is not None:
-                word = {Stage.LANDING: "landing", Stage.PARTIAL: "partial"}.get(
+                word = {Stage.LANDING: "landing", Stage.CUT: "cut"}.get(
                     hunk.stage, hunk.decision.value
                 )
                 for line in range(max(hunk.start.line, first), min(hunk.end.line, last + 1)):

@@ -280,7 +280,7 @@ def _reasons(outcome: ApplyOutcome) -> list[str]:
     """Everything that was refused, in words."""
     reasons = []
     for hunk in outcome.hunks:
-        if hunk.stage != "landed":
+        if hunk.stage != "landed" or hunk.reason:
             reasons.append(f"{hunk.path}: hunk {hunk.id} {hunk.stage}: {hunk.reason}")
     reasons += [f"{path}: {reason}" for path, reason in outcome.refusals.items()]
     if outcome.failure:

@@ -330,7 +330,7 @@ class Told:
     def _state(self, hunk: Hunk) -> State:
         """What is said of it; of one that was rejected only whether its text is in the file."""
         out = hunk.decision is Decision.REJECTED and not hunk.stands_edited
-        stage = Stage.DROPPED if out else hunk.stage
+        stage = Stage.REFUSED if out else hunk.stage
         return (stage, hunk.decision, hunk.words, self._presence(hunk))
 
 

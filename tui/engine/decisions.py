@@ -10,7 +10,8 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from tui.core.document.decision_log import DecisionEntry
-from tui.core.document.hunk import OPEN, Decision, Hunk, Kind, Need, Stage
+from tui.core.document.hunk import CUT_WAYS, OPEN, Decision, Hunk, Kind, Need, Stage
+from tui.core.document.review import take_back_cut
 from tui.core.document.workspace import Workspace
 from tui.core.steps import Work, picked
 from tui.engine import intents
@@ -27,6 +28,8 @@ _LEAST = 20
 _SAY_S = 0.2
 """So often it is said how far a decision is."""
 _DONE = object()
+_NAMED = 3
+"""More hunks are only counted."""
 KEEP_LINES = "Keep what I typed only"
 REMOVE_FILE = "Remove the file: undoing the decision brings it back"
 LEAVE_FILE = "Leave it as it is: the hunk stays pending"
@@ -76,6 +79,7 @@ class HunkDecisions:
         self._catalogue = saving.catalogue
         self._workspace: Workspace = state.workspace
         self._workspace.on_landed = self._landed
+        state.before_request.append(self.take_back_cut)
         self._made = self._workspace.documents.decisions
         self._mode = mode
         self._can_ask = can_ask
@@ -194,10 +198,20 @@ class HunkDecisions:
         if self._mode == "on-accept":
             yield from self._saving.writing(dict.fromkeys(paths, False))
         yield from self._tell_of_open(hunk_ids)
+        if hunk_ids is None and (cut := self._workspace.hunk_list.cut()):
+            what = f"{_named(cut)} left out, as the answer ended inside"
+            self._state.trouble(Trouble(what, "", CUT_WAYS, severity="information"))
+
+    def take_back_cut(self, turn: int) -> None:
+        """The next instruction leaves: what was cut and not decided on goes, and that is said."""
+        if not self._works and (taken := take_back_cut(self._workspace.documents)):
+            were = "was" if len(taken) == 1 else "were"
+            self._state.note(turn, f"{_named(taken)} {were} cut and not decided on: taken back")
+            self._decided()
 
     def _reject(self, hunk_ids: tuple[int, ...] | None, words: str) -> Work[None]:
         """Reject what can be; where the user typed, ask what is to stay (I02)."""
-        chosen = yield from self._workspace.hunk_list.chosen(hunk_ids)
+        chosen = yield from self._workspace.hunk_list.chosen(hunk_ids, cut=True)
         made = (
             (yield from picked(chosen, lambda one: one.kind is Kind.ADD)) if self._can_ask else []
         )
@@ -206,7 +220,7 @@ class HunkDecisions:
             self._ask_of_file(hunk, words)
         if typed:
             chosen = [hunk for hunk in chosen if hunk not in typed]
-        able = yield from picked(chosen, lambda one: one.need is Need.DECISION)
+        able = yield from picked(chosen, lambda one: one.decidable)
         ids = [hunk.id for hunk in chosen] if typed or hunk_ids is not None else None
         paths = yield from self._workspace.rejecting(ids, words)
         yield from self._saving.writing(dict.fromkeys(paths, False))
@@ -373,6 +387,16 @@ class HunkDecisions:
         documents = self._workspace.documents
         paths = {*documents.hunk_list.paths(), *(hunk.target for hunk in documents.removals)}
         return {path for path in paths if self._workspace.is_dirty(path)}
+
+
+def _named(hunks: Sequence[Hunk]) -> str:
+    """Hunks in words: ``Hunk 3 of a.py``, ``Hunks 3 and 4 of a.py``, ``3 hunks in 2 files``."""
+    paths = {hunk.path for hunk in hunks}
+    if len(paths) > 1 or len(hunks) > _NAMED:
+        return f"{len(hunks)} hunks in {len(paths)} file{'s' * (len(paths) > 1)}"
+    *some, last = [str(hunk.id) for hunk in hunks]
+    numbers = f"{', '.join(some)} and {last}" if some else last
+    return f"Hunk{'s' * bool(some)} {numbers} of {hunks[0].path}"
 
 
 def _is_turn(entry: DecisionEntry | None) -> bool:

@@ -61,7 +61,7 @@ class Prewarm(Intent, frozen=True):
 
 
 class Interrupt(Intent, frozen=True):
-    """Stop the foreground turn now, keep what has landed."""
+    """Stop the foreground turn now; what is painted stays as it is."""
 
 
 class Accept(Intent, frozen=True):

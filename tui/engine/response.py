@@ -250,7 +250,7 @@ class Calls:
     def _withdraw(self, call: Call) -> None:
         """The server said an item of this response twice: it is one."""
         if call.landing is not None:
-            call.landing.finish(cut=True)
+            call.landing.finish(cut=True, withdrawn=True)
         self.all.remove(call)
         self._state.append(call.block, "it came a second time")
         self._state.close(call.block, "cut")
@@ -258,7 +258,7 @@ class Calls:
     def _repeat(self, call: Call, again: Call) -> None:
         """It was applied before: what became of that is the answer."""
         if call.landing is not None and call.landing is not again.landing:
-            call.landing.finish(cut=True)
+            call.landing.finish(cut=True, withdrawn=True)
         call.landing, call.again = again.landing, True
 
     def _answer(self, call: Call) -> None:

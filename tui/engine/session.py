@@ -302,7 +302,7 @@ class Session:
 
 def _workspace(files: WorkspaceFiles, options: SessionOptions) -> Workspace:
     asking = options.ask and options.ambiguous == "ask"
-    workspace = Workspace(files.read, files.root, files.named_root, ask=asking)
+    workspace = Workspace(files.read, files.root, files.named_root, ask=asking, freeze=options.ask)
     workspace.documents.first = options.ambiguous == "first"
     workspace.documents.names = files.listing
     return workspace

@@ -155,6 +155,8 @@ class SessionState:
         self.on_wake: Callable[[], None] = _nothing
         self.before_drain: list[Callable[[], None]] = []
         """Called once a drain: work that is due once a frame, not once a delta."""
+        self.before_request: list[Callable[[int], None]] = []
+        """Called with the turn's number in the moment in which a request of it leaves."""
         self.before_turn: list[Callable[[int], None]] = []
         """Called with its number before a turn begins."""
         self.briefs: dict[str, str] = {}

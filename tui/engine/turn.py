@@ -265,9 +265,16 @@ class Turn:
     async def _gather(self) -> None:
         """What the request says of very many hunks."""
         services = self._services
+        self._leaving()
         await services.state.input_first.do(services.requests.prepare(), services.ports.clock.now)
 
+    def _leaving(self) -> None:
+        """The next instruction is given: who has something to settle before it does so now."""
+        for due in self._services.state.before_request:
+            due(self.request.number)
+
     def _create(self) -> None:
+        self._leaving()
         services, request = self._services, self.request
         head = self._head = services.requests.head(request.spec, request.effort, request.tier)
         if not services.requests.continues(request.spec, head):

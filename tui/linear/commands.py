@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 
-from tui.core.document.hunk import Decision
+from tui.core.document.hunk import Decision, Stage
 from tui.core.inert_text import inert
 from tui.core.programs import Edited
 from tui.engine import intents
@@ -151,8 +151,16 @@ class Commander:
             return [chosen]
         if chosen.rest:
             return [f"What is meant by {inert(chosen.rest)!r}? Say numbers, a file, or all."]
+        numbered = argument.lstrip()[:1].isdecimal() or not argument.strip()
+        cut = [] if numbered else [one for one in chosen.hunks if one.stage is Stage.CUT]
+        chosen = chosen._replace(hunks=[one for one in chosen.hunks if one not in cut])
         self._session.submit(intents.Accept(tuple(hunk.id for hunk in chosen.hunks)))
-        return self._decided(chosen, Decision.ACCEPTED)
+        left_out = [
+            f"Hunk {one.id} was cut, and is left out: /accept {one.id} keeps it as it stands,"
+            f" /reject {one.id} takes it back."
+            for one in cut
+        ]
+        return [*left_out, *self._decided(chosen, Decision.ACCEPTED)]
 
     def _reject(self, argument: str) -> Iterable[str]:
         chosen = picked(argument, self._session.workspace)

@@ -26,10 +26,9 @@ _WHERE = {
     Stage.LOCATED: "its place is found",
     Stage.LANDING: "still landing",
     Stage.LANDED: "pending",
-    Stage.PARTIAL: "cut short, pending",
+    Stage.CUT: "cut, kept as it stands until you go on",
     Stage.CONFLICT: "in conflict",
     Stage.REFUSED: "refused",
-    Stage.DROPPED: "dropped",
 }
 
 
@@ -130,7 +129,7 @@ def ask_lines(ask: Ask) -> list[str]:
 
 
 def hunk_state(hunk: Hunk) -> str:
-    """What became of a hunk: ``pending``, ``accepted``, ``dropped: it came to nothing``."""
+    """What became of a hunk: ``pending``, ``accepted``, ``refused: context not found``."""
     if hunk.decision is not Decision.PENDING:
         words = f": {hunk.words}" if hunk.words else ""
         return inert(f"{hunk.decision.value}{words}")
@@ -194,15 +193,14 @@ def waiting_words(hunks: Iterable[Hunk]) -> str:
 
 
 def kept_words(hunks: Iterable[Hunk]) -> str:
-    """What an interruption left of a turn's hunks: ``2 hunks kept, 1 hunk dropped``."""
+    """What an interruption left of a turn's hunks: ``2 hunks whole, 1 cut as it stands``."""
     stages = [hunk.stage for hunk in hunks if hunk.stage not in OPEN]
-    whole, part = stages.count(Stage.LANDED), stages.count(Stage.PARTIAL)
-    said = []
-    if whole or part:
-        cut = f" ({part} of them cut short)" if part else ""
-        said.append(f"{counted(whole + part, 'hunk')} kept{cut}")
-    if dropped := stages.count(Stage.DROPPED):
-        said.append(f"{counted(dropped, 'hunk')} dropped")
+    whole, cut = stages.count(Stage.LANDED), stages.count(Stage.CUT)
+    said = [f"{counted(whole, 'hunk')} whole"] if whole else []
+    if cut:
+        said.append(f"{counted(cut, 'hunk')} cut, as it stands: /accept NUMBER keeps it")
+    if refused := stages.count(Stage.REFUSED):
+        said.append(f"{counted(refused, 'hunk')} not applied")
     return ", ".join(said)
 
 

@@ -35,8 +35,8 @@ def test_what_came_to_nothing_is_forgotten():
     assert len(found.hunks) == 1
 
 
-def test_refused_and_dropped_hunks_are_settled_unless_they_can_be_placed():
-    found = roster(Stage.READING, Stage.REFUSED, Stage.DROPPED, Stage.CONFLICT, Stage.REFUSED)
+def test_refused_hunks_are_settled_unless_they_can_be_placed():
+    found = roster(Stage.READING, Stage.REFUSED, Stage.REFUSED, Stage.CONFLICT, Stage.REFUSED)
     found.hunks[4].candidates = (1, 2)
     assert [hunk.id for hunk in found.unsettled()] == [1, 4, 5]
 

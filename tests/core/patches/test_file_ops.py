@@ -87,7 +87,7 @@ def test_b18_a_delete_needs_what_follows_it():
     place = disk(a="a\n")
     landing = place.land(BEGIN + "*** Delete File: a.txt\n")
     assert "no End Patch after the delete" in landing.failure
-    assert only(landing).stage is Stage.DROPPED
+    assert only(landing).stage is Stage.REFUSED
     cut = place.land(BEGIN + "*** Delete File: a.txt\n", cut=True)
     assert only(cut).reason == "interrupted before the delete"
     assert not place.workspace.buffers

@@ -30,10 +30,10 @@ def test_b16_context_that_is_not_there_is_told():
 
 
 @pytest.mark.case("A12")
-def test_a12_an_error_drops_the_open_section_and_keeps_closed_ones():
+def test_a12_an_error_leaves_the_open_section_out_and_keeps_closed_ones():
     place = disk(a="a\nb\nc\n")
     landing = place.land(patch("@@", "-a", "+A", "@@", " b", "-c", "*** c"))
-    assert stages(landing) == ["landed", "dropped"]
+    assert stages(landing) == ["landed", "refused"]
     assert "the patch broke off at line 9" in landing.hunks[1].reason
     assert place.text("a.txt") == "A\nb\nc\n"
 

@@ -37,7 +37,7 @@ ALL = [
     for one in scenarios(folder)
     if not one.meta.get("symlinks") and one.folder.name not in ON_A_DISK
 ]
-ENDED = {Stage.LANDED, Stage.PARTIAL, Stage.DROPPED, Stage.REFUSED, Stage.CONFLICT}
+ENDED = {Stage.LANDED, Stage.CUT, Stage.REFUSED, Stage.CONFLICT}
 
 
 def files_of(scenario: Scenario, name: str = "input") -> dict[str, bytes]:

@@ -26,22 +26,22 @@ def cut(patch: str):
     return place, landing
 
 
-def test_a_closed_group_stays_as_partial():
+def test_where_nobody_looks_a_closed_group_stays():
     place, landing = cut(HEAD + "@@\n a\n-b\n+B\n c\n-d\n+D")
-    assert [hunk.stage for hunk in landing.hunks] == [Stage.PARTIAL, Stage.DROPPED]
+    assert [hunk.stage for hunk in landing.hunks] == [Stage.LANDED, Stage.REFUSED]
     assert place.text("a.txt") == "a\nB\nc\nd\ne\n"
     assert landing.hunks[0].reason.startswith("partial")
-    assert place.workspace.decorations("a.txt", 0, 9) == {1: "partial"}
+    assert place.workspace.decorations("a.txt", 0, 9) == {1: "pending"}
     place.write(place.workspace.accept())
     assert place.files["a.txt"] == b"a\nB\nc\nd\ne\n"
 
 
-def test_a_closed_group_whose_place_was_not_sure_is_dropped():
+def test_a_closed_group_whose_place_was_not_sure_goes():
     place = disk(a="x\ny\nx\ny\n")
     landing = place.start()
     landing.feed(HEAD + "@@\n-x\n+X\n y\n")
     landing.finish(cut=True)
-    assert [hunk.stage for hunk in landing.hunks] == [Stage.DROPPED]
+    assert [hunk.stage for hunk in landing.hunks] == [Stage.REFUSED]
     assert place.text("a.txt") == "x\ny\nx\ny\n"
 
 
@@ -203,7 +203,7 @@ def test_a_cut_in_trouble_leaves_the_users_text():
     place.workspace.edit("a.txt", (2, 1), (2, 1), "mine")
     landing.finish(cut=True)
     assert place.text("a.txt") == "a\nb\ncmine\nd\ne\n"
-    assert landing.hunks[0].stage is Stage.DROPPED
+    assert landing.hunks[0].stage is Stage.REFUSED
 
 
 def test_g05_undo_while_streaming_takes_the_users_edit_only():

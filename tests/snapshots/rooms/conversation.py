@@ -85,7 +85,7 @@ def stopped() -> ScriptedSession:
     session.say("text", "I'll guard every mutation with one lock, and", speaker="fast", state="cut")
     session.say("patch", speaker="fast", state="cut")
     session.hunk(Stage.LANDED, 7, added=1, removed=1)
-    session.hunk(Stage.PARTIAL, 11, added=2)
+    session.hunk(Stage.CUT, 11, added=2)
     session.say("note", "stopped after 512 tokens, 3 ms", state="cut")
     session.open("ledger/cache.py")
     session.status.stopped = "stopped after 512 tokens, 3 ms"

@@ -103,7 +103,7 @@ def test_hunks_are_stepped_through_and_those_that_wait_come_first() -> None:
     one.selection.step(back=False)
     one.selection.step(back=True)
     assert [hunk for hunk, _ in one.shown] == [1, 2, 1, 2, 1]
-    session.workspace.hunks[1].stage = Stage.DROPPED
+    session.workspace.hunks[1].stage = Stage.REFUSED
     one.selection.step_hunk(waiting=True)
     assert one.selection.hunk is session.workspace.hunks[2]
     hunk = session.workspace.hunks[3]

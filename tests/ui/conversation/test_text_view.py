@@ -268,12 +268,12 @@ def test_the_chosen_one_of_many_candidates_is_in_sight() -> None:
         assert len(row) < 60
 
 
-def test_the_text_of_a_dropped_hunk_can_be_read() -> None:
-    dropped = hunk(1, Stage.DROPPED)
-    dropped.base, dropped.agent = "old\n", "new\x1b[2J\nmore\n"
-    assert "Enter text  e copy" in shown([dropped], Focus(1))[1]
-    assert not any("more" in row for row in shown([dropped], Focus(1)))
-    rows = shown([dropped], Focus(1, 0, True))
+def test_the_text_of_a_hunk_that_is_out_can_be_read() -> None:
+    out = hunk(1, Stage.REFUSED)
+    out.base, out.agent = "old\n", "new\x1b[2J\nmore\n"
+    assert "Enter text  e copy" in shown([out], Focus(1))[1]
+    assert not any("more" in row for row in shown([out], Focus(1)))
+    rows = shown([out], Focus(1, 0, True))
     assert [row.strip() for row in rows[2:]] == ["−old", "+new␛[2J", "+more"]
-    dropped.agent = "x\n" * 100
-    assert "61 more lines" in shown([dropped], Focus(1, 0, True))[-1]
+    out.agent = "x\n" * 100
+    assert "61 more lines" in shown([out], Focus(1, 0, True))[-1]

@@ -25,9 +25,9 @@ from tui.ui.editor.view import View
         (Stage.LANDED, Decision.PENDING, "pending"),
         (Stage.LANDED, Decision.ACCEPTED, "accepted"),
         (Stage.LANDED, Decision.REJECTED, ""),
-        (Stage.PARTIAL, Decision.PENDING, "partial"),
+        (Stage.CUT, Decision.PENDING, "cut"),
         (Stage.CONFLICT, Decision.PENDING, "conflict"),
-        (Stage.DROPPED, Decision.PENDING, ""),
+        (Stage.REFUSED, Decision.PENDING, ""),
     ],
 )
 def test_a_hunk_is_marked_as_its_lines_are(stage: Stage, decision: Decision, kind: str) -> None:

@@ -188,7 +188,7 @@ def rows(widget: TurnMap | FileList) -> list[str]:
 @each("height", [1, 2, 5, 12, 400])
 def test_what_does_not_fit_is_counted_and_what_waits_comes_first(height: int) -> None:
     session = ScriptedSession()
-    done = [session.hunk(Stage.DROPPED, n, path="a.py") for n in range(1, 30)]
+    done = [session.hunk(Stage.REFUSED, n, path="a.py") for n in range(1, 30)]
     waiting = [session.hunk(Stage.LANDED, n, path="b.py") for n in range(1, 30)]
     found = fitted({"a.py": done, "b.py": waiting}, height)
     assert len(found) <= max(height, 3)

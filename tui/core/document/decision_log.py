@@ -75,11 +75,13 @@ class Packed(Generic[T]):
         return found
 
 
-Verb = Literal["accept", "reject", "turn", "place"]
-"""``turn``: a whole turn was taken back; ``place``: one of several places was chosen."""
+Verb = Literal["accept", "reject", "cut", "turn", "place"]
+"""``cut``: what was cut was taken back as the next instruction came; ``turn``: a whole turn was
+taken back; ``place``: one of several places was chosen."""
 _WORDS = {
     "accept": "accepting",
     "reject": "rejecting",
+    "cut": "taking back",
     "turn": "taking back",
     "place": "choosing a place for",
 }

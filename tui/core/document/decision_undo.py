@@ -206,7 +206,7 @@ def redo_decision(documents: Documents) -> Work[Undone]:
     with decisions.entry(entry.twin([]), again=True) as redone:
         if entry.verb == "accept":
             paths = yield from accept(documents, entry.hunks)
-        elif entry.verb == "reject":
+        elif entry.verb in ("reject", "cut"):
             paths = yield from reject(
                 documents, entry.hunks, entry.words, whole=entry.whole and _agreed(entry)
             )

@@ -44,6 +44,8 @@ class Documents:
         self.roots = roots
         self.ask = self.first = False
         """Ambiguous sections wait for a choice (CANDIDATES), or land first; else REFUSED."""
+        self.freeze = False
+        """A hunk that is cut stays as it is painted (CUT); else what is whole of it lands."""
         self.names: Callable[[], Sequence[str]] = list
         """All paths of the workspace, for names without their folder; asked only for those."""
         self.buffers: dict[str, Buffer] = {}
@@ -102,7 +104,7 @@ class Documents:
         """Take a hunk out that came to nothing."""
         if hunk.stage is Stage.LANDED:
             self.decisions.lose(hunk)
-        hunk.stage = Stage.DROPPED
+        hunk.stage = Stage.REFUSED
         self.layers.pop(hunk.id, None)
         self.forgotten.append(hunk.id)
         if hunk in self.removals:
@@ -346,7 +348,7 @@ class Documents:
         self.touched.add(record.path)
 
     def restore(self, record: FileRecord) -> None:
-        """Open a dropped buffer again."""
+        """Open a closed buffer again."""
         record.gone = False
         self.records[record.path] = record
         self.buffers[record.path] = record.buffer

@@ -19,17 +19,15 @@ class Stage(StrEnum):
     LOCATED = "located"
     LANDING = "landing"
     LANDED = "landed"
-    PARTIAL = "partial"
-    """Cut by an interruption after a safe boundary; what landed may be kept."""
+    CUT = "cut"
+    """The stream ended inside it: it stays as it is painted, for the user to decide on."""
     CONFLICT = "conflict"
     """The user or the disk changed what the hunk was about to change."""
     REFUSED = "refused"
     """Not applied by us; `Hunk.reason` says why."""
-    DROPPED = "dropped"
-    """Cut before a safe boundary: nothing of it is in the buffer."""
 
 
-PLACED = frozenset({Stage.LANDED, Stage.PARTIAL})
+PLACED = frozenset({Stage.LANDED, Stage.CUT})
 """Stages in which the hunk's text is in the buffer and can be decided on."""
 OPEN = frozenset({Stage.READING, Stage.CANDIDATES, Stage.LOCATED, Stage.LANDING})
 """Stages of a hunk that is still being generated."""
@@ -56,6 +54,10 @@ class Kind(StrEnum):
 
 UNDONE = "undone"
 """The words of a rejection by which a whole turn was taken back."""
+TAKEN_BACK = "it was cut, and taken back as you went on"
+"""The reason of a hunk that was cut and not decided on when the next instruction was given."""
+CUT_WAYS = "a keeps it as it stands, e finishes it by hand, r takes it back"
+"""What the user can say of a hunk that was cut."""
 EDITED = "you changed what this hunk wrote, so it was not taken back"
 """The reason of a conflict in which the text of a hunk stands, as the user edited it."""
 
@@ -68,9 +70,9 @@ class Need(IntEnum):
     END = 1
     """It still comes in, or is accepted and in conflict."""
     LOOK = 2
-    """The user's choice of a place, or what is to stay of a conflict."""
+    """The user's choice of a place, or what is to stay of a conflict or of a hunk that was cut."""
     DECISION = 3
-    """To be accepted or rejected."""
+    """To be accepted or rejected, be it with all others."""
 
 
 class HunkTally:
@@ -137,6 +139,9 @@ class Hunk:
     """The text that it replaces, with line endings as in the file."""
     agent: str = ""
     """The text that the model put there, with line endings."""
+    woven: tuple[tuple[int, int, int], ...] = ()
+    """Where removed lines stood among the new ones: behind how many of these, and which lines of
+    ``base`` they are (first, and the one behind the last). Empty: all of them stood above."""
     start: Mark | None = None
     end: Mark | None = None
     """Where it stands now, first line and line behind the last; None until located."""
@@ -145,7 +150,7 @@ class Hunk:
     flags: tuple[str, ...] = ()
     """Why a person must look (EDITS.md section 8), in words; empty if nothing is odd."""
     reason: str = ""
-    """Why it was refused, dropped or is in conflict."""
+    """Why it was refused or is in conflict."""
     candidates: Sequence[int] = ()
     """First lines (0-based) at which it could stand, while that is not decided; see `Places`."""
     near: int | None = None
@@ -196,7 +201,7 @@ class Hunk:
     @property
     def is_out(self) -> bool:
         """True if it came, but its text is not in the buffer: it may be looked at and copied."""
-        out = self.stage in (Stage.REFUSED, Stage.DROPPED, Stage.CONFLICT)
+        out = self.stage in (Stage.REFUSED, Stage.CONFLICT)
         out = out or (self.decision is Decision.REJECTED and self.kind in (Kind.EDIT, Kind.ADD))
         return (out or self.placeable) and bool(self.agent or self.base)
 
@@ -205,8 +210,10 @@ def need_of(hunk: Hunk) -> Need:
     """What a hunk needs, from its stage and decision."""
     if hunk.decision is Decision.REJECTED:
         return Need.NOTHING
+    if hunk.stage in PLACED and hunk.decision is not Decision.PENDING:
+        return Need.NOTHING
     if hunk.stage in PLACED:
-        return Need.DECISION if hunk.decision is Decision.PENDING else Need.NOTHING
+        return Need.LOOK if hunk.stage is Stage.CUT else Need.DECISION
     if hunk.stage is Stage.CONFLICT:
         return Need.LOOK if hunk.decision is Decision.PENDING else Need.END
     if hunk.stage in OPEN:

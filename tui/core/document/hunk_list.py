@@ -106,10 +106,10 @@ class HunkList:
             raise KeyError(hunk_id)
         return self.hunks[at]
 
-    def chosen(self, numbers: Iterable[int] | None) -> Work[list[Hunk]]:
-        """The hunks of these ids, as far as there are any, in order; None: the decidable ones."""
+    def chosen(self, numbers: Iterable[int] | None, *, cut: bool = False) -> Work[list[Hunk]]:
+        """The hunks of these ids, as far as there are any, in order; None: see `decidable`."""
         if numbers is None:
-            return (yield from self.decidable())
+            return (yield from self.decidable(cut=cut))
         wanted = set(numbers)
         if len(wanted) > len(self.hunks) // _FEW:
             return (yield from picked([*self.hunks], lambda hunk: hunk.id in wanted))
@@ -135,13 +135,25 @@ class HunkList:
         if gone:
             self._unsettled = dict(self._unsettled)  # one that lost its hunks stays as large
 
-    def decidable(self) -> Work[list[Hunk]]:
-        """Hunks that can be accepted or rejected now, in order; with pauses."""
-        return picked(list(self._unsettled.values()), lambda hunk: hunk.need is Need.DECISION)
+    def decidable(self, *, cut: bool = False) -> Work[list[Hunk]]:
+        """Hunks that can be accepted all at once now, in order; with pauses.
+
+        ``cut``: with those that were cut, which are decided on one by one, or taken back.
+        """
+        open_ones = list(self._unsettled.values())
+        if cut:
+            return picked(open_ones, lambda hunk: hunk.need is not Need.END and hunk.decidable)
+        return picked(open_ones, lambda hunk: hunk.need is Need.DECISION)
 
     def has_decidable(self) -> bool:
-        """True if a hunk can be accepted or rejected now."""
+        """True if hunks can be accepted or rejected all at once now."""
         return self.tally.needs[Need.DECISION] > 0
+
+    def cut(self) -> list[Hunk]:
+        """Hunks that were cut and are not decided on, in order."""
+        if not self.tally.needs[Need.LOOK]:
+            return []
+        return [one for one in self._unsettled.values() if one.stage is Stage.CUT and one.decidable]
 
     def has_waiting(self) -> bool:
         """True if a hunk waits for the user: to be decided on, to be placed, or in conflict."""

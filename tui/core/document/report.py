@@ -17,7 +17,7 @@ from itertools import groupby
 
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord, Layer
-from tui.core.document.hunk import OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
+from tui.core.document.hunk import OPEN, PLACED, TAKEN_BACK, UNDONE, Decision, Hunk, Kind, Stage
 from tui.core.steps import Work, in_parts
 from tui.core.text.change_set import Author
 from tui.core.text.rows import file_rows, row_count, rows_text
@@ -147,6 +147,8 @@ _OF_USER = re.compile("^you ")
 _RANGES = 60
 """Of the hunks that are only counted, so many groups are named."""
 _IT_IS_OUT = "it is not in the file"
+_LAST_CHARS = 100
+"""Of the line in which a hunk was cut, so many at its end are quoted beside it."""
 _MANY = 20
 """From so many hunks of a file on, neighbours of which all went well share a line."""
 
@@ -372,6 +374,10 @@ def hunk_words(documents: Documents, hunk: Hunk, *, private: bool = False) -> st
     stays = hunk.stands_edited
     if hunk.decision is Decision.REJECTED:
         where = "it is in the file as the user edited it" if stays else _IT_IS_OUT
+        if hunk.stage is Stage.CUT:
+            who = "" if hunk.reason == TAKEN_BACK else " by the user"
+            said = f': "{shown(hunk.words)}"' if hunk.words not in ("", UNDONE) else ""
+            return f"{what}{_cut_words(hunk)}, taken back{who}{said}; {where}"
         if hunk.words == UNDONE:
             return f"{what}taken back by the user; {where}"
         said = f': "{shown(hunk.words)}"' if hunk.words else ""
@@ -387,11 +393,16 @@ def hunk_words(documents: Documents, hunk: Hunk, *, private: bool = False) -> st
     if hunk.stage not in PLACED:
         reason = hunk.stage.value if private else hunk.reason or hunk.stage.value
         reason = _OF_USER.sub("the user ", reason)
-        cut = ""
-        if hunk.stage is Stage.DROPPED and (hunk.added or hunk.removed):
-            cut = f", cut after -{hunk.removed}/+{hunk.added} lines"
+        cut = f", {_cut_words(hunk)}" if reason.startswith("incomplete:") else ""
         return f"{what}NOT applied: {reason}{cut}"
-    return f"{what}{', '.join(_placed_words(documents, hunk))}"
+    words = ", ".join(_placed_words(documents, hunk))
+    if hunk.stage is Stage.CUT and hunk.agent and not private and "as it stood" in words:
+        words += f': "...{shown(hunk.agent.splitlines()[-1])[-_LAST_CHARS:]}"'
+    return f"{what}{words}"
+
+
+def _cut_words(hunk: Hunk) -> str:
+    return f"cut after -{hunk.removed}/+{hunk.added} lines"
 
 
 def _placed_words(documents: Documents, hunk: Hunk) -> list[str]:
@@ -400,10 +411,15 @@ def _placed_words(documents: Documents, hunk: Hunk) -> list[str]:
     now, who = presence(documents, hunk), changed_by(documents, hunk)
     if now is Presence.GONE:
         return [f"not in the file any more: {who} changed it", decision, *hunk.flags]
-    words = ["kept in part" if hunk.stage is Stage.PARTIAL else "kept", decision]
+    words = ["kept", decision]
     if now is Presence.EDITED:
         words.insert(1, f"edited since by {who}")
-    if hunk.stage is Stage.PARTIAL:
+    if hunk.stage is Stage.CUT and hunk.decision is Decision.ACCEPTED:
+        how = "finished by the user" if now is Presence.EDITED else "kept by the user as it stood"
+        words = [_cut_words(hunk), how]
+    elif hunk.stage is Stage.CUT:
+        words = [_cut_words(hunk), "not decided on by the user"]
+    elif hunk.reason:
         words.append(hunk.reason)
     if hunk.kind is Kind.EDIT and hunk.start and hunk.end:
         words.append(f"now {row_words(hunk.start.line, hunk.end.line)}")
@@ -451,7 +467,7 @@ def _odd_rows(record: FileRecord, hunk: Hunk, layer: Layer) -> tuple[int, int] |
             return None
         first, last = hunk.start.line, hunk.end.line
         edited = rows_text(record.buffer, first, last) != hunk.agent
-        odd = hunk.flags or edited or hunk.stage is Stage.PARTIAL
+        odd = hunk.flags or edited or hunk.stage is Stage.CUT
         return (first, last) if odd else None
     if hunk.stage is Stage.CONFLICT and hunk.start is not None and hunk.end is not None:
         return hunk.start.line, hunk.end.line

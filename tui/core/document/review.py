@@ -8,14 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tui.core.document.decision_log import Beside, DecisionStep, Stood, TakenOff
+from tui.core.document.decision_log import Beside, DecisionEntry, DecisionStep, Stood, TakenOff
 from tui.core.document.disk_plan import comes_off, count_as_saved, is_on_disk, take_off
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
-from tui.core.document.hunk import EDITED, OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
+from tui.core.document.hunk import (
+    EDITED,
+    OPEN,
+    PLACED,
+    TAKEN_BACK,
+    UNDONE,
+    Decision,
+    Hunk,
+    Kind,
+    Stage,
+)
 from tui.core.document.hunk_list import take_out
 from tui.core.document.waiting_places import WaitingSection
-from tui.core.steps import Work, picked
+from tui.core.steps import Work, finished, picked
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Author
 from tui.core.text.rows import rows_text, whole_text
@@ -180,6 +190,35 @@ def reject(
     documents.hunk_list.reviewed()
     documents.bump()
     return list(paths)
+
+
+FINISHED = "it was cut, and somebody went on with it"
+
+
+def take_back_cut(documents: Documents) -> list[Hunk]:
+    """Take back what was cut and not decided on: the next instruction is given.
+
+    Where somebody typed in one, or a later hunk lies on it, it was gone on with: it is pending as
+    any other. Returns the hunks that went; `decision_undo` brings them back.
+    """
+    alone: list[Hunk] = []
+    for hunk in documents.hunk_list.cut():
+        record = documents.records.get(hunk.path)
+        if record is None or hunk.start is None or hunk.end is None:
+            continue
+        now = rows_text(record.buffer, hunk.start.line, hunk.end.line)
+        if now == hunk.agent and not above(documents, hunk):
+            alone.append(hunk)
+        else:
+            hunk.stage, hunk.reason = Stage.LANDED, ""
+            hunk.flags += (FINISHED,)
+            documents.bump()
+    with documents.decisions.entry(DecisionEntry("cut")):
+        finished(reject(documents, alone, ""))
+    taken = [hunk for hunk in alone if hunk.decision is Decision.REJECTED]
+    for hunk in taken:
+        hunk.reason = TAKEN_BACK
+    return taken
 
 
 def undo_turn(documents: Documents, turn: int) -> Work[list[str]]:

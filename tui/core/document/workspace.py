@@ -37,17 +37,24 @@ class Workspace:
     """All buffers and hunks of a session; every edit of either author goes through it."""
 
     def __init__(
-        self, read: Callable[[str], FileRead], root: str = "", named: str = "", *, ask: bool = False
+        self,
+        read: Callable[[str], FileRead],
+        root: str = "",
+        named: str = "",
+        *,
+        ask: bool = False,
+        freeze: bool = False,
     ) -> None:
         """``read`` gives the bytes of a path relative to the root; it never raises.
 
         ``root`` is the absolute path that absolute paths in patches may begin with, ``named`` is
         the one that the user wrote, if that goes through a link. ``ask``: a
         user is there, so a section that fits in several places ends as CANDIDATES; else as
-        REFUSED. Either way `place` puts it at one of its candidates.
+        REFUSED. Either way `place` puts it at one of its candidates. ``freeze``: the user sees
+        what is painted, so a hunk that is cut stays so until it is decided on.
         """
         self.documents = Documents(read, root, named)
-        self.documents.ask = ask
+        self.documents.ask, self.documents.freeze = ask, freeze
         """The one mutator, for landings."""
         self.buffers: dict[str, Buffer] = self.documents.buffers
         self.hunk_list = self.documents.hunk_list
@@ -140,7 +147,7 @@ class Workspace:
         return not record.saved
 
     def decorations(self, path: str, first: int, last: int) -> dict[int, str]:
-        """Line -> landing, pending, accepted, struck, partial, conflict or candidate.
+        """Line -> landing, pending, accepted, struck, cut, conflict or candidate.
 
         Lines ``first`` to ``last``, 0-based. Accepted lines are shown for the last turn only.
         Where lines were only removed, the line behind them is marked.
@@ -283,7 +290,7 @@ class Workspace:
         return next(able, 0)
 
     def accept(self, hunk_ids: Iterable[int] | None = None) -> list[str]:
-        """Accept hunks (None: all decidable); returns the paths to write, in order."""
+        """Accept hunks (None: all but cut ones); returns the paths to write, in order."""
         return finished(self.accepting(hunk_ids))
 
     def accepting(self, hunk_ids: Iterable[int] | None = None) -> Work[list[str]]:
@@ -295,7 +302,7 @@ class Workspace:
     def reject(
         self, hunk_ids: Iterable[int] | None = None, words: str = "", *, whole: bool = False
     ) -> list[str]:
-        """Reject hunks (None: all decidable); returns paths to write, usually none.
+        """Reject hunks (None: all, those that were cut, too); returns paths to write, usually none.
 
         What the user typed in them stays; where it does not fit, the hunk is in conflict and
         pending. ``whole``: it goes with the hunk, a new file with all that is in it;
@@ -307,7 +314,7 @@ class Workspace:
         self, hunk_ids: Iterable[int] | None = None, words: str = "", *, whole: bool = False
     ) -> Work[list[str]]:
         """The same, with a pause after each hunk."""
-        chosen = yield from self.hunk_list.chosen(hunk_ids)
+        chosen = yield from self.hunk_list.chosen(hunk_ids, cut=True)
         with self.documents.decisions.entry(DecisionEntry("reject", words, whole=whole)) as entry:
             paths = yield from review.reject(self.documents, chosen, words, whole=whole)
         self._settle(entry)
@@ -432,7 +439,7 @@ def _decoration(hunk: Hunk, latest_turn: int) -> str:
         return ""
     if hunk.decision is Decision.ACCEPTED:
         return "accepted" if hunk.turn == latest_turn else ""
-    words = {Stage.PARTIAL: "partial", Stage.CONFLICT: "conflict"}
+    words = {Stage.CUT: "cut", Stage.CONFLICT: "conflict"}
     return words.get(hunk.stage, "pending")
 
 

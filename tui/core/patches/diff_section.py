@@ -14,9 +14,10 @@ from operator import itemgetter
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
 from tui.core.document.hunk import Hunk, Stage
+from tui.core.patches.file_work import Why
 from tui.core.patches.painter import Painter, RegionPainter
 from tui.core.patches.placement import Search, Spot
-from tui.core.patches.section import Section
+from tui.core.patches.section import Section, cut_section, end_line, whole_hunks
 from tui.core.text.diff import blocks
 
 _NEAR_LINES = 8
@@ -107,6 +108,9 @@ class Fit:
 class DiffSection(Section):
     """Lands new lines over old ones that are known."""
 
+    in_parts = True
+    """Where it is cut and nobody looks, what is whole of it stays all the same."""
+
     def __init__(
         self,
         documents: Documents,
@@ -123,7 +127,7 @@ class DiffSection(Section):
 
     def new_line(self, text: str) -> None:
         """The next whole line of the new text."""
-        self._partial = ""
+        self.unfinished = ""
         self.new.append(text)
         if self._fit is None:
             self.hunks[0].added += 1
@@ -137,7 +141,7 @@ class DiffSection(Section):
         It is not painted while it may become a line that stays, nor where it would be a hunk of
         its own: it may be none.
         """
-        self._partial = text
+        self.unfinished = text
         painter, fit = self.painter, self._fit
         if painter is None or fit is None or painter.trouble:
             return
@@ -146,15 +150,19 @@ class DiffSection(Section):
         else:
             super().partial(text)
 
-    def close(self, closed: bool, why: str) -> None:
-        """The section is over; cut, nothing of it stays (EDITS.md section 6)."""
-        if self.painter is not None:
-            self.painter.drop_partial()
-        if closed:
+    def close(self, closed: bool, why: Why) -> None:
+        """The section is over; cut, what is painted stays (EDITS.md section 6)."""
+        end_line(self, keep=why.freeze)
+        if closed and not why.stops:
             self._finish()
+        elif self._fit is not None and (why.freeze or (self.in_parts and self._stays())):
+            self._forget_unused()
+            cut_section(self._documents, self, why)
         else:
-            self.give_up(Stage.DROPPED, f"incomplete: {why}")
+            self.give_up(Stage.REFUSED, why.unpainted())
         self.record.sections.remove(self)
+        if self.painter is not None:
+            self.painter.leave()
 
     def give_up(self, stage: Stage, reason: str) -> None:
         """Nothing of it is in the buffer; what came stays with one hunk."""
@@ -178,6 +186,13 @@ class DiffSection(Section):
         self._open = self._changes = False
         self.hunks[0].added = self.hunks[0].removed = 0
         self._start(fit.spot)
+        if isinstance(self.painter, RegionPainter):
+            there = [line.removesuffix("\n").removesuffix("\r") for line in self.painter.region]
+            self.painter.sure = there == fit.diff.old and not fit.spot.flags
+
+    def _stays(self) -> bool:
+        """Something of it is whole if it is cut now."""
+        return self.painter is not None and bool(whole_hunks(self, self.painter))
 
     def _new_painter(self, spot: Spot) -> Painter:
         assert self._fit is not None

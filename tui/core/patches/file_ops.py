@@ -131,7 +131,7 @@ class UpdateWork(FileWork):
         hunk = self.hunk(Kind.MOVE)
         hunk.target = self._target
         if not closed:
-            self.ended(hunk, Stage.DROPPED, f"interrupted before the move: {why.words}")
+            self.ended(hunk, Stage.REFUSED, f"interrupted before the move: {why.words}")
         elif self.record is None or any(h.stage is not Stage.LANDED for h in self.hunks[:-1]):
             reason = "not moved: not all hunks of the file are placed"
             self.ended(hunk, Stage.REFUSED, reason)
@@ -162,7 +162,7 @@ class UpdateWork(FileWork):
     def _close(self, section: Section, event: SectionEnd, why: Why) -> None:
         self._hand_on(section, more=True)
         section.flags += event.flags
-        section.close(event.closed, why.words)
+        section.close(event.closed, why)
         if section.placed_rows is not None:
             placed, standing = self._search.placed, section.record.live
             placed.update(section.hunks)
@@ -222,7 +222,7 @@ class UpdateWork(FileWork):
         """
         hunk, there = self.hunks[-1], self.waiting
         if why.words:
-            self.ended(hunk, Stage.DROPPED, f"interrupted before the move: {why.words}")
+            self.ended(hunk, Stage.REFUSED, f"interrupted before the move: {why.words}")
         elif there and there not in leaving and not (there.moving or there.deletion):
             reason = f"not moved: '{ascii_shown(hunk.target)}' already exists"
             self.ended(hunk, Stage.REFUSED, reason)
@@ -290,7 +290,7 @@ class DeleteWork(FileWork):
         hunk = self.hunk(Kind.DELETE)
         if not closed:
             words = "interrupted before the delete" if why.cut else f"not deleted: {why.words}"
-            self.ended(hunk, Stage.DROPPED, words)
+            self.ended(hunk, Stage.REFUSED, words)
             return
         try:
             if self._refusal:

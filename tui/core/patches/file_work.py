@@ -24,6 +24,19 @@ class Why:
     words: str = ""
     cut: bool = False
     """By an interruption; else by an error in the patch."""
+    freeze: bool = False
+    """What is painted stays as it is, for the user to decide on."""
+
+    @property
+    def stops(self) -> bool:
+        """Nothing more is painted, be it that the last line, which has no end, says it is whole."""
+        return self.cut and self.freeze
+
+    def unpainted(self, words: str = "") -> str:
+        """Why nothing of a hunk is there; ``words``, where nobody looks at what was painted."""
+        if self.stops:
+            return "cut before anything of it was painted"
+        return words or f"incomplete: {self.words}"
 
 
 class Gathered:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
-from tui.core.document.hunk import Hunk, Kind, Stage
+from tui.core.document.hunk import PLACED, Hunk, Kind, Stage
 from tui.core.document.report import Private, landing_report, open_to_all
 from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Channel, Format, parser_for
@@ -92,7 +92,7 @@ def flag_shrunken(documents: Documents, hunks: Sequence[Hunk], call_id: str) -> 
         path: [] for path in paths if _may_be_shrunken(documents, path)
     }
     for hunk in hunks if by_path else ():
-        landed = hunk.kind is not Kind.DELETE and hunk.stage in (Stage.LANDED, Stage.PARTIAL)
+        landed = hunk.kind is not Kind.DELETE and hunk.stage in PLACED
         if landed and hunk.path in by_path:
             by_path[hunk.path].append(hunk)
     for path, shrinking in by_path.items():
@@ -164,6 +164,7 @@ class Landing:
         self._forgotten = 0
         """How many the documents had forgotten when these were taken out here."""
         self._why = Why()
+        self._freeze = self._documents.freeze
         self._locked = ""
         self._no_end = _NO_END_PATCH
         """What is missing, if the patch has no end."""
@@ -219,17 +220,27 @@ class Landing:
         if self._rest:
             self._rest -= 1
             return
+        self._paint_tail()
+
+    def _paint_tail(self) -> None:
         for event in self._parser.tail():
             if isinstance(event, Partial) and self._work is not None and self._held is None:
                 self._work.partial(event.text)
                 self._rest = len(event.text) // _LONG_TAIL
                 self._note_line()
 
-    def finish(self, cut: bool) -> None:
-        """The stream is over: complete as the transport says, or ``cut`` here."""
+    def finish(self, cut: bool, *, withdrawn: bool = False) -> None:
+        """The stream is over: complete as the transport says, or ``cut`` here.
+
+        ``withdrawn``: it was said twice, so nothing that is open of it stays.
+        """
         if self.finished:
             return
+        self._freeze = self._documents.freeze and not withdrawn
         self._go_on()
+        if cut and self._freeze:
+            self._paint_tail()
+            self._why = Why(cut=True, freeze=True)
         for event in self._parser.finish(cut):
             self._take(event)
             self._go_on()
@@ -265,10 +276,11 @@ class Landing:
             self.prose.append(event.text)
         elif isinstance(event, Cut):
             self.was_cut = True
-            self._why = Why("the stream was cut before it was whole", cut=True)
+            why = "the stream was cut before it was whole"
+            self._why = Why(why, cut=True, freeze=self._freeze)
         elif isinstance(event, Failure):
             self.failure = f"line {event.line}: {event.message}"
-            self._why = Why(f"the patch broke off at {self.failure}")
+            self._why = Why(f"the patch broke off at {self.failure}", freeze=self._freeze)
         elif isinstance(event, End):
             self._end(event)
         elif isinstance(event, FileOp):

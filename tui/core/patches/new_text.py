@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
@@ -92,18 +93,28 @@ class AddWork(FileWork):
         elif self.painter is None:
             self._replace(record, closed, why)
         else:
-            self.painter.drop_partial()
-            record.sections.remove(self)
-            if not closed and (not hunk.added or self._notation == "search_replace"):
-                self._take_back(record, self.painter)
-                self.ended(hunk, Stage.DROPPED, f"incomplete: {why.words}")
-                return
-            self._land(record, self.painter)
-            if closed:
-                self.ended(hunk, Stage.LANDED)
-            else:
-                hunk.flags += ("the file is incomplete",)
-                self.ended(hunk, Stage.PARTIAL, f"partial: {why.words}")
+            self._end_text(record, self.painter, closed, why)
+
+    def _end_text(self, record: FileRecord, painter: Painter, closed: bool, why: Why) -> None:
+        """The new file is whole, or was cut: then it stays as it is painted, or its whole lines."""
+        hunk = self._hunk
+        if why.freeze:
+            hunk.added += painter.keep_partial()
+        painter.drop_partial()
+        record.sections.remove(self)
+        nothing = not hunk.added or self._notation == "search_replace"
+        if not closed and not why.freeze and nothing:
+            self._take_back(record, painter)
+            self.ended(hunk, Stage.REFUSED, f"incomplete: {why.words}")
+            return
+        self._land(record, painter)
+        if closed:
+            self.ended(hunk, Stage.LANDED)
+        elif why.freeze:
+            self.ended(hunk, Stage.CUT, "" if why.cut else why.words)
+        else:
+            hunk.flags += ("the file is incomplete",)
+            self.ended(hunk, Stage.LANDED, f"partial: {why.words}")
 
     # What a front end reads (OpenSection).
 
@@ -178,9 +189,9 @@ class AddWork(FileWork):
         record.sections.remove(self)
         newline = record.buffer.newline
         hunk.agent = "".join(line + newline for line in self._lines)
-        if not closed:
-            reason = f"incomplete: the existing file is as it was, {why.words}"
-            self.ended(hunk, Stage.DROPPED, reason)
+        if not closed or why.stops:
+            words = f"incomplete: the existing file is as it was, {why.words}"
+            self.ended(hunk, Stage.REFUSED, why.unpainted(words))
             return
         if self._is_replay(record):
             self.ended(hunk, Stage.REFUSED, "already applied: this file is what it says")
@@ -331,7 +342,7 @@ class SearchWork(FileWork):
             self.hunks += adding.hunks
         elif section is not None:
             section.flags += event.flags
-            section.close(event.closed, why.words)
+            section.close(event.closed, why)
             self.hunks[self._before :] = section.hunks
             self._last = section
 
@@ -363,5 +374,5 @@ class WholeWork(FileWork):
     def end(self, closed: bool, why: Why) -> None:
         """The whole text is there, or the file is as it was."""
         words = why.words if closed else f"the existing file is as it was, {why.words}"
-        self._section.close(closed, words)
+        self._section.close(closed, why if why.freeze else replace(why, words=words))
         self.hunks[:] = self._section.hunks

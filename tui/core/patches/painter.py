@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, islice
 from operator import add
 
 from tui.core.document.documents import Documents
@@ -78,6 +78,8 @@ class Painter:
         """Why painting had to stop: somebody changed matched lines."""
         self.gap = 0
         """Rows that the user put right behind the end: the next old line stands below them."""
+        self.sure = True
+        """The old lines are exactly there, and nowhere else, as far as it knew when it began."""
         self.shortened = False
         """The user is deleting in painted rows: what is left of them is still the model's."""
         self._partial: str | None = None
@@ -218,6 +220,13 @@ class Painter:
         group.last = len(self.tags)
         self._show()
 
+    def keep_partial(self) -> bool:
+        """The stream is cut: the unfinished line stays as it stands; False: there is none."""
+        line, self._partial = self._partial, None
+        if line is not None:
+            self.groups[-1].agent.append(line + self.newline)
+        return line is not None
+
     def drop_partial(self) -> None:
         """Take the unfinished line out again, unless the user has typed in it."""
         if self._partial is not None and self.tags[-1] == "+":
@@ -248,6 +257,8 @@ class Painter:
     def finish(self) -> None:
         """Remove the struck lines; every group becomes the text of its hunk."""
         self.drop_partial()
+        for group in self.groups:
+            group.hunk.woven = _woven(self.tags[group.first : group.last], len(group.base))
         if self.held and self.all_held:
             self._change_at_once()
         else:
@@ -447,6 +458,22 @@ def step_over_gap(painter: Painter) -> None:
     painter.drop_partial()
     painter.tags += ["u"] * painter.gap
     painter.gap = 0
+
+
+def _woven(tags: Sequence[str], count: int) -> tuple[tuple[int, int, int], ...]:
+    """`Hunk.woven` of a change whose rows have these tags, and whose old text ``count`` lines."""
+    struck = tags.count("-")
+    if struck == count and all(tag == "-" for tag in islice(tags, struck)):
+        return ()
+    found: list[tuple[int, int, int]] = []
+    new = old = 0
+    for tag, run in groupby(tags):
+        rows = sum(1 for _ in run)
+        if tag == "-":
+            found.append((new, old, old + rows))
+        new += 0 if tag == "-" else rows
+        old += rows if tag in "-=" else 0
+    return (tuple(found) or ((0, 0, 0),)) if old == count else ()
 
 
 def _edge(index: int, cut: tuple[int, int], delta: int, inside: int) -> int:

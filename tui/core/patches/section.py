@@ -23,6 +23,7 @@ from tui.core.patches.checks import (
     stands_behind,
     stands_twice,
 )
+from tui.core.patches.file_work import Why
 from tui.core.patches.painted import shown
 from tui.core.patches.painter import SWALLOWED, Painter, RegionPainter, step_over_gap
 from tui.core.patches.placement import Locator, Miss, Search, Spot
@@ -241,7 +242,8 @@ class Section:
         """A change group is open: the next changed line belongs to it."""
         self._changes = False
         """A change group has been there: the next one is another hunk."""
-        self._partial = ""
+        self.unfinished = ""
+        """The line that is still coming."""
         self._bare = False
         """The last added line is to be the file's last one, without a newline."""
         record.sections.append(self)
@@ -260,7 +262,7 @@ class Section:
 
     def line(self, op: str, text: str, bare: int = 0) -> None:
         """The next whole line; ``bare`` is where it stands in the stream if it has no prefix."""
-        self._partial, self._bare = "", False
+        self.unfinished, self._bare = "", False
         hunk = self._hunk_for(op)
         if bare:  # how they are all meant is known when all are there
             self.locator.bare[len(self.ops)] = bare
@@ -313,21 +315,20 @@ class Section:
 
     def partial(self, text: str) -> None:
         """The unfinished added line, for this frame."""
-        self._partial = text
+        self.unfinished = text
         painter = self.painter
         if painter is not None and not painter.trouble:
             self._hunk_for("+")
             painter.partial_line(text, self.hunks[-1])
 
-    def close(self, closed: bool, why: str) -> None:
-        """The section is over; ``why`` says in words why it was cut, if it was."""
-        if self.painter is not None:
-            self.painter.drop_partial()
+    def close(self, closed: bool, why: Why) -> None:
+        """The section is over; ``why`` says why it was cut, if it was."""
+        end_line(self, keep=why.freeze)
         self._forget_unused()
-        if closed and self.hunks:
+        if closed and self.hunks and not why.stops:
             self._finish()
         elif self.hunks:
-            self._cut(why)
+            cut_section(self._documents, self, why, whole=closed)
         elif closed:
             self._check_context()
         self.record.sections.remove(self)
@@ -372,7 +373,7 @@ class Section:
         if self.painter is not None:
             return None
         newest = islice((text for op, text, _ in reversed(self.ops) if op == "+"), GHOST_LINES)
-        lines = [*reversed([*newest]), *([self._partial] if self._partial else [])]
+        lines = [*reversed([*newest]), *([self.unfinished] if self.unfinished else [])]
         if not lines:
             return None
         rows = self.locator.rows() if self.locator.old else self.locator.anchor_rows()
@@ -560,31 +561,60 @@ class Section:
             self.hunks.append(self._new_hunk(self._number))
             self._refuse(place)
 
-    def _cut(self, why: str) -> None:
-        painter = self.painter
-        stays: set[Hunk] = set()
-        if painter is not None and painter.trouble:
-            painter.take_back()
-        elif painter is not None:
-            for group in reversed(list(painter.groups)):
-                if group.whole:
-                    stays.add(group.hunk)
-                else:
-                    painter.take_back(group)
-            painter.finish()
-        for hunk in self.hunks:
-            whole = hunk in stays
-            hunk.stage = Stage.PARTIAL if whole else Stage.DROPPED
-            hunk.reason = f"partial: {why}" if whole else f"incomplete: {why}"
-            if not whole:
-                hunk.start = hunk.end = None
-                hunk.candidates = ()
-        keep_text(self, *(hunk for hunk in self.hunks if hunk not in stays))
-        self._documents.bump()
-
 
 def first_of(documents: Documents, section: Section, miss: Miss) -> Spot | None:
     """Of several places that fit exactly the first, if the user has set that."""
     if not (documents.first and miss.candidates) or miss.fuzzy:
         return None
     return section.locator.at(miss.candidates[0], "several places fit: the first was taken")
+
+
+def end_line(section: Section, *, keep: bool) -> None:
+    """No more comes of the unfinished line: it stays as it is painted, or goes."""
+    painter = section.painter
+    if painter is None:
+        return
+    if not keep:
+        painter.drop_partial()
+    elif painter.keep_partial():
+        hunk = section.hunks[-1]
+        hunk.added += 1
+        section.ops.append(("+", section.unfinished, hunk))
+
+
+def cut_section(documents: Documents, section: Section, why: Why, *, whole: bool = False) -> None:
+    """The stream ended inside it (EDITS.md section 6): what something followed is whole.
+
+    ``whole``: so is all of it, by its counts or a marker. The rest stays as it is painted, for
+    the user to decide on, or goes where nobody looks.
+    """
+    painter, hunks = section.painter, section.hunks
+    stands, painted = set[Hunk](), set[Hunk]()
+    if painter is not None:
+        stands = whole_hunks(section, painter, whole=whole)
+        for group in [] if why.freeze else painter.groups[::-1]:
+            if group.hunk not in stands:
+                painter.take_back(group)
+        painter.finish()
+        painted = {group.hunk for group in painter.groups}
+    for hunk in hunks:
+        hunk.candidates = ()
+        if hunk in stands:
+            hunk.stage, hunk.reason = Stage.LANDED, "" if why.freeze else f"partial: {why.words}"
+            hunk.flags += tuple(section.flags)
+        elif hunk in painted:
+            hunk.stage, hunk.reason = Stage.CUT, "" if why.cut else why.words
+        else:
+            hunk.stage, hunk.reason = Stage.REFUSED, why.unpainted()
+            hunk.start = hunk.end = None
+    keep_text(section, *(hunk for hunk in hunks if hunk not in painted))
+    documents.bump()
+
+
+def whole_hunks(section: Section, painter: Painter, *, whole: bool = False) -> set[Hunk]:
+    """Those of its hunks that a cut leaves whole: the old lines seen are exactly in one place."""
+    old = [text for op, text, _ in section.ops if op != "+"]
+    there = [line.removesuffix("\n").removesuffix("\r") for line in painter.base]
+    if painter.trouble or not painter.sure or old != there:
+        return set()
+    return {group.hunk for group in painter.groups if whole or group.whole}

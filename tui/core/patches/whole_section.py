@@ -32,6 +32,8 @@ class WholeSection(DiffSection):
     new text came or while it does, is merged with it at its end (EDITS.md section 5).
     """
 
+    in_parts = False
+
     def __init__(
         self, documents: Documents, record: FileRecord, new_hunk: Callable[[int], Hunk]
     ) -> None:
@@ -60,7 +62,7 @@ class WholeSection(DiffSection):
 
     def ghost(self) -> tuple[int, list[str]] | None:
         """The new lines, where they are not painted but merged at their end."""
-        lines = [*self.new[-GHOST_LINES:], *([self._partial] if self._partial else [])]
+        lines = [*self.new[-GHOST_LINES:], *([self.unfinished] if self.unfinished else [])]
         if not (self.painter and self.painter.trouble) or not lines:
             return None
         return self.record.buffer.line_count - 1, lines[-GHOST_LINES:]

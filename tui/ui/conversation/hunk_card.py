@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from tui.core.document.hunk import PLACED, UNDONE, Decision, Hunk, Kind, Stage, need_of
+from tui.core.document.hunk import PLACED, TAKEN_BACK, UNDONE, Decision, Hunk, Kind, Stage, need_of
 from tui.core.document.hunk_list import HunksOfFile
 from tui.ui import theme
 from tui.ui.conversation.views import BlockView, Focus, ViewPage
@@ -35,6 +35,8 @@ MINUS = "\N{MINUS SIGN}"
 _MOST_CANDIDATES = 5
 _MOST_STREAMED = 40
 _ROOM_FOR_WHY = 62
+CUT_KEYS = [("a", "keep"), ("e", "finish"), ("r", "take back")]
+"""What the keys do to a hunk that was cut."""
 
 
 class HunkLook(NamedTuple):
@@ -55,10 +57,9 @@ _STAGES = {
     Stage.LOCATED: HunkLook("…", "located", "hunk-landing"),
     Stage.LANDING: HunkLook("▸", "landing", "hunk-landing"),
     Stage.LANDED: HunkLook("●", "pending", "hunk-pending"),
-    Stage.PARTIAL: HunkLook("◐", "partial", "hunk-partial"),
+    Stage.CUT: HunkLook("◐", "cut", "hunk-cut"),
     Stage.CONFLICT: HunkLook("!", "conflict", "hunk-conflict"),
     Stage.REFUSED: HunkLook("⊘", "refused", "hunk-struck"),
-    Stage.DROPPED: HunkLook("-", "dropped", "faint"),
 }
 
 
@@ -67,6 +68,8 @@ def look(hunk: Hunk) -> HunkLook:
     rejected = hunk.decision is Decision.REJECTED
     if rejected and hunk.words == UNDONE:
         return HunkLook("↶", UNDONE, "hunk-struck")
+    if rejected and hunk.reason == TAKEN_BACK:
+        return HunkLook("↶", "cut", "hunk-struck")
     if (hunk.stage in PLACED or rejected) and hunk.decision in _DECIDED:
         return _DECIDED[hunk.decision]
     return _STAGES[hunk.stage]
@@ -205,11 +208,15 @@ def _keys(hunk: Hunk, width: int) -> list[Piece]:
     """What the review keys do to this hunk, as far as there is room."""
     palette = theme.active()
     keys: list[tuple[str, str]] = []
-    if hunk.decidable:
+    if hunk.decidable and hunk.stage is Stage.CUT:
+        keys = CUT_KEYS
+    elif hunk.decidable:
         why = [("w", "why")] if width >= _ROOM_FOR_WHY else []
         keys = [("a", "accept"), ("r", "reject"), *why, ("e", "edit")]
     elif hunk.placeable:
         keys = [("← →", "choose"), ("Enter", "places"), ("r", "reject")]
+    elif hunk.reason == TAKEN_BACK:
+        keys = [("u", "bring back"), ("e", "copy")]
     elif hunk.is_out:
         keys = [("Enter", "text"), ("e", "copy")]
         if need_of(hunk):

@@ -78,7 +78,7 @@ class WrittenFiles:
             fresh.append(hunk)
         for hunk in reversed(fresh):
             self._seen = hunk.id
-            if hunk.stage not in (Stage.REFUSED, Stage.DROPPED):
+            if hunk.stage is not Stage.REFUSED:
                 yield hunk.path
 
 

@@ -25,7 +25,7 @@ from tui.ui.editor.hints import Hints
 from tui.ui.editor.view import View
 
 _RANK = (
-    *("match", "accepted", "pending", "partial", "candidate", "struck"),
+    *("match", "accepted", "pending", "cut", "candidate", "struck"),
     *("slow", "landing", "conflict"),
 )
 """Later ones are shown where several share a cell; ``slow`` is where a slower model would be."""
@@ -289,12 +289,12 @@ def kind_of_hunk(hunk: Hunk) -> str:
     """The decoration that a hunk's lines have; empty if it is over."""
     if hunk.decision is Decision.ACCEPTED:
         return "accepted"
-    if hunk.decision is Decision.REJECTED or hunk.stage in (Stage.REFUSED, Stage.DROPPED):
+    if hunk.decision is Decision.REJECTED or hunk.stage is Stage.REFUSED:
         return ""
     if hunk.stage is Stage.CONFLICT:
         return "conflict"
-    if hunk.stage is Stage.PARTIAL:
-        return "partial"
+    if hunk.stage is Stage.CUT:
+        return "cut"
     if hunk.candidates and hunk.start is None:
         return "candidate"
     return "landing" if hunk.stage in OPEN else "pending"

@@ -27,7 +27,7 @@ BARS = {
     "pending": "┃",
     "accepted": "│",
     "struck": "╌",
-    "partial": "╏",
+    "cut": "╏",
     "conflict": "!",
     "candidate": "┆",
     "incoming": "┊",

@@ -86,7 +86,7 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
         Key(
             "interrupt",
             ("escape",),
-            "Stop the answer now and keep what has landed; with nothing streaming, close what is"
+            "Stop the answer now; what is painted stays; with nothing streaming, close what is"
             " open",
             "stop",
             "stoppable",
@@ -440,7 +440,7 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
             "edit_hunk",
             ("e",),
             "Edit the hunk's text in the editor, then {accept_edited} accepts it; copy the text"
-            " of a dropped one",
+            " of one that is not there",
         ),
         Key(
             "next_candidate(-1)",
@@ -493,7 +493,7 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
             "edit_hunk",
             ("e",),
             "Edit the hunk in the editor, then {accept_edited} accepts it; copy the text of"
-            " one that was dropped",
+            " one that is not there",
         ),
         Key("which_hunks", ("t",), "The hunks of the last turn, or all that are pending"),
     ),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from tui.core.document.hunk import OPEN, Decision, Hunk, Kind, Stage
+from tui.core.document.hunk import OPEN, PLACED, Decision, Hunk, Kind, Stage
 from tui.core.document.hunk_list import waits
 from tui.core.document.workspace import Workspace
 from tui.core.steps import Work, finished
@@ -244,7 +244,7 @@ def _of_hunk(
         found = workspace.decorations(file.path, rows.start, rows.stop - 1)
         marks = [_mark(found.get(row, "")) for row in rows]
         return [DiffChange(rows.start, rows.stop, (), None, hunk, marks)]
-    out = hunk.decision is Decision.REJECTED or hunk.stage not in (Stage.LANDED, Stage.PARTIAL)
+    out = hunk.decision is Decision.REJECTED or hunk.stage not in PLACED
     if out or rows is None:
         return [_out(hunk, unplaced)]
     old = _lines(hunk.base)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from textual.message import Message
 
 from tui.core.document.decision_log import DecisionEntry
-from tui.core.document.hunk import Decision, Hunk
+from tui.core.document.hunk import CUT_WAYS, Decision, Hunk, Stage
 from tui.engine.intents import (
     Accept,
     OpenFile,
@@ -104,11 +104,16 @@ class ReviewDecisions:
     def _decide(self, hunks: Iterable[Hunk], accept: bool) -> None:
         if self._chosen(any_hunk=True) is None:
             return
-        waiting = tuple(hunk.id for hunk in hunks if hunk.decidable)
+        able = [hunk for hunk in hunks if hunk.decidable]
+        whole = [hunk for hunk in able if not (accept and hunk.stage is Stage.CUT)]
+        waiting = tuple(hunk.id for hunk in whole)
+        if len(whole) < len(able):
+            left = next(hunk for hunk in able if hunk not in whole)
+            self._say(f"Hunk {left.id} was cut, and is left out: {CUT_WAYS}.")
         if waiting:
             self._session.submit(Accept(waiting) if accept else Reject(waiting))
             self._cursor.next_pending()
-        else:
+        elif not able:
             self._say("No hunk waits for a decision here.")
 
     def undo(self) -> None:

@@ -15,6 +15,7 @@ from textual.timer import Timer
 from tui.core.document.hunk import Decision, Stage
 from tui.core.steps import Work
 from tui.ui import theme
+from tui.ui.conversation.hunk_card import CUT_KEYS
 from tui.ui.editor.overview import mark_cells
 from tui.ui.review.changes import DiffChange, FileChanges
 from tui.ui.review.cursor import DiffCursor
@@ -324,6 +325,8 @@ def key_hints(change: DiffChange | None, places: Mapping[int, int]) -> list[Piec
         at = places.get(hunk.id, 0) % len(hunk.candidates)
         place = f"L{hunk.candidates[at] + 1} ({at + 1}/{len(hunk.candidates)})"
         keys = [("←→", place), ("Enter", "places"), ("r", "reject")]
+    elif hunk.decidable and hunk.stage is Stage.CUT:
+        keys = [*CUT_KEYS]
     elif hunk.decidable:
         keys = [("a", "accept"), ("r", "reject"), ("w", "why"), ("e", "edit")]
     elif hunk.is_out:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tui.core.document.hunk import Hunk
+from tui.core.document.hunk import Hunk, Stage
 from tui.engine.intents import (
     Accept,
     Against,
@@ -214,8 +214,11 @@ class TurnActions:
             return
         self._edited = hunk.id if message.edit else 0
         self._edited_in_review = message.review
-        line = hunk.start.line if hunk.start is not None else None
-        self._session.submit(OpenFile(hunk.path, line))
+        line, col = hunk.start.line if hunk.start is not None else None, 0
+        if message.edit and hunk.stage is Stage.CUT and line is not None and hunk.end is not None:
+            line = max(hunk.end.line - 1, line)  # to go on where the model was stopped
+            col = len(self._session.workspace.buffers[hunk.path].lines[line])
+        self._session.submit(OpenFile(hunk.path, line, col))
         self._panes.enter_editor()
 
     def hunk(self, hunk_id: int) -> Hunk | None:

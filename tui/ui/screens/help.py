@@ -28,7 +28,7 @@ SIGNS: tuple[tuple[str, str], ...] = (
     ("▌ left of a line", "a model is writing it: landing"),
     ("▍ in a line", "the model's pen: what comes next lands here"),
     ("┃ left of a line", "it landed and waits for your decision: pending"),
-    ("╏ left of a line", "it was cut short by a stop, and waits for your decision: partial"),
+    ("╏ left of a line", "the answer ended inside it: keep it, finish it or take it back: cut"),
     ("│ left of a line", "you accepted it"),
     ("╌ left of a line", "it is to be removed: struck"),
     ("! left of a line", "two changes of the same lines: conflict"),

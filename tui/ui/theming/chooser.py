@@ -50,7 +50,7 @@ _STATES: tuple[tuple[str, str], ...] = (
     ("✓ accepted", "hunk-accepted"),
     ("● pending", "hunk-pending"),
     ("▸ landing", "hunk-landing"),
-    ("◐ partial", "hunk-partial"),
+    ("◐ cut", "hunk-cut"),
     ("✗ rejected", "hunk-struck"),
     ("! conflict", "hunk-conflict"),
 )
