@@ -26,7 +26,7 @@ from tui.engine.ports import PatchTool, RoleSpec
 
 LINES = [f"line {n}" for n in range(40)]
 FILES = {"a.txt": "".join(f"{line}\n" for line in LINES), "b.txt": "one\ntwo\n"}
-_STATE = re.compile(r"^  hunk (\d+) (.*)$", re.MULTILINE)
+_STATE = re.compile(r"^  hunks? (\d[\d, -]*?)(?: \(\d+ of them\))? (?=\D)(.*)$", re.MULTILINE)
 
 
 class Telling(RuleBasedStateMachine):
@@ -213,10 +213,13 @@ class Telling(RuleBasedStateMachine):
             output = item.get("output") if str(item.get("type")).endswith("_output") else None
             told = output if isinstance(output, str) else "\n".join(texts({"input": [item]}))
             for found in _STATE.finditer(told):
-                number, words = int(found[1]), found[2]
+                words = found[2].replace("they are not in the file", "it is not in the file")
                 place_free = re.sub(r", now [^,]*", "", words)
-                assert self.known.get(number) != place_free, f"told twice: {found[0]}"
-                self.known[number] = place_free
+                for named in found[1].split(", "):
+                    first, _, last = named.partition("-")
+                    for number in range(int(first), int(last or first) + 1):
+                        assert self.known.get(number) != place_free, f"told twice: {found[0]}"
+                        self.known[number] = place_free
 
     def some(self, *, decidable: bool = False) -> bool:
         hunks = self.world.session.workspace.hunks

@@ -210,6 +210,17 @@ def test_where_very_many_hunks_went_well_they_share_a_line():
     ]
 
 
+def test_a_line_of_very_many_hunks_names_those_that_are_meant_and_no_others():
+    place = disk(a="".join(f"line {n}\n" for n in range(60)))
+    ops = [op for n in range(0, 60, 2) for op in ("@@", f"-line {n}", f"+line {n}!")]
+    landing = place.land(patch(*ops))
+    told = [hunk for hunk in landing.hunks if hunk.id not in (7, 8, 20)]
+    account = HunkAccount(place.workspace.documents)
+    assert finished(account.of(told))[1] == (
+        "  hunks 1-6, 9-19, 21-30 (27 of them) kept, pending review"
+    )
+
+
 def test_very_many_hunks_that_the_user_decided_on_alike_share_a_line():
     place = disk(a="".join(f"line {n}\n" for n in range(200)))
     ops = [op for n in range(0, 200, 2) for op in ("@@", f"-line {n}", f"+line {n}!")]

@@ -311,7 +311,7 @@ class HunkAccount:
             yield len(part)
         for smooth, run in runs:
             if smooth and len(run) > 1 and len(hunks) >= _MANY and self._room > 0:
-                parts.append(f"  hunks {run[0].id}-{run[-1].id} ({len(run)} of them) {smooth}")
+                parts.append(f"  {_numbers(hunk.id for hunk in run)} {smooth}")
                 self._room -= len(parts[-1])
                 continue
             for hunk in run:
@@ -490,22 +490,26 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _counted(documents: Documents, hunks: Sequence[Hunk]) -> Work[list[str]]:
     """Hunks by what became of them: their numbers and no more."""
-    parts = []
-    states: dict[str, list[list[int]]] = {}
+    states: dict[str, list[int]] = {}
     for some in in_parts(hunks):
         for hunk in some:
-            ranges = states.setdefault(_state(documents, hunk), [])
-            if ranges and hunk.id == ranges[-1][1] + 1:
-                ranges[-1][1] = hunk.id
-            else:
-                ranges.append([hunk.id, hunk.id])
+            states.setdefault(_state(documents, hunk), []).append(hunk.id)
         yield len(some)
-    for state, ranges in states.items():
-        count = sum(b - a + 1 for a, b in ranges)
-        names = ", ".join(f"{a}-{b}" if b > a else str(a) for a, b in ranges[:_RANGES])
-        more = ", ..." if len(ranges) > _RANGES else ""
-        parts.append(f"  hunks {names}{more} ({count} of them) {state}")
-    return parts
+    return [f"  {_numbers(ids)} {state}" for state, ids in states.items()]
+
+
+def _numbers(ids: Iterable[int]) -> str:
+    """Many hunks by their numbers: no group has one in it that is not meant."""
+    ranges: list[list[int]] = []
+    for number in ids:
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    count = sum(last - first + 1 for first, last in ranges)
+    names = [f"{first}-{last}" if last > first else f"{first}" for first, last in ranges]
+    more = ["..."] if len(names) > _RANGES else []
+    return f"hunks {', '.join(names[:_RANGES] + more)} ({count} of them)"
 
 
 def _state(documents: Documents, hunk: Hunk) -> str:
