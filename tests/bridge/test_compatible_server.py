@@ -59,7 +59,7 @@ Pair = tuple[ClientConnection, SseUpstream]
 
 async def asked(upstream: SseUpstream) -> None:
     """Returns when the provider works on something."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not upstream.running:
             await asyncio.sleep(0.005)
 
@@ -94,7 +94,7 @@ async def test_controls_are_heard_while_a_response_streams(pair: Pair) -> None:
     await socket.send(json.dumps({**interrupt, "mode": "discard_partial_items"}))
     events = await until(socket, "response.incomplete")
     assert events[0]["type"] == "response.interrupt.accepted"
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await upstream.gone.wait()
     await socket.send(json.dumps(interrupt))  # late: ignored
     assert (await until(socket))[-1]["type"] == "response.completed"

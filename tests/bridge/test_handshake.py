@@ -41,7 +41,7 @@ async def test_head_is_answered_as_get_without_a_body(bridge: Bridge, path: str)
         reader, writer = await asyncio.open_connection("127.0.0.1", bridge.port)
         head = f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer the-token\r\n\r\n"
         writer.write(head.encode())
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             got[method] = (await reader.read()).partition(b"\r\n\r\n")
         writer.close()
     assert got["HEAD"][0] == got["GET"][0]

@@ -160,7 +160,7 @@ def at_work(bridge: Bridge) -> int:
 
 
 async def idle(bridge: Bridge) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while at_work(bridge):
             await asyncio.sleep(0.005)
 
@@ -176,7 +176,7 @@ async def test_closing_the_connection_stops_the_work(bridge: Bridge, stream: boo
     body = json.dumps(asking("rehearse 9000 tokens", stream=stream, **SLOW)).encode()
     _, writer = await asyncio.open_connection("127.0.0.1", bridge.port)
     writer.write(head(len(body), TYPE) + body)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not at_work(bridge):
             await asyncio.sleep(0.005)
         writer.transport.abort()
@@ -247,7 +247,7 @@ async def test_a_large_body_is_taken_up_to_what_a_socket_takes(
 async def test_who_waits_to_be_told_to_go_on_is_told(bridge: Bridge) -> None:
     body = json.dumps(asking()).encode()
     reader, writer = await asyncio.open_connection("127.0.0.1", bridge.port)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         writer.write(head(len(body), TYPE, "Expect: 100-continue", "Connection: close"))
         assert b" 100 " in await reader.readuntil(b"\r\n\r\n")
         writer.write(body)
@@ -269,7 +269,7 @@ BY_BYTES = {
 async def test_a_request_may_come_byte_by_byte(bridge: Bridge, sent: bytes) -> None:
     whole_answer = await by_hand(bridge.port, sent)
     reader, writer = await asyncio.open_connection("127.0.0.1", bridge.port)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         for at in range(len(sent)):
             writer.write(sent[at : at + 1])
             await writer.drain()
@@ -298,7 +298,7 @@ async def test_who_reads_no_body_is_cut_off(
         writer.write(head(len(body), TYPE) + body)
         assert b" 200 " in await reader.readuntil(b"\r\n\r\n")
         assert bridge._front is not None
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while bridge._front._server.connections:
                 await asyncio.sleep(0.01)
         writer.transport.abort()

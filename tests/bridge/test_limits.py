@@ -61,7 +61,7 @@ async def test_a_message_beyond_the_limit_is_1009_before_it_is_read(bridge: Brid
     reader, writer = await raw(bridge)
     size = client_transport.MAX_MESSAGE_BYTES + 1
     writer.write(b"\x81\xff" + size.to_bytes(8, "big") + b"\x00" * 4)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         answer = await reader.readexactly(4)
     assert answer[0] == 0x88
     assert int.from_bytes(answer[2:4], "big") == 1009
@@ -81,7 +81,7 @@ async def test_every_frame_is_text_and_an_idle_socket_is_pinged(
         other.url, additional_headers=TOKEN, proxy=None, create_connection=Listening
     ) as socket:
         assert isinstance(socket, Listening)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await socket.pinged.wait()
         await socket.send(b"\x00\x01")
         await create(socket, "hello")

@@ -68,11 +68,11 @@ async def test_an_upstream_hears_of_an_interrupt_at_once_in_every_state(
         await create(client, "hi", model=f"one/{model}", stream_id="a")
         events = await until(client, "response.in_progress")
         name = events[0]["response"]["id"]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not server.requests:
                 await asyncio.sleep(0.005)
         await client.send(json.dumps({"type": "response.interrupt", "response_id": name}))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await server.left.wait()
         ended = (await until(client))[-1]
         assert ended["response"]["incomplete_details"]["reason"] == "interrupted"

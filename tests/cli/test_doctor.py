@@ -156,7 +156,7 @@ def bridge(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     said = json.loads(process.stdout.readline())
     monkeypatch.setenv("BRIDGE_TOKEN", said["token"])
     yield said["url"]
-    process.communicate(timeout=10)
+    process.communicate(timeout=60)
 
 
 @pytest.mark.slow

@@ -191,7 +191,7 @@ def test_sigint_interrupts(environment: dict[str, str], root: Path, home: Path) 
             if json.loads(line)["type"] == "text.delta":
                 break
         process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=30)
+        rest, errors = process.communicate(timeout=60)
     finally:
         process.kill()
     assert process.returncode == 130, errors

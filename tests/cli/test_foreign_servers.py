@@ -396,7 +396,7 @@ async def exec_over(tmp_path: Path, server: Nasty, *arguments: str) -> tuple[int
             "--endpoint", url, "--fast", "m", "--key-env", "A_KEY", *arguments,
             stdout=PIPE, stderr=PIPE, env=environment,
         )  # fmt: skip
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             out, err = await process.communicate()
     return process.returncode, out.decode(), err.decode()
 
@@ -462,7 +462,7 @@ def asking(tmp_path: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
 def test_exec_is_ended_by_a_signal_under_a_flood(tmp_path: Path, name: str) -> None:
     with flooding(name) as port, asking(tmp_path, port) as process:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
         assert process.returncode == 130
 
 
@@ -476,6 +476,6 @@ def test_exec_is_ended_by_a_signal_under_a_flood(tmp_path: Path, name: str) -> N
 )
 def test_exec_says_why_it_hears_no_more_of_a_flood(tmp_path: Path, name: str, why: str) -> None:
     with flooding(name) as port, asking(tmp_path, port) as process:
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=60)
         assert process.returncode == 1
         assert why in said.decode()

@@ -200,7 +200,7 @@ async def test_the_viewer_may_press_esc_and_the_rest_plays_on() -> None:
         seat.session.submit(intents.Interrupt())
         await seat.until(lambda: seat.session.status.outcome == "interrupted")
         stopped = seat.said()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await playing
         await seat.idle()
         assert 0 < stopped.count("word") < 50
@@ -298,7 +298,7 @@ def test_a_signal_leaves_no_workspace_behind(tmp_path: Path, number: signal.Sign
             assert process.poll() is None
         assert list(tmp_path.glob("duetto-replay-*"))
         process.send_signal(number)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
     finally:
         process.kill()
     assert process.returncode == 130

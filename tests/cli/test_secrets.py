@@ -199,7 +199,7 @@ async def test_a_command_sees_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyP
     woken = asyncio.Event()
     session.on_wake = woken.set
     session.submit(intents.RunCommand('echo "pass=$MODEL_PASS path=${PATH:+set}"'))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not session.transcript.blocks or session.status.running:
             await woken.wait()
             woken.clear()

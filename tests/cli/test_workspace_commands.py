@@ -224,7 +224,7 @@ async def accepted(session: Session) -> None:
     landing.finish(cut=False)
     session.submit(intents.Accept())
     assert session.formatting.running
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while session.formatting.running:
             await asyncio.sleep(0.01)
 

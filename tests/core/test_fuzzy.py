@@ -36,9 +36,9 @@ def test_what_has_not_all_letters_in_their_order_is_not_found() -> None:
 @pytest.mark.slow
 def test_a_name_made_of_one_letter_takes_no_longer() -> None:
     """All ways to place the letters are too many to try."""
-    started = time.perf_counter()
+    started_s = time.process_time()
     fit("a" * 30 + "b", "ac" * 2_000 + "b")
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started_s < 2.0
 
 
 def test_fifty_thousand_paths_are_looked_through_in_slices() -> None:

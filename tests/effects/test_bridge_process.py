@@ -33,7 +33,7 @@ async def bridge() -> AsyncIterator[BridgeProcess]:
 
 
 async def gone(pid: int) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while Path(f"/proc/{pid}/stat").exists() and _state(pid) != "Z":
             await asyncio.sleep(0.01)
 
@@ -73,7 +73,7 @@ async def test_after_a_crash_there_is_another_with_another_token(bridge: BridgeP
     before = await bridge.address()
     os.kill(bridge.pid, signal.SIGKILL)
     await gone(bridge.pid)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while bridge.pid is not None:
             await asyncio.sleep(0.01)
     after = await bridge.address()
@@ -169,7 +169,7 @@ async def test_what_it_says_on_stderr_is_logged(caplog: pytest.LogCaptureFixture
     process = BridgeProcess(command=[sys.executable, "-c", code])
     with caplog.at_level(logging.WARNING, "tui.bridge_process"):
         await process.address()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while "odd thing" not in caplog.text:
                 await asyncio.sleep(0.01)
     await process.close()

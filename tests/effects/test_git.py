@@ -153,7 +153,7 @@ async def test_a_git_that_never_ends_talking_is_not_heard_out(
 ) -> None:
     talk = 'case "$*" in *status*) exec /usr/bin/yes x;; *rev-parse*) echo;; *) exit 1;; esac'
     monkeypatch.setenv("PATH", str(stubborn(tmp_path, talk)))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         assert await Git(str(tmp_path)).states() == {}
 
 

@@ -74,7 +74,7 @@ async def test_it_is_not_written_on_the_loop(
     recorder = Recorder(tmp_path / "r", Mask())
     told: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     recorder.on_failed = told.set_result
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not told.done():
             recorder.frame("s2c", 1.0, 1, b'{"a":"' + b"x" * 100_000 + b'"}')
             await asyncio.sleep(0.002)
@@ -100,7 +100,7 @@ async def test_a_full_disk_ends_it_with_one_warning(
     recorder.on_failed = fail
     for number in range(3):
         recorder.frame("s2c", number, 1, b"{}")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await failed.wait()
     recorder.frame("s2c", 9.0, 1, b"{}")
     await recorder.close()
@@ -170,7 +170,7 @@ async def test_a_loop_that_is_held_up_is_told(tmp_path: Path) -> None:
     tracer.watch()
 
     async def has(count: int) -> list[float]:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while len(found := stamps(tracer.file)) < count:
                 await asyncio.sleep(0)
         return [float(str(stamp["detail"])) for stamp in found]

@@ -96,7 +96,7 @@ async def test_a_window_that_does_not_wait_is_told(tmp_path: Path) -> None:
 async def broken_off(opened: TextEditor, folder: Path, until: str) -> None:
     """Until the editor has left a file of this name duetto lives."""
     task = asyncio.create_task(opened.edit("the draft"))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not any(file.name == until for file in left(folder)):
             await asyncio.sleep(0.01)
     await asyncio.sleep(0.05)

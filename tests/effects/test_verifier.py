@@ -25,7 +25,7 @@ class Lines:
         self._news.set()
 
     async def has(self, text: str) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while text not in self.text:
                 self._news.clear()
                 await self._news.wait()
@@ -43,7 +43,7 @@ def alive(pid: int) -> bool:
 
 
 async def gone(pid: int) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while alive(pid):
             await asyncio.sleep(0.02)
 

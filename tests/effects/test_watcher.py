@@ -27,7 +27,7 @@ class Heard:
         self._news.set()
 
     async def until(self, *paths: str) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not set(paths) <= set().union(*self.bursts):
                 self._news.clear()
                 await self._news.wait()
@@ -37,7 +37,7 @@ class Heard:
 async def watching(watcher: Watcher) -> AsyncIterator[Heard]:
     heard = Heard()
     task = asyncio.create_task(watcher.watch(heard))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await watcher.started.wait()
     try:
         yield heard

@@ -386,7 +386,7 @@ async def test_closing_ends_a_question_that_waits() -> None:
     git.hold = asyncio.Event()
     made.session.folders.watch(seen=True)
     await settle()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await made.session.close()
 
 

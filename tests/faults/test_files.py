@@ -304,7 +304,7 @@ class Seen:
 
     async def until_settled(self, count: int) -> None:
         """All of so many files were told, and looked at."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while len(set().union(*self.bursts)) < count:
                 self.news.clear()
                 await self.news.wait()
@@ -320,7 +320,7 @@ async def watching(root: Path) -> AsyncIterator[Seen]:
     session = Session(world.ports, world.roles, SessionOptions(ask=True))
     seen, watcher = Seen(session), Watcher(str(root))
     task = asyncio.create_task(watcher.watch(seen))
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(60):
         await watcher.started.wait()
     try:
         yield seen
@@ -376,7 +376,7 @@ async def test_two_replacements_in_a_row_by_another_editor_are_both_seen(reposit
             seen.bursts.clear()
             (repository / "f000.py~").write_text(TEXT.replace("two", word))
             (repository / "f000.py~").replace(repository / "f000.py")
-            async with asyncio.timeout(15):
+            async with asyncio.timeout(60):
                 while word not in buffer.text():
                     seen.news.clear()
                     await seen.news.wait()
@@ -392,7 +392,7 @@ async def test_a_real_move_is_offered_to_be_followed(repository: Path) -> None:
         seen.bursts.clear()
         (repository / "sub").mkdir()
         (repository / "f000.py").replace(repository / "sub" / "g.py")
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             while not seen.session.status.asks:
                 seen.news.clear()
                 await seen.news.wait()

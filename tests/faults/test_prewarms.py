@@ -23,7 +23,7 @@ async def warmed(at: Stand) -> None:
     """The user begins to type, and the server hears of it."""
     await at.session.run()
     at.session.submit(intents.Prewarm())
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not at.server.prewarms:
             await asyncio.sleep(0.005)
 

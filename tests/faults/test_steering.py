@@ -35,7 +35,7 @@ async def steered(at: Stand, gate: asyncio.Event) -> None:
     await at.seat.until(lambda: "one" in at.seat.said())
     at.session.submit(intents.Steer(STEER))
     if at.server.steer != "ignore":
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not at.server.steers:
                 await asyncio.sleep(0.005)
     gate.set()

@@ -107,7 +107,7 @@ async def test_esc_before_created_waits_for_the_id() -> None:
     server = Nasty([[Gate(gate), created("resp_1"), STREAM]], interrupt="accept", echo=True)
     async with stand(server) as at:
         at.session.submit(intents.Prompt("go"))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not server.requests:
                 await asyncio.sleep(0.005)
         at.session.submit(intents.Interrupt())

@@ -185,7 +185,7 @@ class FakeWire:
         """The request of that number (from 1), awaited."""
         while len(self.requests) < number:
             self.sent.clear()
-            await asyncio.wait_for(self.sent.wait(), 5)
+            await asyncio.wait_for(self.sent.wait(), 60)
         return self.requests[number - 1]
 
     def _follow(self, event: Event) -> None:

@@ -42,7 +42,7 @@ async def running(script: str, *arguments: str) -> AsyncIterator[str]:
         stdout=asyncio.subprocess.DEVNULL,
     )
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not await _listens(port):
                 assert process.returncode is None, f"{script} ended"
                 await asyncio.sleep(0.05)

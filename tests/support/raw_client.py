@@ -55,7 +55,7 @@ class RawClient:
 
     async def heard(self) -> tuple[int, bytes]:
         """The next frame of the server: its opcode and data."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             first, size = await self.reader.readexactly(2)
             if size == 126:
                 size = int.from_bytes(await self.reader.readexactly(2), "big")

@@ -62,7 +62,7 @@ async def settled(session: ScriptedSession, pilot: Pilot[int]) -> None:
     await pilot.pause()
 
 
-async def until(pilot: Pilot[Any], true: Callable[[], object], seconds: float = 20.0) -> None:
+async def until(pilot: Pilot[Any], true: Callable[[], object], seconds: float = 60.0) -> None:
     """Let the app work until something is so; the deadline only fails the test."""
     end_s = monotonic() + seconds
     while not true():

@@ -42,7 +42,7 @@ class Heard:
         self._news.set()
 
     async def until(self, done: Callable[[], bool]) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while not done():
                 self._news.clear()
                 await self._news.wait()

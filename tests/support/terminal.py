@@ -6,8 +6,7 @@
         term.wait_for("send")
         term.type("make it safe\\r")
         term.wait_for("landed")
-        assert term.quit("\\x11") == 0
-        assert term.restored()
+        term.leave()
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import signal
 import struct
 import termios
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -192,12 +191,28 @@ class Terminal:
         """Read until the text is no longer on the screen."""
         return self.wait_for(lambda text: unwanted not in text, timeout_s)
 
-    def settle(self, quiet_s: float = 0.3, timeout_s: float = 10.0) -> str:
-        """Read until nothing has come for a while; returns the screen."""
-        deadline = time.monotonic() + timeout_s
-        while self.pump(quiet_s) and time.monotonic() < deadline:
-            pass
+    def settle(self, quiet_s: float = 0.3) -> str:
+        """Read until nothing has come for a while in which nobody worked; returns the screen.
+
+        On a busy machine silence alone says nothing: who waits for a processor is silent, too.
+        """
+        deadline = time.monotonic() + DEADLINE_S
+        looks, quiet = 6, 0
+        while quiet < looks and self.status is None and time.monotonic() < deadline:
+            came = self.pump(quiet_s / looks)
+            quiet = 0 if came or self._works() else quiet + 1
         return self.text
+
+    def _works(self) -> bool:
+        """It has keys to read, or one of its threads or children runs or waits for a processor."""
+        with contextlib.suppress(OSError):
+            slave = os.open(self.path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+            try:
+                if select.select([slave], [], [], 0)[0]:
+                    return True
+            finally:
+                os.close(slave)
+        return any(state in "RD" for state in _states(self.pid))
 
     def wait_exit(self, timeout_s: float = DEADLINE_S) -> int:
         """Read until the process has ended; returns its exit status."""
@@ -209,6 +224,15 @@ class Terminal:
             self._reap()
         self.pump(0.05)
         return self.status
+
+    def leave(self) -> None:
+        """Ctrl+Q, and yes where it is asked; the terminal is as it was then."""
+        self.type("\x11")
+        self.wait_for(lambda text: self.status is not None or "y  Leave" in text)
+        if self.status is None:
+            self.type("y")
+        assert self.wait_exit() == 0
+        assert self.trouble() == ""
 
     def trouble(self) -> str:
         """Why the terminal is not as it was before, empty if it is."""
@@ -343,6 +367,15 @@ def _checker(wanted: str | re.Pattern[str] | Callable[[str], object]) -> Callabl
     if isinstance(wanted, str):
         return lambda text: wanted in text
     return wanted.search if isinstance(wanted, re.Pattern) else wanted
+
+
+def _states(pid: int) -> Iterator[str]:
+    """A letter of each thread of a process and of its children, where the system tells."""
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        with contextlib.suppress(OSError):  # it has just ended
+            yield (task / "stat").read_text().rsplit(")", 1)[1].split()[0]
+            for child in (task / "children").read_text().split():
+                yield from _states(int(child))
 
 
 def _whole(sequence: bytes) -> bool:

@@ -81,8 +81,7 @@ def test_the_models_turn_is_taken_back_byte_for_byte(
     assert (practice / "ledger/cache.py").read_bytes() != before
     term.type(ALT_U)
     term.wait_gone("accepted")
-    term.settle()
-    assert (practice / "ledger/cache.py").read_bytes() == before
+    term.wait_for(lambda _: (practice / "ledger/cache.py").read_bytes() == before)
 
 
 def test_leaving_with_pending_hunks_is_asked(

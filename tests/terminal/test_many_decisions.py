@@ -42,7 +42,7 @@ class Work:
         term.type("go\r")
         term.wait_for(lambda _: self._server.ended.is_set(), 60.0)
         term.wait_for("Done.", 60.0)
-        term.settle(1.0, 30.0)
+        term.settle(1.0)
         return term
 
     def states(self) -> set[str]:

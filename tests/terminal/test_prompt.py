@@ -11,15 +11,6 @@ from tests.support.terminal import Terminal
 Start = Callable[..., Terminal]
 
 
-def leave(term: Terminal) -> None:
-    term.type("\x11")
-    term.settle()
-    if term.status is None:
-        term.type("y")
-    assert term.wait_exit() == 0
-    assert term.trouble() == ""
-
-
 def test_what_was_asked_is_there_in_the_next_run(start: Start, tmp_path: Path) -> None:
     (tmp_path / "a b.py").write_text("x = 1\n")
     term = start(".")
@@ -30,7 +21,7 @@ def test_what_was_asked_is_there_in_the_next_run(start: Start, tmp_path: Path) -
     term.wait_for('❯ see @"a b.py"')
     term.type("/or not\r")
     term.wait_gone("❯ see")
-    leave(term)
+    term.leave()
     term = start(".")
     term.wait_for("send")
     term.type("\x1b[A")
@@ -40,7 +31,7 @@ def test_what_was_asked_is_there_in_the_next_run(start: Start, tmp_path: Path) -
     term.type("\x1b")
     term.wait_gone("your earlier prompts")
     term.type("\x15")
-    leave(term)
+    term.leave()
 
 
 def test_the_draft_goes_to_the_editor_and_comes_back(
@@ -68,7 +59,7 @@ def test_the_draft_goes_to_the_editor_and_comes_back(
     term.type("from the editor\n")
     term.wait_for("❯ from the editor")
     term.type("\x15")
-    leave(term)
+    term.leave()
 
 
 def test_what_the_editor_has_saved_is_brought_back_after_the_window_was_closed(
@@ -89,4 +80,4 @@ def test_what_the_editor_has_saved_is_brought_back_after_the_window_was_closed(
     term.type("/rescue\r")
     term.wait_for("❯ an hour of work")
     term.type("\x15")
-    leave(term)
+    term.leave()

@@ -34,9 +34,7 @@ def test_a_signal_while_it_streams(start: Start, number: signal.Signals) -> None
 def test_a_signal_as_early_as_it_can_come(start: Start, number: signal.Signals) -> None:
     """The terminal is taken, nothing is painted: nobody but the driver can see to it."""
     term = start("practice")
-    deadline = time.monotonic() + 20
-    while b"\x1b[?1049h" not in term.output and time.monotonic() < deadline:
-        term.pump(0.005)
+    term.wait_for(lambda _: b"\x1b[?1049h" in term.output)
     term.signal(number)
     assert term.wait_exit() in (128 + number, -number)
     assert term.trouble() == ""
@@ -69,13 +67,7 @@ def test_its_bridge_is_killed(start: Start) -> None:
     term.wait_for("I am duetto's rehearsal model")
     for child in children(term.pid):
         os.kill(child, signal.SIGKILL)
-    term.pump(0.3)
-    term.type("\x11")
-    term.settle(0.3)
-    if term.status is None:
-        term.type("y")
-    assert term.wait_exit() == 0
-    assert term.trouble() == ""
+    term.leave()
 
 
 @pytest.mark.parametrize("number", [None, signal.SIGTERM], ids=["quit", "SIGTERM"])

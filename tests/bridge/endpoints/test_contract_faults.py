@@ -157,7 +157,7 @@ async def test_a_stream_that_stalls_ends(there: Stand, monkeypatch: pytest.Monke
         await there.ask("stalls", stream_id="a")
         events = await there.until(lane="a")
     assert "said nothing for" in failure(events)[1]
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await there.server.requests[0].gone.wait()
     await goes_on(there)
 

@@ -57,7 +57,7 @@ async def test_an_interrupt_before_the_first_token(there: Stand) -> None:
     events += await there.until()
     well_told(events)
     assert events[-1]["response"]["incomplete_details"]["reason"] == "interrupted"
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await there.server.requests[0].gone.wait()
     await there.ask("on", previous_response_id=name)
     assert text_of(await there.until()) == "next"

@@ -116,7 +116,7 @@ async def answered(client: ClientConnection, model: str, text: str = "hi") -> Ma
     """The terminal event, or the error, of one request."""
     create = {"type": "response.create", "model": model, "input": text}
     await client.send(json.dumps(create))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             event: dict[str, Any] = json.loads(await client.recv())
             if event["type"] in ("response.completed", "response.failed", "error"):
@@ -131,7 +131,7 @@ async def test_the_window_that_a_server_tells_is_told_to_the_client(
     async with dialled(bridge) as client:
         await answered(client, "m")
         target = bridge.endpoints.targets["here"]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not target.discovered:
                 await asyncio.sleep(0.01)
         event = await answered(client, "m")

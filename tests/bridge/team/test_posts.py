@@ -36,7 +36,7 @@ async def ask(stand: Stand, user: int = 0, **fields: Any) -> Any:
 
 
 async def alone(stand: Stand) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await stand.access.emptied()
 
 

@@ -56,7 +56,7 @@ class Host:
                 await self._say(socket, {"type": "response.incomplete", "response": why} | name)
 
     async def until(self, done: Callable[[], bool]) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while not done():
                 self._news.clear()
                 await self._news.wait()

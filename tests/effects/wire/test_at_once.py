@@ -146,7 +146,7 @@ async def test_pings_of_a_server_that_does_not_read_make_no_heap() -> None:
         while transport.get_write_buffer_size():
             await loop.sock_recv(plug, 2**20)
         await loop.sock_sendall(plug, Frame(Opcode.PING, b"the last").serialize(mask=False))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             seen = b""
             while len(seen) < 14 or seen[-14] != 0x8A or seen[-13] != 0x88:
                 seen += await loop.sock_recv(plug, 2**20)

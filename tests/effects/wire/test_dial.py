@@ -251,7 +251,7 @@ async def test_a_silent_name_server_is_no_answer_and_leaves_no_thread_to_wait_fo
     with pytest.raises(EndpointError, match=r"No answer from model\.example"):
         await lane.open()
     assert asked.is_set()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await asyncio.get_running_loop().shutdown_default_executor()
     over.set()
     await lane.close()

@@ -329,7 +329,7 @@ class SlowMove:
         one.create({"model": "slow"})
         two.create({"model": "slow"})
         await first.has(events.Created)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while self.dials < 2:
                 await asyncio.sleep(0.01)
         assert two.busy
@@ -339,7 +339,7 @@ class SlowMove:
     async def over(self) -> None:
         """The dial of the move is over, and what it led to."""
         self.go.set()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while self.desk.endpoint._tasks:
                 await asyncio.sleep(0.01)
 
@@ -430,7 +430,7 @@ async def test_a_bug_in_the_protocol_does_not_leave_a_turn_waiting(
         monkeypatch.setattr(Lane, "receive", broken)
         monkeypatch.setattr(Lane, "lost", broken)
         host.go.set()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while states(log)[-1] != "closed":
                 await asyncio.sleep(0.01)
         assert wire.state == "closed"
@@ -518,7 +518,7 @@ async def test_drop_frees_the_server_without_a_close_frame() -> None:
         with pytest.raises(WireError):
             connection.create({"model": "m"})
         assert "dropped" in await heard.closed()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             assert await ended is None
         await connection.close()
 
@@ -580,7 +580,7 @@ async def test_the_round_trip_is_measured_and_silence_is_death() -> None:
     async with serving(idle) as url:
         connection, heard = connection_to(url, ping_interval_s=0.02)
         await connection.open()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while connection.round_trip_s is None:
                 await asyncio.sleep(0.005)
         assert connection.round_trip_s > 0

@@ -94,7 +94,7 @@ async def test_a_user_who_never_rests_comes_back_from_http() -> None:
         await desk.ask(lane, heard)
         host.refusal = None
         turns = 0
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not host.asked:
                 await desk.ask(lane, heard)
                 turns += 1
@@ -117,7 +117,7 @@ async def test_it_is_asked_for_less_and_less_often() -> None:
 
         desk.endpoint.address = address
         lane, heard = desk.lane("main")
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while len(asked) < 4:
                 await desk.ask(lane, heard)
                 await asyncio.sleep(0.005)

@@ -94,7 +94,7 @@ async def test_rows_in_sight_get_their_colours_in_the_end(lexers: dict[str, Lexe
         pane = app.bench.transcript
         seen = [pane.rows.row(pane.viewport.top + y) for y in range(pane.size.height)]
         assert any("def f" in row.strip.text for row in seen if row)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while any(row.waits for row in seen if row):
                 await pilot.pause(0.02)
         colour = theme.active().syntax_style(Name.Function).color

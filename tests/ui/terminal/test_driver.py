@@ -205,11 +205,9 @@ async def test_a_terminal_that_takes_nothing_holds_nobody_up(
 ) -> None:
     async with driving(monkeypatch) as (host, driver, master):
         frame = "\x1b[1;1H" + "x" * 20_000
-        start = time.monotonic()
-        for _ in range(200):
+        for _ in range(200):  # nobody reads: whoever waited would wait for ever
             driver.write(frame)
             driver.flush()
-        assert time.monotonic() - start < 1.0
         assert driver.behind
         told: list[int] = []
         driver.when_taken(lambda: told.append(1))
@@ -217,12 +215,8 @@ async def test_a_terminal_that_takes_nothing_holds_nobody_up(
         os.write(master, b"\x1b[27u")
         await until(lambda: host.keys)
         # when it takes something again, the picture is painted anew
-        got = b""
-        end = time.monotonic() + 5
-        while driver.behind and time.monotonic() < end:
-            got += written(master)
-            await asyncio.sleep(0)
-        assert not driver.behind
+        got = bytearray()
+        await until(lambda: (got.extend(written(master)), not driver.behind)[1])
         assert told == [1]
         assert host.refreshed == 1
         assert b"\x1b[1;1H" in got
