@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from textual.screen import Screen
 from textual.widget import Widget
+from textual.widgets import Input, TextArea
 
 from tui.core.document.hunk import Hunk, Stage
 from tui.engine.intents import (
@@ -26,6 +27,7 @@ from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.engine.slash import EFFORTS
 from tui.ui.conversation.transcript import TranscriptPane
+from tui.ui.editor.editor import Editor
 from tui.ui.editor.pane import EditorPane
 from tui.ui.editor.sides import FEWEST_COLUMNS
 from tui.ui.messages import HunkShown
@@ -181,7 +183,7 @@ class TurnActions:
     def cancel(self) -> None:
         """Copy, else stop, else clear the draft, else (twice) leave."""
         box, now_s = self._panes.prompt_box, self._session.now()
-        if selected := str(getattr(self._screen.focused, "selected_text", "")):
+        if selected := self._selected():
             self._screen.app.copy_to_clipboard(selected)
         elif self.stoppable:
             self._session.submit(Interrupt())
@@ -195,6 +197,11 @@ class TurnActions:
             self._quit_until_s = now_s + _QUIT_WINDOW_S
             words = "Ctrl+C again leaves duetto."
             self._screen.notify(words, timeout=_QUIT_WINDOW_S, markup=False)
+
+    def _selected(self) -> str:
+        """What is selected where the keys go."""
+        focused = self._screen.focused
+        return focused.selected_text if isinstance(focused, Editor | TextArea | Input) else ""
 
     def disarm_quit(self) -> None:
         """The next Ctrl+C is a first one again."""
