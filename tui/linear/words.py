@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from tui.core.document.hunk import OPEN, Decision, Hunk, Kind, Stage
+from tui.core.document.hunk import OPEN, TAKEN_BACK, Decision, Hunk, Kind, Stage
 from tui.core.document.hunk_list import waits
 from tui.core.inert_text import inert
 from tui.core.meter import PRICE_UNKNOWN, MeterView
@@ -130,6 +130,8 @@ def ask_lines(ask: Ask) -> list[str]:
 
 def hunk_state(hunk: Hunk) -> str:
     """What became of a hunk: ``pending``, ``accepted``, ``refused: context not found``."""
+    if hunk.decision is Decision.REJECTED and hunk.reason == TAKEN_BACK:
+        return "cut, and taken back as you went on: /undecide brings it back"
     if hunk.decision is not Decision.PENDING:
         words = f": {hunk.words}" if hunk.words else ""
         return inert(f"{hunk.decision.value}{words}")

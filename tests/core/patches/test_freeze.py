@@ -69,8 +69,9 @@ def check(scenario: Scenario, text: str, channel: Channel) -> None:
     disk = frozen(files)
     space = disk.workspace
     landing = begun(disk, fmt, text, channel)
-    painted = rows(space)
+    painted, incoming = rows(space), {path: space.ghost(path) for path in space.buffers}
     landing.finish(cut=True)
+    assert {path: space.ghost(path) for path in incoming} == incoming
     assert {path: rows(space)[path] for path in painted} == painted
     assert landing.report()
     cut = space.hunk_list.cut()

@@ -277,3 +277,19 @@ def test_the_text_of_a_hunk_that_is_out_can_be_read() -> None:
     assert [row.strip() for row in rows[2:]] == ["−old", "+new␛[2J", "+more"]
     out.agent = "x\n" * 100
     assert "61 more lines" in shown([out], Focus(1, 0, True))[-1]
+
+
+@pytest.mark.parametrize("kind", [BlockKind.TEXT, BlockKind.REASONING])
+def test_of_what_is_cut_no_painted_word_goes_or_moves(kind: BlockKind) -> None:
+    text = "A **bold word** and *one* with `some code`, [a link](x.org).\n\n" + "".join(PIECES)
+    view_type = TextView if kind is BlockKind.TEXT else ReasoningView
+    for end in range(1, len(text), 3):
+        block = Block(kind, 1)
+        view = view_type(block, 0, ViewContext(width=40), None)
+        for at in range(0, end, 13):
+            block.append(text[at : min(at + 13, end)])
+            view.sync()
+        before = rows_of(view)
+        block.state = "cut"
+        view.sync()
+        assert rows_of(view) == before, text[max(0, end - 30) : end]

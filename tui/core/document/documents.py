@@ -71,6 +71,9 @@ class Documents:
         self.revision = 0
         self.rewritten = 0
         """Grows when somebody else than a model changes the lines of a hunk."""
+        self.unplaced: dict[str, tuple[int, int, list[str]]] = {}
+        """Path -> the text's revision, a row, and the lines that were shown under it when they were
+        cut and had no place yet: they stay in sight up to the next instruction."""
         self._ids = 0
         self.touched: set[str] = set()
         self.conflicts: set[str] = set()

@@ -201,6 +201,7 @@ def take_back_cut(documents: Documents) -> list[Hunk]:
     Where somebody typed in one, or a later hunk lies on it, it was gone on with: it is pending as
     any other. Returns the hunks that went; `decision_undo` brings them back.
     """
+    documents.unplaced.clear()
     alone: list[Hunk] = []
     for hunk in documents.hunk_list.cut():
         record = documents.records.get(hunk.path)

@@ -181,11 +181,17 @@ class Workspace:
         return self.hunk_list.by_id(hunk_id)
 
     def ghost(self, path: str) -> tuple[int, list[str]] | None:
-        """The incoming lines of a section not yet located, and the line to show them under."""
+        """The incoming lines of a section not yet located, and the line to show them under.
+
+        Where the stream was cut in it they stay, until the text changes or the user goes on.
+        """
         record = self.documents.records.get(path)
-        if record is None or record.landing is None:
+        if record is None:
             return None
-        return record.landing.ghost()
+        if record.landing is not None:
+            return record.landing.ghost()
+        revision, row, lines = self.documents.unplaced.get(path, (-1, 0, []))
+        return (row, lines) if revision == record.buffer.revision else None
 
     def touched(self) -> set[str]:
         """Paths whose text changed since the last call, by whomever."""

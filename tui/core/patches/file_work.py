@@ -8,7 +8,7 @@ from functools import partial
 
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
-from tui.core.document.hunk import Hunk, Kind, Stage
+from tui.core.document.hunk import UNPAINTED, Hunk, Kind, Stage
 from tui.core.edit_stream.events import Ev, FileOp, Line
 from tui.core.files import ascii_shown
 from tui.errors import EditRefused
@@ -35,7 +35,7 @@ class Why:
     def unpainted(self, words: str = "") -> str:
         """Why nothing of a hunk is there; ``words``, where nobody looks at what was painted."""
         if self.stops:
-            return "cut before anything of it was painted"
+            return UNPAINTED
         return words or f"incomplete: {self.words}"
 
 

@@ -238,9 +238,12 @@ class Landing:
             return
         self._freeze = self._documents.freeze and not withdrawn
         self._go_on()
+        path, unplaced = "", None
         if cut and self._freeze:
             self._paint_tail()
             self._why = Why(cut=True, freeze=True)
+            path = self._work.path if self._work is not None else ""
+            unplaced = self.workspace.ghost(path)
         for event in self._parser.finish(cut):
             self._take(event)
             self._go_on()
@@ -250,6 +253,9 @@ class Landing:
             record.shifts.follow(record.waiting)
             record.forget()
         self._unlock()
+        if unplaced is not None:
+            revision = self._documents.buffers[path].revision
+            self._documents.unplaced[path] = (revision, *unplaced)
         hunks = self.hunks
         flag_shrunken(self._documents, hunks, self.call_id)
         flag_private(self._documents, hunks, self.call_id)

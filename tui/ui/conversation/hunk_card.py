@@ -13,7 +13,17 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from tui.core.document.hunk import PLACED, TAKEN_BACK, UNDONE, Decision, Hunk, Kind, Stage, need_of
+from tui.core.document.hunk import (
+    PLACED,
+    TAKEN_BACK,
+    UNDONE,
+    UNPAINTED,
+    Decision,
+    Hunk,
+    Kind,
+    Stage,
+    need_of,
+)
 from tui.core.document.hunk_list import HunksOfFile
 from tui.ui import theme
 from tui.ui.conversation.views import BlockView, Focus, ViewPage
@@ -148,6 +158,7 @@ def _hunk_lines(hunk: Hunk, width: int, focus: Focus) -> list[StyledLine]:
     focused = hunk.id == focus.hunk_id
     target = RowTarget("hunk", hunk.id)
     where = f"L{hunk.start.line + 1}" if hunk.start is not None else _sought(hunk)
+    where = "not painted yet" if hunk.reason == UNPAINTED else where
     left: list[Piece] = [
         (f" {hunk.id:>3} ", palette.style("faint")),
         (f"{state.glyph} {state.word:<9}", palette.style(state.colour)),
@@ -172,7 +183,10 @@ def _hunk_lines(hunk: Hunk, width: int, focus: Focus) -> list[StyledLine]:
 
 def reasons(hunk: Hunk) -> list[str]:
     """Why it needs a look, why it is where it is, and what the user said."""
-    found = [*(f"⚑ {flag}" for flag in hunk.flags), *([hunk.reason] if hunk.reason else [])]
+    known = hunk.reason in ("", UNPAINTED)
+    found = [*(f"⚑ {flag}" for flag in hunk.flags), *([] if known else [hunk.reason])]
+    if hunk.stage is Stage.CUT and hunk.decidable:
+        found.append("yours to keep, finish or take back")
     if hunk.words and hunk.words != UNDONE:
         found.append(f"you said: {hunk.words}")
     return found

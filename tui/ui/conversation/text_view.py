@@ -29,6 +29,8 @@ from tui.ui.styled_text import (
     wrap,
 )
 
+_AS_IT_CAME = ("open", "cut")
+"""Of a text in these states what is painted stays, be it that a sign in it has no partner yet."""
 _LONGEST_OPEN = 2_000
 """Characters of a paragraph that are wrapped again when more of it comes."""
 _WRAP_S, _WRAPPED_AT_ONCE = 0.004, 1_000
@@ -112,7 +114,7 @@ class ReasoningView(BlockView):
         palette = theme.active()
         style = palette.style("muted", more="italic")
         target = RowTarget("fold", self.index)
-        still = self.block.state == "open"
+        still = self.block.state in _AS_IT_CAME
         self._count()
         head = "∴ thinking" if still else "∴ thought"
         said = self._size() if self.folded or not still else ""
@@ -261,6 +263,9 @@ class TextView(BlockView):
             self._begin(page)
         elif (self._read, self._state) == (block.length, block.state):
             return None
+        elif block.state == "cut" and self._read == block.length:
+            self._state, self._stream = "cut", None
+            return None
         return self._feed(page)
 
     def make(self, number: int) -> None:
@@ -312,7 +317,7 @@ class TextView(BlockView):
         self._read = end
         whole = end == block.length
         (self.context.behind.discard if whole else self.context.behind.add)(self.index)
-        if whole and block.state != "open":
+        if whole and block.state not in _AS_IT_CAME:
             first = min(first, stream.finish())
         self._state = block.state if whole else "open"
         most = _FENCED_PAGE_CHARS if stream.fenced else _PAGE_CHARS
