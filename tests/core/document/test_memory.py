@@ -15,12 +15,12 @@ LINES = [f"line {row} of the file\n" for row in range(HUNKS * 20)]
 APART = "".join(f"@@\n-{LINES[row]}+new {row}\n" for row in range(1, HUNKS * 20, 20))
 AMBIGUOUS = "".join(f"@@\n-same\n+new {row}\n" for row in range(HUNKS))
 CASES = {
-    "accept": (LINES, APART, 1250),
-    "reject": (LINES, APART, 1300),
-    "give up": (["same\n"] * HUNKS, AMBIGUOUS, 800),
+    "accept": (LINES, APART, 850),
+    "reject": (LINES, APART, 1150),
+    "give up": (["same\n"] * HUNKS, AMBIGUOUS, 680),
 }
-"""A file, sections, and the bytes allowed a hunk: its two texts take 160 of them, the whole file
-that was written 500 (of what is accepted)."""
+"""A file, sections, and the bytes allowed a hunk: the whole file that was written takes 250
+of them (of what is accepted)."""
 
 
 @pytest.mark.parametrize("decide", CASES)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import cast
+from typing import ClassVar, cast
 
 from tui.core.text.anchors import RowAnchor
 from tui.core.text.buffer import Mark
@@ -265,7 +265,61 @@ def _mark(name: str, *, right: bool) -> property:
     return property(mark, slot.__set__)
 
 
+def _folding(name: str, at: int) -> property:
+    """What may lie in a fold."""
+    slot = vars(Hunk)[name]
+    kept = slot.__get__
+
+    def value(hunk: Hunk) -> object:
+        found = kept(hunk)
+        return found.of(hunk.id)[at] if type(found) is Fold else found
+
+    return property(value, slot.__set__)
+
+
+class Fold:
+    """The texts of many hunks as bytes; those that were asked for last are kept at hand."""
+
+    __slots__ = ("_data",)
+    _open: ClassVar[dict[Fold, dict[int, tuple[str, str, int]]]] = {}
+
+    def __init__(self, hunks: Sequence[Hunk]) -> None:
+        import pickle  # hardly a session needs them
+        import zlib
+
+        texts = {hunk.id: (hunk.base, hunk.agent, hunk.told) for hunk in hunks}
+        self._data = zlib.compress(pickle.dumps(texts, 5), 1)
+
+    def of(self, hunk_id: int) -> tuple[str, str, int]:
+        """What a hunk replaced, what the model put there, and what its section said."""
+        texts = Fold._open.get(self)
+        if texts is None:
+            import pickle
+            import zlib
+
+            texts = pickle.loads(zlib.decompress(self._data))
+            Fold._open = {**dict([*Fold._open.items()][-_AT_HAND:]), self: texts}
+        return texts[hunk_id]
+
+
+_AT_HAND = 7
+
+
+def fold(hunks: Iterable[Hunk]) -> None:
+    """Keep the texts of those that have landed, or never will, as bytes until they are wanted."""
+    able = [one for one in hunks if one.stage not in OPEN and not isinstance(_BASE(one), Fold)]
+    if able:
+        folded = Fold(able)
+        for put in _FOLDED:
+            for hunk in able:
+                put(hunk, folded)
+
+
+_BASE: Callable[[Hunk], object] = vars(Hunk)["base"].__get__
 _START: Callable[[Hunk], object] = vars(Hunk)["start"].__get__
+_FOLDED = [vars(Hunk)[_name].__set__ for _name in ("base", "agent", "told")]
+for _at, _name in enumerate(("base", "agent", "told")):
+    setattr(Hunk, _name, _folding(_name, _at))
 for _name, _right in (("start", False), ("end", True)):
     setattr(Hunk, _name, _mark(_name, right=_right))
 for _name in ("stage", "decision", "candidates", "reason"):

@@ -7,7 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import TypeVar
 
-from tui.core.document.hunk import OPEN, PLACED, Decision, Hunk, HunkTally, Need, Stage, need_of
+from tui.core.document.hunk import (
+    OPEN,
+    PLACED,
+    Decision,
+    Hunk,
+    HunkTally,
+    Need,
+    Stage,
+    fold,
+    need_of,
+)
 from tui.core.steps import Work, finished, in_parts, picked
 
 T = TypeVar("T")
@@ -48,6 +58,8 @@ class HunkList:
         self._unsettled[hunk.id] = hunk
         hunk.need = need_of(hunk)
         self._count(hunk)
+        if len(self.hunks) % FOLDED == 0:
+            fold(self.hunks[-2 * FOLDED : -FOLDED])
 
     def forget(self, hunk: Hunk) -> None:
         """Take a hunk out that came to nothing."""
@@ -181,6 +193,8 @@ class HunkList:
                 del self._files[hunk.call_id][hunk.path]
 
 
+FOLDED = 200
+"""Hunks whose texts are kept together, when as many have come behind them."""
 _ID = attrgetter("id")
 _FEW = 32
 """A look-up of one hunk costs as much as a step over so many."""

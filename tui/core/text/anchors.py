@@ -116,12 +116,15 @@ class _Node(Generic[T]):
             row -= node.shift
         return node
 
-    def halved(self) -> _Node[T]:
-        """Split: the lower half goes to a new node of the same parent, which is returned."""
+    def halved(self, *, even: bool) -> _Node[T]:
+        """Split: the higher half goes to a new node of the same parent, which is returned.
+
+        Not ``even``: the highest only, as what comes in the order of the rows goes on behind it.
+        """
         self.nodes.sort(key=lambda node: node.low + node.shift)
         self.anchors.sort(key=lambda anchor: anchor.first)
         other: _Node[T] = _Node(0, 0, self.parent, self.shift)
-        half = max(len(self.nodes), len(self.anchors)) // 2
+        half = max(len(self.nodes), len(self.anchors)) // 2 if even else _FANOUT
         self.nodes, other.nodes = self.nodes[:half], self.nodes[half:]
         self.anchors, other.anchors = self.anchors[:half], self.anchors[half:]
         for node in other.nodes:
@@ -217,7 +220,7 @@ class AnchorIndex(Generic[T]):
             leaf.low = leaf.high = rows[0] - leaf.total()
         leaf.anchors.append(anchor)
         anchor.put(rows)
-        self._split(leaf)
+        self._split(leaf, even=leaf.high != anchor.last)
         return anchor
 
     def remove(self, anchor: RowAnchor[T]) -> None:
@@ -245,12 +248,12 @@ class AnchorIndex(Generic[T]):
         self._root.rows(0, found)
         return found
 
-    def _split(self, node: _Node[T]) -> None:
+    def _split(self, node: _Node[T], *, even: bool) -> None:
         while max(len(node.nodes), len(node.anchors)) > _FANOUT:
             parent = node.parent
             if parent is None:
                 parent = self._root = _Node(node.low + node.shift, node.high + node.shift)
                 parent.nodes.append(node)
                 node.parent = parent
-            parent.nodes.append(node.halved())
+            parent.nodes.append(node.halved(even=even))
             node = parent

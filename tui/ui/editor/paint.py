@@ -42,7 +42,7 @@ _MORE_LEFT, _MORE_RIGHT = "‹", "›"
 _CONTINUED = "↳"
 """In the place of a number: this row belongs to the line above."""
 _MANY_SPANS = 40
-_STRIPS = 600
+_STRIPS = 240
 """Painted strips kept."""
 Chip = tuple[str, str]
 """Words over the right end of a row, and their colour's name."""
