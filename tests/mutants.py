@@ -15,17 +15,21 @@ import argparse
 import ast
 import difflib
 import hashlib
+import itertools
 import json
+import multiprocessing
 import os
 import random
+import resource
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -41,6 +45,12 @@ SPECIFIC = 40
 """So many tests run first: those that execute the fewest lines of the package."""
 SECONDS = 300
 """A change that makes the tests run longer is noticed: it made a loop without end."""
+FORKS = multiprocessing.get_context("forkserver")
+PRELOADED = """
+pytest pytest_asyncio.plugin pytest_timeout syrupy hypothesis.strategies xdist.plugin
+textual.app aiohttp.web msgspec websockets.asyncio.client pygments.lexers.python
+"""
+FORKS.set_forkserver_preload(PRELOADED.split())
 MAP = ROOT / ".mutants"
 """Which tests execute which line."""
 OTHERS: dict[type[ast.AST], str] = {
@@ -304,10 +314,10 @@ def measure(kept: Path, files: dict[str, str]) -> Path:
     for part in MAP.glob("part.*"):
         part.unlink()
     workers = ["-n", str(os.cpu_count() or 1), "-p", __spec__.name]
-    ran = run_tests(ROOT, "-m", "not slow", *workers, *sorted(files))
-    if ran.returncode not in (0, 1, 5):
-        sys.exit(f"{ran.stdout}\ntests.mutants: the fast tests do not run; mend them first")
-    failing = {one.partition("[")[0] for one in said(ran.stdout)}
+    status, output = run_tests(ROOT, "-m", "not slow", *workers, *sorted(files))
+    if status not in (0, 1, 5):
+        sys.exit(f"{output}\ntests.mutants: the fast tests do not run; mend them first")
+    failing = {one.partition("[")[0] for one in said(output)}
     for one in sorted(failing):
         print(f"left out, as it fails without any change: {one}", flush=True)
     lines: dict[str, dict[str, set[int]]] = {}
@@ -335,26 +345,42 @@ def said(output: str) -> list[str]:
     return [one.partition(" ")[2].partition(" - ")[0] for one in lines]
 
 
-def run_tests(
-    checkout: Path, *words: str, seconds: float | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run tests of a checkout, with the package that stands there.
+def run_tests(checkout: Path, *words: str, seconds: float | None = None) -> tuple[int, str]:
+    """Run tests of a checkout, with the package that stands there; returns status and output.
 
-    A changed loop may never end, and take all memory meanwhile: each process has 8 GB at most.
+    What pytest and the tests import of others is loaded once: each run is forked from there.
     """
-    bounded = ["sh", "-c", 'ulimit -v 8000000; exec "$@"', "sh"]
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "output"
+        process = FORKS.Process(target=in_fork, args=(checkout, words, output))
+        process.start()
+        process.join(seconds)
+        late = process.is_alive()
+        for last in (signal.SIGTERM, signal.SIGKILL) if late else (signal.SIGKILL,):
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid or 0, last)
+            process.join(2)
+        if late:
+            raise TimeoutError
+        return process.exitcode or 0, output.read_text("utf-8", "replace")
+
+
+def in_fork(checkout: Path, words: Iterable[str], output: Path) -> None:
+    """Be pytest. A changed loop may take all memory: a process has 8 GB at most."""
+    os.setsid()
+    os.chdir(checkout)
+    resource.setrlimit(resource.RLIMIT_AS, (8 * 10**9, 8 * 10**9))
+    os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT), 1)
+    os.dup2(1, 2)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.environ["PYTHONPATH"] = str(checkout)
+    sys.path.insert(0, str(checkout))
+    for name in [one for one in sys.modules if one.partition(".")[0] == "tests"]:
+        del sys.modules[name]
     always = ["-q", "--tb=no", "-p", "no:cacheprovider", "--hypothesis-profile=ci"]
-    return subprocess.run(
-        [*bounded, sys.executable, "-m", "pytest", *always, *words],
-        cwd=checkout,
-        env={**os.environ, "PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "1"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=seconds,
-        check=False,
-    )
+    status = pytest.main([*always, f"--rootdir={checkout}", "-c", "pyproject.toml", *words])
+    sys.stdout.flush()
+    os._exit(status)
 
 
 class Copies:
@@ -363,6 +389,7 @@ class Copies:
     def __init__(self, count: int) -> None:
         self.top = Path(tempfile.mkdtemp(prefix="mutants-"))
         self.free: SimpleQueue[Path] = SimpleQueue()
+        self.times = itertools.count(1_000_000_000)
         left_out = shutil.ignore_patterns(".git", ".venv", ".mutants", ".*_cache", "__pycache__")
         for number in range(count):
             copy = self.top / str(number)
@@ -374,12 +401,17 @@ class Copies:
         copy = self.free.get()
         file = copy / mutant.path
         try:
-            file.write_text(mutant.changed, "utf-8")
+            self.write(file, mutant.changed)
             first, others = tests[:SPECIFIC], tests[SPECIFIC:]
             return failed(copy, first) or failed(copy, others)
         finally:
-            file.write_text(mutant.text, "utf-8")
+            self.write(file, mutant.text)
             self.free.put(copy)
+
+    def write(self, file: Path, text: str) -> None:
+        """Change a file, so that nobody takes its bytecode of before: each time is another one."""
+        file.write_text(text, "utf-8")
+        os.utime(file, (next(self.times),) * 2)
 
 
 def failed(copy: Path, tests: list[str]) -> str:
@@ -392,14 +424,14 @@ def failed(copy: Path, tests: list[str]) -> str:
     names = copy / ".names"
     names.write_text("\n".join(tests))
     try:
-        ran = run_tests(copy, "-x", f"@{names}", seconds=SECONDS)
-        if not ran.returncode:
+        status, output = run_tests(copy, "-x", f"@{names}", seconds=SECONDS)
+        if not status:
             return ""
-        if not (failures := said(ran.stdout)):
-            return f"exit status {ran.returncode}"
-        if run_tests(copy, "-x", failures[0], seconds=SECONDS).returncode:
+        if not (failures := said(output)):
+            return f"exit status {status}"
+        if run_tests(copy, "-x", failures[0], seconds=SECONDS)[0]:
             return failures[0]
-    except subprocess.TimeoutExpired:
+    except TimeoutError:
         return "time"
     return failed(copy, [one for one in tests if one != failures[0].partition("[")[0]])
 
