@@ -84,6 +84,11 @@ async def test_switching_mid_stream_hands_the_instruction_over() -> None:
     assert "reasoning" not in [item["type"] for item in request["input"]]
     users = [b for b in world.session.transcript.blocks if b.kind is BlockKind.USER]
     assert len(users) == 1
+    SteppedRehearsal(other).answers("I would sort it by name.")
+    assert blocks(world)[-1] == (
+        "pace",
+        "fast 0.0 s, ~6 tokens · deep 0.0 s, ~6 tokens · at 50 tok/s 0.1 s",
+    )
 
 
 async def test_what_nobody_has_begun_to_answer_is_handed_over_as_it_is() -> None:
@@ -205,6 +210,7 @@ async def test_a_steered_answer_goes_on_and_the_text_stands_where_it_was_used() 
         ("text", "First part."),
         ("user", "keep it small"),
         ("text", "Small part."),
+        ("pace", "0.0 s, ~6 tokens · at 50 tok/s 0.1 s"),
     ]
     assert len(world.wire.requests) == 1
 

@@ -41,8 +41,7 @@ async def test_a_turn_of_text() -> None:
     model.reason("thinking")
     model.text("Hi there, **friend**.")
     model.complete(12)
-    blocks = world.session.transcript.blocks
-    assert [(b.kind.value, b.text, b.state) for b in blocks] == [
+    assert shown(world) == [
         ("user", "hello", "done"),
         ("reasoning", "thinking", "done"),
         ("text", "Hi there, **friend**.", "done"),
@@ -262,9 +261,10 @@ LAID = CACHE.replace(LINE, f"        with self.lock:\n    {LINE}")
 
 
 def shown(world: World) -> list[tuple[str, str, str]]:
-    """Kind, text and state of what is not a note."""
+    """Kind, text and state of what was said."""
     blocks = world.session.transcript.blocks
-    return [(b.kind.value, b.text, b.state) for b in blocks if b.kind is not BlockKind.NOTE]
+    beside = (BlockKind.NOTE, BlockKind.PACE)
+    return [(b.kind.value, b.text, b.state) for b in blocks if b.kind not in beside]
 
 
 def play(model: SteppedRehearsal, moment: str) -> None:

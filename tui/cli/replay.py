@@ -77,6 +77,8 @@ def _told(block: Block, session: Session) -> str:
         case BlockKind.PATCH:
             mine = [hunk for hunk in session.workspace.hunks if hunk.call_id == block.call_id]
             return "\n".join(f"= {line}" for line in summary(mine)) or f"= patch{cut}"
+        case BlockKind.PACE:
+            return ""
         case _:
             words = ": ".join(filter(None, (block.title, text)))
             return f"* {words}" if words else ""

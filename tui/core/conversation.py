@@ -276,6 +276,8 @@ class BlockKind(StrEnum):
     """Hunks of one apply_patch call or one patch in prose: read `Workspace.hunks` by call id."""
     NOTE = "note"
     """What happened, in words: stopped, switched, reconnected."""
+    PACE = "pace"
+    """Behind an answer: how long it took, and would have taken at 50 tokens/s."""
     RUN = "run"
     """A command and its output; `title` is the command line, `report` what it says of tests."""
 

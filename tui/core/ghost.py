@@ -59,8 +59,6 @@ class GhostPlace(NamedTuple):
     path: str
     line: int | None
     """None: it has not come to its first edit yet, which is in this file."""
-    left_s: float
-    """Seconds that it needs for the rest of what the model has written."""
 
 
 class _GhostStep(NamedTuple):

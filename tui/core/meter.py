@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from tui.core.document.hunk import Hunk
-from tui.core.ghost import GhostPlace, GhostStretch, Trail, Written, written
+from tui.core.ghost import GHOST_TOKENS_S, GhostPlace, GhostStretch, Trail, Written, written
 from tui.core.wire.events import Usage
 
 CHARS_PER_TOKEN = 4.0
@@ -27,6 +27,8 @@ _WINDOW_BUCKETS = 10
 _SETTLED_S = 0.1
 """Before that much of a response has streamed no rate is shown."""
 _CALIBRATING_TOKENS = 16
+_LEAST_SPARK = 0.125
+"""Of a rate below the scale: something came."""
 
 
 PRICE_UNKNOWN = "price unknown"
@@ -68,7 +70,7 @@ class MeterView(Struct, frozen=True):
     seconds: float = 0.0
     """From the turn's prompt until now, or until it ended."""
     spark: tuple[float, ...] = ()
-    """0..1, a tenth of a second each, over the turn's responses, newest last."""
+    """A tenth of a second each, newest last: the rate's place as in `scale`, 0 where none came."""
     scale: float = 0.0
     """0..1: logarithmic place of `tokens_s` between 20 and 5000."""
     ghost: float = 0.0
@@ -192,9 +194,8 @@ class Meter:
         """Where a model at 50 tokens/s would be writing now; None: in no file."""
         if not self.ghost_walks(now):
             return None
-        ghost = self._ghost(now)
-        place = self._trail.at(ghost.chars)
-        return None if place is None else GhostPlace(*place, ghost.left_s)
+        place = self._trail.at(self._ghost(now).chars)
+        return None if place is None else GhostPlace(*place)
 
     def ghost_walks(self, now: float) -> bool:
         """True while such a model would have something left to write in files."""
@@ -364,8 +365,27 @@ class Meter:
             if len(shown) >= SPARK_LENGTH:
                 break
         shown = shown[-SPARK_LENGTH:]
-        top = max(shown, default=0) or 1
-        return tuple(count / top for count in shown)
+        bucket_s = self.chars_per_token * _BUCKET_S
+        return tuple(
+            max(scale(chars / bucket_s), _LEAST_SPARK) if chars else 0.0 for chars in shown
+        )
+
+
+def pace_words(view: MeterView) -> str:
+    """``0.7 s, 464 tokens``: how long a turn took, tool calls included, and its output."""
+    about = "~" if view.tokens_estimated else ""
+    return f"{_seconds(view.seconds)}, {about}{view.tokens:,} tokens"
+
+
+def slow_words(view: MeterView) -> str:
+    """``at 50 tok/s 9.3 s``: how long the same output takes a model that one delegates to."""
+    return f"at {GHOST_TOKENS_S:g} tok/s {_seconds(view.tokens / GHOST_TOKENS_S)}"
+
+
+def _seconds(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
 
 
 def scale(tokens_s: float | None) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from tui.core.conversation import Block, BlockKind
+from tui.core.meter import pace_words, slow_words
 from tui.engine import intents
 from tui.engine.connections import Connections, EndpointConnection, unheard
 from tui.engine.intents import Intent, Role
@@ -44,6 +45,8 @@ class Foreground:
         self._number = 0
         self._handover = ""
         """The instruction that the other role gets when the lane is free."""
+        self._handed = ""
+        """How far the first role came with it, in words."""
         self._forgetting = False
         self._stop_ms = 0.0
         self._stop_note: Block | None = None
@@ -205,6 +208,20 @@ class Foreground:
             note.say(self._stop_words())
             self._services.state.close(note, "cut")
 
+    def _tell_pace(self, turn: Turn | None, outcome: Outcome) -> None:
+        """One line behind an answer; of one that was handed over both times, side by side."""
+        state = self._services.state
+        view = state.meter.view(self._services.ports.clock.now())
+        if turn is None or not view.tokens:
+            self._handed = ""
+        elif self._handover:
+            self._handed = f"{turn.request.spec.role} {pace_words(view)} · "
+        elif outcome == "completed":
+            role = f"{turn.request.spec.role} " if self._handed else ""
+            words = f"{self._handed}{role}{pace_words(view)} · {slow_words(view)}"
+            state.add(Block(BlockKind.PACE, turn.request.number, state="done"), words)
+            self._handed = ""
+
     def _switch(self, role: Role) -> None:
         if role not in self._roles:
             step = f"start with --{role} MODEL, or set [models.{role}] in config.toml"
@@ -289,6 +306,7 @@ class Foreground:
         if outcome == "interrupted":
             status.stopped = self._stop_words()
         self._settle_stop_note()
+        self._tell_pace(turn, outcome)
         state.metered()
         state.restated()
         if turn is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from tui.core.document.hunk import OPEN, TAKEN_BACK, Decision, Hunk, Kind, Stage
 from tui.core.document.hunk_list import waits
+from tui.core.ghost import GHOST_TOKENS_S
 from tui.core.inert_text import inert
 from tui.core.meter import PRICE_UNKNOWN, MeterView
 from tui.core.wire.endpoint_facts import SocketView
@@ -89,8 +90,8 @@ def meter_lines(view: MeterView) -> list[str]:
         return ["Nothing was measured yet: the meter begins with your first prompt."]
     lines = [f"{turn_words(view)}."]
     if view.tokens:
-        share = f"{min(view.ghost, 1):.0%}"
-        lines.append(f"A model at 50 tokens per second would have written {share} of it by now.")
+        slow = span(view.tokens / GHOST_TOKENS_S)
+        lines.append(f"At 50 tokens per second it takes {slow}.")
     if view.reasoning != "unknown":
         lines.append(f"Reasoning is {view.reasoning} in these figures.")
     if view.context_tokens is not None:

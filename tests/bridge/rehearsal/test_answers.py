@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 
-from tests.support.rehearsed import CUSTOM, FUNCTION, Conversation, user
+from tests.support.rehearsed import CUSTOM, FUNCTION, READ, Conversation, user
+from tests.support.strict_patch import apply_patch
 from tests.support.tables import each
-from tui.bridge.rehearsal.answers import AnswerStyle, answer
+from tui.bridge.rehearsal.answers import ELSEWHERE, AnswerStyle, answer
 from tui.bridge.rehearsal.player import CallPart, ReasoningPart, TextPart
 from tui.core.files import file_block
+from tui.core.instructions import instructions
 
 DEEP = AnswerStyle(deep=True)
 
@@ -159,3 +161,48 @@ def test_a_tool_that_is_not_declared_is_not_called() -> None:
     (part,) = answer({"tools": []}, [user("rehearse call rm {}")], DEEP)
     assert isinstance(part, TextPart)
     assert "`rm`" in part.text
+
+
+def elsewhere(prompt: str, files: dict[str, str], *listed: str) -> list[str]:
+    """What it says and patches in a project that is not the practice."""
+    paths = sorted({*files, *listed})
+    shown = [user(file_block(path, text)) for path, text in files.items()]
+    words = instructions(paths, "", "custom")
+    parts = answer({"tools": [CUSTOM, READ], "instructions": words}, [*shown, user(prompt)], DEEP)
+    return [part.text for part in parts if isinstance(part, TextPart | CallPart)]
+
+
+def test_in_another_project_it_says_shortly_what_it_is_and_how_to_connect() -> None:
+    (text,) = elsewhere("rename all my variables", {"app.py": "x = 1\n"})
+    assert text == ELSEWHERE
+    assert "/connect" in text
+    assert len(text) < 300
+
+
+@each(
+    "path, text, added",
+    [
+        ("app.py", "x = 1\n", "+# A comment from duetto's rehearsal, written while you watch."),
+        (
+            "page.css",
+            "a {}\n",
+            "+/* A comment from duetto's rehearsal, written while you watch. */",
+        ),
+        ("notes.md", "Hi\n", "+<!-- A comment from duetto's rehearsal, written while you watch. -->"),
+        ("Makefile", "all:\n", "+# A comment from duetto's rehearsal, written while you watch."),
+    ],
+)
+def test_tried_here_it_writes_a_comment_that_applies(path: str, text: str, added: str) -> None:
+    prose, patch = elsewhere("try it here", {"data.json": "{}\n", path: text})
+    assert path in prose
+    assert added in patch.splitlines()
+    assert apply_patch({path: text}, patch)[path].startswith(text)
+
+
+def test_a_file_is_read_before_it_is_written_and_one_without_comments_is_left_alone() -> None:
+    (call,) = elsewhere("try it here", {}, "src/app.go", "x.json")
+    assert json.loads(call) == {"path": "src/app.go"}
+    (text,) = elsewhere("try it in data.json", {"data.json": "{}"})
+    assert "has no comments" in text
+    (text,) = elsewhere("try it here", {"data.json": "{}"})
+    assert "I see no file with comments" in text

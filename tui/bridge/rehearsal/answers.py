@@ -39,6 +39,30 @@ To talk to a real model, start duetto so:
 NAME is a provider (openai, anthropic, groq, ollama...) or a server's address (https://HOST/v1).
 The key is taken from the provider's own variable (GROQ_API_KEY...); --key-env names another one.
 """
+ELSEWHERE = """\
+I am duetto's rehearsal model: scripted answers at real speeds, no real model, so I cannot work on
+this project. `/connect` connects one that can. Say *try it here*, and I write a harmless comment
+into one of your files, live: you keep it or take it back.
+"""
+_FILES_HEADS = ("Files in the workspace (", "The workspace has no files yet")
+"""With which duetto's instructions begin the list of files."""
+_COMMENT = """\
+A comment from duetto's rehearsal, written while you watch.
+Esc stops it at any character; what you see then stays as it is.
+You keep it or take it back with one key, and nothing is on your disk before.
+A model that understands this file writes into it the same way.
+"""
+_MARKS = {
+    "#": "py pyi sh bash zsh fish rb pl pm r jl toml yaml yml cfg conf nix ex exs tcl mk cmake tf",
+    "//": "js jsx ts tsx mjs cjs c h cc cpp hpp cs java kt kts go rs swift scala dart zig proto",
+    "--": "sql lua hs elm ada adb vhdl",
+    ";": "lisp el clj scm asm ini",
+    "%": "tex erl pro",
+    "<!--": "md html htm xml svg vue",
+    "/*": "css scss less",
+}
+_MARK_OF = {ending: mark for mark, endings in _MARKS.items() for ending in endings.split()}
+_CLOSED = {"<!--": " -->", "/*": " */"}
 _REFUSED = re.compile(
     r"\bnot (?:be )?(?:placed|applied|found|valid)\b|\brefused\b|\brejected\b|\bconflict"
     r"|\bambiguous\b|\binterrupted\b|\bfailed\b",
@@ -50,8 +74,10 @@ _QUOTED = "Current text of "
 """What follows in a report is a file's text, not what became of the patch."""
 
 
-def about(prompt: str, failed: bool, exercise: Script | None) -> str:
-    """The honest answer to everything that no script knows."""
+def about(prompt: str, failed: bool, exercise: Script | None, *, practice: bool = True) -> str:
+    """The honest answer to everything that no script knows, short outside of the practice."""
+    if not practice:
+        return ELSEWHERE
     if failed:
         opening = (
             "I cannot tell what is wrong there: I am duetto's rehearsal model, no real one, and "
@@ -146,7 +172,7 @@ MOST_LINES = 20_000
 MOST_CALLS = 16
 _SENTENCES = 97
 
-FreeKind = Literal["prose", "code", "reasoning", "markdown", "lines", "calls"]
+FreeKind = Literal["prose", "code", "reasoning", "markdown", "lines", "calls", "here"]
 _KINDS: dict[str, FreeKind] = {
     "prose": "prose",
     "code": "code",
@@ -159,6 +185,7 @@ _TOKENS = re.compile(
 )
 _LINES = re.compile(r"\bwrite\s+([\d][\d,_]*)\s+lines?\s+(?:in|into|to)\s+([\w./-]+)", re.I)
 _CALL = re.compile(r"\brehearse\s+call\s+([\w.-]+)\s+(\S.*)", re.I)
+_HERE = re.compile(r"\btry\s+(?:it|this|that)\s+(?:here|out\s+here|in\s+@?([\w./-]+))", re.I)
 _SAMPLE = """
 the buffer keeps every line while a patch lands and the meter counts what arrives so that a reader
 sees at once how fast a model writes and where it stopped when a key was pressed
@@ -191,6 +218,8 @@ def free_form(prompt: str) -> FreeForm | None:
         return FreeForm(known.get(kind, "prose"), count)
     if match := _LINES.search(prompt):
         return FreeForm("lines", min(_number(match[1]), MOST_LINES), match[2].rstrip("."))
+    if match := _HERE.search(prompt):
+        return FreeForm("here", 1, (match[1] or "").rstrip("."))
     if found := _CALL.findall(prompt):
         calls = tuple((name, text.rstrip()) for name, text in found[:MOST_CALLS])
         return FreeForm("calls", len(calls), calls=calls)
@@ -285,7 +314,8 @@ def answer(
     choice = choose(parsed.prompt, last)
     if choice is None:
         known = last.script if last is not None else None
-        return [TextPart(about(parsed.prompt, shows_failure(parsed.prompt), known))]
+        failed, practice = shows_failure(parsed.prompt), _is_practice(parsed)
+        return [TextPart(about(parsed.prompt, failed, known, practice=practice))]
     return _perform(parsed, choice, style)
 
 
@@ -431,20 +461,69 @@ def _free(parsed: ParsedRequest, wanted: FreeForm, style: AnswerStyle) -> list[A
     """Output without meaning, as it was asked for."""
     if wanted.kind == "calls":
         return _calls(parsed, wanted)
+    if wanted.kind == "here":
+        return _comment(parsed, wanted.path)
     if wanted.kind == "reasoning":
         text = free_text("reasoning", wanted.count, style.seed)
         return [ReasoningPart(text), TextPart(REHEARSED)]
     if wanted.kind != "lines":
         return [TextPart(free_text(wanted.kind, wanted.count, style.seed))]
-    path, known = wanted.path, wanted.path in parsed.files
-    if (not known or path in parsed.stale) and parsed.can_read and path not in parsed.unreadable:
+    path = wanted.path
+    if _must_look(parsed, path):
         return [function_call("read_file", path=path)]
-    lines = lines_of(parsed.files[path]) if known else []
+    lines = lines_of(parsed.files[path]) if path in parsed.files else []
     added = free_lines(path, len(lines) + 1, wanted.count, style.seed)
+    return _appended(parsed, path, added, lines_follow(wanted.count, path))
+
+
+def _must_look(parsed: ParsedRequest, path: str) -> bool:
+    """True if the file is to be read, and can be."""
+    known = path in parsed.files and path not in parsed.stale
+    return not known and parsed.can_read and path not in parsed.unreadable
+
+
+def _appended(
+    parsed: ParsedRequest, path: str, added: Sequence[str], prose: str
+) -> list[AnswerPart]:
+    """Lines at the end of a file, which may be new."""
     plan = FilePlan(path, parsed.files.get(path))
-    plan.changes.append(WrittenChange(len(lines), 0, tuple(added)))
-    patch = write_patch([plan], parsed.notation)
-    return deliver(parsed, lines_follow(wanted.count, path), patch)
+    count = len(lines_of(parsed.files[path])) if path in parsed.files else 0
+    plan.changes.append(WrittenChange(count, 0, tuple(added)))
+    return deliver(parsed, prose, write_patch([plan], parsed.notation))
+
+
+def _is_practice(parsed: ParsedRequest) -> bool:
+    """Whether a request comes from the practice workspace, or does not say where from."""
+    paths = {path for script in load_scripts() for path in script.paths}
+    told = any(line.startswith(_FILES_HEADS) for line in parsed.listed)
+    return not told or not paths.isdisjoint(parsed.listed | parsed.files.keys())
+
+
+def _mark(path: str) -> str:
+    """What begins a comment in such a file; empty: nothing that is known."""
+    name = path.rpartition("/")[2]
+    return "#" if name in ("Makefile", "Dockerfile") else _MARK_OF.get(name.rpartition(".")[2], "")
+
+
+def _comment(parsed: ParsedRequest, asked: str) -> list[AnswerPart]:
+    """A comment at the end of the file asked for, of an open one, or of another of the project.
+
+    At the end of a file it changes nothing that the file means.
+    """
+    listed = sorted(line for line in parsed.listed if " " not in line and not line.startswith("."))
+    found = (path for path in ([asked] if asked else [*parsed.files, *listed]) if _mark(path))
+    path = next((path for path in found if path not in parsed.unreadable), "")
+    if not path:
+        what = f"`{asked}` has no comments that I know" if asked else "I see no file with comments"
+        return [TextPart(f"{what}. Open a source file or a Markdown file, and ask again.")]
+    if _must_look(parsed, path):
+        return [function_call("read_file", path=path)]
+    if path not in parsed.files:
+        return [TextPart(f"I cannot see `{path}`: open it, and ask again.")]
+    mark, text = _mark(path), parsed.files[path]
+    said = [f"{mark} {line}{_CLOSED.get(mark, '')}" for line in _COMMENT.splitlines()]
+    gap = [""] if text.strip() and not text.endswith("\n\n") else []
+    return _appended(parsed, path, [*gap, *said], f"A comment at the end of `{path}`, live:")
 
 
 def _calls(parsed: ParsedRequest, wanted: FreeForm) -> list[AnswerPart]:

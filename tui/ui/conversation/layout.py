@@ -23,6 +23,7 @@ from tui.ui.conversation.tool_views import RunView, ToolView
 from tui.ui.conversation.views import (
     BlockView,
     NoteView,
+    PaceView,
     UserView,
     ViewContext,
     ViewPage,
@@ -182,6 +183,7 @@ VIEWS: dict[BlockKind, type[BlockView]] = {
     BlockKind.TOOL: ToolView,
     BlockKind.PATCH: PatchView,
     BlockKind.NOTE: NoteView,
+    BlockKind.PACE: PaceView,
     BlockKind.RUN: RunView,
 }
 _NEWEST = 4

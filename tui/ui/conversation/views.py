@@ -370,6 +370,26 @@ class NoteView(BlockView):
         ]
 
 
+class PaceView(BlockView):
+    """How long the answer above took, and would have taken at 50 tokens/s."""
+
+    @property
+    def has_stops(self) -> bool:
+        """There is nothing to do with it."""
+        return False
+
+    def _sync(self) -> int | None:
+        if not self._changed():
+            return None
+        style = theme.active().style("muted")
+        rows = wrap([(flat(inert(self.block.text)), style)], self.inner)
+        return self._put(StyledLine(row) for row in rows)
+
+    def _lead(self) -> list[StyledRow]:
+        """It belongs to what is above."""
+        return []
+
+
 def _ways() -> str:
     """What helps after most failures, and the keys that do it."""
     ways = (

@@ -7,7 +7,6 @@ They lie over the text, so that nothing is laid out anew and nothing moves; neve
 
 from __future__ import annotations
 
-import math
 from typing import Literal, NamedTuple
 
 from rich.cells import cell_len
@@ -16,7 +15,7 @@ from tui.ui.editor.cells import TAB_SIZE, part_cells
 from tui.ui.editor.paint import GUTTER_GHOST, Chip, EditorRow, gutter_width
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.view import View
-from tui.ui.styled_text import clip, clip_left, one_line
+from tui.ui.styled_text import clip, one_line
 
 INCOMING_ROWS = 4
 """Rows of the strip of incoming lines, its heading included."""
@@ -110,9 +109,7 @@ STEP_S, CALM_STEP_S = 0.1, 1.0
 _COLOUR = "meter-ghost"
 _LEAST_GAP = 2
 """Cells between a line's end and words behind it."""
-_MOST_NAME = 24
-_SOON_S, _GRAIN_S = 10, 5
-"""Seconds to go that are counted down one by one; steps in which more of them are."""
+_HERE = "50 tok/s would be here"
 
 
 class ShownGhost(NamedTuple):
@@ -121,8 +118,6 @@ class ShownGhost(NamedTuple):
     path: str
     line: int | None
     """None: it has not come to its first edit, which is in this file."""
-    left_s: int | None
-    """Whole seconds until it has written the rest; None: the model is still writing itself."""
 
 
 class GutterGhost:
@@ -152,8 +147,7 @@ class GutterGhost:
             session = self._session
             place = session.meter.ghost_place(session.now())
             if place is not None:
-                left_s = None if session.status.busy else _rounded(place.left_s)
-                self.seen = ShownGhost(place.path, place.line, left_s)
+                self.seen = ShownGhost(place.path, place.line)
         return self.seen != before
 
     def line(self, view: View) -> int | None:
@@ -162,70 +156,20 @@ class GutterGhost:
         return seen.line if seen is not None and self._shows(seen, view) else None
 
     def lay_over(self, rows: list[EditorRow], view: View, width: int, cursor: Spot) -> None:
-        """Mark its row, and say in words what the mark is, or where it is out of sight."""
+        """Mark its row and say what the mark is; nothing where it is out of sight."""
         seen = self.seen
-        if seen is None or len(rows) < 2:
+        if seen is None or seen.line is None or not self._shows(seen, view):
             return
-        if seen.path == view.path and seen.line is not None:
-            if self._shows(seen, view):
-                _lay_line(rows, seen.line, seen.left_s, view, (width, cursor))
-            return
-        if seen.line is None:
-            words = _not_here(seen.left_s)
-        else:
-            words = (f"ghost in {clip_left(one_line(seen.path.rpartition('/')[2]), _MOST_NAME)}",)
-        if self._session.status.busy or seen.path == view.path:
-            _add_chip(rows, len(rows) - 1, words, width, cursor)
+        numbers = [y for y, row in enumerate(rows) if row.number is not None]
+        here = next((y for y in numbers if rows[y].number == seen.line + 1), None)
+        if here is not None:
+            taken = cursor[0] if cursor is not None and cursor[1] == here else 0
+            rows[here] = _marked(rows[here], width, max(taken, _end(rows[here], view)))
 
     def _shows(self, seen: ShownGhost, view: View) -> bool:
         """It is in this file, and not in the line in which the model itself writes."""
-        level = seen.left_s is None and seen.line == view.written_line
+        level = self._session.status.busy and seen.line == view.written_line
         return seen.path == view.path and not level
-
-
-def _rounded(seconds: float) -> int:
-    """Whole seconds; many of them in steps, so that the words change seldom."""
-    return math.ceil(seconds) if seconds <= _SOON_S else math.ceil(seconds / _GRAIN_S) * _GRAIN_S
-
-
-def _lay_line(
-    rows: list[EditorRow], line: int, left_s: int | None, view: View, room: tuple[int, Spot]
-) -> None:
-    """Mark the row of a line, or say where it is out of sight; ``room``: width and cursor."""
-    width, cursor = room
-    numbers = [y for y, row in enumerate(rows) if row.number is not None]
-    here = next((y for y in numbers if rows[y].number == line + 1), None)
-    if here is not None:
-        taken = cursor[0] if cursor is not None and cursor[1] == here else 0
-        rows[here] = _marked(rows[here], left_s, width, max(taken, _end(rows[here], view)))
-    elif numbers:
-        above = line + 1 < (rows[numbers[0]].number or 0)
-        y, arrow = (0, "↑") if above else (len(rows) - 1, "↓")
-        words = (f"ghost at 50 tok/s {arrow} line {line + 1}", f"ghost {arrow} line {line + 1}")
-        _add_chip(rows, y, words, width, cursor)
-
-
-def _not_here(left_s: int | None) -> tuple[str, ...]:
-    """That it still writes what came before the first edit."""
-    after = _to_go(left_s)
-    return (
-        f"ghost of a 50 tok/s model: not here yet{after}",
-        f"ghost at 50 tok/s: not here yet{after}",
-        "ghost: not here yet",
-    )
-
-
-def _here(left_s: int | None) -> tuple[str, ...]:
-    """What the mark is, the longest first."""
-    after = _to_go(left_s)
-    long = f"a 50 tok/s model would be here{after}"
-    return (f"ghost: {long}", f"ghost at 50 tok/s{after}", f"ghost{after}", "ghost")
-
-
-def _to_go(left_s: int | None) -> str:
-    if left_s is None:
-        return ""
-    return f", {left_s} s to go" if left_s < 120 else f", {math.ceil(left_s / 60)} min to go"
 
 
 def _end(row: EditorRow, view: View) -> int:
@@ -234,13 +178,12 @@ def _end(row: EditorRow, view: View) -> int:
     return gutter_width(view.digits) + max(cells, 0)
 
 
-def _marked(row: EditorRow, left_s: int | None, width: int, taken: int) -> EditorRow:
+def _marked(row: EditorRow, width: int, taken: int) -> EditorRow:
     """The row with the mark, and with words behind what takes its cells up to ``taken``."""
     row = row._replace(ghost=True)
-    for words in () if row.chips else _here(left_s):
-        chip = f" {GUTTER_GHOST} {words} "
-        if taken + _LEAST_GAP + cell_len(chip) <= width:
-            return row._replace(chips=((chip, _COLOUR),))
+    chip = f" {GUTTER_GHOST} {_HERE} "
+    if not row.chips and taken + _LEAST_GAP + cell_len(chip) <= width:
+        return row._replace(chips=((chip, _COLOUR),))
     return row
 
 
