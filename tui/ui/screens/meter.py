@@ -16,8 +16,8 @@ EXPLAINED: dict[str, str] = {
     "rate": "Output tokens a second: over the last second while an answer streams, over the whole"
     " turn afterwards. ~ is an estimate from characters, until the server's own count comes."
     " The time to first token is left out.",
-    "spark": "The rate of the last tenths of a second, the newest at the right; a bar is as high"
-    " as its rate is far on the scale. ':' and a number: how many bars.",
+    "spark": "The rate of the last tenths of a second, the newest at the right; a bar's height is"
+    " its rate's place on the scale. ':' and a number: how many bars.",
     "scale": "Where the rate stands between 20 tokens/s (work that you delegate) and 5,000 (a"
     " model that you work with), by factors, not by differences; the tick stands for 50 tokens/s."
     " ':words', ':plain', or ':' and the cells of the ruler.",
