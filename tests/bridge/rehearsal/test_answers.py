@@ -188,7 +188,11 @@ def test_in_another_project_it_says_shortly_what_it_is_and_how_to_connect() -> N
             "a {}\n",
             "+/* A comment from duetto's rehearsal, written while you watch. */",
         ),
-        ("notes.md", "Hi\n", "+<!-- A comment from duetto's rehearsal, written while you watch. -->"),
+        (
+            "notes.md",
+            "Hi\n",
+            "+<!-- A comment from duetto's rehearsal, written while you watch. -->",
+        ),
         ("Makefile", "all:\n", "+# A comment from duetto's rehearsal, written while you watch."),
     ],
 )

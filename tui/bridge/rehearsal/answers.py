@@ -62,6 +62,8 @@ _MARKS = {
     "/*": "css scss less",
 }
 _MARK_OF = {ending: mark for mark, endings in _MARKS.items() for ending in endings.split()}
+_SETTINGS = frozenset(["toml", "yaml", "yml", "cfg", "conf", "ini", "md"])
+"""Endings of files that are less fun."""
 _CLOSED = {"<!--": " -->", "/*": " */"}
 _REFUSED = re.compile(
     r"\bnot (?:be )?(?:placed|applied|found|valid)\b|\brefused\b|\brejected\b|\bconflict"
@@ -510,7 +512,8 @@ def _comment(parsed: ParsedRequest, asked: str) -> list[AnswerPart]:
 
     At the end of a file it changes nothing that the file means.
     """
-    listed = sorted(line for line in parsed.listed if " " not in line and not line.startswith("."))
+    names = (line for line in parsed.listed if " " not in line and not line.startswith("."))
+    listed = sorted(names, key=lambda name: (name.rpartition(".")[2] in _SETTINGS, name))
     found = (path for path in ([asked] if asked else [*parsed.files, *listed]) if _mark(path))
     path = next((path for path in found if path not in parsed.unreadable), "")
     if not path:
