@@ -18,6 +18,7 @@ from tests.support.notations import edited, notations, told
 from tests.support.patches import Disk, edits_of
 from tui.core.document.disk_plan import still_text
 from tui.core.document.hunk import PLACED, Decision
+from tui.core.document.review import take_back_cut
 from tui.core.document.workspace import undo_stopped
 from tui.core.edit_stream.events import Notation
 from tui.core.files import FileRead
@@ -38,7 +39,7 @@ class TwoAuthors(RuleBasedStateMachine):
         super().__init__()
         self.disk = Disk({PATH: "\n".join([*START, ""]).encode()})
         self.workspace = self.disk.workspace
-        self.workspace.documents.ask = True
+        self.workspace.documents.ask = self.workspace.documents.freeze = True
         self.buffer = self.workspace.open(PATH)
         self.streams: list[tuple[Landing, str]] = []
         self.sent = list(START)
@@ -184,6 +185,11 @@ class TwoAuthors(RuleBasedStateMachine):
             landing.feed(rest)
         landing.finish(cut=cut)
         assert landing.report()
+
+    @rule()
+    def goes_on(self) -> None:
+        take_back_cut(self.workspace.documents)
+        assert not self.workspace.hunk_list.cut()
 
     # the disk
 
