@@ -54,6 +54,9 @@ async def test_it_is_taken_back_as_the_next_request_leaves_and_brought_back() ->
     assert f"hunk {hunk.id} cut after -1/+1 lines, taken back; it is not in the file" in asked(
         world
     )
+    whole = world.session.workspace.hunks[0]
+    world.session.submit(intents.Reject((whole.id,)))
+    world.session.submit(intents.UndoDecision(hunk.id))
     world.session.submit(intents.UndoDecision())
     assert text(world) == PAINTED
     assert (hunk.stage, hunk.decision) == (Stage.CUT, Decision.PENDING)

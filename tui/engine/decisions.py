@@ -99,7 +99,8 @@ class HunkDecisions:
                 return _Making(self._place(hunk_id, line))
             case intents.UndoTurn():
                 return _Making(self._undo_turn(), "taking back")
-            case intents.UndoDecision():
+            case intents.UndoDecision(hunk_id):
+                self._made.bring_up(hunk_id)
                 return _Making(self._undo_decision(), "taking back", self._size())
             case intents.RedoDecision():
                 work = self._redo_decision()

@@ -91,6 +91,9 @@ class UndoTurn(Intent, frozen=True):
 class UndoDecision(Intent, frozen=True):
     """Take the last decision back: accept, reject, or a whole turn that was taken back."""
 
+    hunk_id: int = 0
+    """The one that took this hunk back as the user went on, instead; 0: the last one."""
+
 
 class RedoDecision(Intent, frozen=True):
     """Decide again what was decided before the last `UndoDecision`."""

@@ -18,7 +18,7 @@ _OWN: tuple[Command, ...] = (
     Command("review", "Read the hunks that wait, or these, or all of the turn", "[NUMBERS|all]"),
     Command("hunks", "List the hunks that wait, a line each", "[all]"),
     Command("place", "Put a hunk that fits in several places at one of them", "HUNK PLACE"),
-    Command("undecide", "Take your last accept or reject back"),
+    Command("undecide", "Take your last accept or reject back, or bring a cut hunk back", "[HUNK]"),
     Command("stop", "Stop the answer or the command, as Ctrl+C does"),
     Command("redirect", "Stop the answer and go on with these words, as typing does", "TEXT"),
     Command("queue", "Send these words when the answer is complete", "TEXT"),

@@ -52,8 +52,8 @@ class Commander:
                 self.stop()
             case "quit":
                 voice.leave()
-            case "undecide":
-                submit(intents.UndoDecision())
+            case "undecide" if not argument or argument.isdecimal():
+                submit(intents.UndoDecision(int(argument or 0)))
             case "fix":
                 submit(intents.SendFailure())
             case "redirect" if argument:

@@ -132,7 +132,7 @@ def ask_lines(ask: Ask) -> list[str]:
 def hunk_state(hunk: Hunk) -> str:
     """What became of a hunk: ``pending``, ``accepted``, ``refused: context not found``."""
     if hunk.decision is Decision.REJECTED and hunk.reason == TAKEN_BACK:
-        return "cut, and taken back as you went on: /undecide brings it back"
+        return f"cut, and taken back as you went on: /undecide {hunk.id} brings it back"
     if hunk.decision is not Decision.PENDING:
         words = f": {hunk.words}" if hunk.words else ""
         return inert(f"{hunk.decision.value}{words}")

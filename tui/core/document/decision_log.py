@@ -306,6 +306,14 @@ class DecisionLog:
                     entry.steps = [step for step in entry.steps if step.hunk is not hunk]
             entries[:] = [entry for entry in entries if entry.hunks]
 
+    def bring_up(self, hunk_id: int) -> None:
+        """Make the taking back of what was cut, of which this hunk was, the last decision."""
+        for entry in self.done if hunk_id else ():
+            if entry.verb == "cut" and any(hunk.id == hunk_id for hunk in entry.hunks):
+                self.done.remove(entry)
+                self.done.append(entry)
+                return
+
     def last(self, *, again: bool = False) -> DecisionEntry | None:
         """What an undo (or a redo) would be about; None if there is nothing."""
         if not again:

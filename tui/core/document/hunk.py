@@ -54,7 +54,7 @@ class Kind(StrEnum):
 
 UNDONE = "undone"
 """The words of a rejection by which a whole turn was taken back."""
-TAKEN_BACK = "it was cut, and taken back as you went on"
+TAKEN_BACK = "taken back as you went on"
 """The reason of a hunk that was cut and not decided on when the next instruction was given."""
 UNPAINTED = "cut before anything of it was painted"
 CUT_WAYS = "a keeps it as it stands, e finishes it by hand, r takes it back"

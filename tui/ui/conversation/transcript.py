@@ -12,7 +12,7 @@ from textual import events
 from textual.geometry import Region, Size
 from textual.strip import Strip
 
-from tui.core.document.hunk import Hunk
+from tui.core.document.hunk import TAKEN_BACK, Hunk
 from tui.engine.intents import (
     Accept,
     Intent,
@@ -291,7 +291,9 @@ class TranscriptPane(PaintedWidget, can_focus=True):
 
     def action_undo_decision(self) -> None:
         """Take the last decision back."""
-        self._want(UndoDecision())
+        hunk = self.selection.hunk
+        back = hunk is not None and hunk.reason == TAKEN_BACK
+        self._want(UndoDecision(hunk.id if hunk is not None and back else 0))
 
     def action_redo_decision(self) -> None:
         """Decide again what was taken back last."""

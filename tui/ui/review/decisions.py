@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from textual.message import Message
 
 from tui.core.document.decision_log import DecisionEntry
-from tui.core.document.hunk import CUT_WAYS, Decision, Hunk, Stage
+from tui.core.document.hunk import CUT_WAYS, TAKEN_BACK, Decision, Hunk, Stage
 from tui.engine.intents import (
     Accept,
     OpenFile,
@@ -119,8 +119,11 @@ class ReviewDecisions:
     def undo(self) -> None:
         """Take the last decision back, and choose what was decided on."""
         if self._chosen(any_hunk=True) is not None:
+            hunk = self._cursor.hunk
+            back = hunk.id if hunk is not None and hunk.reason == TAKEN_BACK else 0
+            self._session.workspace.documents.decisions.bring_up(back)
             entry = self._session.workspace.last_decision()
-            self._session.submit(UndoDecision())
+            self._session.submit(UndoDecision(back))
             self._follow(entry)
 
     def redo(self) -> None:

@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
 
-from tui.core.document.hunk import Decision, Stage
+from tui.core.document.hunk import TAKEN_BACK, Decision, Stage
 from tui.core.steps import Work
 from tui.ui import theme
 from tui.ui.conversation.hunk_card import CUT_KEYS
@@ -332,6 +332,7 @@ def key_hints(change: DiffChange | None, places: Mapping[int, int]) -> list[Piec
     elif hunk.is_out:
         undecided = hunk.stage is Stage.CONFLICT and hunk.decision is Decision.PENDING
         keys = [*([("r", "reject"), ("w", "why")] if undecided else []), ("e", "copies it")]
+        keys = [("u", "brings it back"), *keys] if hunk.reason == TAKEN_BACK else keys
     else:
         return []
     pieces: list[Piece] = []
