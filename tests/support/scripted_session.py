@@ -86,7 +86,9 @@ class ScriptedWorkspace(Workspace):
         paths, self.touched_now = self.touched_now, set()
         return paths
 
-    def decorations(self, path: str, first: int, last: int) -> dict[int, str]:
+    def decorations(
+        self, path: str, first: int, last: int, *, removed: bool = False
+    ) -> dict[int, str]:
         found: dict[int, str] = {}
         for hunk in self.hunks:
             shown = hunk.path == path and hunk.decision is not Decision.REJECTED

@@ -66,6 +66,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("tree", "Show the file tree with git's states, or put it away"),
     Command("split", "Two editors side by side, or one again"),
     Command("wrap", "Wrap long lines in the editor, or don't"),
+    Command("removed", "Hide the removed lines of pending hunks in the editor, or show them"),
     Command("follow", "Follow the landing edit in the editor, or let go of it"),
     Command("clear", "Begin a new conversation; files and hunks stay"),
     Command("rescue", "Bring back what was not saved when duetto was ended", "[forget]"),

@@ -41,7 +41,11 @@ def _rows(workspace: Workspace, path: str) -> list[str]:
         if not hunk.decidable or hunk.start is None or hunk.end is None:
             continue
         old = hunk.base.split("\n")
-        for behind, low, high in hunk.woven or ((0, 0, hunk.base.count("\n") or bool(hunk.base)),):
+        for behind, low, high in (
+            ((0, 0, hunk.base.count("\n") or bool(hunk.base)),)
+            if hunk.woven is None
+            else hunk.woven
+        ):
             line = min(hunk.start.line + behind, hunk.end.line)
             above.setdefault(line, []).extend(old[low:high])
     lines = [*record.buffer.lines, None]

@@ -55,7 +55,7 @@ INCOMING = (4, ["one", "two"])
 
 
 def laid(said: Hints, cursor: Spot = None, *, height: int = 20, width: int = 60) -> list[EditorRow]:
-    rows = [EditorRow(f"line {number}", number) for number in range(1, height + 1)]
+    rows = [EditorRow(f"line {number}", number, line=number - 1) for number in range(1, height + 1)]
     lay_over(rows, width, said, cursor)
     return rows
 
@@ -111,7 +111,9 @@ def laid_ghost(
 ) -> list[EditorRow]:
     view = View(session.workspace.open(path))
     lines = view.buffer.lines[top : top + 20]
-    rows = [EditorRow(line, top + number + 1) for number, line in enumerate(lines)]
+    rows = [
+        EditorRow(line, top + number + 1, line=top + number) for number, line in enumerate(lines)
+    ]
     rows += [EditorRow()] * (20 - len(rows))
     ghost = GutterGhost(session)
     ghost.look()
@@ -152,7 +154,10 @@ def test_it_hides_neither_text_nor_cursor(
 ) -> None:
     session = session_with()
     view = View(session.workspace.open(PATH))
-    rows = [EditorRow(f"value = {number}", number + 1) for number in range(top, top + height)]
+    rows = [
+        EditorRow(f"value = {number}", number + 1, line=number)
+        for number in range(top, top + height)
+    ]
     ghost = GutterGhost(session)
     ghost.seen = ShownGhost(PATH, line)
     spot = cursor if cursor[0] < width and cursor[1] < height else None

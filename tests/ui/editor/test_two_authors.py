@@ -28,7 +28,10 @@ from tui.ui.editor.pane import EditorPane
 
 SIZES = [(100, 30), (120, 36), (60, 16), (80, 24), (200, 50), (44, 13)]
 LOOKS = (*MOVES, *SCROLLS)
-COMMANDS = ("duplicate", "move_lines 1", "move_lines -1", "toggle_comment", "wrap", "step_tab 1")
+COMMANDS = (
+    *("duplicate", "move_lines 1", "move_lines -1", "toggle_comment", "wrap", "removed"),
+    "step_tab 1",
+)
 
 
 def file_of(name: str, pick: random.Random) -> str:

@@ -223,8 +223,9 @@ async def test_a_changed_old_line_is_merged_where_both_fit() -> None:
 @pytest.mark.case("G02")
 async def test_a_changed_old_line_that_both_change_shows_both() -> None:
     async with stepped({"a.py": TEXT}, "a.py") as pair:
-        await pair.start(patched(), f"-{LINES[30]}\n")
+        await pair.start(patched(), f" {LINES[29]}\n")
         await pair.go(30)
+        await pair.stream(f"-{LINES[30]}\n")
         await pair.press(*"my ")
         before = pair.sight()
         await pair.crawl()
@@ -342,8 +343,8 @@ async def test_a_save_leaves_the_open_hunk_out_and_says_so() -> None:
 async def test_a_line_put_right_above_the_hunk_shifts_it_while_it_is_painted(context: int) -> None:
     async with stepped({"a.py": TEXT}, "a.py") as pair:
         await pair.start(patched(context=context), "+new 0\n")
-        await pair.go(30 - context)
-        await pair.press("enter", "up", *"mine")
+        await pair.go(29 - context, len(LINES[29 - context]))
+        await pair.press("enter", *"mine")
         before = pair.sight()
         for number in (1, 2, 3):
             await pair.stream(f"+new {number}\n" if number < 3 else "")

@@ -417,7 +417,7 @@ def _hand_on(documents: Documents, record: FileRecord, row: int, line: str) -> N
     """The hunk behind a line that had no newline inherits it: taken off, it ends that way."""
     for hunk in record.live:
         if hunk.start is not None and hunk.start.line == row + 1 and not hunk.base:
-            hunk.base = line
+            hunk.base, hunk.woven = line, ()
             hunk.agent = rows_text(record.buffer, row, row + 1) + hunk.agent
             hunk.start.line = row
             if not (edges := documents.layers[hunk.id].edges):

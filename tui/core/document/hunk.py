@@ -117,6 +117,11 @@ class HunkTally:
             tally = tally.whole
 
 
+Woven = tuple[tuple[int, int, int], ...]
+"""Where removed lines stood among the new ones: behind how many of these, and which lines of the
+old text they are (first, and the one behind the last)."""
+
+
 @dataclass(eq=False, slots=True)
 class Hunk:
     """One contiguous change: the unit that lands, is reviewed and is cut."""
@@ -140,9 +145,10 @@ class Hunk:
     """The text that it replaces, with line endings as in the file."""
     agent: str = ""
     """The text that the model put there, with line endings."""
-    woven: tuple[tuple[int, int, int], ...] = ()
-    """Where removed lines stood among the new ones: behind how many of these, and which lines of
-    ``base`` they are (first, and the one behind the last). Empty: all of them stood above."""
+    woven: Woven | None = None
+    """None: all lines of ``base`` were removed, above the new ones."""
+    frozen: bool = False
+    """The stream ended in its section: it is shown as it was then."""
     start: Mark | None = None
     end: Mark | None = None
     """Where it stands now, first line and line behind the last; None until located."""

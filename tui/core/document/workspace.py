@@ -146,11 +146,14 @@ class Workspace:
             return record.disk is not None
         return not record.saved
 
-    def decorations(self, path: str, first: int, last: int) -> dict[int, str]:
+    def decorations(
+        self, path: str, first: int, last: int, *, removed: bool = False
+    ) -> dict[int, str]:
         """Line -> landing, pending, accepted, struck, cut, conflict or candidate.
 
         Lines ``first`` to ``last``, 0-based. Accepted lines are shown for the last turn only.
-        Where lines were only removed, the line behind them is marked.
+        Where lines were only removed, the line behind them is marked, unless these are shown
+        themselves (``removed``).
         """
         record = self.documents.records.get(path)
         if record is None:
@@ -161,6 +164,8 @@ class Workspace:
         latest = self.hunks[-1].turn if self.hunks else 0
         for hunk in record.live.near(first, last + 1):
             word, rows = _decoration(hunk, latest), _rows(hunk)
+            if removed and not rows and hunk.decidable:
+                continue
             if word and rows is not None:
                 low, high = max(first, rows.start), min(last, max(rows.stop - 1, rows.start)) + 1
                 found.update(dict.fromkeys(range(low, high), word))

@@ -27,6 +27,7 @@ from tui.core.patches.search_section import SearchSection
 from tui.core.patches.section import MERGED
 from tui.core.patches.whole_section import WholeSection
 from tui.core.text.change_set import Author
+from tui.core.text.diff import removed
 from tui.core.text.merge import merge3
 from tui.core.text.rows import file_rows, row_count, whole_text
 from tui.errors import EditRefused
@@ -211,6 +212,7 @@ class AddWork(FileWork):
             hunk.flags += ("overwrites an existing file",)
         hunk.base = whole_text(record.buffer)
         hunk.removed = row_count(hunk.base)
+        hunk.woven = removed(hunk.base, hunk.agent)
         layer = self.documents.layers.own(hunk)
         stood = [
             (one, one.start.line, one.end.line) for one in record.live if one.start and one.end

@@ -14,7 +14,7 @@ from operator import add
 
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord, keep_apart, lay
-from tui.core.document.hunk import Hunk
+from tui.core.document.hunk import Hunk, Woven
 from tui.core.document.waiting_places import OpenSection
 from tui.core.patches.placement import Spot
 from tui.core.text.buffer import Mark
@@ -460,11 +460,11 @@ def step_over_gap(painter: Painter) -> None:
     painter.gap = 0
 
 
-def _woven(tags: Sequence[str], count: int) -> tuple[tuple[int, int, int], ...]:
+def _woven(tags: Sequence[str], count: int) -> Woven | None:
     """`Hunk.woven` of a change whose rows have these tags, and whose old text ``count`` lines."""
     struck = tags.count("-")
     if struck == count and all(tag == "-" for tag in islice(tags, struck)):
-        return ()
+        return None
     found: list[tuple[int, int, int]] = []
     new = old = 0
     for tag, run in groupby(tags):
@@ -473,7 +473,7 @@ def _woven(tags: Sequence[str], count: int) -> tuple[tuple[int, int, int], ...]:
             found.append((new, old, old + rows))
         new += 0 if tag == "-" else rows
         old += rows if tag in "-=" else 0
-    return (tuple(found) or ((0, 0, 0),)) if old == count else ()
+    return tuple(found) if old == count else None
 
 
 def _edge(index: int, cut: tuple[int, int], delta: int, inside: int) -> int:

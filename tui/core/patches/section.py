@@ -30,6 +30,7 @@ from tui.core.patches.placement import Locator, Miss, Search, Spot
 from tui.core.patches.rereading import Op, part, with_blanks
 from tui.core.text.buffer import Buffer, Mark
 from tui.core.text.change_set import Author, Change, ChangeSet
+from tui.core.text.diff import removed
 from tui.core.text.indent import SAME
 from tui.core.text.line_index import LineIndex
 from tui.core.text.merge import line_changes, merge3
@@ -118,7 +119,7 @@ def merge_section(
     section.hunks[1:] = []
     documents.rewrite(section.record, (first, last), merged, Author.MODEL)
     rows = (first, first + row_count(merged))
-    hunk.base, hunk.agent = user, merged
+    hunk.base, hunk.agent, hunk.woven = user, merged, removed(user, merged)
     hunk.stage = Stage.LANDED
     hunk.flags += (*section.flags, MERGED)
     documents.settle(section.record, hunk, rows)
@@ -598,7 +599,7 @@ def cut_section(documents: Documents, section: Section, why: Why, *, whole: bool
         painter.finish()
         painted = {group.hunk for group in painter.groups}
     for hunk in hunks:
-        hunk.candidates = ()
+        hunk.candidates, hunk.frozen = (), why.freeze
         if hunk in stands:
             hunk.stage, hunk.reason = Stage.LANDED, "" if why.freeze else f"partial: {why.words}"
             hunk.flags += tuple(section.flags)

@@ -16,6 +16,8 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
+from tui.core.text.rows import keep_ends
+
 MOST_COMPARED = 40_000
 """Pairs of lines that are compared where no line is there once on both sides."""
 _REACH, _SURE, _MOST_PROBES = 32, 3, 2_000
@@ -53,6 +55,16 @@ def blocks(old: Sequence[str], new: Sequence[str]) -> list[LineBlock]:
             if a < c or b < d
         ]
     return _joined(sorted(found))
+
+
+def removed(old: str, new: str) -> tuple[tuple[int, int, int], ...]:
+    """Lines of ``old`` that ``new`` has not: behind how many of its lines, and which they are."""
+    changes = blocks(keep_ends(old), keep_ends(new))
+    return tuple(
+        (one.new_first, one.old_first, one.old_last)
+        for one in changes
+        if one.old_first < one.old_last
+    )
 
 
 def trimmed(old: Sequence[str], new: Sequence[str], block: LineBlock) -> LineBlock:

@@ -12,9 +12,11 @@ line, and dragging goes on by what the first click selected.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Literal
 from unicodedata import category
 
+from tui.core.document.removed import StruckIn
 from tui.core.text.buffer import Buffer, Mark
 from tui.core.text.change_set import Position
 from tui.ui.editor.cells import line_cells
@@ -108,9 +110,18 @@ def _extends(character: str) -> bool:
 class Cursor:
     """Where the user is in a buffer, and what is selected."""
 
-    def __init__(self, buffer: Buffer, wrapping: Wrapping | None = None) -> None:
-        """Start at the first character. ``wrapping`` says what a row is, for moves up and down."""
+    def __init__(
+        self,
+        buffer: Buffer,
+        wrapping: Wrapping | None = None,
+        struck: StruckIn | None = None,
+    ) -> None:
+        """Start at the first character. ``wrapping`` says what a row is, for moves up and down.
+
+        ``struck`` gives the lines that are struck: no text to stand in, or to copy.
+        """
         self.buffer = buffer
+        self._struck = struck
         self.wrapping = Wrapping(buffer) if wrapping is None else wrapping
         self._head = buffer.mark(0, 0)
         self._anchor = buffer.mark(0, 0)
@@ -141,8 +152,9 @@ class Cursor:
     @property
     def selected_text(self) -> str:
         """The selected text with its line endings."""
-        selection = self.selection
-        return self.buffer.slice(*selection) if selection else ""
+        if (selection := self.selection) is None:
+            return ""
+        return "".join(self.buffer.slice(*part) for part in self._text_parts(*selection))
 
     @property
     def cell(self) -> int:
@@ -150,11 +162,15 @@ class Cursor:
         line, col = self.position
         return line_cells(self.buffer.lines[line]).cell(col)
 
+    def struck(self, first: int, last: int) -> list[range]:
+        """The runs of struck lines that lines ``first .. last`` are part of."""
+        return [] if self._struck is None else self._struck(first, last)
+
     def place(self, position: Position, *, select: bool = False) -> None:
         """Go to the nearest position that exists; ``select`` keeps the anchor."""
         self._goal = None
         self.moves += 1
-        line, col = self.buffer.clamp(position)
+        line, col = self._beside_struck(self.buffer.clamp(position))
         self._head.line = line
         self._head.col = line_cells(self.buffer.lines[line]).snap(col)
         if not select:
@@ -197,9 +213,18 @@ class Cursor:
         wrapping, here = self.wrapping, self.position
         goal = wrapping.cell(here) if self._goal is None else self._goal
         place, short = wrapping.step(wrapping.row(here), count)
+        if place[1] < 0 and count < 0 and not short:  # what was removed is no place to stand
+            line = place[0] - 1
+            short = min(line, 0)
+            place = wrapping.row((line, len(self.buffer.lines[line])))
         if short:
             self.place(self.buffer.end if count > 0 else (0, 0), select=select)
             return
+        for run in self.struck(place[0], place[0]):
+            line = run.stop if count > 0 else run.start - 1
+            if not 0 <= line < self.buffer.line_count:
+                return
+            place = wrapping.row((line, 0 if count > 0 else len(self.buffer.lines[line])))
         self.place(wrapping.position(place, goal), select=select)
         self._goal = goal
 
@@ -252,6 +277,24 @@ class Cursor:
         line = self.position[0]
         below = (line + 1, 0)
         self.select((line, 0), below if below <= self.buffer.end else self.buffer.end)
+
+    def _beside_struck(self, position: Position) -> Position:
+        """The nearest text in the direction in which the cursor goes to a position."""
+        for run in self.struck(position[0], position[0]):
+            above, below = run.start - 1, run.stop
+            if above >= 0 and (position < self._head.position or below >= self.buffer.line_count):
+                return above, len(self.buffer.lines[above])
+            return (below, 0) if below < self.buffer.line_count else position
+        return position
+
+    def _text_parts(self, start: Position, end: Position) -> Iterator[tuple[Position, Position]]:
+        """A range without the struck lines in it."""
+        for run in self.struck(start[0], end[0]):
+            if start < (run.start, 0):
+                yield start, min((run.start, 0), end)
+            start = (run.stop, 0)
+        if start < end:
+            yield start, end
 
     def _close(self) -> None:
         """Nothing is selected any more when all that was selected is gone.

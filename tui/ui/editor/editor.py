@@ -10,6 +10,7 @@ that is not the editor's bubbles, so that the bindings of the pane and the app s
 
 from __future__ import annotations
 
+from functools import partial
 from time import monotonic
 
 from textual import events
@@ -75,6 +76,8 @@ class Editor(PaintedWidget, can_focus=True):
         """Of two editors this is the one in which the landing edit is followed."""
         self.wrap = False
         """Lines that are longer than the view go on in the next row."""
+        self.hidden_to: int | None = None
+        """Removed lines are hidden, of hunks up to this id in any case; None: they are shown."""
         self.aside = False
         """The user is in the other one of two editors: where this one is, is not told."""
         self.repeats = Repeats(self.set_interval)
@@ -116,13 +119,16 @@ class Editor(PaintedWidget, can_focus=True):
                 self._rows, self._frame = [], _NO_FRAME
                 self.refresh()
             return
+        view.removed.hide(self.hidden_to)
         view.fit(width, wrap=self.wrap)
         if self.following:
             # Struck lines that are gone may have left the view beyond the end.
             view.scroll_rows(0, height)
         workspace, background = self.session.workspace, self.background
         hints = background.hunks.hints(workspace, view, height)
-        rows = view.rows(height, self.has_focus, workspace.decorations)
+        kinds = partial(workspace.decorations, removed=not view.removed.hidden)
+        rows = view.rows(height, self.has_focus, kinds)
+        view.keep_struck()
         spot = view.cursor_spot(height)
         lay_over(rows, width, hints, spot)
         background.ghost.look()
@@ -220,10 +226,8 @@ class Editor(PaintedWidget, can_focus=True):
             return
         self._looked = True
         view.cursor.place(view.buffer.clamp((first, 0)))
-        height = self.size.height
-        lines, shown = min(last - first + 1, height), view.shown(height)
-        if height and not shown.start <= first <= shown.stop - lines:
-            view.scroll_to(first - (height - lines) // 2, height)
+        if height := self.size.height:
+            view.show_lines(first, last, height)
         self.moved()
 
     def scroll_lines(self, lines: int) -> None:

@@ -86,7 +86,7 @@ def _lay_chips(
 def _lay_incoming(rows: list[EditorRow], incoming: list[EditorRow], line: int, cursor: int) -> None:
     """Under the line where they may belong; at the end, or at the top, if that is not in sight."""
     count, height = len(incoming), len(rows)
-    under = [y + 1 for y, row in enumerate(rows) if row.number == line + 1][-1:]
+    under = [y + 1 for y, row in enumerate(rows) if row.line == line][-1:]
     places = [y for y in (*under, height - count, 0) if y + count <= height]
     free = (y for y in places if not y <= cursor < y + count)
     y = next(free, places[0])
@@ -160,8 +160,7 @@ class GutterGhost:
         seen = self.seen
         if seen is None or seen.line is None or not self._shows(seen, view):
             return
-        numbers = [y for y, row in enumerate(rows) if row.number is not None]
-        here = next((y for y in numbers if rows[y].number == seen.line + 1), None)
+        here = next((y for y, row in enumerate(rows) if row.line == seen.line), None)
         if here is not None:
             taken = cursor[0] if cursor is not None and cursor[1] == here else 0
             rows[here] = _marked(rows[here], width, max(taken, _end(rows[here], view)))

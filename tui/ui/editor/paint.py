@@ -38,10 +38,14 @@ _WRITING = "▍"
 """Where the model is writing."""
 GUTTER_GHOST = "▹"
 """Where a model at 50 tokens/s would be writing."""
+_REMOVED = "-"
+"""In the place of a number: this row is removed, and goes when that is accepted."""
 _MORE_LEFT, _MORE_RIGHT = "‹", "›"
 _CONTINUED = "↳"
 """In the place of a number: this row belongs to the line above."""
 _MANY_SPANS = 40
+_BLANK = ("blank",)
+"""In the place of a token: the indentation of a struck row."""
 _STRIPS = 240
 """Painted strips kept."""
 Chip = tuple[str, str]
@@ -56,7 +60,7 @@ class EditorRow(NamedTuple):
     text: str = ""
     """The line, or the part of it that this row is about."""
     number: int | None = None
-    """The line's number on the screen, from 1; None below the end and for incoming lines."""
+    """The line's number on the screen, from 1; None below the end and for what is no text."""
     kind: str = ""
     """The line's decoration (`Workspace.decorations`), ``incoming``, or empty."""
     spans: Spans = ()
@@ -81,6 +85,10 @@ class EditorRow(NamedTuple):
     chips: tuple[Chip, ...] = ()
     ghost: bool = False
     """A model at 50 tokens/s would be writing in this line."""
+    folded: bool = False
+    """It says how many removed lines are folded away."""
+    line: int | None = None
+    """The line of the buffer, from 0."""
 
 
 class RowFrame(NamedTuple):
@@ -127,10 +135,10 @@ class RowPainter:
         return Strip([*strip.crop(0, max(room, 0)), *over], strip.cell_length)
 
     def _segments(self, row: EditorRow, frame: RowFrame) -> list[Segment]:
-        if row.number is None and row.kind != "incoming":
+        if row.number is None and not row.kind:
             return [Segment(" " * frame.width, self.palette.style("", "background"))]
         # Lines below what lands get other numbers, and are painted as before.
-        key = (row._replace(number=None, ghost=False), frame)
+        key = (row._replace(number=None, line=None, ghost=False), frame)
         body = self._bodies.get(key)
         if body is None:
             body = self._bodies[key] = self._body(row, frame)
@@ -140,6 +148,9 @@ class RowPainter:
         """What stands right of the gutter."""
         room = max(frame.width - gutter_width(frame.digits), 0)
         cells = part_cells(row.text, row.phase % TAB_SIZE)
+        if row.kind == "struck":  # not through the indentation
+            blank = len(row.text) - len(row.text.lstrip())
+            row = row._replace(spans=((0, blank, _BLANK),) if blank else ())
         back = self._back(row)
         left = frame.left - row.cell
         cut = cells.width > left + room
@@ -166,7 +177,9 @@ class RowPainter:
 
     def _gutter(self, row: EditorRow, frame: RowFrame) -> list[Segment]:
         style, back = self.palette.style, self._back(row)
-        number = "" if row.number is None else _CONTINUED if row.continued else str(row.number)
+        number = _CONTINUED if row.continued else _REMOVED if row.kind == "struck" else ""
+        if row.number is not None and not row.continued:
+            number = str(row.number)
         colour = "muted" if row.current else "faint"
         bar_colour = "hunk-landing" if row.kind == "incoming" else f"hunk-{row.kind}"
         bar = style(bar_colour if row.kind else "faint", back)
@@ -255,7 +268,8 @@ class RowPainter:
         if row.kind == "incoming":
             return palette.style("muted", more="italic")
         if row.kind == "struck":
-            return palette.style("muted", more="strike")
+            more = "italic" if row.folded else "" if token == _BLANK else "strike"
+            return palette.style("muted", more=more)
         return palette.syntax_style(token) if token else palette.style("syntax-text")
 
     def _overlaid(self, style: Style, over: str) -> Style:

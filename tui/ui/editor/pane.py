@@ -237,6 +237,15 @@ class EditorPane(Vertical):
         self.app.notify(said, timeout=2, markup=False)
         self.note()
 
+    def action_removed(self) -> None:
+        """Hide the removed lines of pending hunks, or show them; for this session."""
+        hunks = self.session.workspace.hunks
+        hidden = self.editor.hidden_to is None
+        self.sides.hide_removed((hunks[-1].id if hunks else 0) if hidden else None)
+        said = "Removed lines are hidden." if hidden else "Removed lines are shown."
+        self.app.notify(said, timeout=2, markup=False)
+        self.note()
+
     def action_follow(self) -> None:
         """Follow the landing edit (again), or let go of it."""
         editor, follow = self.sides.leader.editor, self.sides.follow

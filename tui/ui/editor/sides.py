@@ -117,7 +117,7 @@ class EditorSide(Horizontal):
                 view.release()
             other = near._views.get(buffer.path) if near is not None else None
             shared = other.colours if other is not None and other.buffer is buffer else None
-            view = self._views[buffer.path] = View(buffer, shared)
+            view = self._views[buffer.path] = View(buffer, shared, self.editor.session.workspace)
             if other is not None and shared is not None:
                 view.cursor.place(other.cursor.position)
                 view.scroll_to(other.top, self.editor.size.height)
@@ -148,7 +148,7 @@ class EditorSide(Horizontal):
             marks = hunks.marks(view)
             if line is not None:
                 marks.append(OverviewMark(line, line + 1, "slow"))
-            lines = len(view.shown(height)) if view.wrapped else height
+            lines = view.lines_shown(height)
             self.overview.show(view.top, lines, view.buffer.line_count, marks, late=hunks.late)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
@@ -239,7 +239,7 @@ class Sides:
         if len(self._sides) == 1:
             right = EditorSide(self._session, self.follow, id="side-2", editor_id="editor-text-2")
             first, second = self._sides[0].editor, right.editor
-            second.wrap = first.wrap
+            second.wrap, second.hidden_to = first.wrap, first.hidden_to
             second.background.ghost.mode = first.background.ghost.mode
             second.leads = False  # unless it turns out to: `_settle`
             first.background.twins, second.background.twins = (second,), (first,)
@@ -296,6 +296,12 @@ class Sides:
         """Wrap long lines on both sides, or on none."""
         for side in self._sides:
             side.editor.set_wrap(wrap)
+
+    def hide_removed(self, up_to: int | None) -> None:
+        """Show no removed lines on either side, or all (None); see `RemovedRows.hide`."""
+        for side in self._sides:
+            side.editor.hidden_to = up_to
+            side.editor.repaint()
 
     def fit(self) -> None:
         """Two sides, if the pane is wide enough for them."""

@@ -7,8 +7,11 @@ view knows no Textual; the editor asks it for its `EditorRow`s and paints those 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from tui.core.document.removed import removed_lines, struck_runs
+from tui.core.document.workspace import Workspace
 from tui.core.text.buffer import Buffer, LineChange, Mark
 from tui.core.text.change_set import Position
 from tui.ui.editor.brackets import Brackets
@@ -16,6 +19,7 @@ from tui.ui.editor.cells import LONG, line_cells, line_width
 from tui.ui.editor.changes import indentation
 from tui.ui.editor.cursor import Cursor
 from tui.ui.editor.paint import EditorRow, Overlay, RowFrame, gutter_width
+from tui.ui.editor.removed import RemovedRows, removed_words
 from tui.ui.editor.wrapping import Place, Slice, Wrapping, overlays_in, slices, spans_in
 from tui.ui.finding.search import TextSearch
 
@@ -28,6 +32,8 @@ COLOUR_BUDGET_S = 0.005
 """Time for colours before a repaint; the rest follows when idle."""
 BRACKET_BUDGET_S = 0.001
 """Time for the partner of a bracket before a repaint."""
+_ALL = 1 << 60
+"""More struck rows than there are."""
 _MARGIN = 2
 """Lines kept between the cursor and the edge of the view."""
 _SIDE_MARGIN = 6
@@ -37,13 +43,27 @@ _FEWEST_DIGITS = 3
 class View:
     """One buffer in the editor."""
 
-    def __init__(self, buffer: Buffer, colours: BufferColours | None = None) -> None:
-        """``colours`` are those of the buffer's other view, if it has one."""
+    def __init__(
+        self,
+        buffer: Buffer,
+        colours: BufferColours | None = None,
+        workspace: Workspace | None = None,
+    ) -> None:
+        """``colours`` are those of the buffer's other view, if it has one.
+
+        ``workspace`` knows what was removed from the buffer.
+        """
         from tui.ui.highlight.colours import BufferColours  # Pygments: not before the first paint
 
         self.buffer = buffer
-        self.wrapping = Wrapping(buffer)
-        self.cursor = Cursor(buffer, self.wrapping)
+        self._workspace = workspace
+        if workspace is None:
+            self.removed, struck = RemovedRows(), None
+        else:
+            self.removed = RemovedRows(partial(removed_lines, workspace, buffer.path))
+            struck = partial(struck_runs, workspace, buffer.path)
+        self.wrapping = Wrapping(buffer, self.removed)
+        self.cursor = Cursor(buffer, self.wrapping, struck)
         self.colours: BufferColours = BufferColours(buffer) if colours is None else colours
         self.search = TextSearch(buffer)
         self.brackets = Brackets(buffer, lambda line: self.colours.spans(line))
@@ -53,6 +73,11 @@ class View:
         self._written: Mark | None = None
         """Where the model wrote last; edits above take it along."""
         self._top = buffer.mark(0, 0, right=buffer.end != (0, 0))
+        self._above = _ALL
+        """Removed rows between the first row that is shown and the line below them, if there are
+        as many."""
+        self._struck = 0
+        """Lines from the first one that is shown on that were struck in the last picture."""
         self._newlines = Newlines(buffer)
         self._width = 80
 
@@ -69,6 +94,12 @@ class View:
     @property
     def place(self) -> Place:
         """The first row that is shown."""
+        line, above = self._top.line, self._above
+        if self._struck and not self.cursor.struck(line, line):
+            above += self._struck
+        above = above and min(above, len(self.removed.above(line)))
+        if above:
+            return (line, -above)
         return self.wrapping.row(self.buffer.clamp(self._top.position))
 
     @property
@@ -111,11 +142,32 @@ class View:
         self.wrapping.wrap(self.room if wrap else None)
         if wrap:
             self.left = 0
+        self._look()
+
+    def _look(self) -> None:
+        """Look again at what is removed, if anything changed."""
+        if self._workspace is not None:
+            state = (self.buffer.revision, self._workspace.hunks_revision)
+            self.removed.look(state, self.cursor.position[0])
+
+    def keep_struck(self) -> None:
+        """To be said of each picture: struck lines that leave the text stay where they are."""
+        line = self._top.line
+        runs = self.cursor.struck(line, line)
+        if line or self._struck:
+            self._above = max(-self.place[1], 0)
+        self._struck = runs[0].stop - line if runs else 0
 
     def shown(self, height: int) -> range:
         """The lines that are in sight, at least a part of them."""
-        last, _ = self.wrapping.step(self.place, max(height - 1, 0))
-        return range(self.top, last[0] + 1)
+        (last, col), _ = self.wrapping.step(self.place, max(height - 1, 0))
+        return range(self.top, max(last + (col >= 0), self.top + 1))
+
+    def lines_shown(self, height: int) -> int:
+        """How many lines there is room for."""
+        if self.wrapped or self.removed.among(self.top, self.top + height):
+            return len(self.shown(height))
+        return height
 
     def scroll_to(self, top: int, height: int) -> None:
         """Show ``top`` as the first line, as far as the file is that long."""
@@ -138,9 +190,20 @@ class View:
         end = (line, len(self.buffer.lines[line]))
         self._reveal(self.wrapping.row(end), height, ahead=ahead)
 
+    def show_lines(self, first: int, last: int, height: int) -> None:
+        """Show lines with what was removed above them, in the middle if they are out of sight."""
+        self._look()
+        head, end = self.wrapping.head(first), self.wrapping.row(self.buffer.clamp((last, 0)))
+        rows = self.wrapping.distance(head, end, height)
+        rows = height if rows is None else rows + 1
+        above = self.wrapping.distance(self.place, head, height)
+        if above is None or above + rows > height:
+            self._put(self.wrapping.step(head, (rows - height) // 2)[0], height)
+
     def reveal_cursor(self, width: int, height: int) -> None:
         """Bring the cursor into the view."""
         self._width = width
+        self._look()
         self._reveal(self.wrapping.row(self.cursor.position), height)
         if self.wrapped:
             return
@@ -216,9 +279,10 @@ class View:
         """Make this the first row, as far as the file is that long."""
         rows = max(height - _MARGIN, 1)
         if place[0] + rows >= self.buffer.line_count:
-            end = self.wrapping.row(self.buffer.end)
-            place = min(place, self.wrapping.step(end, 1 - rows)[0])
-        self._top.line, self._top.col = place
+            place = min(place, self.wrapping.step(self.wrapping.last, 1 - rows)[0])
+        self._top.line, self._top.col = place[0], max(place[1], 0)
+        self._above = max(-place[1], 0) if place > self.wrapping.head(0) else _ALL
+        self._struck = 0
         # At the very top of an empty file nothing can jump: let text appear below.
         self._top.right = self.buffer.end != (0, 0)
 
@@ -239,6 +303,8 @@ class UserMarks(NamedTuple):
     """Lines with a bracket to show."""
     mixed: bool
     """Line endings differ: the unusual ones are shown."""
+    struck: list[range]
+    """Lines of hunks that come in which are no text any more."""
 
 
 def rows_in_sight(
@@ -246,7 +312,7 @@ def rows_in_sight(
 ) -> list[EditorRow]:
     """The rows of the text on the screen, top to bottom; fewer than ``height`` below the end."""
     parts = slices(view.wrapping, view.place, max(height, 1), (view.left, view.room))
-    first, last = parts[0].line, parts[-1].line + 1
+    first, last = parts[0].line, min(parts[-1].line + 1, view.buffer.line_count)
     view.colours.advance(last, COLOUR_BUDGET_S, first)
     kinds = decorations(view.path, first, last)
     position, selection = view.cursor.position, view.cursor.selection
@@ -263,6 +329,7 @@ def rows_in_sight(
         view.search.pattern is not None,
         frozenset(row for row, _ in view.brackets.pair or ()),
         view.newline_words == MIXED,
+        view.cursor.struck(first, last),
     )
     return [_row(view, sight, part, kinds.get(part.line, "")) for part in parts]
 
@@ -270,8 +337,19 @@ def rows_in_sight(
 def _row(view: View, sight: UserMarks, part: Slice, kind: str) -> EditorRow:
     """Everything that a row's strip depends on."""
     line = part.line
+    if (row := part.removed) is not None:
+        return EditorRow(
+            removed_words(row.hidden) if row.hidden else row.text,
+            kind="struck",
+            cell=part.cell,
+            phase=part.phase,
+            continued=row.continued,
+            last=part.last,
+            folded=bool(row.hidden),
+        )
     text = view.buffer.lines[line]
-    touched = sight.first <= line <= sight.last
+    struck = kind == "struck" and any(line in run for run in sight.struck)
+    touched = sight.first <= line <= sight.last and (not struck or sight.selection is None)
     here = touched and line == sight.position[0] and part.has(sight.position[1])
     matches = view.search.on_line(line, part.start, part.end + 1) if sight.searching else []
     if line in sight.bracketed:
@@ -287,7 +365,7 @@ def _row(view: View, sight: UserMarks, part: Slice, kind: str) -> EditorRow:
     alone = sight.selection is None and touched and sight.focused
     return EditorRow(
         text,
-        line + 1,
+        None if struck else line + 1,
         kind,
         spans,
         alone and (here or not sight.wrapped),
@@ -299,6 +377,7 @@ def _row(view: View, sight: UserMarks, part: Slice, kind: str) -> EditorRow:
         sight.wrapped and part.start > 0,
         part.last,
         view.ending(line) if sight.mixed and part.last else "",
+        line=line,
     )
 
 

@@ -1,36 +1,31 @@
-"""Where the lines of a buffer break on the screen: soft wrap, on or off.
+"""Where the lines of a buffer break on the screen: soft wrap, on or off, and rows between lines.
 
-A place is a screen row: a line and the column of its first character. All the questions are
-about neighbours ("the row twenty further down"), none needs the number of rows above, so their
-cost is that of the screen and not of the file. Without wrapping each line is one row. A `Slice` is
-the part of a line that one row shows: no more of a long line is painted than can be seen.
+A place is a screen row: a line and the column of its first character. Removed lines stand above
+a line as rows that are no text: their columns are negative, the last of them has -1. All the
+questions are about neighbours ("the row twenty further down"), none needs the number of rows
+above, so their cost is that of the screen and not of the file. A `Slice` is the part of a line
+that one row shows: no more of a long line is painted than can be seen.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Position
-from tui.ui.editor.cells import LONG, TAB_SIZE, WIDE, LineCells, line_cells, long_cells, part_cells
+from tui.ui.editor.cells import LONG, TAB_SIZE, LineCells, line_cells, long_cells, part_cells
+from tui.ui.editor.line_breaks import LEAST_ROOM, block_at, indent_in, row_starts
 from tui.ui.editor.paint import Overlay
+from tui.ui.editor.removed import RemovedRow, RemovedRows
 
 if TYPE_CHECKING:
     from tui.ui.highlight.lines import Spans
 
 
-Part = Literal["whole", "first", "middle", "last"]
-"""What a text is of its line."""
 Place = tuple[int, int]
-"""Line, and column of the row's first character."""
-
-_LEAST = 4
-"""Cells that a row has at least, however narrow the screen is."""
-_WIDEST_INDENT = 0.5
-"""Part of a row that the indentation of a continued one may take."""
+"""Line, and column of the row's first character; negative: rows above the line."""
 
 
 class WrappedBlock(NamedTuple):
@@ -50,14 +45,16 @@ class WrappedBlock(NamedTuple):
 class Wrapping:
     """The rows of one buffer's lines in one width."""
 
-    def __init__(self, buffer: Buffer) -> None:
+    def __init__(self, buffer: Buffer, removed: RemovedRows | None = None) -> None:
         self.buffer = buffer
         self.room: int | None = None
         """Cells for the text of a row; None: lines are not wrapped."""
+        self.removed = RemovedRows() if removed is None else removed
 
     def wrap(self, room: int | None) -> None:
         """Wrap into this many cells from now on, one of them left for the cursor; None: don't."""
-        self.room = None if room is None else max(room - 1, _LEAST)
+        self.room = None if room is None else max(room - 1, LEAST_ROOM)
+        self.removed.room = self.room
 
     def row(self, position: Position) -> Place:
         """The row that a position is in."""
@@ -66,6 +63,16 @@ class Wrapping:
             return (line, 0)
         block = self._block(line, col)
         return (line, block.first + block.starts[block.row(col)])
+
+    @property
+    def last(self) -> Place:
+        """The last row of all."""
+        count = self.buffer.line_count
+        return (count, -1) if self.removed.above(count) else self.row(self.buffer.end)
+
+    def head(self, line: int) -> Place:
+        """The first row of a line, what was removed above it included."""
+        return (line, -len(self.removed.above(line)))
 
     def end(self, place: Place) -> int:
         """The column behind the last character of a row."""
@@ -80,38 +87,40 @@ class Wrapping:
     def step(self, place: Place, count: int) -> tuple[Place, int]:
         """The row ``count`` further down (up, if negative), and by how much the file is shorter."""
         if self.room is None:
-            line = place[0] + count
-            last = self.buffer.line_count - 1
-            nearest = min(max(line, 0), last)
-            return (nearest, 0), line - nearest
+            return self._down_lines(place, count) if count >= 0 else self._up_lines(place, -count)
         return self._down(place, count) if count >= 0 else self._up(place, -count)
 
     def below(self, place: Place, count: int) -> list[tuple[Place, int]]:
         """``count`` rows from a row on, with the columns behind them; fewer at the file's end."""
         found: list[tuple[Place, int]] = []
         line, col = place
-        while len(found) < count and line < self.buffer.line_count:
-            block = self._block(line, col)
-            index, first = block.row(col), block.first
-            ends = [first + start for start in block.starts[index + 1 :]]
-            ends.append(block.end)
+        above = max(-col, 0)
+        while len(found) < count and line <= self.buffer.line_count:
+            least = max(above - count + len(found), 0)
+            found += [((line, -number), 0) for number in range(above, least, -1)]
+            if line == self.buffer.line_count:
+                break
+            block = self._block(line, max(col, 0))
+            index, first = block.row(max(col, 0)), block.first
+            ends = [*(first + start for start in block.starts[index + 1 :]), block.end]
             for start, end in zip(block.starts[index:], ends, strict=True):
                 found.append(((line, first + start), end))
             if block.end < len(self.buffer.lines[line]):
-                col = block.end
+                col, above = block.end, 0
             else:
                 line, col = line + 1, 0
+                above = len(self.removed.above(line))
         return found[:count]
 
     def distance(self, top: Place, place: Place, most: int) -> int | None:
         """Rows from ``top`` down to a row; None if it is above, or ``most`` or more below."""
-        if place < top:
+        if place < top or place[0] - top[0] >= most:
             return None
         if self.room is None:
-            rows = place[0] - top[0]
+            removed = self.removed
+            above = sum(len(removed.above(line)) for line in removed.among(top[0] + 1, place[0]))
+            rows = place[0] - top[0] + above + place[1] - top[1]
             return rows if rows < most else None
-        if place[0] - top[0] >= most:
-            return None
         here = top
         for rows in range(most):
             if here >= place:
@@ -125,7 +134,7 @@ class Wrapping:
         """Cells before the text of a row: a continued one is indented as its line is."""
         if self.room is None or place[1] == 0:
             return 0
-        return self._indent(self.buffer.lines[place[0]])
+        return indent_in(self.buffer.lines[place[0]], self.room)
 
     def cells(self, place: Place) -> tuple[int, int, LineCells]:
         """For a row of a wrapped line: its block's column, its own first cell there, the cells."""
@@ -144,8 +153,15 @@ class Wrapping:
         return self.indent(place) + cells.cell(col - first) - start
 
     def position(self, place: Place, cell: int) -> Position:
-        """The position that covers a cell of a row; behind its text the last one in it."""
+        """The position that covers a cell of a row; behind its text the last one in it.
+
+        Of a row that is no text it is that of the text below it.
+        """
         line, col = place
+        if line == self.buffer.line_count:
+            return self.buffer.end
+        col = max(col, 0)
+        place = (line, col)
         text = self.buffer.lines[line]
         if self.room is None:
             return (line, line_cells(text).column(max(cell, 0)))
@@ -161,103 +177,98 @@ class Wrapping:
 
     def _block(self, line: int, col: int) -> WrappedBlock:
         text = self.buffer.lines[line]
-        room = self.room or _LEAST
-        if len(text) <= LONG:
-            return WrappedBlock(0, len(text), row_starts(text, room, self._indent(text), "whole"))
-        first, end = long_cells(text).block(min(col, len(text) - 1))
-        part: Part = "first" if first == 0 else "last" if end == len(text) else "middle"
-        return WrappedBlock(first, end, row_starts(text[first:end], room, self._indent(text), part))
+        if self.room is None:
+            return WrappedBlock(0, len(text), (0,))
+        first, end, part = block_at(text, col)
+        indent = indent_in(text, self.room)
+        return WrappedBlock(first, end, row_starts(text[first:end], self.room, indent, part))
 
-    def _indent(self, text: str) -> int:
-        head = text[:LONG]
-        blank = len(head) - len(head.lstrip(" \t"))
-        if not blank:
-            return 0
-        most = int((self.room or _LEAST) * _WIDEST_INDENT)
-        return min(len(head[:blank].expandtabs(TAB_SIZE)), most)
+    def _down_lines(self, place: Place, count: int) -> tuple[Place, int]:
+        """`step` where each line is one row."""
+        (line, col), lines, removed = place, self.buffer.line_count, self.removed
+        if line == lines:
+            return (lines, min(col + count, -1)), max(col + count + 1, 0)
+        if count <= -col:
+            return (line, col + count), 0
+        count += col
+        for at in removed.among(line + 1, min(line + count, lines)):
+            if count < at - line:
+                break
+            above = len(removed.above(at))
+            count -= at - line
+            if count < above:
+                return (at, count - above), 0
+            count -= above
+            line = at
+        if line == lines:
+            return (lines, -1), count + 1
+        short = max(line + count - lines + 1, 0)
+        return (line + count - short, 0), short
+
+    def _up_lines(self, place: Place, count: int) -> tuple[Place, int]:
+        (line, col), removed = place, self.removed
+        count -= col
+        for at in reversed(removed.among(max(line - count, 0), line)):
+            above = len(removed.above(at))
+            if count < line - at:
+                break
+            count -= line - at
+            if count <= above:
+                return (at, -count), 0
+            count -= above
+            line = at
+        short = max(count - line, 0)
+        if not short:
+            return (line - count, 0), 0
+        return self.head(0), -short
 
     def _down(self, place: Place, count: int) -> tuple[Place, int]:
         line, col = place
+        if col < 0:
+            if line == self.buffer.line_count or count <= -col:
+                return self._down_lines(place, count)
+            count, col = count + col, 0
         block = self._block(line, col)
         index = block.row(col)
         while count >= len(block.starts) - index:
             count -= len(block.starts) - index
             if block.end < len(self.buffer.lines[line]):
                 block = self._block(line, block.end)
-            elif line + 1 < self.buffer.line_count:
-                line += 1
-                block = self._block(line, 0)
             else:
-                return (line, block.first + block.starts[-1]), count + 1
+                line += 1
+                above = len(self.removed.above(line))
+                if count < above:
+                    return (line, count - above), 0
+                count -= above
+                if line == self.buffer.line_count:
+                    return self.last, count + 1
+                block = self._block(line, 0)
             index = 0
         return (line, block.first + block.starts[index + count]), 0
 
     def _up(self, place: Place, count: int) -> tuple[Place, int]:
         line, col = place
-        block = self._block(line, col)
-        index = block.row(col)
+        index = 0
+        if col < 0:
+            count, block = count - col, WrappedBlock(0, 0, (0,))
+        else:
+            block = self._block(line, col)
+            index = block.row(col)
         while count > index:
             count -= index + 1
             if block.first:
                 block = self._block(line, block.first - 1)
-            elif line:
+            else:
+                above = len(self.removed.above(line))
+                if count < above:
+                    return (line, -count - 1), 0
+                count -= above
+                if not line:
+                    return self.head(0), -count - 1
                 line -= 1
                 block = self._block(line, len(self.buffer.lines[line]))
-            else:
-                return (0, 0), -count - 1
             index = len(block.starts) - 1
         return (line, block.first + block.starts[index - count]), 0
-
-
-@lru_cache(maxsize=2048)
-def row_starts(text: str, room: int, indent: int, part: Part) -> tuple[int, ...]:
-    """Where the rows of a text begin: before words, else where a row is full.
-
-    ``room`` is in cells; rows but the line's first are ``indent`` cells shorter. One blank may
-    stand in the cell behind the row, but at the line's end, where the cursor needs the cell.
-    """
-    first = room if part in ("whole", "first") else room - indent
-    if len(text) <= first and text.isascii() and text.isprintable():
-        return (0,)
-    cells = part_cells(text, 0)
-    starts = [0]
-    limit = cells.column(first)
-    while limit < len(text):
-        start = _break(text, starts[-1], limit, cells)
-        if start >= len(text):
-            if part in ("whole", "last") and limit > starts[-1]:
-                starts.append(limit)
-            break
-        starts.append(start)
-        limit = cells.column(cells.cell(start) + room - indent)
-    return tuple(starts)
-
-
-def _break(text: str, start: int, limit: int, cells: LineCells) -> int:
-    """Where the row that begins at ``start`` ends, if ``limit`` is what does not fit any more."""
-    if limit <= start:  # one grapheme wider than the row
-        return cells.after(start)
-    if text[limit] == " " and text[limit - 1] not in " \t" and cells.after(limit) == limit + 1:
-        return limit + 1
-    if text[limit] == "\t" or _is_wide(text[limit]) or _is_wide(text[limit - 1]):
-        return limit
-    place = max(text.rfind(" ", start, limit), text.rfind("\t", start, limit)) + 1
-    if not text.isascii():
-        wide = (col for col in range(limit - 1, max(place, start), -1) if _is_wide(text[col]))
-        place = cells.snap(next(wide, place - 1) + 1)
-    # Not behind the bare indentation: the word would be cut all the same.
-    return place if place > start and text[start:place].strip() else limit
-
-
-def _is_wide(character: str) -> bool:
-    return character > "\u3000" and _in_wide(character)
-
-
-@lru_cache(maxsize=4096)
-def _in_wide(character: str) -> bool:
-    return any(
-        first <= character <= last for first, last in zip(WIDE[::3], WIDE[2::3], strict=True)
-    )
 
 
 _FEW = 40
@@ -276,10 +287,12 @@ class Slice(NamedTuple):
     """Cells from the last tab stop to there."""
     last: bool
     """It goes up to the line's end."""
+    removed: RemovedRow | None = None
+    """What it shows, where that is no text: it stands above the line."""
 
     def has(self, col: int) -> bool:
         """Whether a column is in it; the one behind the line is in its last slice."""
-        return self.start <= col and (col < self.end or self.last)
+        return self.removed is None and self.start <= col and (col < self.end or self.last)
 
 
 def measure_on(wrapping: Wrapping, shown: range, budget_s: float) -> bool:
@@ -301,12 +314,34 @@ def slices(wrapping: Wrapping, place: Place, count: int, window: tuple[int, int]
     ``window`` is the first cell of the text that is shown, and how many there are.
     """
     lines = wrapping.buffer.lines
-    if wrapping.room is not None:
-        return [_wrapped(wrapping, row, end) for row, end in wrapping.below(place, count)]
+    line, col = place
+    if wrapping.room is not None or col < 0 or wrapping.removed.among(line, line + count):
+        below = wrapping.below(place, count)
+        return [_slice(wrapping, row, end, window) for row, end in below]
     return [
-        Slice(line, 0, len(text), 0, 0, True) if len(text) <= LONG else _window(line, text, window)
-        for line, text in enumerate(lines[place[0] : place[0] + count], place[0])
+        _in_one_row(line, text, window)
+        for line, text in enumerate(lines[line : line + count], line)
     ]
+
+
+def _slice(wrapping: Wrapping, place: Place, end: int, window: tuple[int, int]) -> Slice:
+    line, col = place
+    if col >= 0:
+        if wrapping.room is not None:
+            return _wrapped(wrapping, place, end)
+        return _in_one_row(line, wrapping.buffer.lines[line], window)
+    row = wrapping.removed.above(line)[col]
+    if wrapping.room is None and len(row.text) > LONG:
+        part = _window(line, row.text, window)
+        text = row.text[part.start : part.end]
+        row = RemovedRow(text, part.cell, part.phase, last=part.last)
+    return Slice(line, col, col, row.cell, row.phase, row.last, row)
+
+
+def _in_one_row(line: int, text: str, window: tuple[int, int]) -> Slice:
+    if len(text) > LONG:
+        return _window(line, text, window)
+    return Slice(line, 0, len(text), 0, 0, True)
 
 
 def _wrapped(wrapping: Wrapping, place: Place, end: int) -> Slice:

@@ -276,6 +276,13 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
             short="wrap long lines",
         ),
         Key(
+            "removed",
+            ("alt+minus",),
+            "Hide the removed lines that are shown struck while a hunk is pending, or show them",
+            group="Editor",
+            short="removed lines",
+        ),
+        Key(
             "app.help",
             ("f1", "alt+h"),
             "Show all keys and commands",

@@ -55,6 +55,7 @@ class PaneActions:
         self.open_file = editor.action_open_file
         self.follow = editor.action_follow
         self.wrap = editor.action_wrap
+        self.removed = editor.action_removed
 
     def in_editor(self, widget: Widget | None) -> bool:
         """True if a widget is part of the editor pane."""

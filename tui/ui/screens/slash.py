@@ -58,6 +58,7 @@ class SlashCommands:
             "verify": self._turn.verify,
             "review": self._turn.review_turn,
             "wrap": self._panes.wrap,
+            "removed": self._panes.removed,
             "meter": self._explain_meter,
             "follow": self._panes.follow,
         }
