@@ -21,10 +21,22 @@ from tui.bridge.server import Bridge
 pytestmark = pytest.mark.slow
 
 LONG = "a line\n" * 2_000_000
+CALLS = [
+    {"type": kind, "call_id": f"c{number}", **said}
+    for number in range(9_500)
+    for kind, said in (
+        ("function_call", {"name": "read_file", "arguments": "{}"}),
+        ("function_call_output", {"output": "x"}),
+    )
+]
 REQUESTS: dict[str, tuple[int, Any]] = {
     "a long prompt": (200, {"input": LONG}),
     "line ends": (200, {"input": "\n" * 7_000_000}),
     "half a character": (200, {"input": "\n" * 4_000_000 + "\ud83d"}),
+    "a late euro": (200, {"input": LONG + "\u20ac"}),
+    "a late emoji": (200, {"input": LONG + "\U0001f600" + LONG[:1_000_000]}),
+    "a late emoji in an item": (200, {"input": [user(LONG + "\U0001f600")]}),
+    "very many calls": (200, {"input": CALLS}),
     "an unknown field": (200, {"said": LONG}),
     "very many keys": (200, {"said": {f"k{number}": 1 for number in range(150_000)}}),
     "very many lists": (200, {"said": [[]] * 90_000}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -137,6 +138,16 @@ def test_any_value_is_read_as_the_standard_library_reads_it(
 ) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
     assert steps_of(text)[0] == json.loads(text)
+
+
+@each("tail", ["\xe9", "\u20ac", "\U0001f600", "\xe9" * 100_000 + "\u20ac\U0001f600", "\ud83d"])
+def test_a_text_of_megabytes_is_exact_whatever_comes_late_in_it(tail: str) -> None:
+    text = "a line\n" * 300_000 + tail + "the end" * 100_000
+    wanted = text.replace("\ud83d", "\ufffd")
+    found = finished(json_reading.read(json.dumps({"a": text}).encode()))["a"]
+    assert found == wanted
+    assert hash(found) == hash(wanted)
+    assert sys.getsizeof(found) == sys.getsizeof(wanted)
 
 
 @pytest.mark.parametrize("name", TEXTS_STEPWISE)

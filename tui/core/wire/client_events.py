@@ -15,8 +15,9 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from tui.core.steps import finished
+from tui.core.steps import finished, in_parts
 from tui.core.wire import json_reading
+from tui.core.wire.events import REFERENCE, unanswered_in_steps
 from tui.core.wire.json_reading import (
     MOST_REQUEST_VALUES,
     PIECE_BYTES,
@@ -43,6 +44,8 @@ class Create(msgspec.Struct, frozen=True):
     """False: a prewarm, to be answered without any model output."""
     stream: bool = False
     """Of a POST: its answer is to come as events, not as one body."""
+    whole: bool = False
+    """Its items refer to no others, and no call among them is without its answer."""
 
 
 class InterruptMessage(msgspec.Struct, frozen=True):
@@ -253,7 +256,12 @@ def _create(raw: dict[str, Any]) -> Generator[None, None, Create | Invalid]:
     request["input"] = items
     cache = raw.get("prompt_cache_options")
     prewarm = isinstance(cache, dict) and cache.get("prewarm") is True
-    return Create(request, lane, generate=raw.get("generate") is not False and not prewarm)
+    generate = raw.get("generate") is not False and not prewarm
+    whole = not (yield from unanswered_in_steps(items))
+    for part in in_parts(items):
+        whole = whole and REFERENCE not in [item["type"] for item in part]
+        yield
+    return Create(request, lane, generate, whole=whole)
 
 
 def _is_lane(value: object) -> TypeGuard[str | None]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Union, get_args
 
 import msgspec
 
+from tui.core.steps import Work, finished, in_parts
 from tui.core.wire import json_reading
 from tui.core.wire.json_reading import mended, mended_json
 from tui.core.wire.rate_limits import retry_after_s
@@ -146,31 +147,47 @@ Hosted tools (search, a shell in the server's own container) answer themselves: 
 among the items already."""
 OUTPUTS = frozenset(CALL_OUTPUTS.values())
 _KINDS = OUTPUTS.union(CALL_OUTPUTS)
+REFERENCE = "item_reference"
+"""The type of an item that stands for another one, by its id."""
 
 
-def unanswered(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The calls without an answer among the same items, in their order.
+def unanswered(items: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The calls without an answer among the same items, in their order."""
+    return finished(unanswered_in_steps(items))
 
-    Of 20,000 items it is told in some milliseconds: no function is called for each of them.
-    """
+
+def unanswered_in_steps(items: Sequence[Mapping[str, Any]]) -> Work[list[Mapping[str, Any]]]:
+    """The same of any number of items, in steps; no function is called for each of them."""
     by_kind: dict[str, list[Mapping[str, Any]]] = {kind: [] for kind in _KINDS}
-    items = list(items)
-    for item in items:
-        kind = item.get("type")
-        if type(kind) is str and kind in by_kind:
-            by_kind[kind].append(item)
-    left: set[int] = set()
+    for part in in_parts(items):
+        for item in part:
+            kind = item.get("type")
+            if type(kind) is str and kind in by_kind:
+                by_kind[kind].append(item)
+        yield
+    left: list[Mapping[str, Any]] = []
     for kind, wanted in CALL_OUTPUTS.items():
-        # by the call id; the answer of a local shell by the id of its call
-        names = [item.get(key) for item in by_kind[wanted] for key in ("call_id", "id")]
-        answered = {name for name in names if type(name) is str and name}
-        left.update(
-            id(item)
-            for item in by_kind[kind]
-            if not (type(name := item.get("call_id")) is str and name in answered)
-            and not (type(name := item.get("id")) is str and name in answered)
-        )
-    return [item for item in items if id(item) in left] if left else []
+        answered: set[str] = set()
+        for part in in_parts(by_kind[wanted]):
+            # by the call id; the answer of a local shell by the id of its call
+            names = [item.get(key) for item in part for key in ("call_id", "id")]
+            answered.update(name for name in names if type(name) is str and name)
+            yield
+        for part in in_parts(by_kind[kind]):
+            left += [
+                item
+                for item in part
+                if not (type(name := item.get("call_id")) is str and name in answered)
+                and not (type(name := item.get("id")) is str and name in answered)
+            ]
+            yield
+    if len(left) < 2:
+        return left
+    places: dict[int, int] = {}
+    for part in in_parts(items):
+        places.update(zip(map(id, part), range(len(places), len(places) + len(part)), strict=True))
+        yield
+    return sorted(left, key=lambda item: places[id(item)])
 
 
 MOST_ERROR_CHARS = 10_000

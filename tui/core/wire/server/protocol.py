@@ -22,7 +22,7 @@ from tui.core.wire.client_events import (
     ThrottleMessage,
     decode_client,
 )
-from tui.core.wire.events import Usage
+from tui.core.wire.events import Usage, unanswered
 from tui.core.wire.json_reading import read_in_steps
 from tui.core.wire.json_writing import Told, frame_or_long
 from tui.core.wire.server.responses import (
@@ -356,14 +356,18 @@ class ServerProtocol:
             return None
         before = list(known.items)
         try:
-            items = resolved(request["input"], before, self._chains)
+            items = request["input"]
+            items = items if create.whole else resolved(items, before, self._chains)
         except UnknownItemError as error:
             message = (
                 f"Item with id '{_cut(str(error))}' not found: it is not kept here (any more)."
             )
             self._refuse(Invalid(message, "item_not_found", "input", lane, True, parent))
             return None
-        call_id = unanswered_call(before + items)
+        output = before[known.asked :]
+        done = create.whole and not unanswered(output)
+        done = done or not unanswered(output + items)
+        call_id = "" if done else unanswered_call(before + items)
         if call_id:
             message = f"No tool output found for function call {_cut(call_id)}."
             self._refuse(Invalid(message, "invalid_request", "input", lane, True, parent))
@@ -407,7 +411,9 @@ class ServerProtocol:
             del self._ended_lanes[next(iter(self._ended_lanes))]
         if remembered:
             items = (*run.full_input, *run.output)
-            link = KnownResponse(run.response_id, items, run.task.size_bytes + run.end_bytes)
+            link = KnownResponse(
+                run.response_id, items, run.task.size_bytes + run.end_bytes, len(run.full_input)
+            )
             before = self._chains.remember(lane, link)
             if self._shelf is not None and run.task.stored:
                 self._shelf.put(link, parent)

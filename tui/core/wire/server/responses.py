@@ -12,10 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tui.core.wire.events import unanswered
+from tui.core.wire.events import REFERENCE, unanswered
 from tui.core.wire.json_writing import frame
 
-_REFERENCE = "item_reference"
 MOST_BYTES = 64 * 1024 * 1024
 """What one user's stored conversations may take; those that were used least lately go first."""
 _POINTER_BYTES = 8
@@ -29,6 +28,8 @@ class KnownResponse:
     items: tuple[dict[str, Any], ...]
     size_bytes: int = 0
     """Of all the frames that its items came and went in."""
+    asked: int = 0
+    """So many of the items it was asked with: no call among these is without its answer."""
 
 
 @dataclass(eq=False, slots=True)
@@ -182,12 +183,12 @@ def resolved(
     Raises:
         UnknownItemError: a reference to nothing that is remembered.
     """
-    if not any(item.get("type") == _REFERENCE for item in items):
+    if not any(item.get("type") == REFERENCE for item in items):
         return items
     full: list[dict[str, Any]] = []
     held = {name for item in parent_items if isinstance(name := item.get("id"), str)}
     for item in items:
-        if item.get("type") != _REFERENCE:
+        if item.get("type") != REFERENCE:
             full.append(item)
             continue
         wanted = str(item.get("id"))

@@ -114,7 +114,7 @@ def _is_said(parts: Sequence[object]) -> bool:
     )
 
 
-def required_outputs(output: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def required_outputs(output: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Stubs of the outputs that the client owes for a response's tool calls."""
     return [
         {"type": CALL_OUTPUTS[str(item.get("type"))], "call_id": item.get("call_id")}
