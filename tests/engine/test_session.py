@@ -33,6 +33,8 @@ EVERYTHING: list[Intent] = [
     intents.SetAutoAccept(True),
     intents.ShowDiff("gone.py", "head"),
     intents.ShowDiff(),
+    intents.UseModel("fast", "groq", "m"),
+    intents.ChooseModel("m"),
     intents.Switch("deep"),
     intents.SetEffort("high"),
     intents.SetTier("priority"),

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.support.stand_in import stand_in
 from tests.support.terminal import Terminal
 from tui.cli.open_app import FIRST_RUN
 from tui.settings import load
@@ -74,53 +73,34 @@ def test_this_folder_where_it_is_not_opened_by_itself(
     assert term.trouble() == ""
 
 
-class Models(BaseHTTPRequestHandler):
-    """A server on this machine with two models, and nothing else."""
-
-    def do_GET(self) -> None:
-        body = b'{"data": [{"id": "tiny-8b"}, {"id": "large-32b"}]}'
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nobody reads it."""
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[None]:
-    """It listens where a provider of the user's own says."""
-    listening = ThreadingHTTPServer(("127.0.0.1", 0), Models)
-    threading.Thread(target=listening.serve_forever, daemon=True).start()
-    folder, port = tmp_path / "home" / "providers", listening.server_port
-    folder.mkdir(parents=True)
-    url = f"http://127.0.0.1:{port}/v1"
-    text = f'title = "Mine"\nkind = "openai-chat"\nurl = "{url}"\nport = {port}\n'
-    (folder / "mine.toml").write_text(text)
-    yield
-    listening.shutdown()
-    listening.server_close()
-
-
-@pytest.mark.usefixtures("server")
-def test_a_server_of_this_machine_is_connected(
+def test_a_server_of_this_machine_is_connected_and_answers_at_once(
     start: Callable[..., Terminal], tmp_path: Path
 ) -> None:
     settings = tmp_path / "home" / "config.toml"
-    term = start(size=(80, 24))
-    term.wait_for("2 models on 127.0.0.1")
-    term.wait_for("Connect a model              Mine")
-    term.type("3")
-    term.wait_for("the fast model")
-    term.type("tiny\r")
-    term.wait_for("the deep model")
-    term.type("large\r")
-    term.wait_for("will be:")
-    assert not settings.exists()
-    term.type("\r")
-    term.wait_for("fast tiny-8b")
-    assert "deep large-32b" in term.text
+    with stand_in(key="") as provider:
+        provider.is_provider(tmp_path / "home", local=True)
+        term = start(size=(80, 24))
+        term.wait_for("2 models on 127.0.0.1")
+        term.wait_for("Connect a model              Mine")
+        term.type("3")
+        term.wait_for("Who shall answer?")
+        term.wait_for("▸ Mine")
+        term.type("\r")
+        term.wait_for("The fast model")
+        term.type("tiny\r")
+        term.wait_for("The deep model")
+        term.type("large\r")
+        term.wait_for("test again")
+        term.type("\r")
+        term.wait_for("will say:")
+        assert not settings.exists()
+        term.type("\r")
+        term.wait_for("fast is tiny-8b on mine from now on")
+        term.wait_for("deep large-32b")
+        provider.asked.clear()
+        term.type("count\r")
+        term.wait_for("37 38 39 40")
+        assert provider.asked == ["tiny-8b"]
     found = load(settings).models
     assert found.fast is not None
     assert found.deep is not None

@@ -129,7 +129,7 @@ def test_a_trace_splits_an_esc(start: Start, tmp_path: Path) -> None:
     """Key, frozen, wire, painted: in this order, on the clock of whoever reads it."""
     trace = tmp_path / "trace.jsonl"
     (tmp_path / "home" / "config.toml").write_text("[rehearsal]\nfast_tokens_s = 15\n")
-    term = start("--trace", trace)
+    term = start("practice", "--trace", trace)
     term.wait_for("send")
     term.type("make the cache safe for threads\r")
     term.wait_for("landing")

@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 import msgspec
@@ -22,6 +22,9 @@ import msgspec
 from tui.bridge.endpoints.base import EndpointSpec, Target
 from tui.core.wire.address import Address, guarded
 from tui.errors import EndpointError, UsageError
+
+if TYPE_CHECKING:
+    from keyring.backend import KeyringBackend
 
 BASE = "/v1/"
 _ENDPOINTS = "endpoints/"
@@ -121,13 +124,38 @@ def stored_key(users: tuple[str, ...], patience_s: float = LOOK_S) -> str:
     return ""
 
 
+def keyring_title() -> str:
+    """The keyring of this system as its users know it; empty: there is none. Never raises."""
+
+    def look() -> str:
+        return _backend().name
+
+    with contextlib.suppress(UsageError):
+        return _patiently(look, LOOK_S)
+    return ""
+
+
+class NoKeyringError(Exception):
+    """As keyring's own one: what there is keeps keys in a file that everybody can read."""
+
+
+def _backend() -> KeyringBackend:
+    """Where keys are kept; never in a plain file. Raises NoKeyringError."""
+    import keyring
+
+    chosen = keyring.get_keyring()
+    # of several the first one that can takes the key
+    first = next(iter(getattr(chosen, "backends", ())), chosen)
+    if first.priority <= 0 or "plaintext" in type(first).__name__.lower():
+        raise NoKeyringError
+    return chosen
+
+
 def store(user: str, key: str) -> None:
     """Put a key into the keyring. Raises UsageError: there is none, or it is locked."""
 
     def put() -> None:
-        import keyring
-
-        keyring.set_password(SERVICE, user, key)
+        _backend().set_password(SERVICE, user, key)
 
     _patiently(put, PATIENCE_S)
 

@@ -7,13 +7,14 @@ import functools
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tui
 from tui.cli import logfile, workspace_commands
+from tui.cli.catalogue import Catalogue
 from tui.cli.models import SURE_CHARS, SessionSetup, secrets_of, withheld
 from tui.cli.network import Network
 from tui.core.conversation import PastPrompt
@@ -37,6 +38,7 @@ from tui.errors import FileRefused, SettingsError, UsageError
 from tui.settings import Paths
 
 if TYPE_CHECKING:
+    from tui.cli.connecting import Connector
     from tui.effects.clipboard import ClipboardTool
     from tui.effects.git import Git
     from tui.effects.prices import Prices
@@ -232,6 +234,7 @@ class Composition:
         self._clock = MonotonicClock()
         self._pricing: Pricing | None = None
         self._network = Network(setup, self._clock, self._recorder)
+        self.catalogue = Catalogue(setup, self._adopt)
         root = str(setup.root)
         logfile.mask(secrets_of(setup))
         self._keyless = withheld(setup, os.environ)
@@ -268,11 +271,29 @@ class Composition:
             git_head=self._git_head if watched else None,
             rescue=self.rescue if watched else None,
             journal=self._journal,
+            catalogue=self.catalogue,
             sockets=self._network.views,
             quote=self._quote,
             give_memory_back=give_back,
             stamp=setup.stamp,
         )
+
+    def _adopt(self, setup: SessionSetup, renewed: Collection[str]) -> None:
+        """Other endpoints are in use from now on."""
+        self._setup, self._pricing = setup, None
+        logfile.mask(secrets_of(setup))
+        if self._recorder is not None:
+            self._recorder.know(mask_for(setup))
+        keyless = withheld(setup, os.environ)
+        self._keyless.clear()
+        self._keyless.update(keyless)  # other programs have it already
+        self._network.adopt(setup, renewed)
+
+    def connector(self) -> Connector:
+        """What connects other models to the session."""
+        from tui.cli.connecting import Connector
+
+        return Connector(self._setup, self.catalogue)
 
     async def recorded(self) -> None:
         """Wait until what was said is in the recording; else a warning says why it is not."""
@@ -362,11 +383,16 @@ class Composition:
         return "" if data is None else data.decode("utf-8", "replace")
 
 
+def mask_for(setup: SessionSetup) -> Mask:
+    """Knows all keys of a session."""
+    known = [s for s in logfile.secrets_of(os.environ) if len(s) >= SURE_CHARS]
+    return Mask([*known, *secrets_of(setup)])
+
+
 def recorder_for(setup: SessionSetup, file: Path | None) -> Recorder | None:
     """What writes a recording, with all keys masked. Raises UsageError: it cannot be written."""
     if file is None:
         return None
-    known = [s for s in logfile.secrets_of(os.environ) if len(s) >= SURE_CHARS]
     roles = {
         role: {
             "model": spec.model,
@@ -378,7 +404,7 @@ def recorder_for(setup: SessionSetup, file: Path | None) -> Recorder | None:
     }
     about = {"program": f"duetto {tui.__version__}", "roles": roles}
     try:
-        return Recorder(file, Mask([*known, *secrets_of(setup)]), about)
+        return Recorder(file, mask_for(setup), about)
     except FileRefused as error:
         raise UsageError(str(error)) from error
 

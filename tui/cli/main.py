@@ -35,6 +35,10 @@ COMMANDS = {
         "tui.cli.bridge:bridge_command",
         "Serve your endpoints to other programs, or to a team.",
     ),
+    "connect": (
+        "tui.cli.connect:connect_command",
+        "Connect a provider or a server, and choose the models.",
+    ),
     "keys": ("tui.cli.keys:keys_command", "Keep providers' keys in the system's keyring."),
     "theme": ("tui.cli.theme:theme_command", "List the themes, check your own, copy one."),
     "doctor": ("tui.cli.doctor:doctor_command", "Check the set-up and say what to do."),
@@ -130,8 +134,8 @@ def duetto() -> None:
 
     duetto [PATH ...] [+LINE] opens the app on a folder, or on files (path:line:col works too); its
     options are shown by: duetto open --help. Without PATH it opens the current folder, if that is
-    a git checkout or holds sources, else the practice workspace. Without a connected model the
-    built-in rehearsal answers.
+    a git checkout or holds sources, else the practice workspace. Without a connected model
+    (duetto connect) the built-in rehearsal answers.
     """
 
 

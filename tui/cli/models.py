@@ -81,7 +81,7 @@ def resolve(
     Raises UsageError (no key, clear text and so on), or SettingsError: a provider's file is wrong.
     """
     where = paths or Paths.find(environment)
-    flagged = _flagged(settings, flags)
+    flagged = flagged_endpoint(settings, flags)
     sources = Sources(settings, environment, where.providers_dir, flagged, where.state_dir)
     chosen = {role: model for role in ROLES if (model := _model(sources, flags, role))}
     if not chosen:
@@ -113,7 +113,7 @@ def named_models(
 
     What cannot be resolved is passed over: `resolve` says why.
     """
-    flagged = _flagged(settings, flags)
+    flagged = flagged_endpoint(settings, flags)
     sources = Sources(settings, environment, paths.providers_dir, flagged, paths.state_dir)
     places: dict[tuple[str, str], None] = {}
     for given in (flags, ModelFlags()):
@@ -139,7 +139,7 @@ def _place(fallback: str) -> tuple[str, str]:
     return endpoint, model
 
 
-def _flagged(settings: Settings, flags: ModelFlags) -> dict[str, EndpointSettings]:
+def flagged_endpoint(settings: Settings, flags: ModelFlags) -> dict[str, EndpointSettings]:
     """The endpoint of ``--endpoint``, if it is none of the settings."""
     given = (flags.endpoint or "").strip()
     if not given or given in settings.endpoints:
@@ -292,6 +292,15 @@ class SessionSetup:
     paths: Paths
     tracer: Tracer | None = None
     """Keeps when things happened, for ``--trace``."""
+    flags: ModelFlags = field(default_factory=ModelFlags)
+    """What the command line says of models."""
+    given: dict[str, str] = field(default_factory=dict, repr=False)
+    """Variables with keys that were typed in this run and that no keyring took: never exported."""
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The environment with those keys: for resolving endpoints, and for no other program."""
+        return {**os.environ, **self.given}
 
     @property
     def stamp(self) -> Stamp:
@@ -307,6 +316,7 @@ def withheld(setup: SessionSetup, environment: Mapping[str, str]) -> dict[str, s
     """
     names = setup.models.key_variables | _unused_variables(setup, environment)
     keys = {environment[name].strip() for name in names if name in environment} - {""}
+    keys.update(setup.given.values())
     for address in setup.models.addresses:
         keys.update(secrets_in(address))
     sure = [key for key in keys if len(key) >= SURE_CHARS]
@@ -333,6 +343,7 @@ def secrets_of(setup: SessionSetup) -> Iterator[str]:
     """The keys in use, and whatever else of an address nobody may see."""
     for address in setup.models.addresses:
         yield from secrets_in(address)
+    yield from setup.given.values()
     for name in setup.models.key_variables:
         yield os.environ.get(name, "").strip()
     yield from logfile.proxy_passwords(os.environ)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -14,14 +16,30 @@ from tui.cli import logfile
 from tui.cli.endpoints import ResolvedEndpoint
 from tui.cli.models import SessionSetup, withheld
 from tui.core.conversation import user_item
+from tui.core.meter import CHARS_PER_TOKEN
 from tui.core.wire.address import Address, secrets_in, shown
 from tui.core.wire.endpoint_facts import Capabilities, SocketView
-from tui.core.wire.events import Delta, ErrorEvent, Event, Failed, ItemAdded, SteerNews
+from tui.core.wire.events import (
+    Completed,
+    Delta,
+    ErrorEvent,
+    Event,
+    Failed,
+    Incomplete,
+    ItemAdded,
+    ReasoningDelta,
+    SteerNews,
+    SummaryDelta,
+    Usage,
+    usage_of,
+)
 from tui.effects.bridge_process import BridgeProcess
 from tui.effects.known_endpoints import Facts, KnownEndpoints
 from tui.effects.recorder import Recorder
 from tui.effects.system import MonotonicClock
+from tui.engine.connecting import Measured
 from tui.engine.ports import MAIN_LANE, Wire, WireState
+from tui.errors import DuettoError
 from tui.settings import RehearsalSettings
 
 if TYPE_CHECKING:
@@ -41,7 +59,7 @@ class Network:
     ) -> None:
         """Nothing is dialled yet; ``forget``: learn anew what the endpoints can do."""
         self._forget = forget
-        self._declared = setup.models.endpoints
+        self._declared = dict(setup.models.endpoints)
         self._clock = clock
         self._recorder = recorder
         self._stamp = setup.stamp
@@ -49,11 +67,13 @@ class Network:
         """Whether the sockets are to let others go first; set before the first is dialled."""
         self._known = KnownEndpoints(setup.paths.state_dir)
         self._endpoints: dict[str, Endpoint] = {}
+        self._left: list[Endpoint] = []
+        """Replaced by others of the same names; the session leaves them when it can."""
         self._bridge = BridgeProcess(
             bridge_arguments(setup.settings.rehearsal),
             endpoints=specifications(setup),
             environment=withheld(setup, os.environ),
-            variables=key_variables(setup, os.environ),
+            variables=key_variables(setup),
         )
 
     def wire(self, endpoint: str, lane: str = MAIN_LANE) -> Wire:
@@ -80,13 +100,46 @@ class Network:
         declared = self._declared.get(name)
         return declared is None or declared.bridged
 
+    async def warm(self, name: str) -> None:
+        """Have the bridge load what it asks this endpoint with, by asking for its models.
+
+        Whoever measures an answer then does not measure that. Never raises.
+        """
+        with contextlib.suppress(DuettoError, OSError, TimeoutError):
+            address = await self._bridge.address(name)
+            parts = urlsplit(address.url)
+            path = f"{parts.path.removesuffix('responses')}models"
+            head = [f"GET {path} HTTP/1.1", f"Host: {parts.netloc}", "Connection: close"]
+            head += [f"{key}: {value}" for key, value in address.headers.items()]
+            async with asyncio.timeout(STEP_S):
+                reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+                try:
+                    writer.write("\r\n".join([*head, "", ""]).encode())
+                    await reader.read()
+                finally:
+                    writer.close()
+
     def facts(self, name: str) -> Facts:
         """What is remembered of an endpoint."""
         self._known.flush()
         return self._known.all().get(self.shown_address(name), {})
 
+    def adopt(self, setup: SessionSetup, renewed: Collection[str]) -> None:
+        """Serve the endpoints of ``setup`` from now on.
+
+        What is declared otherwise by now, or is one of ``renewed``, is dialled anew.
+        """
+        declared = setup.models.endpoints
+        for name in [*self._endpoints]:
+            if name in renewed or declared.get(name) != self._declared.get(name):
+                self._left.append(self._endpoints.pop(name))
+        self._declared = dict(declared)
+        self._bridge.serve_too(specifications(setup), key_variables(setup))
+
     async def close(self) -> None:
         """Close all sockets, end the bridge."""
+        for endpoint in self._left:
+            await endpoint.close()
         for endpoint in self._endpoints.values():
             await endpoint.close()
         await asyncio.to_thread(self._known.close)
@@ -146,8 +199,9 @@ def specifications(setup: SessionSetup) -> dict[str, dict[str, Any]]:
     return {name: msgspec.to_builtins(spec) for name, spec in specs.items()}
 
 
-def key_variables(setup: SessionSetup, environment: Mapping[str, str]) -> dict[str, str]:
+def key_variables(setup: SessionSetup) -> dict[str, str]:
     """The variables that hold keys of the endpoints, for the bridge alone."""
+    environment = setup.keys
     return {name: environment[name] for name in setup.models.key_variables & set(environment)}
 
 
@@ -232,6 +286,79 @@ class Probing:
 
     def _state(self, state: WireState, reason: str) -> None:
         self._changed.set()
+
+
+SPEED_TASK = "Count from 1 to 40, one number a line, and nothing else."
+ANSWER_S = 60.0
+"""A model that has not ended such an answer by then is slow, and what came is what is told."""
+
+
+async def answer_speed(wire: Wire, model: str) -> Measured:
+    """Have a model give a short answer; how fast, or why it gave none. Never raises."""
+    try:
+        await Probing(wire).prewarm(model)  # as a session does while its user types
+        await wire.open()
+    except DuettoError as error:
+        return Measured(model, wrong=str(error))
+    heard = _Answer(wire)
+    wire.create(_request(model, [user_item(SPEED_TASK)]))
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(STEP_S):
+            await heard.begun.wait()
+        async with asyncio.timeout(ANSWER_S):
+            await heard.over.wait()
+    if not heard.over.is_set():
+        wire.interrupt()
+    return heard.measured(model)
+
+
+class _Answer:
+    """What is heard of one answer, and when."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._clock = MonotonicClock()
+        self._asked_s = self._clock.now()
+        self._first_s = self._last_s = 0.0
+        self._chars = 0
+        self._usage: Usage | None = None
+        self._thinks = False
+        self._refusal = ""
+        self.begun, self.over = asyncio.Event(), asyncio.Event()
+        wire.on_event, wire.on_state = self._event, self._state
+
+    def measured(self, model: str) -> Measured:
+        """The figures, by the server's count of tokens where it gave one."""
+        if not self._first_s:
+            late = f"No answer within {STEP_S:.0f} s." if not self.over.is_set() else "No answer."
+            return Measured(model, wrong=self._refusal or late)
+        usage, span_s = self._usage, self._last_s - self._first_s
+        tokens = round(self._chars / CHARS_PER_TOKEN)
+        if usage is not None:  # what it thought unseen came before the first piece
+            tokens = usage.output_tokens - (0 if self._thinks else usage.reasoning_tokens or 0)
+        rate = tokens / span_s if span_s > 0 and tokens > 1 else None
+        return Measured(model, self._first_s - self._asked_s, rate, tokens)
+
+    def _event(self, event: Event, now: float) -> None:
+        if isinstance(event, Delta) and event.delta:
+            self._first_s, self._last_s = self._first_s or now, now
+            self._chars += len(event.delta)
+            self._thinks |= isinstance(event, ReasoningDelta | SummaryDelta)
+            self.begun.set()
+        elif isinstance(event, ErrorEvent | Failed):
+            self._refusal = event.message or event.code or "the server did not say why"
+            self._end()
+        elif isinstance(event, Completed | Incomplete):
+            self._usage = usage_of(event.response)
+            self._end()
+
+    def _state(self, state: WireState, reason: str) -> None:
+        if state == "closed":
+            self._refusal = self._refusal or reason
+            self._end()
+
+    def _end(self) -> None:
+        self.begun.set()
+        self.over.set()
 
 
 def _request(model: str, items: list[dict[str, object]]) -> dict[str, Any]:

@@ -342,7 +342,7 @@ def prepared(
     from tui.cli.composition import Composition, tracer_for
     from tui.cli.models import SessionSetup
 
-    setup = SessionSetup(target.root, settings, models, paths, tracer_for(trace))
+    setup = SessionSetup(target.root, settings, models, paths, tracer_for(trace), flags)
     composition = Composition(setup, options(setup), record=record)
     for wrong in filter(None, (composition.prompting.left_over(), trouble_with(complaints))):
         composition.session.warn(wrong)
@@ -403,6 +403,7 @@ async def _run(
     app = opened()
     app.stamp = setup.stamp
     app.copy_here = composition.copy_here
+    app.connecting = composition.connector
     composition.prompting.serve(app.bench.prompt_box)
     if beginning is not None:
         app.on_begun = partial(beginning.begin, app)

@@ -60,6 +60,7 @@ def open_linear(
         process.turn_on()
     linear = Linear(composition, target, source)
     linear.app.editor = partial(_edited, prompting, source)
+    linear.app.connector = composition.connector
     if source.live and sys.stdout.isatty():
         ring_ends(linear.app, settings.notify)
     if source.edits and chosen.history:

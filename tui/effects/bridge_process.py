@@ -61,6 +61,8 @@ class BridgeProcess:
         self._address: Address | None = None
         self._relays: dict[str, str] = {}
         """Endpoint -> where the running bridge serves it."""
+        self._untold = False
+        """The running bridge has not heard of all endpoints."""
         self._logging: asyncio.Task[None] | None = None
         self._last_words: list[str] = []
         self._starting = asyncio.Lock()
@@ -90,11 +92,21 @@ class BridgeProcess:
                     _log.warning("the bridge %s; starting another", self._ending())
                     await self._end()
                 known = self._address = await self._start()
+            if self._untold and self._process is not None:
+                self._relays = await self._name_endpoints(self._process)
             if endpoint is None:
                 return known
             if endpoint not in self._relays:
                 raise EndpointError(f"The bridge does not serve {endpoint!r}; see the log.")
             return Address(self._relays[endpoint], known.headers)
+
+    def serve_too(
+        self, endpoints: Mapping[str, Mapping[str, Any]], variables: Mapping[str, str]
+    ) -> None:
+        """Serve these as well, or instead of others of the same names, from the next address on."""
+        self._endpoints |= endpoints
+        self._variables |= variables
+        self._untold = True
 
     async def close(self) -> None:
         """End the process: close its stdin, then SIGTERM, then SIGKILL."""
@@ -136,6 +148,7 @@ class BridgeProcess:
 
     async def _name_endpoints(self, process: Process) -> dict[str, str]:
         """Tell the bridge the endpoints, on stdin: no other process sees their keys there."""
+        self._untold = False
         if not self._endpoints or process.stdin is None:
             return {}
         with contextlib.suppress(ConnectionError):  # it ended: the missing answer says so

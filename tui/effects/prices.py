@@ -67,6 +67,26 @@ class Prices:
         return quote
 
 
+async def per_million(provider: str, models: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """US dollars a million tokens of input and of output, where the list has the model."""
+    return await asyncio.to_thread(_per_million, provider, models)
+
+
+def _per_million(provider: str, models: Sequence[str]) -> dict[str, tuple[float, float]]:
+    found: dict[str, tuple[float, float]] = {}
+    for model in models[:_MOST_PRICED]:
+        sides = (Usage(_SOME, 0), Usage(0, _SOME))
+        read, written = (_listed(provider, (model,), one, "").usd for one in sides)
+        if read is not None and written is not None:
+            found[model] = (read * 1_000_000 / _SOME, written * 1_000_000 / _SOME)
+    return found
+
+
+_SOME = 1000
+"""Tokens: few, since a price may be higher above a limit."""
+_MOST_PRICED = 1000
+
+
 def _listed(provider: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
     """By the list. In a thread: it loads the package."""
     from genai_prices import Usage as Counted

@@ -70,6 +70,11 @@ class Recorder:
         if about:
             self._batches.put([("c2s", 0.0, 0, {"_meta": "recording", **about})])
 
+    def know(self, mask: Mask) -> None:
+        """Mask by this from now on: more keys are in use."""
+        self._mask = mask
+        self._keys.know(mask)
+
     def frame(
         self, direction: Direction, t: float, connection: int, text: bytes | bytearray | str
     ) -> None:

@@ -61,10 +61,10 @@ class Verifier:
         environment: Mapping[str, str] | None = None,
         max_output_bytes: int = MAX_OUTPUT_BYTES,
     ) -> None:
-        """``environment`` is the one that duetto was started with (None: this process's)."""
+        """``environment`` is what commands get, read at each run (None: this process's)."""
         self._root = root
         self._max_output_bytes = max_output_bytes
-        self._environment = child_environment(os.environ if environment is None else environment)
+        self._environment = os.environ if environment is None else environment
 
     async def run(
         self, command: str | Sequence[str], output: Callable[[str], None], deadline_s: float
@@ -114,7 +114,7 @@ class Verifier:
             process = await asyncio.create_subprocess_exec(
                 *argv,
                 cwd=self._root,
-                env=self._environment,
+                env=child_environment(self._environment),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=writing,
                 stderr=asyncio.subprocess.STDOUT,

@@ -152,6 +152,17 @@ class Connections:
             connection.wire.on_state = partial(self._stated, connection)
         return connection
 
+    def renew(self, endpoint: str) -> None:
+        """Leave the wire to this endpoint if there is another one by now: its key, its address."""
+        connection = self._connections.get(endpoint)
+        if connection is None or self._services.ports.wires(endpoint, MAIN_LANE) is connection.wire:
+            return
+        del self._connections[endpoint]
+        connection.wire.on_state = lambda state, why: None
+        self._services.requests.history.lost(endpoint)
+        closing = connection.wire.close()
+        self._services.supervisor.start(closing, "closing a connection")
+
     def describe(self, spec: RoleSpec) -> None:
         """Say in the status who answers now."""
         status = self._status

@@ -19,6 +19,9 @@ from tui.engine.services import Services
 from tui.engine.turn import Turn
 from tui.errors import DuettoError
 
+_LEAST_TOKENS = 20
+"""Fewer of them say nothing about how fast a model is."""
+
 
 class Foreground:
     """One conversation with a fast and a deep model, one turn at a time."""
@@ -43,6 +46,8 @@ class Foreground:
         self._connections = Connections(services, self._closed)
         self._turn: Turn | None = None
         self._number = 0
+        self._renewing: set[str] = set()
+        """Endpoints of which something may have changed during a turn."""
         self._handover = ""
         """The instruction that the other role gets when the lane is free."""
         self._handed = ""
@@ -222,22 +227,50 @@ class Foreground:
             state.add(Block(BlockKind.PACE, turn.request.number, state="done"), words)
             self._handed = ""
 
+    def use(self, spec: RoleSpec) -> None:
+        """Have this model answer for its role from now on; mid-stream as a switch."""
+        role, status = spec.role, self._status
+        before = self._roles.get(role)
+        self._roles[role] = spec
+        status.models[role], status.tiers[role] = spec.model, spec.tier
+        status.efforts[role], status.same_tiers[role] = spec.effort, spec.same_tiers
+        self._renewing.add(spec.endpoint)
+        if self._turn is None:
+            self._renew()
+        if role == status.role:
+            self._answered_by(spec, f"{role} is {spec.model} on {spec.endpoint} from now on")
+            if self._turn is None:
+                self._services.supervisor.start(self.dial(), "connecting")
+        elif before != spec:
+            words = f"{role} is {spec.model} on {spec.endpoint} from now on"
+            self._services.state.note(self._number, words)
+        self._services.state.restated()
+
     def _switch(self, role: Role) -> None:
         if role not in self._roles:
-            step = f"start with --{role} MODEL, or set [models.{role}] in config.toml"
+            step = f"/connect sets it up; or start with --{role} MODEL"
             self._services.state.trouble(Trouble(f"No {role} model is set up", "", step))
             return
         if role == self._status.role:
             return
         self._status.role = role
+        self._answered_by(self._roles[role], f"switched to {role}: {self._roles[role].model}")
+        self._services.state.restated()
+
+    def _renew(self) -> None:
+        """Between two turns: whoever is asked by another address or key is dialled anew."""
+        while self._renewing:
+            self._connections.renew(self._renewing.pop())
+
+    def _answered_by(self, spec: RoleSpec, words: str) -> None:
+        """Another model answers from now on; what streams is handed over to it."""
         forget_served(self._status)
-        self._connections.describe(self._roles[role])
-        self._services.state.note(self._number, f"switched to {role}: {self._roles[role].model}")
+        self._connections.describe(spec)
+        self._services.state.note(self._number, words)
         turn = self._turn
         if turn is not None and not turn.stopped:
             self._handover = turn.request.text
             self.interrupt()
-        self._services.state.restated()
 
     def _forget(self) -> None:
         """A new conversation: at once, or when the lane is free."""
@@ -281,6 +314,7 @@ class Foreground:
             self._round_limit,
         )
         state.meter.prompted(self._services.ports.clock.now(), spec.model)
+        self._renew()
         connection = self._connections.to(spec.endpoint)
         self._turn = Turn(self._services, request, connection, self._ended)
         state.restated()
@@ -310,10 +344,22 @@ class Foreground:
         state.metered()
         state.restated()
         if turn is not None:
+            self._keep_speed(turn, outcome)
             self._keep_prompt(turn)
         if self._forgetting:
             self._forget()
         self._go_on(outcome)
+
+    def _keep_speed(self, turn: Turn, outcome: Outcome) -> None:
+        """How fast the model was, where the server counted and nobody slowed it down."""
+        catalogue, status = self._services.ports.catalogue, self._status
+        if catalogue is None or outcome != "completed" or status.served_endpoint:
+            return
+        view = self._services.state.meter.view(self._services.ports.clock.now())
+        sure = not view.estimated and view.tokens >= _LEAST_TOKENS and turn.request.throttle is None
+        if sure and status.throttle is None and view.tokens_s and view.ttft_s is not None:
+            spec = turn.request.spec
+            catalogue.measured(spec.endpoint, spec.model, view.tokens_s, view.ttft_s)
 
     def _go_on(self, outcome: Outcome) -> None:
         """What is sent next; what was given back goes with what the user said after it."""

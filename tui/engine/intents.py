@@ -118,6 +118,20 @@ class Switch(Intent, frozen=True):
     role: Role
 
 
+class UseModel(Intent, frozen=True):
+    """Have this model answer for a role in this session; mid-stream as `Switch`."""
+
+    role: Role
+    endpoint: str
+    model: str
+
+
+class ChooseModel(Intent, frozen=True):
+    """As `UseModel` for the current role, of a name as people type it."""
+
+    name: str
+
+
 class SetEffort(Intent, frozen=True):
     """Reasoning effort of the current role."""
 

@@ -283,6 +283,46 @@ class VerifyCommand:
     """Output and whether it passed -> what failed; called once at the end of every run."""
 
 
+@dataclass(frozen=True, slots=True)
+class ModelOffer:
+    """A model of a connected endpoint, with what is known of it."""
+
+    endpoint: str
+    model: str
+    context_window: int | None = None
+    """Tokens; None: not known."""
+    price: tuple[float, float] | None = None
+    """US dollars a million tokens, input and output; None: not known."""
+    tokens_s: float | None = None
+    """As the user's own turns measured it; None: there was none yet."""
+    ttft_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOffers:
+    """What can be chosen now."""
+
+    offers: tuple[ModelOffer, ...]
+    unlisted: Mapping[str, str] = field(default_factory=dict)
+    """Endpoint -> why it gave no list; any name may be a model's there."""
+
+
+class ModelCatalogue(Protocol):
+    """The models of all endpoints that are connected (cli.catalogue)."""
+
+    async def offers(self) -> ModelOffers:
+        """All of them; endpoints are asked for their lists. Never raises."""
+
+    async def spec(self, role: Role, endpoint: str, model: str) -> RoleSpec:
+        """Have the endpoint dialled by this name from now on, and say how the model is asked.
+
+        Raises DuettoError: no key, no such endpoint.
+        """
+
+    def measured(self, endpoint: str, model: str, tokens_s: float, ttft_s: float) -> None:
+        """Keep how fast it was. Never raises."""
+
+
 @dataclass(slots=True)
 class Ports:
     """All effects of a session."""
@@ -326,6 +366,8 @@ class Ports:
 
     (effects.prices). Never raises.
     """
+    catalogue: ModelCatalogue | None = None
+    """None: the models are those of the start."""
     sockets: Callable[[], Sequence[SocketView]] = tuple
     """The sockets of this session, for ``/status``."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

@@ -26,9 +26,10 @@ from tui.engine.disk_changes import Folders
 from tui.engine.foreground import Foreground
 from tui.engine.formatting import Formatting
 from tui.engine.intents import Intent, Role
+from tui.engine.model_choice import ModelChoice
 from tui.engine.notices import Notices, Trouble
 from tui.engine.open_files import SEND, OpenFiles, Selection
-from tui.engine.ports import Abilities, Ports, RoleSpec, WorkspaceFiles
+from tui.engine.ports import Abilities, ModelOffers, Ports, RoleSpec, WorkspaceFiles
 from tui.engine.requests import Requests
 from tui.engine.rescue import Keeping, Rescuing, unsaved_of
 from tui.engine.saving import Saving
@@ -104,6 +105,7 @@ class Session:
         self._foreground = Foreground(
             services, roles, round_limit=self.options.round_limit, suggest=self.options.suggest
         )
+        self._choice = ModelChoice(services, self._foreground.use)
         self._saving = Saving(services, self.options.ask, linked=self.options.linked)
         self.formatting = Formatting(services, self._saving.changes)
         """Runs after a save; who ends right after one waits for it."""
@@ -193,6 +195,8 @@ class Session:
             **dict.fromkeys(of_conversation, foreground.handle),
             **dict.fromkeys(of_hunks, self._deciding.handle),
             **dict.fromkeys(of_commands, self._verification.handle),
+            intents.UseModel: self._choice.handle,
+            intents.ChooseModel: self._choice.handle,
             intents.SaveFile: saving.save,
             intents.Reload: saving.changes.reload,
             intents.Restore: self._rescuing.handle,
@@ -228,6 +232,11 @@ class Session:
     def alt_label(self) -> AltLabel:
         """What Alt+Enter in the prompt does now."""
         return "steer" if self._foreground.can_steer else "queue"
+
+    async def offers(self) -> ModelOffers:
+        """The models of all connected endpoints, with what is known of them."""
+        catalogue = self._ports.catalogue
+        return ModelOffers(()) if catalogue is None else await catalogue.offers()
 
     def network(self) -> Sequence[SocketView]:
         """The sockets as figures, for ``/status``."""

@@ -13,13 +13,13 @@ from typing import NamedTuple, get_args
 
 from tui.engine.intents import (
     Against,
+    ChooseModel,
     Dismiss,
     Effort,
     Intent,
     NewConversation,
     RedoDecision,
     Restore,
-    Role,
     SetAutoAccept,
     SetEffort,
     SetTier,
@@ -48,7 +48,8 @@ class Command(NamedTuple):
 COMMANDS: tuple[Command, ...] = (
     Command("fast", "Answer with the fast model from now on"),
     Command("deep", "Answer with the deep model from now on"),
-    Command("model", "Show both models, or switch to one", "[fast|deep]"),
+    Command("connect", "Connect a provider or a server, and choose the fast and the deep model"),
+    Command("model", "Choose the model of the current role, or switch roles", "[NAME|fast|deep]"),
     Command("effort", "Set the reasoning effort of the current model", f"[{'|'.join(EFFORTS)}]"),
     Command("tier", "Ask for a service tier of the current model, as priority", "[NAME|off]"),
     Command("throttle", "Slow the model down, to feel the difference", "[TOKENS/S|off]"),
@@ -143,8 +144,9 @@ def diff_asked(argument: str) -> tuple[Against, str]:
 
 
 def _model(argument: str, status: Status) -> Intent | str | None:
-    role: Role | None = "fast" if argument == "fast" else "deep" if argument == "deep" else None
-    return None if role is None else Switch(role)
+    if argument in ("fast", "deep"):
+        return Switch("fast" if argument == "fast" else "deep")
+    return ChooseModel(argument) if argument else None
 
 
 def _effort(argument: str, status: Status) -> Intent | str | None:

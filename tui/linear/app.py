@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
 from typing import Literal, Protocol
 
 from tui.core.inert_text import PROSE, inert
 from tui.core.programs import Edited
 from tui.engine import intents
+from tui.engine.connecting import ConnectPort
 from tui.engine.notices import Status
 from tui.engine.session import Session, reasons_to_stay, unsaved_paths
 from tui.engine.slash import split_command
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREACHABLE
 from tui.linear.command_table import AT_ONCE
 from tui.linear.commands import Commander
+from tui.linear.connecting import LineTalk, connect, list_models
 from tui.linear.narrator import Narrator, ReadingPace
 from tui.linear.reading import MOST_LINES, Drafts, LongOutput, Voice
 from tui.linear.speech import Verbatim, broken
@@ -81,8 +83,8 @@ Again soon where one waited for its turn: while keys come without a pause most a
 _BUSY_S = 1.0
 """So long after that keys are thought to come without a pause."""
 BELL = "\x07"
-Mode = Literal["ready", "more", "busy"]
-"""What the next line is: a new one, more of the same, or one said into a running answer."""
+Mode = Literal["ready", "more", "busy", "secret"]
+"""What the next line is: a new one, more of the same, one said into a running answer, or a key."""
 Editor = Callable[[str], Awaitable[Edited]]
 _CHOICES = ("Save, then leave", "Leave", "Stay")
 
@@ -124,7 +126,22 @@ class LinearApp:
         pages = LongOutput(MOST_LINES if live else None)
         self._drafts = Drafts()
         edit = (lambda text: _edited(mouth, self.editor, text)) if live else None
-        voice = Voice(self._say, self._send, self._ask_to_leave, edit, self._drafts, pages, pace)
+        self._talk = LineTalk(self._say, self.frame)
+        self.connector: Callable[[], ConnectPort] | None = None
+        """Gives what connecting a model needs of the outside; None: it cannot be done here."""
+        self._aside: set[asyncio.Task[None]] = set()
+        """What is said when it is known, and what asks."""
+        voice = Voice(
+            self._say,
+            self._send,
+            self._ask_to_leave,
+            edit,
+            self._drafts,
+            lambda: self._beside(self._connect()),
+            lambda: self._beside(list_models(session, self._say)),
+            pages,
+            pace,
+        )
         self._commander = Commander(session, voice)
         self._entry = TypedEntry()
         self._lines: deque[str] = deque()
@@ -184,6 +201,9 @@ class LinearApp:
         self._quit_until_s = 0.0
         self._drafts.typing = ""
         self.on_typed(self._session.now())
+        if self._talk.secret:  # it is kept nowhere, not for a moment
+            self._talk.answer(text)
+            return
         self._lines.append(text)
         self._session.keeping.changed()
         self.frame()
@@ -202,7 +222,9 @@ class LinearApp:
         """Ctrl+C; ``cleared``: it took back what was typed in the line."""
         if self._session.status.stopping:
             return
-        if not self._session.at_rest:
+        if self._talk.waits:
+            self._talk.answer(None)
+        elif not self._session.at_rest:
             self._commander.stop()
         elif self._entry.goes_on:
             self._entry.take()
@@ -219,6 +241,7 @@ class LinearApp:
     def ended(self) -> None:
         """No more lines: Ctrl+D, or the end of the file."""
         self._ended = not self._live
+        self._talk.answer(None)
         if self._live and self._asking:
             self._leave(EXIT_OK, on_purpose=False)
         elif self._live:
@@ -261,6 +284,7 @@ class LinearApp:
             self._finish()
         self._speak(urgent=quiet)
         mode: Mode = "more" if self._entry.goes_on else "ready" if quiet else "busy"
+        mode = "secret" if self._talk.secret else mode
         self._mouth.mode(mode, not self._session.at_rest)
         if self._code is not None:
             self._woken.set()
@@ -307,7 +331,7 @@ class LinearApp:
 
     def _is_resting(self) -> bool:
         working = self._commander.recital.working or self._session.status.asks
-        return self._session.at_rest and not working
+        return self._session.at_rest and not working and not self._aside
 
     def _refuse(self) -> None:
         """No line will come that could answer what is asked: refuse it."""
@@ -317,13 +341,16 @@ class LinearApp:
 
     def _is_due(self, line: str) -> bool:
         """Whether a line is taken now; from a file only when what was before it is done."""
-        if self._live or self._is_resting() or self._session.status.asks:
+        if self._live or self._is_resting() or self._session.status.asks or self._talk.waits:
             return True
         parts = split_command(line)
         return parts is not None and parts[0] in AT_ONCE
 
     def _entered(self, line: str) -> None:
         """One line."""
+        if self._talk.waits:
+            self._talk.answer(line)
+            return
         text = self._entry.feed(line)
         if text is None:
             return
@@ -342,6 +369,22 @@ class LinearApp:
             self._session.submit(intents.RunCommand(text[1:].strip()))
         else:
             self._send(text)
+
+    def _beside(self, work: Coroutine[object, object, None]) -> None:
+        """Do it while lines go on being read; from a file the next line waits for it."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._aside.add(task)
+        task.add_done_callback(self._aside.discard)
+        task.add_done_callback(lambda _: self._woken.set())
+
+    async def _connect(self) -> None:
+        if self.connector is None:
+            self._say(["No model can be connected here."])
+            return
+        if done := await connect(self.connector(), self._talk, self._session.status.models):
+            written, chosen = done
+            for role, model in chosen.models:
+                self._session.submit(intents.UseModel(role, written.endpoint, model))
 
     def _nothing(self) -> None:
         """Enter alone: say where it is; an open question is said again."""

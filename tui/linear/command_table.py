@@ -48,6 +48,7 @@ _OWN: tuple[Command, ...] = (
 )
 _SHARED = frozenset(
     (
+        "connect",
         "fast",
         "deep",
         "model",

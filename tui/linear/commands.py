@@ -37,6 +37,8 @@ class Commander:
             self._voice.say([unknown_command(name, LINEAR)])
         elif name == "more":
             self._voice.say(self._voice.pages.more())
+        elif name == "connect":
+            self._voice.connect()
         elif name in self.recital.readings:
             self._voice.page(self.recital.readings[name](argument))
         elif name in self._own:
@@ -101,6 +103,8 @@ class Commander:
             say([intent])
         elif isinstance(intent, intents.Steer):
             self._queue(intent)
+        elif intent is None and name == "model":
+            self._voice.models()
         elif intent is None:
             say(model_words(status).split("\n"))
         else:

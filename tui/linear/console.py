@@ -8,6 +8,7 @@ in the line, what comes waits until it is entered or taken back.
 
 from __future__ import annotations
 
+import getpass
 import os
 import signal
 import sys
@@ -67,6 +68,9 @@ class LineSource(Protocol):
     def keep(self) -> None:
         """What stands in the line will stand in the next one."""
 
+    def hide(self, on: bool) -> None:
+        """Whether the next line is shown and remembered nowhere."""
+
 
 class PlainLines:
     """Whatever gives lines: a pipe, a file, a terminal that edits its lines itself."""
@@ -81,6 +85,7 @@ class PlainLines:
         self._data = bytearray()
         self._looked, self._end = 0, -1
         self._too_long = False
+        self._hidden = False
 
     @property
     def typed(self) -> str:
@@ -129,6 +134,12 @@ class PlainLines:
     def keep(self) -> None:
         """Nothing is known of it."""
 
+    def hide(self, on: bool) -> None:
+        """By the terminal's own means."""
+        if on != self._hidden and self.live:
+            _echo(self._descriptor, not on)
+            self._hidden = on
+
 
 class EditedLines:
     """A terminal with readline: history, the user's own keys, completion, pasted lines."""
@@ -147,6 +158,7 @@ class EditedLines:
         self._found: Sequence[str] = ()
         self._kept: deque[str] = deque()
         self._lines: deque[str] = deque()
+        self._hidden = False
         for line in past:
             readline.add_history(line)
         readline.set_completer_delims(" \t\n")
@@ -179,7 +191,7 @@ class EditedLines:
         """Until a line was entered. Raises EOFError or NotText."""
         try:
             # In C alone: no signal's handler runs before the line that readline gives is kept.
-            self._lines.extend(map(input, (prompt,)))
+            self._lines.extend(map(getpass.getpass if self._hidden else input, (prompt,)))
         except EOFError:
             with suppress(OSError):  # the terminal may be gone
                 os.write(1, b"\n")
@@ -194,7 +206,8 @@ class EditedLines:
             line.encode()
         except UnicodeEncodeError as error:
             raise NotText("that line was not UTF-8 and was left out") from error
-        self._remember(line)
+        if not self._hidden:
+            self._remember(line)
         return line
 
     def drop(self) -> None:
@@ -205,6 +218,10 @@ class EditedLines:
         """What stands in the line will stand in the next one."""
         self._kept.clear()
         self._kept.append(self.typed)
+
+    def hide(self, on: bool) -> None:
+        """Read without readline, which would show and keep it."""
+        self._hidden = on
 
     def _remember(self, line: str) -> None:
         length = self._readline.get_current_history_length()
@@ -235,6 +252,16 @@ def source_of(complete: Complete, past: Iterable[str], *, vi: bool = False) -> L
     return PlainLines(stdin.fileno(), live=True, shows=stdout.isatty())
 
 
+def _echo(descriptor: int, on: bool) -> None:
+    """Whether the terminal shows what is typed."""
+    import termios
+
+    with suppress(termios.error, OSError):
+        modes = termios.tcgetattr(descriptor)
+        modes[3] = modes[3] | termios.ECHO if on else modes[3] & ~termios.ECHO
+        termios.tcsetattr(descriptor, termios.TCSANOW, modes)
+
+
 def _decoded(line: bytes) -> str:
     try:
         text = line.removesuffix(b"\r").decode("utf-8")
@@ -245,7 +272,7 @@ def _decoded(line: bytes) -> str:
     return text
 
 
-PROMPTS: dict[Mode, str] = {"ready": "> ", "more": "... ", "busy": ""}
+PROMPTS: dict[Mode, str] = {"ready": "> ", "more": "... ", "busy": "", "secret": "Key: "}
 _WAKING = getattr(signal, "SIGRTMIN", getattr(signal, "SIGUSR1", None))
 """Python runs handlers in the order of the numbers: where several signals came at once this one is
 the last, so it alone may raise."""
@@ -365,6 +392,7 @@ class Console:
                     self._read()
         finally:
             self._over = True
+            self._source.hide(False)
             self.finished.set()
         self._write()
 
@@ -386,6 +414,7 @@ class Console:
             try:
                 if self._over or self._waiting:
                     return
+                self._source.hide(self._shown == "secret")
                 if not self._source.edits:
                     self._prompt()
                 self._source.wait(PROMPTS[self._shown])
@@ -438,6 +467,7 @@ class Console:
         if not self._source.edits:
             # no line may get lost that was read just now
             self._shown = self._mode
+            self._source.hide(self._shown == "secret")
             self._prompt()
         elif self._shown == self._mode:
             self._prompt()

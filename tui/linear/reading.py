@@ -230,6 +230,10 @@ class Voice:
     edit: Callable[[str], Awaitable[Edited]] | None
     """The user's own editor on a text; None: there is no terminal for it."""
     drafts: Drafts
+    connect: Callable[[], None] = lambda: None
+    """Begin to ask what connecting a model takes."""
+    models: Callable[[], None] = lambda: None
+    """Say all models that can be asked, when they are known."""
     pages: LongOutput = field(default_factory=LongOutput)
     pace: ReadingPace = field(default_factory=ReadingPace)
 

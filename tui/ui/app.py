@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable
 from pathlib import PurePath
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from textual import events
 from textual.actions import SkipAction
@@ -33,6 +33,9 @@ from tui.ui.terminal.terminal_app import TerminalApp
 from tui.ui.theming.theme_manager import ThemeManager
 from tui.ui.tick import FrameTimer
 from tui.ui.widgets.field import Field, tame
+
+if TYPE_CHECKING:
+    from tui.engine.connecting import ConnectPort
 
 
 class DuettoApp(TerminalApp, inherit_bindings=False):
@@ -80,6 +83,8 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
         """For the driver: keys and frames."""
         self.copy_here: Callable[[str], bool] = lambda text: False
         """Copies by a program of this machine's desktop; False: there is none."""
+        self.connecting: Callable[[], ConnectPort] | None = None
+        """Gives what connecting a model needs of the outside; None: it cannot be done here."""
         self.on_begun: Callable[[], None] = lambda: None
         """Called when the first picture is on the screen and the session runs."""
         self._frame: FrameTimer | None = None
@@ -150,6 +155,27 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
 
         if not isinstance(self.screen, StatusScreen):
             self.push_screen(StatusScreen(self.session))
+
+    def action_connect(self) -> None:
+        """Connect a model."""
+        self.connect_model(lambda done: None)
+
+    def connect_model(self, then: Callable[[bool], None]) -> None:
+        """The same, and tell whether it was done."""
+        from tui.ui.connect.screen import ConnectScreen, connected
+
+        if self.connecting is None:
+            self.notify("No model can be connected here.", severity="warning")
+        elif not isinstance(self.screen, ConnectScreen):
+            screen = ConnectScreen(self.connecting(), self.session.status)
+            self.push_screen(screen, connected(screen, self.session, then))
+
+    def action_model(self) -> None:
+        """Choose the model of the current role."""
+        from tui.ui.connect.models import ModelScreen
+
+        if not isinstance(self.screen, ModelScreen):
+            self.push_screen(ModelScreen(self.session))
 
     async def on_event(self, event: events.Event) -> None:
         """Textual's; a key that no widget took has been taken when its bindings have run."""

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from tests.support.gallery import LOW, NARROW, Scene, Show
 from tests.support.scripted_session import ScriptedSession
+from tests.ui.connect.test_screen import Outside as Connecting
 from tests.ui.first_run.test_screen import GROQ, OLLAMA, Outside
 from tests.ui.guide.test_lesson import PROMPT
 from tui.core.document.hunk import Stage
 from tui.core.wire.events import Usage
 from tui.engine.intents import Interrupt
-from tui.ui.first_run.port import Listed
 from tui.ui.first_run.screen import FirstRunScreen
 from tui.ui.guide.guide import Guide
-
-WRONG = "api.groq.com refused the key: check GROQ_API_KEY."
 
 
 async def open_with(show: Show, port: Outside) -> None:
     """The screen over the app."""
-    show.app.push_screen(FirstRunScreen(port, port.then))
+    show.app.push_screen(FirstRunScreen(port, port.then, port.connects.append))
     await show.settle()
     await show.pilot.pause(0.1)
 
@@ -40,11 +38,13 @@ async def looking(show: Show) -> None:
     await open_with(show, port)
 
 
-async def refused(show: Show) -> None:
-    """A provider does not take the key."""
-    port = Outside(GROQ, OLLAMA)
-    port.answer = Listed((), WRONG)
-    await open_with(show, port)
+async def connecting(show: Show) -> None:
+    """Who shall answer."""
+    port = Connecting()
+    show.app.connecting = lambda: port
+    show.app.action_connect()
+    await show.settle()
+    await show.pilot.pause(0.1)
 
 
 def practice() -> ScriptedSession:
@@ -124,11 +124,10 @@ SCENES = (
     Scene("first-run", ScriptedSession, begin=found),
     Scene("first-run-nothing", ScriptedSession, begin=nothing),
     Scene("first-run-looking", ScriptedSession, size=LOW, begin=looking),
-    Scene("first-run-who", ScriptedSession, ("2",), begin=found),
-    Scene("first-run-nobody", ScriptedSession, ("2",), LOW, nothing),
-    Scene("first-run-model", ScriptedSession, ("2", "1", "enter"), begin=found),
-    Scene("first-run-consent", ScriptedSession, ("2", "1", "enter", "enter"), begin=found),
-    Scene("first-run-refused", ScriptedSession, ("2", "1"), begin=refused),
+    Scene("connect-who", ScriptedSession, begin=connecting),
+    Scene("connect-model", ScriptedSession, ("enter",), begin=connecting),
+    Scene("connect-tested", ScriptedSession, ("enter", "enter", "enter"), begin=connecting),
+    Scene("connect-lines", ScriptedSession, ("enter", "enter", "enter", "enter"), begin=connecting),
     Scene("guide-1", practice, begin=step_1),
     Scene("guide-3", practice, begin=step_3),
     Scene("guide-5", practice, size=LOW, begin=step_5),

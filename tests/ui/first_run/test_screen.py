@@ -8,18 +8,23 @@ from contextlib import asynccontextmanager
 from typing import Literal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from textual.pilot import Pilot
 
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
+from tui.engine.connecting import FoundHere, ModelSource
+from tui.engine.ports import ModelOffer
 from tui.ui.app import DuettoApp
-from tui.ui.first_run.pages import Chooser, Item
-from tui.ui.first_run.port import Choice, FoundHere, Listed, ModelSource
-from tui.ui.first_run.screen import FirstRunScreen, RowSheet
+from tui.ui.connect.sheet import RowSheet
+from tui.ui.first_run.port import Choice
+from tui.ui.first_run.screen import FirstRunScreen
 
-OLLAMA = ModelSource("ollama", "Ollama", "2 models on 127.0.0.1:11434", ("qwen3:8b", "qwen3:32b"))
+OLLAMA = ModelSource(
+    "ollama",
+    "Ollama",
+    "2 models on 127.0.0.1:11434",
+    (ModelOffer("ollama", "qwen3:8b"), ModelOffer("ollama", "qwen3:32b")),
+)
 
 
 GROQ = ModelSource(
@@ -33,22 +38,16 @@ SIZES = [(40, 12), (120, 36)]
 class Outside:
     """Port: what a test has found."""
 
-    config_file = "~/.config/duetto/config.toml"
     here = "~/ledger"
     under: Literal["practice", "here"] = "practice"
 
     def __init__(self, *sources: ModelSource) -> None:
         self.sources = sources
-        self.found_all = asyncio.Event()
-        self.found_all.set()
-        self.answer = Listed(("fast-one", "deep-one"))
-        self.answers = asyncio.Event()
-        self.answers.set()
-        self.asked: list[str] = []
-        self.written: list[str] = []
-        self.wrong = ""
         self.chosen: list[Choice] = []
         self.went_on = 0
+        self.connects: list[Callable[[bool], None]] = []
+        self.found_all = asyncio.Event()
+        self.found_all.set()
 
     async def look(self, tell: Callable[[FoundHere], None]) -> tuple[ModelSource, ...]:
         tell(FoundHere("Ollama", "looking…", "looking"))
@@ -58,19 +57,6 @@ class Outside:
             tell(FoundHere(source.title, source.words, "found"))
         tell(FoundHere("git", "2.43.0", "found"))
         return self.sources
-
-    async def models(self, source: ModelSource) -> Listed:
-        self.asked.append(source.name)
-        await self.answers.wait()
-        return self.answer
-
-    def config(self, source: ModelSource, fast: str, deep: str) -> str:
-        return f'[models.fast]\nname = "{fast}"\n[models.deep]\nname = "{deep}"\n'
-
-    def write(self, text: str) -> str:
-        if not self.wrong:
-            self.written.append(text)
-        return self.wrong
 
     def choose(self, choice: Choice) -> None:
         self.chosen.append(choice)
@@ -84,7 +70,7 @@ class Seat:
 
     def __init__(self, app: DuettoApp, pilot: Pilot[int], port: Outside) -> None:
         self.app, self.pilot, self.port = app, pilot, port
-        self.screen = FirstRunScreen(port, port.then)
+        self.screen = FirstRunScreen(port, port.then, port.connects.append)
 
     async def press(self, *keys: str) -> str:
         await self.pilot.press(*keys)
@@ -130,92 +116,14 @@ async def test_a_way_is_chosen_by_its_key(keys: list[str], choice: Choice) -> No
         assert seat.is_gone
 
 
-async def test_a_server_of_this_machine_is_connected_and_shown_before_it_is_written() -> None:
+async def test_connecting_ends_the_first_run_and_leaving_it_does_not() -> None:
     port = Outside(OLLAMA)
     async with seated(port) as seat:
-        assert "the fast model" in await seat.press("3")
-        assert "the deep model" in await seat.press("8", "b", "enter")
-        shown = await seat.press("down", "enter")
-        assert "~/.config/duetto/config.toml will be:" in shown
-        assert 'name = "qwen3:8b"' in shown
-        assert 'name = "qwen3:32b"' in shown
-        assert port.written == []
-        await seat.press("enter")
-        assert len(port.written) == 1
-        assert port.chosen == ["connected"]
-        assert port.asked == [], "it had named its models already"
-
-
-async def test_a_provider_is_asked_only_when_it_was_chosen() -> None:
-    port = Outside(GROQ)
-    async with seated(port) as seat:
-        shown = await seat.press("3")
-        assert "asks api.groq.com, with GROQ_API_KEY" in shown
-        assert port.asked == []
-        assert "fast-one" in await seat.press("enter")
-        assert port.asked == ["groq"]
-
-
-async def test_a_provider_that_hangs_can_be_left() -> None:
-    port = Outside(GROQ, OLLAMA)
-    port.answers.clear()
-    async with seated(port) as seat:
-        assert "Asking Groq" in await seat.press("3", "1")
-        assert "1  Practice" in await seat.press("escape")
-        port.answers.set()
-        await seat.pilot.pause()
-        assert "1  Practice" in seat.screen.text, "its late answer changes nothing"
-
-
-async def test_settings_that_cannot_be_written_are_on_the_clipboard() -> None:
-    port = Outside(OLLAMA)
-    port.wrong = "config.toml cannot be written: Permission denied."
-    async with seated(port) as seat:
-        shown = await seat.press("3", "enter", "enter", "enter")
-        assert "Permission denied" in shown
-        assert "clipboard" in shown
-        assert "[models.fast]" in seat.app.clipboard
+        assert "Ollama" in await seat.press("3")
+        port.connects[0](False)
+        assert not seat.is_gone
         assert port.chosen == []
-
-
-async def test_foreign_names_do_not_act_on_the_screen() -> None:
-    nasty = ModelSource("ollama", "Ollama", "1 model", ("[red]bad\x1b[2J\nname",))
-    async with seated(Outside(nasty)) as seat:
-        shown = await seat.press("3")
-        assert "\x1b" not in shown
-        assert "[red]bad" in shown
-
-
-THREE = [Item("a", "Ollama"), Item("b", "Groq"), Item("c", "Mistral large")]
-
-
-def test_a_digit_chooses_its_row_and_no_other() -> None:
-    chooser = Chooser(THREE)
-    assert chooser.type("2")
-    assert chooser.chosen == THREE[1]
-    assert not chooser.type("4")
-    assert not chooser.type("0")
-    assert not chooser.type("x")
-    assert not chooser.type("²"), "a digit for Unicode, no number"
-    assert chooser.chosen == THREE[1]
-
-
-def test_letters_cut_a_long_list_down_and_come_back() -> None:
-    chooser = Chooser(THREE, filtered=True)
-    for character in "lar mis":
-        assert not chooser.type(character)
-    assert chooser.shown == [THREE[2]]
-    chooser.type("z")
-    assert chooser.chosen is None
-    while chooser.erase():
-        pass
-    assert chooser.shown == THREE
-
-
-@given(st.integers(1, 60), st.integers(-5, 100), st.integers(-3, 30))
-def test_the_lit_row_is_always_seen(count: int, step: int, rows: int) -> None:
-    chooser = Chooser([Item(str(number), str(number)) for number in range(count)])
-    chooser.step(step)
-    window = chooser.window(rows)
-    assert chooser.at in window
-    assert len(window) <= max(rows, 1)
+        port.connects[0](True)
+        await seat.pilot.pause()
+        assert seat.is_gone
+        assert port.chosen == ["connected"]

@@ -193,11 +193,15 @@ class SplitKeys(Generic[T]):
     """
 
     def __init__(self, mask: Mask) -> None:
+        self.know(mask)
+        self._lines: deque[_MaskedLine[T]] = deque()
+        self._open: dict[_Key, list[_MaskedLine[T]]] = {}
+
+    def know(self, mask: Mask) -> None:
+        """Mask by this from now on."""
         self._mask = mask
         self._longest = max(map(len, mask.literal), default=1) - 1
         self._beginnings = {form[:end] for form in mask.literal for end in range(1, len(form))}
-        self._lines: deque[_MaskedLine[T]] = deque()
-        self._open: dict[_Key, list[_MaskedLine[T]]] = {}
 
     def frame(self, about: T, connection: int, text: str) -> Iterator[tuple[T, str]]:
         """Take a frame of a server; gives what is settled now."""

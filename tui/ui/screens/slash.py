@@ -72,7 +72,7 @@ class SlashCommands:
             self._session.submit(intent)
             if isinstance(intent, SetAutoAccept):
                 self._screen.notify(auto_words(intent.on), markup=False)
-        elif name in ("model", "tier"):
+        elif name == "tier":
             words = inert(model_words(self._session.status))
             self._screen.notify(words, timeout=10, markup=False)
         elif name == "effort":

@@ -1,0 +1,216 @@
+"""The models of all endpoints that are connected: those of the settings, and those with a key.
+
+What a provider has is asked when the user wants to choose, with the key that belongs to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import functools
+import time
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tui.cli.endpoints import REHEARSAL, Sources, declared, fallback_endpoints, names
+from tui.cli.model_lists import ModelList, listed
+from tui.cli.models import ResolvedModels, SessionSetup, flagged_endpoint, resolve
+from tui.cli.options import ROLES, settings_for
+from tui.core.wire.address import shown
+from tui.engine.intents import Role
+from tui.engine.ports import ModelOffer, ModelOffers, RoleSpec
+from tui.errors import DuettoError
+from tui.settings import ModelSettings, ModelsSettings, Settings
+
+if TYPE_CHECKING:
+    from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
+    from tui.effects.measured_speeds import MeasuredSpeeds
+
+BELIEVED_S = 300.0
+"""A list is asked for anew after so long."""
+Adopt = Callable[[SessionSetup, Collection[str]], None]
+"""Have a session use the endpoints of a setup; those named are dialled anew in any case."""
+
+
+class Catalogue:
+    """See `engine.ports.ModelCatalogue`."""
+
+    def __init__(self, setup: SessionSetup, adopt: Adopt) -> None:
+        self._setup = setup
+        self._adopt = adopt
+        self._lists: dict[str, tuple[float, ModelList]] = {}
+        self._prices: dict[tuple[str, str], tuple[float, float]] = {}
+        self._renewed: set[str] = set()
+
+    async def offers(self) -> ModelOffers:
+        """See `engine.ports.ModelCatalogue`."""
+        try:
+            settings = settings_for(self._setup.flags, self._setup.paths)
+        except DuettoError:
+            settings = self._setup.settings
+        sources = self._sources(settings)
+        specs = await asyncio.to_thread(self._connected, settings, sources)
+        answers = await asyncio.gather(*(self._list(*one) for one in specs.items()))
+        found = dict(zip(specs, answers, strict=True))
+        speeds = await asyncio.to_thread(self._speeds.all)
+        await self._price(specs, found)
+        offers = [
+            self._offer(name, specs[name], model, facts, speeds)
+            for name, one in found.items()
+            for model, facts in self._with_named(settings, name, one).items()
+        ]
+        rehearsal = [ModelOffer(REHEARSAL, f"rehearsal-{role}") for role in ROLES]
+        unlisted = {name: one.wrong for name, one in found.items() if one.wrong}
+        return ModelOffers((*offers, *rehearsal), unlisted)
+
+    async def spec(self, role: Role, endpoint: str, model: str) -> RoleSpec:
+        """See `engine.ports.ModelCatalogue`."""
+        resolved = await asyncio.to_thread(self._resolved, role, endpoint, model)
+        self._setup = dataclasses.replace(self._setup, models=_merged(self._setup.models, resolved))
+        renewed, self._renewed = self._renewed, set()
+        self._adopt(self._setup, renewed)
+        return resolved.roles[role]
+
+    def renew(self, endpoint: str) -> None:
+        """It has another key: it is asked for its list and dialled anew."""
+        self._renewed.add(endpoint)
+        self._lists.pop(endpoint, None)
+
+    def measured(self, endpoint: str, model: str, tokens_s: float, ttft_s: float) -> None:
+        """See `engine.ports.ModelCatalogue`."""
+        place = self._place(endpoint)
+        asyncio.get_running_loop().run_in_executor(
+            None, self._speeds.keep, place, model, tokens_s, ttft_s
+        )
+
+    @functools.cached_property
+    def _speeds(self) -> MeasuredSpeeds:
+        from tui.effects.measured_speeds import MeasuredSpeeds
+
+        return MeasuredSpeeds(self._setup.paths.state_dir)
+
+    def _place(self, endpoint: str, spec: EndpointSpec | None = None) -> str:
+        """Where an endpoint is: speeds are measured there, whatever it is called."""
+        known = self._setup.models.endpoints.get(endpoint)
+        if known is not None:
+            return shown(known.spec.url)
+        return endpoint if spec is None else shown(spec.url)
+
+    def _sources(self, settings: Settings) -> Sources:
+        setup = self._setup
+        return Sources(
+            settings,
+            setup.keys,
+            setup.paths.providers_dir,
+            flagged=flagged_endpoint(setup.settings, setup.flags),
+            state_dir=setup.paths.state_dir,
+        )
+
+    def _connected(self, settings: Settings, sources: Sources) -> dict[str, EndpointSpec]:
+        """Endpoint -> how it is asked; those that cannot be are left out."""
+        roles = [one for one in (settings.models.fast, settings.models.deep) if one]
+        wanted = [*self._setup.models.endpoints, *(one.endpoint for one in roles)]
+        wanted += [place for one in roles for place in fallback_endpoints(one)]
+        wanted += [*settings.endpoints, *names(self._setup.paths.state_dir)]
+        specs: dict[str, EndpointSpec] = {}
+        for name in dict.fromkeys(wanted):
+            if name and name != REHEARSAL:
+                try:
+                    specs[name] = declared(name, sources).spec
+                except DuettoError:
+                    continue
+        return specs
+
+    async def _list(self, name: str, spec: EndpointSpec) -> ModelList:
+        since, known = self._lists.get(name, (0.0, None))
+        if known is not None and time.monotonic() - since < BELIEVED_S:
+            return known
+        from tui.bridge.targets import key_of
+
+        key = await asyncio.to_thread(key_of, name, spec, self._setup.keys)
+        found = await listed(name, spec, key)
+        if not found.wrong:
+            self._lists[name] = (time.monotonic(), found)
+        return found
+
+    def _with_named(
+        self, settings: Settings, name: str, one: ModelList
+    ) -> Mapping[str, ModelFacts | None]:
+        """The list, and the models that settings and flags name there."""
+        found: dict[str, ModelFacts | None] = dict(one.facts)
+        for role in (settings.models.fast, settings.models.deep):
+            if role is not None and role.endpoint == name:
+                found.setdefault(role.name, None)
+        for spec in self._setup.models.roles.values():
+            if spec.endpoint == name:
+                found.setdefault(spec.model, None)
+        return found
+
+    async def _price(
+        self, specs: Mapping[str, EndpointSpec], found: Mapping[str, ModelList]
+    ) -> None:
+        """Look up the prices that are not known yet."""
+        from tui.bridge.providers import provider_files
+        from tui.effects.prices import per_million
+
+        providers = await asyncio.to_thread(
+            provider_files.readable, self._setup.paths.providers_dir
+        )
+        for name, spec in specs.items():
+            at = provider_files.of_url(providers, spec.url)
+            fresh = [one for one in found[name].facts if (name, one) not in self._prices]
+            if at is not None and at.prices and fresh:
+                told = await per_million(at.prices, fresh)
+                self._prices |= {(name, model): price for model, price in told.items()}
+
+    def _offer(
+        self,
+        name: str,
+        spec: EndpointSpec,
+        model: str,
+        facts: ModelFacts | None,
+        speeds: Mapping[str, tuple[float, float, int]],
+    ) -> ModelOffer:
+        speed = speeds.get(f"{self._place(name, spec)} {model}")
+        window = None if facts is None else facts.context_window
+        rate, wait = (None, None) if speed is None else (speed[0], speed[1])
+        return ModelOffer(name, model, window, self._prices.get((name, model)), rate, wait)
+
+    def _resolved(self, role: Role, endpoint: str, model: str) -> ResolvedModels:
+        """How a model is asked, by the settings as they are now. Raises DuettoError."""
+        setup = self._setup
+        settings = settings_for(setup.flags, setup.paths)
+        own = settings.models.fast if role == "fast" else settings.models.deep
+        lone = next(iter(settings.endpoints)) if len(settings.endpoints) == 1 else ""
+        chosen = ModelSettings(name=model, endpoint=endpoint, effort=own.effort if own else None)
+        if own is not None and (own.name, own.endpoint or lone) == (model, endpoint):
+            chosen = msgspec.structs.replace(own, endpoint=endpoint)
+        models = ModelsSettings(**{role: chosen})
+        known = endpoint in setup.models.endpoints
+        flags = dataclasses.replace(
+            setup.flags, fast=None, deep=None, key_env=setup.flags.key_env if known else None
+        )
+        settings = msgspec.structs.replace(settings, models=models)
+        return resolve(settings, flags, setup.keys, setup.paths)
+
+
+def _merged(old: ResolvedModels, new: ResolvedModels) -> ResolvedModels:
+    """Both; of what both have the new one, with what the old one knows of other models."""
+    endpoints = dict(old.endpoints)
+    for name, one in new.endpoints.items():
+        before = old.endpoints.get(name)
+        if before is not None:
+            spec = msgspec.structs.replace(
+                one.spec, models={**before.spec.models, **one.spec.models}
+            )
+            one = dataclasses.replace(one, spec=spec)
+        endpoints[name] = one
+    return dataclasses.replace(
+        new,
+        roles={**old.roles, **new.roles},
+        endpoints=endpoints,
+        rehearsal=old.rehearsal or new.rehearsal,
+        fallbacks={**old.fallbacks, **new.fallbacks},
+    )

@@ -1,0 +1,367 @@
+"""Connecting a model, with real keys, files and servers; see `tui.engine.connecting`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import difflib
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+from urllib.parse import urlsplit
+
+import msgspec
+
+from tui.cli import endpoints, logfile
+from tui.cli.endpoints import Sources, checked_url, declared
+from tui.cli.model_lists import ModelList, listed
+from tui.cli.models import SessionSetup, resolve
+from tui.cli.settings_file import Change, Placed, changed, plain, write
+from tui.cli.surroundings import Surroundings, look_for_sources, offers_of, short_path
+from tui.core.wire.address import is_loopback
+from tui.engine.connecting import (
+    OTHER,
+    ROLES,
+    Connecting,
+    FoundHere,
+    Listed,
+    Measured,
+    ModelSource,
+    Plan,
+    PlannedLine,
+    Written,
+    key_wrong,
+)
+from tui.engine.intents import Role
+from tui.errors import DuettoError, SettingsError, UsageError
+from tui.settings import EndpointSettings, ModelSettings, ModelsSettings, Settings, parse
+
+if TYPE_CHECKING:
+    from tui.bridge.endpoints.base import EndpointSpec
+
+_OTHER_SOURCE = ModelSource(
+    OTHER, "Another server", "by its address", needs_address=True, ready=False
+)
+_CONTEXT_LINES = 1
+Tell = Callable[[FoundHere], None]
+
+
+class Renewing(Protocol):
+    """What a running session has to hear of a new key."""
+
+    def renew(self, endpoint: str) -> None:
+        """It is dialled anew."""
+
+
+class Connector:
+    """See `engine.connecting.ConnectPort`."""
+
+    def __init__(self, setup: SessionSetup, session: Renewing | None = None) -> None:
+        """``session``: the one that runs takes keys that no keyring keeps."""
+        self._setup = setup
+        self._session = session
+        self._file = setup.flags.config or setup.paths.config_file
+        self.config_file = short_path(self._file)
+        self._read: str | None = None
+        """The settings file as `plan` saw it; None: there was none."""
+
+    async def look(self, tell: Tell) -> tuple[ModelSource, ...]:
+        """See `ConnectPort`."""
+        place = Surroundings(self._setup.paths, None, self._setup.keys)
+        found = await look_for_sources(place, tell)
+        names = {one.name for one in found}
+        own = [one for one in self._own_sources() if one.name not in names]
+        return (*own, *found, _OTHER_SOURCE)
+
+    async def models(self, chosen: Connecting) -> Listed:
+        """See `ConnectPort`."""
+        source = chosen.source
+        if source.models and not chosen.key and not chosen.url:
+            return Listed(source.models)
+        if chosen.key and (wrong := key_wrong(chosen.key)):
+            return Listed((), wrong, "key")
+        logfile.mask([chosen.key])
+        try:
+            name, spec, key = await asyncio.to_thread(self._asked, chosen)
+        except DuettoError as error:
+            address = source.needs_address or not source.name
+            return Listed((), _sentence(error), "address" if address else "")
+        found = await listed(name, spec, key)
+        return self._told(chosen, name, found, urlsplit(spec.url).hostname or name)
+
+    async def test(self, chosen: Connecting, tell: Callable[[Measured], None]) -> None:
+        """See `ConnectPort`."""
+        from tui.cli.network import Network, answer_speed
+        from tui.effects.system import MonotonicClock
+
+        names = list(dict.fromkeys(model for _, model in chosen.models))
+        for model in names:
+            tell(Measured(model))
+        try:
+            setup = await asyncio.to_thread(self._prospect, chosen)
+        except DuettoError as error:
+            for model in names:
+                tell(Measured(model, wrong=_sentence(error)))
+            return
+        network = Network(setup, MonotonicClock(), forget=True)
+        try:
+            endpoint = next(iter(setup.models.endpoints))
+            if network.bridged(endpoint):
+                await network.warm(endpoint)
+            for model in names:
+                tell(await answer_speed(network.wire(endpoint, "test"), model))
+        finally:
+            await network.close()
+
+    async def plan(self, chosen: Connecting) -> Plan:
+        """See `ConnectPort`."""
+        return await asyncio.to_thread(self._plan, chosen)
+
+    async def write(self, chosen: Connecting) -> Written:
+        """See `ConnectPort`."""
+        return await asyncio.to_thread(self._write, chosen)
+
+    def roles(self) -> dict[Role, str]:
+        """The models of the settings as they are."""
+        try:
+            models = self._settings().models
+        except DuettoError:
+            return {}
+        found: dict[Role, str] = {}
+        for role in ROLES:
+            model = models.fast if role == "fast" else models.deep
+            if model is not None:
+                found[role] = model.name
+        return found
+
+    # what was chosen, as settings
+
+    def _own_sources(self) -> list[ModelSource]:
+        """The tables of the user's settings."""
+        try:
+            settings = self._settings()
+        except DuettoError:
+            return []
+        return [
+            ModelSource(
+                name,
+                name,
+                f"in your settings: {urlsplit(table.url).hostname or table.provider}",
+                asks=f"asks {name} for its models",
+            )
+            for name, table in settings.endpoints.items()
+        ]
+
+    def _settings(self) -> Settings:
+        text = _text_of(self._file)
+        return Settings() if text is None else parse(text, str(self._file))
+
+    def _table(self, chosen: Connecting) -> tuple[str, dict[str, str]]:
+        """The endpoint's name and, where the settings have to declare it, its table.
+
+        Raises UsageError: that is no address.
+        """
+        source = chosen.source
+        if not chosen.url:
+            if source.needs_address:
+                raise UsageError("type the server's address")
+            return source.name, {}
+        url = chosen.url.strip()
+        if "://" not in url:
+            url = f"https://{url}"
+        checked_url(url, {}, "the address")
+        if source.name:
+            return source.name, {"provider": source.name, "url": url}
+        host = urlsplit(url).hostname or ""
+        taken = self._settings().endpoints
+        name = next(
+            (name for name, table in taken.items() if table.url == url),
+            _name_for(host, {*taken, *self._providers()}),
+        )
+        variable = f"{re.sub('[^A-Z0-9]', '_', name.upper())}_API_KEY" if chosen.key else ""
+        return name, {"url": url, "key_env": variable}
+
+    def _providers(self) -> list[str]:
+        from tui.bridge.providers import provider_files
+
+        return list(provider_files.names(self._setup.paths.providers_dir))
+
+    def _with_table(self, chosen: Connecting) -> tuple[str, Settings]:
+        """The settings as they will be, but for the models."""
+        name, table = self._table(chosen)
+        settings = self._settings()
+        if table:
+            old = settings.endpoints.get(name, EndpointSettings())
+            new = msgspec.structs.replace(old, **table)
+            endpoints_now = {**settings.endpoints, name: new}
+            settings = msgspec.structs.replace(settings, endpoints=endpoints_now)
+        return name, settings
+
+    def _spec(self, chosen: Connecting) -> tuple[str, EndpointSpec, dict[str, str]]:
+        """The endpoint, how it is asked, and the variables that it is asked with."""
+        name, settings = self._with_table(chosen)
+        environment = self._setup.keys
+        paths = self._setup.paths
+        sources = Sources(settings, environment, paths.providers_dir, state_dir=paths.state_dir)
+        spec = declared(name, sources).spec
+        if chosen.key and spec.key_env:
+            environment = {**environment, spec.key_env: chosen.key}
+        return name, spec, environment
+
+    def _asked(self, chosen: Connecting) -> tuple[str, EndpointSpec, str]:
+        from tui.bridge.targets import key_of
+
+        name, spec, environment = self._spec(chosen)
+        return name, spec, key_of(name, spec, environment)
+
+    def _told(self, chosen: Connecting, name: str, found: ModelList, host: str) -> Listed:
+        offers = offers_of(name, found)
+        if found.key_refused:
+            return Listed((), f"{host} refused this key." if chosen.key else found.wrong, "key")
+        if found.gives_none:
+            return Listed(offers, "It gives no list: type the model's name.", is_typed=True)
+        at: Literal["", "address"] = "address" if chosen.source.needs_address else ""
+        return Listed(offers, found.wrong, at if found.wrong else "")
+
+    def _prospect(self, chosen: Connecting) -> SessionSetup:
+        """A session that asks what was chosen. Raises DuettoError."""
+        name, settings = self._with_table(chosen)
+        _, spec, environment = self._spec(chosen)
+        models = {role: ModelSettings(name=model, endpoint=name) for role, model in chosen.models}
+        settings = msgspec.structs.replace(settings, models=ModelsSettings(**models))
+        flags = dataclasses.replace(
+            self._setup.flags, endpoint=None, fast=None, deep=None, key_env=None
+        )
+        given = dict(self._setup.given)
+        if chosen.key and spec.key_env:
+            given[spec.key_env] = chosen.key
+        resolved = resolve(settings, flags, environment, self._setup.paths)
+        return SessionSetup(
+            self._setup.root, settings, resolved, self._setup.paths, None, flags, given
+        )
+
+    def _change(self, chosen: Connecting) -> tuple[str, Change]:
+        name, table = self._table(chosen)
+        models: dict[Role, Placed] = {role: Placed(model, name) for role, model in chosen.models}
+        return name, Change(models, {name: table} if table else {})
+
+    # writing
+
+    def _plan(self, chosen: Connecting) -> Plan:
+        try:
+            self._read = _text_of(self._file)
+            name, change = self._change(chosen)
+            new = changed(self._read or "", change, self.config_file)
+        except SettingsError as error:
+            return Plan((), wrong=_sentence(error), by_hand=plain(self._change(chosen)[1]))
+        except DuettoError as error:
+            return Plan((), wrong=_sentence(error))
+        return Plan(_difference(self._read or "", new), self._key_words(chosen, name))
+
+    def _key_words(self, chosen: Connecting, name: str) -> str:
+        if not chosen.key:
+            return ""
+        from tui.bridge.targets import keyring_title
+
+        _, spec, _ = self._spec(chosen)
+        if title := keyring_title():
+            return f"The key goes into the system's keyring ({title}), as {name}."
+        return (
+            "This system has no keyring, and a key is never written to a file: this session"
+            f" uses it, the next one takes it from the variable {spec.key_env}."
+        )
+
+    def _write(self, chosen: Connecting) -> Written:
+        notes: list[str] = []
+        try:
+            name, change = self._change(chosen)
+            _, spec, _ = self._spec(chosen)
+            text = changed(self._read or "", change, self.config_file)
+            with self._key_kept(chosen, name, spec) as kept:
+                if text != (self._read or ""):
+                    write(self._file, self._read, text)
+        except DuettoError as error:
+            return Written(wrong=_sentence(error))
+        variable = spec.key_env
+        shadowed = os.environ.get(variable, "").strip() not in ("", chosen.key)
+        if chosen.key and (not kept or shadowed):
+            self._setup.given[variable] = chosen.key
+        elif chosen.key:
+            self._setup.given.pop(variable, None)
+        if chosen.key and not kept:
+            notes = [f"Set {variable} before the next start; in a shell:", export_line(variable)]
+        elif chosen.key and shadowed:
+            notes = [f"{variable} is set to another key and goes first: unset it in your shell."]
+        if self._session is not None:
+            self._session.renew(name)
+        return Written(name, notes=tuple(notes), kept=bool(kept or not chosen.key))
+
+    @contextlib.contextmanager
+    def _key_kept(self, chosen: Connecting, name: str, spec: EndpointSpec) -> Iterator[bool]:
+        """The key is in the keyring, and out again if the settings cannot be written.
+
+        Gives whether a keyring took it. Raises UsageError: it refused.
+        """
+        from tui.bridge.targets import keyring_title, remove, store, stored_key
+
+        if not (chosen.key and spec.key_env) or not keyring_title():
+            yield False
+            return
+        before = stored_key((name,))
+        noted = name in endpoints.names(self._setup.paths.state_dir)
+        store(name, chosen.key)
+        try:
+            endpoints.remember(self._setup.paths.state_dir, name)
+            yield True
+        except BaseException:
+            if before:
+                store(name, before)
+            else:
+                remove(name)
+            if not noted:
+                endpoints.forget(self._setup.paths.state_dir, name)
+            raise
+
+
+def export_line(variable: str) -> str:
+    """What gives a variable a key without showing it, or keeping it in the shell's history."""
+    return f"read -rs {variable} && export {variable}"
+
+
+def _text_of(file: Path) -> str | None:
+    from tui import toml_tables
+
+    return toml_tables.read(file, required=False)
+
+
+def _difference(old: str, new: str) -> tuple[PlannedLine, ...]:
+    """The lines that change, with those around them."""
+    rows = [row for row in difflib.ndiff(old.splitlines(), new.splitlines()) if row[0] != "?"]
+    near = {
+        at + step
+        for at, row in enumerate(rows)
+        if row[0] != " "
+        for step in range(-_CONTEXT_LINES, _CONTEXT_LINES + 1)
+    }
+    signs: dict[str, Literal[" ", "+", "-"]] = {"+": "+", "-": "-"}
+    return tuple(
+        PlannedLine(signs.get(row[0], " "), row[2:]) for at, row in enumerate(rows) if at in near
+    )
+
+
+def _name_for(host: str, taken: set[str]) -> str:
+    """A name for a server of this host that nobody has."""
+    parts = [part for part in host.lower().split(".") if part not in ("www", "api")]
+    stem = "local" if is_loopback(host) else (parts[-2] if len(parts) > 1 else "".join(parts))
+    stem = re.sub(r"[^a-z0-9-]", "-", stem).strip("-") or "server"
+    numbers = (f"{stem}-{number}" for number in range(2, 1000))
+    return stem if stem not in taken else next(name for name in numbers if name not in taken)
+
+
+def _sentence(error: Exception) -> str:
+    words = str(error)
+    words = words[:1].upper() + words[1:]
+    return words if words.endswith((".", "?", "!")) else f"{words}."

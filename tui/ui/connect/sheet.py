@@ -1,0 +1,389 @@
+"""Screens of rows: what is chosen among, what is typed, and the rows that say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+from rich.cells import cell_len
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.screen import ModalScreen, ScreenResultType
+from textual.strip import Strip
+
+from tui.ui import theme
+from tui.ui.styled_text import Piece, clip, clip_left, inert, make_strip, one_line, wrap
+from tui.ui.stylesheets import sheet
+from tui.ui.widgets.painted import PaintedWidget
+
+Row = list[Piece]
+_DIGITS = "123456789"
+
+
+class Item(NamedTuple):
+    """One row to choose."""
+
+    key: str
+    title: str
+    words: str = ""
+
+
+@dataclass(slots=True)
+class Chooser:
+    """What is chosen among; digits choose where letters do not filter."""
+
+    items: Sequence[Item]
+    filtered: bool = False
+    """Letters cut the list down; else a digit chooses its row."""
+    at: int = 0
+    typed: str = ""
+    shown: list[Item] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.shown = list(self.items)
+
+    @property
+    def chosen(self) -> Item | None:
+        """The lit row; None: nothing is left."""
+        return self.shown[self.at] if self.shown else None
+
+    def step(self, rows: int) -> None:
+        """Light another row; the ends stop it."""
+        self.at = max(min(self.at + rows, len(self.shown) - 1), 0)
+
+    def type(self, character: str) -> bool:
+        """Take a character; True: it chose a row."""
+        if self.filtered:
+            self._filter(self.typed + character)
+            return False
+        row = _DIGITS.find(character)
+        if not 0 <= row < len(self.shown):
+            return False
+        self.at = row
+        return True
+
+    def erase(self) -> bool:
+        """Take the last character back; False: there is none."""
+        if not self.typed:
+            return False
+        self._filter(self.typed[:-1])
+        return True
+
+    def window(self, rows: int) -> range:
+        """Which of the shown rows are seen in so many; the lit one is among them."""
+        rows = max(rows, 1)
+        first = max(0, min(self.at - rows // 2, len(self.shown) - rows))
+        return range(first, min(first + rows, len(self.shown)))
+
+    def _filter(self, typed: str) -> None:
+        """All words have to be in the row, in any order."""
+        self.typed = inert(typed) if typed.strip() else ""
+        words = self.typed.lower().split()
+        self.shown = [item for item in self.items if all(w in item.title.lower() for w in words)]
+        self.at = 0
+
+
+@dataclass(slots=True)
+class TypedField:
+    """One line that is typed; of a secret only its length is ever shown."""
+
+    label: str
+    secret: bool = False
+    text: str = field(default="", repr=False)
+
+    def type(self, text: str) -> None:
+        """What was typed or pasted, as one line."""
+        self.text = (self.text + "".join(text.split("\n")).replace("\r", ""))[:_LONGEST]
+
+    def erase(self, *, all_of_it: bool = False) -> None:
+        """The last character, or all."""
+        self.text = "" if all_of_it else self.text[:-1]
+
+    def row(self, width: int) -> Row:
+        """The label, and what was typed."""
+        style = theme.active().style
+        room = max(width - cell_len(self.label) - 6, 8)
+        shown = clip_left(inert(self.text), room)
+        about = ""
+        if self.secret and self.text:
+            count = len(self.text)
+            about = f"  {count} characters"
+            shown = "•" * min(count, max(room - cell_len(about), 4))
+        return [
+            (f"  {self.label}  ", style("foreground", more="bold")),
+            (shown, style("accent")),
+            (" ", style("foreground", more="reverse")),
+            (about, style("muted")),
+        ]
+
+
+_LONGEST = 9000
+
+
+class Room(NamedTuple):
+    """How much there is to write on."""
+
+    width: int
+    height: int
+
+
+def heading(words: str, room: Room) -> list[Row]:
+    """The name, and what this page is for."""
+    style, name = theme.active().style, "duetto"
+    about = clip(f"  {words}", max(room.width - len(name), 0))
+    return [[(name, style("accent", more="bold")), (about, style("muted"))], []]
+
+
+def choices(chooser: Chooser, room: Room) -> list[Row]:
+    """The rows to choose from, the lit one marked."""
+    rows: list[Row] = []
+    style = theme.active().style
+    if chooser.filtered:
+        typed = chooser.typed or "type to filter"
+        rows.append(
+            [("  ", style("muted")), (typed, style("accent" if chooser.typed else "faint"))]
+        )
+    window = chooser.window(room.height)
+    lines = [_choice(chooser, index, room.width) for index in window]
+    if sum(map(len, lines)) > room.height:
+        lines = [line[:1] for line in lines]  # what is below them is left out
+    rows += [row for line in lines for row in line]
+    if not chooser.shown:
+        rows.append([("  none of them has that in its name", style("warning"))])
+    hidden = len(chooser.shown) - len(window)
+    if hidden:
+        rows.append([(f"    {hidden} more", style("faint"))])
+    return rows
+
+
+def label(chooser: Chooser, index: int) -> str:
+    """How a row begins: its digit, if digits choose, and what it is about."""
+    title = one_line(chooser.shown[index].title)
+    return title if chooser.filtered else f"{index + 1}  {title}"
+
+
+def _choice(chooser: Chooser, index: int, width: int) -> list[Row]:
+    """One row to choose; its words go below where they do not fit beside it."""
+    style = theme.active().style
+    item, lit = chooser.shown[index], index == chooser.at
+    mark = "▸ " if lit else "  "
+    title = clip(label(chooser, index), width - 2)
+    back = "selection" if lit else ""
+    row: Row = [
+        (mark, style("accent", back)),
+        (title, style("foreground", back, "bold" if lit else "")),
+    ]
+    words, used = one_line(item.words), 2 + cell_len(title)
+    beside = bool(words) and used + 3 + cell_len(words) <= width
+    if beside:
+        gap = max(34 - used, 3) if 34 + cell_len(words) <= width else 3
+        row += [(" " * gap, style("muted", back)), (words, style("muted", back))]
+    if lit:
+        filled = sum(cell_len(text) for text, _ in row)
+        row.append((" " * max(width - filled, 0), style("muted", back)))
+    if not words or beside:
+        return [row]
+    below = wrap([(words, style("muted"))], max(width - 5, 8))
+    return [row, *([("     ", style("muted")), *line] for line in below)]
+
+
+def words(text: str, room: Room, colour: str = "foreground") -> list[Row]:
+    """A paragraph, and an empty row."""
+    return [*_paragraph(text, room.width, colour), []]
+
+
+def footing(keys: Iterable[tuple[str, str]], room: Room) -> list[Row]:
+    """The keys of the page."""
+    style = theme.active().style
+    rows: list[Row] = [[], []]
+    used = 0
+    for key, word in keys:
+        cells = cell_len(f"{key} {word}")
+        if used and used + cells > room.width:  # a key stays with its word
+            rows.append([])
+            used = 0
+        rows[-1] += [(key, style("accent")), (f" {word}   ", style("muted"))]
+        used += cells + 3
+    return rows
+
+
+def _paragraph(text: str, width: int, colour: str) -> list[Row]:
+    return wrap([(text, theme.active().style(colour))], width)
+
+
+class RowSheet(PaintedWidget):
+    """Paints rows; what does not fit is cut off below, so pages are made for the room."""
+
+    class Clicked(Message):
+        """A row was clicked."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+            """What stands in it."""
+
+    _written: Sequence[Row] = ()
+
+    def on_click(self, event: events.Click) -> None:
+        """Which row it was."""
+        event.stop()
+        if 0 <= event.y < len(self._written):
+            row = "".join(text for text, _ in self._written[event.y])
+            self.post_message(self.Clicked(row))
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Have these rows, and nothing else."""
+        self._written = rows
+        self.refresh()
+
+    @property
+    def text(self) -> str:
+        """All that is written, as plain text."""
+        return "\n".join("".join(text for text, _ in row) for row in self._written)
+
+    def render_line(self, y: int) -> Strip:
+        """One row."""
+        pieces = self._written[y] if y < len(self._written) else []
+        return make_strip(pieces, self.size.width, theme.active().style("foreground", "background"))
+
+
+class SheetScreen(ModalScreen[ScreenResultType]):
+    """A screen of rows with something to choose, or to type."""
+
+    AUTO_FOCUS = ""
+    CSS_PATH = sheet("sheet_screen")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,shift+tab", "step(-1)", show=False),
+        Binding("down,tab", "step(1)", show=False),
+        Binding("pageup", "step(-8)", show=False),
+        Binding("pagedown", "step(8)", show=False),
+        Binding("home", "step(-9999)", show=False),
+        Binding("end", "step(9999)", show=False),
+        Binding("enter", "take", show=False),
+        Binding("backspace", "erase", show=False),
+        Binding("ctrl+u", "erase(True)", show=False),
+        Binding("escape", "back", show=False),
+        Binding("ctrl+c,ctrl+q", "leave", show=False),
+    ]
+
+    def __init__(self, items: Sequence[Item] = ()) -> None:
+        super().__init__()
+        self._sheet = RowSheet()
+        self._chooser = Chooser(items)
+        self._field: TypedField | None = None
+        """What is typed into; None: what is typed chooses."""
+
+    @property
+    def text(self) -> str:
+        """What stands on the screen, as plain text."""
+        return self._sheet.text
+
+    def compose(self) -> ComposeResult:
+        """One sheet."""
+        yield self._sheet
+
+    def on_mount(self) -> None:
+        """The first rows, when it is known how many there are."""
+        self.call_after_refresh(self._write)
+        # the terminal may say late that its background is light
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._write())
+
+    def on_unmount(self) -> None:
+        """Textual's signal would keep it."""
+        self.app.theme_changed_signal.unsubscribe(self)
+
+    def on_resize(self) -> None:
+        """Other rows."""
+        self.call_after_refresh(self._write)
+
+    on_screen_resume = on_resize
+    """The help, or the palette, lay over this."""
+
+    def on_key(self, event: events.Key) -> None:
+        """A digit chooses; where there is much to choose from, what is typed filters."""
+        if not (event.is_printable and event.character):
+            return
+        event.stop()
+        if self._field is not None:
+            self._field.type(event.character)
+        elif self._chooser.type(event.character):
+            self.action_take()
+        self._write()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """As if it were typed."""
+        event.stop()
+        if self._field is not None:
+            self._field.type(event.text)
+        elif self._chooser.filtered:
+            for character in event.text.strip()[:80]:
+                self._chooser.type(character)
+        self._write()
+
+    def on_row_sheet_clicked(self, message: RowSheet.Clicked) -> None:
+        """A row that was clicked is chosen, as by its digit."""
+        shown = message.text[2:].strip()
+        for index in range(len(self._chooser.shown)):
+            if label(self._chooser, index) == shown.partition("   ")[0]:
+                self._chooser.at = index
+                self.action_take()
+                return
+
+    def action_step(self, rows: int) -> None:
+        """Light another row."""
+        self._chooser.step(rows)
+        self._write()
+
+    def action_erase(self, all_of_it: bool = False) -> None:
+        """Take back what was typed, or the last character of it."""
+        if self._field is not None:
+            self._field.erase(all_of_it=all_of_it)
+        elif all_of_it:
+            self._unfilter()
+        else:
+            self._chooser.erase()
+        self._write()
+
+    def action_take(self) -> None:
+        """What is lit, or typed."""
+
+    def action_back(self) -> None:
+        """The filter, then the page before, then out."""
+
+    async def action_leave(self) -> None:
+        """Out of here at once."""
+        self.dismiss(None)
+
+    def _unfilter(self) -> bool:
+        """Take the whole filter back; False: there was none."""
+        typed = bool(self._chooser.typed)
+        while self._chooser.erase():
+            pass
+        return typed
+
+    def _write(self) -> None:
+        """The page, for the room that there is."""
+        room = Room(*self._sheet.size)
+        if room.width < 8 or not self.is_current:
+            return
+        rows = self._head(room) if room.height >= 12 else []
+        foot = footing(self._keys(), room)
+        rows += self._body(room, len(rows) + len(foot))
+        rows = rows[: room.height - len(foot)]
+        above: list[Row] = [[] for _ in range((room.height - len(rows) - len(foot)) // 3)]
+        self._sheet.write([*above, *rows, *foot])
+
+    def _head(self, room: Room) -> list[Row]:
+        """What the page is for."""
+        return heading("", room)
+
+    def _body(self, room: Room, used: int) -> list[Row]:
+        """What the page is about; ``used`` rows are taken."""
+        return choices(self._chooser, Room(room.width, room.height - used))
+
+    def _keys(self) -> Sequence[tuple[str, str]]:
+        """What the keys do."""
+        return (("↑↓", "choose"), ("Enter", "take it"), ("Esc", "back"))
