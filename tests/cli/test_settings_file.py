@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.tables import case
-from tui.cli.settings_file import Change, Placed, changed, plain, write
+from tui.cli.settings_file import Placed, SettingsChange, changed, plain, write
 from tui.errors import SettingsError
 from tui.settings import parse
 
-BOTH = Change({"fast": Placed("tiny", "groq"), "deep": Placed("large", "anthropic")})
+BOTH = SettingsChange({"fast": Placed("tiny", "groq"), "deep": Placed("large", "anthropic")})
 
 MINE = """\
 # my settings
@@ -85,7 +85,7 @@ def test_what_cannot_be_changed_safely_is_said_and_can_be_written_by_hand() -> N
 
 def test_a_server_of_its_own_gets_a_table() -> None:
     table = {"url": "https://gw.example/v1", "key_env": "GW_API_KEY"}
-    change = Change({"fast": Placed("m", "gw")}, {"gw": table})
+    change = SettingsChange({"fast": Placed("m", "gw")}, {"gw": table})
     settings = parse(changed(MINE, change, "FILE"), "FILE")
     assert settings.endpoints["gw"].url == "https://gw.example/v1"
     assert settings.endpoints["gw"].key_env == "GW_API_KEY"
@@ -95,7 +95,7 @@ def test_a_server_of_its_own_gets_a_table() -> None:
 
 @given(st.text(min_size=1).filter(str.isprintable), st.sampled_from([MINE, "", "[models]\n"]))
 def test_any_name_that_a_server_may_give_reads_back(name: str, text: str) -> None:
-    change = Change({"fast": Placed(name, "groq")})
+    change = SettingsChange({"fast": Placed(name, "groq")})
     found = parse(changed(text, change, "FILE"), "FILE").models.fast
     assert found is not None
     assert found.name == name

@@ -49,69 +49,77 @@ class StandIn:
         (folder / f"{name}.toml").write_text(text)
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    provider: StandIn
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers as the stand-in says."""
+
+    server: _Server
+
+    protocol_version = "HTTP/1.1"
+    _model = ""
+
+    def do_GET(self) -> None:
+        self.server.provider.holds.wait(30)
+        if self.server.provider.is_web_page:
+            self._send(200, b"<html><h1>Welcome</h1></html>", "text/html")
+        elif self._refused():
+            self._send(401, b'{"error": {"message": "Incorrect API key provided"}}')
+        elif not self.server.provider.lists:
+            self._send(404, b'{"error": {"message": "no such route"}}')
+        else:
+            data = [{"id": one, "context_window": 131072} for one in self.server.provider.models]
+            self._send(200, json.dumps({"data": data}).encode())
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.provider.holds.wait(30)
+        if self._refused():
+            self._send(401, b'{"error": {"message": "Incorrect API key provided"}}')
+            return
+        self.server.provider.asked.append(body["model"])
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self._model = body["model"]
+        for piece in NUMBERS:
+            time.sleep(self.server.provider.pause_s)
+            self._event({"choices": [{"index": 0, "delta": {"content": piece}}]})
+        self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+        usage = {"prompt_tokens": 20, "completion_tokens": 80, "total_tokens": 100}
+        self._event({"choices": [], "usage": usage})
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def _refused(self) -> bool:
+        said = self.headers.get("Authorization", "")
+        return bool(self.server.provider.key) and said != f"Bearer {self.server.provider.key}"
+
+    def _event(self, event: dict[str, object]) -> None:
+        whole = {"id": "c1", "object": "chat.completion.chunk", "model": self._model, **event}
+        self.wfile.write(f"data: {json.dumps(whole)}\n\n".encode())
+        self.wfile.flush()
+
+    def _send(self, status: int, body: bytes, kind: str = "application/json") -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nobody reads it."""
+
+
 @contextmanager
-def stand_in(**behaviour: object) -> Iterator[StandIn]:
+def stand_in(provider: StandIn | None = None, *, key: str = KEY) -> Iterator[StandIn]:
     """One that listens."""
-    provider = StandIn(**behaviour)  # type: ignore[arg-type]
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        _model = ""
-
-        def do_GET(self) -> None:
-            provider.holds.wait(30)
-            if provider.is_web_page:
-                self._send(200, b"<html><h1>Welcome</h1></html>", "text/html")
-            elif self._refused():
-                self._send(401, b'{"error": {"message": "Incorrect API key provided"}}')
-            elif not provider.lists:
-                self._send(404, b'{"error": {"message": "no such route"}}')
-            else:
-                data = [{"id": one, "context_window": 131072} for one in provider.models]
-                self._send(200, json.dumps({"data": data}).encode())
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            provider.holds.wait(30)
-            if self._refused():
-                self._send(401, b'{"error": {"message": "Incorrect API key provided"}}')
-                return
-            provider.asked.append(body["model"])
-            self.send_response(200)
-            self.send_header("Content-Type", "text/event-stream")
-            self.send_header("Connection", "close")
-            self.end_headers()
-            self._model = body["model"]
-            for piece in NUMBERS:
-                time.sleep(provider.pause_s)
-                self._event({"choices": [{"index": 0, "delta": {"content": piece}}]})
-            self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
-            usage = {"prompt_tokens": 20, "completion_tokens": 80, "total_tokens": 100}
-            self._event({"choices": [], "usage": usage})
-            self.wfile.write(b"data: [DONE]\n\n")
-
-        def _refused(self) -> bool:
-            said = self.headers.get("Authorization", "")
-            return bool(provider.key) and said != f"Bearer {provider.key}"
-
-        def _event(self, event: dict[str, object]) -> None:
-            whole = {"id": "c1", "object": "chat.completion.chunk", "model": self._model, **event}
-            self.wfile.write(f"data: {json.dumps(whole)}\n\n".encode())
-            self.wfile.flush()
-
-        def _send(self, status: int, body: bytes, kind: str = "application/json") -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Nobody reads it."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    provider.port = server.server_port
+    provider = provider or StandIn(key=key)
+    server = _Server(("127.0.0.1", 0), _Handler)
+    server.provider, provider.port = provider, server.server_port
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield provider

@@ -35,7 +35,7 @@ Adopt = Callable[[SessionSetup, Collection[str]], None]
 
 
 class Catalogue:
-    """See `engine.ports.ModelCatalogue`."""
+    """See `engine.ports.ConnectedModels`."""
 
     def __init__(self, setup: SessionSetup, adopt: Adopt) -> None:
         self._setup = setup
@@ -45,7 +45,7 @@ class Catalogue:
         self._renewed: set[str] = set()
 
     async def offers(self) -> ModelOffers:
-        """See `engine.ports.ModelCatalogue`."""
+        """See `engine.ports.ConnectedModels`."""
         try:
             settings = settings_for(self._setup.flags, self._setup.paths)
         except DuettoError:
@@ -66,7 +66,7 @@ class Catalogue:
         return ModelOffers((*offers, *rehearsal), unlisted)
 
     async def spec(self, role: Role, endpoint: str, model: str) -> RoleSpec:
-        """See `engine.ports.ModelCatalogue`."""
+        """See `engine.ports.ConnectedModels`."""
         resolved = await asyncio.to_thread(self._resolved, role, endpoint, model)
         self._setup = dataclasses.replace(self._setup, models=_merged(self._setup.models, resolved))
         renewed, self._renewed = self._renewed, set()
@@ -79,7 +79,7 @@ class Catalogue:
         self._lists.pop(endpoint, None)
 
     def measured(self, endpoint: str, model: str, tokens_s: float, ttft_s: float) -> None:
-        """See `engine.ports.ModelCatalogue`."""
+        """See `engine.ports.ConnectedModels`."""
         place = self._place(endpoint)
         asyncio.get_running_loop().run_in_executor(
             None, self._speeds.keep, place, model, tokens_s, ttft_s

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import tui
 from tui.cli import logfile, workspace_commands
-from tui.cli.catalogue import Catalogue
 from tui.cli.models import SURE_CHARS, SessionSetup, secrets_of, withheld
 from tui.cli.network import Network
 from tui.core.conversation import PastPrompt
@@ -38,6 +37,7 @@ from tui.errors import FileRefused, SettingsError, UsageError
 from tui.settings import Paths
 
 if TYPE_CHECKING:
+    from tui.cli.catalogue import Catalogue
     from tui.cli.connecting import Connector
     from tui.effects.clipboard import ClipboardTool
     from tui.effects.git import Git
@@ -234,7 +234,6 @@ class Composition:
         self._clock = MonotonicClock()
         self._pricing: Pricing | None = None
         self._network = Network(setup, self._clock, self._recorder)
-        self.catalogue = Catalogue(setup, self._adopt)
         root = str(setup.root)
         logfile.mask(secrets_of(setup))
         self._keyless = withheld(setup, os.environ)
@@ -271,7 +270,7 @@ class Composition:
             git_head=self._git_head if watched else None,
             rescue=self.rescue if watched else None,
             journal=self._journal,
-            catalogue=self.catalogue,
+            catalogue=lambda: self.catalogue,
             sockets=self._network.views,
             quote=self._quote,
             give_memory_back=give_back,
@@ -288,6 +287,13 @@ class Composition:
         self._keyless.clear()
         self._keyless.update(keyless)  # other programs have it already
         self._network.adopt(setup, renewed)
+
+    @functools.cached_property
+    def catalogue(self) -> Catalogue:
+        """The models that can be asked."""
+        from tui.cli.catalogue import Catalogue
+
+        return Catalogue(self._setup, self._adopt)
 
     def connector(self) -> Connector:
         """What connects other models to the session."""

@@ -19,20 +19,20 @@ from tui.cli import endpoints, logfile
 from tui.cli.endpoints import Sources, checked_url, declared
 from tui.cli.model_lists import ModelList, listed
 from tui.cli.models import SessionSetup, resolve
-from tui.cli.settings_file import Change, Placed, changed, plain, write
+from tui.cli.settings_file import Placed, SettingsChange, changed, plain, write
 from tui.cli.surroundings import Surroundings, look_for_sources, offers_of, short_path
 from tui.core.wire.address import is_loopback
 from tui.engine.connecting import (
     OTHER,
     ROLES,
     Connecting,
+    ConnectOutcome,
     FoundHere,
     Listed,
     Measured,
     ModelSource,
     Plan,
     PlannedLine,
-    Written,
     key_wrong,
 )
 from tui.engine.intents import Role
@@ -94,7 +94,8 @@ class Connector:
 
     async def test(self, chosen: Connecting, tell: Callable[[Measured], None]) -> None:
         """See `ConnectPort`."""
-        from tui.cli.network import Network, answer_speed
+        from tui.cli.network import Network
+        from tui.cli.speed_test import answer_speed
         from tui.effects.system import MonotonicClock
 
         names = list(dict.fromkeys(model for _, model in chosen.models))
@@ -120,7 +121,7 @@ class Connector:
         """See `ConnectPort`."""
         return await asyncio.to_thread(self._plan, chosen)
 
-    async def write(self, chosen: Connecting) -> Written:
+    async def write(self, chosen: Connecting) -> ConnectOutcome:
         """See `ConnectPort`."""
         return await asyncio.to_thread(self._write, chosen)
 
@@ -243,10 +244,10 @@ class Connector:
             self._setup.root, settings, resolved, self._setup.paths, None, flags, given
         )
 
-    def _change(self, chosen: Connecting) -> tuple[str, Change]:
+    def _change(self, chosen: Connecting) -> tuple[str, SettingsChange]:
         name, table = self._table(chosen)
         models: dict[Role, Placed] = {role: Placed(model, name) for role, model in chosen.models}
-        return name, Change(models, {name: table} if table else {})
+        return name, SettingsChange(models, {name: table} if table else {})
 
     # writing
 
@@ -274,7 +275,7 @@ class Connector:
             f" uses it, the next one takes it from the variable {spec.key_env}."
         )
 
-    def _write(self, chosen: Connecting) -> Written:
+    def _write(self, chosen: Connecting) -> ConnectOutcome:
         notes: list[str] = []
         try:
             name, change = self._change(chosen)
@@ -284,7 +285,7 @@ class Connector:
                 if text != (self._read or ""):
                     write(self._file, self._read, text)
         except DuettoError as error:
-            return Written(wrong=_sentence(error))
+            return ConnectOutcome(wrong=_sentence(error))
         variable = spec.key_env
         shadowed = os.environ.get(variable, "").strip() not in ("", chosen.key)
         if chosen.key and (not kept or shadowed):
@@ -297,7 +298,7 @@ class Connector:
             notes = [f"{variable} is set to another key and goes first: unset it in your shell."]
         if self._session is not None:
             self._session.renew(name)
-        return Written(name, notes=tuple(notes), kept=bool(kept or not chosen.key))
+        return ConnectOutcome(name, notes=tuple(notes), kept=bool(kept or not chosen.key))
 
     @contextlib.contextmanager
     def _key_kept(self, chosen: Connecting, name: str, spec: EndpointSpec) -> Iterator[bool]:

@@ -42,7 +42,7 @@ class Placed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SettingsChange:
     """What is to be said by the settings."""
 
     models: Mapping[Role, Placed]
@@ -60,7 +60,7 @@ class _Statement(NamedTuple):
     is_header: bool
 
 
-def changed(text: str, change: Change, origin: str) -> str:
+def changed(text: str, change: SettingsChange, origin: str) -> str:
     """The text of settings with this change. Raises SettingsError: it cannot be made safely."""
     before = tomllib.loads(text)
     wanted = _wanted(before, change)
@@ -85,7 +85,7 @@ def changed(text: str, change: Change, origin: str) -> str:
     return new
 
 
-def plain(change: Change) -> str:
+def plain(change: SettingsChange) -> str:
     """The tables of a change by themselves, to be written by hand."""
     tables = {f"endpoints.{_key(name)}": table for name, table in change.endpoints.items()}
     for role, placed in change.models.items():
@@ -125,7 +125,7 @@ def write(file: Path, before: str | None, text: str) -> None:
         raise SettingsError(f"{file} cannot be written: {why}") from error
 
 
-def _wanted(before: Mapping[str, Any], change: Change) -> dict[str, Any]:
+def _wanted(before: Mapping[str, Any], change: SettingsChange) -> dict[str, Any]:
     """What the changed text has to mean."""
     wanted = copy.deepcopy(dict(before))
     wanted.pop("schema", None)
@@ -172,7 +172,7 @@ def _set(
     values: Mapping[str, str],
     drop: frozenset[str],
 ) -> list[str]:
-    """Change what a table's lines say; returns the keys that it does not have."""
+    """SettingsChange what a table's lines say; returns the keys that it does not have."""
     missing = list(values)
     for one in statements:
         if one.path[: len(path)] != path or len(one.path) == len(path):

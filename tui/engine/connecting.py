@@ -118,7 +118,7 @@ class Plan(NamedTuple):
     """The tables to write by hand then."""
 
 
-class Written(NamedTuple):
+class ConnectOutcome(NamedTuple):
     """What came of it."""
 
     endpoint: str = ""
@@ -149,7 +149,7 @@ class ConnectPort(Protocol):
     async def plan(self, chosen: Connecting) -> Plan:
         """What `write` would write. Never raises."""
 
-    async def write(self, chosen: Connecting) -> Written:
+    async def write(self, chosen: Connecting) -> ConnectOutcome:
         """Keep the key, change the settings. Never raises; what is wrong has changed nothing."""
 
 

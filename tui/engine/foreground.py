@@ -359,7 +359,7 @@ class Foreground:
         sure = not view.estimated and view.tokens >= _LEAST_TOKENS and turn.request.throttle is None
         if sure and status.throttle is None and view.tokens_s and view.ttft_s is not None:
             spec = turn.request.spec
-            catalogue.measured(spec.endpoint, spec.model, view.tokens_s, view.ttft_s)
+            catalogue().measured(spec.endpoint, spec.model, view.tokens_s, view.ttft_s)
 
     def _go_on(self, outcome: Outcome) -> None:
         """What is sent next; what was given back goes with what the user said after it."""

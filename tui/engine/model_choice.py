@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from tui.engine.intents import ChooseModel, Role, UseModel
 from tui.engine.notices import Trouble
-from tui.engine.ports import ModelCatalogue, ModelOffer, ModelOffers, RoleSpec
+from tui.engine.ports import ConnectedModels, ModelOffer, ModelOffers, RoleSpec
 from tui.engine.services import Services
 from tui.errors import DuettoError
 
@@ -26,17 +26,19 @@ class ModelChoice:
 
     def handle(self, intent: ChooseModel | UseModel) -> None:
         """Look it up in a task; what is wrong is told."""
-        catalogue = self._services.ports.catalogue
-        if catalogue is None:
+        port = self._services.ports.catalogue
+        if port is None:
             self._services.state.trouble(Trouble(NO_CATALOGUE, severity="warning"))
-        elif isinstance(intent, UseModel):
+            return
+        catalogue = port()
+        if isinstance(intent, UseModel):
             work = self._have(catalogue, intent.role, intent.endpoint, intent.model)
             self._services.supervisor.start(work, "the change of the model")
         else:
             work = self._choose(catalogue, intent.name)
             self._services.supervisor.start(work, "the change of the model")
 
-    async def _choose(self, catalogue: ModelCatalogue, name: str) -> None:
+    async def _choose(self, catalogue: ConnectedModels, name: str) -> None:
         status = self._services.state.status
         found = find_offer(name, await catalogue.offers(), status.endpoint)
         if isinstance(found, str):
@@ -44,7 +46,9 @@ class ModelChoice:
         else:
             await self._have(catalogue, status.role, found.endpoint, found.model)
 
-    async def _have(self, catalogue: ModelCatalogue, role: Role, endpoint: str, model: str) -> None:
+    async def _have(
+        self, catalogue: ConnectedModels, role: Role, endpoint: str, model: str
+    ) -> None:
         try:
             async with self._one_by_one:
                 spec = await catalogue.spec(role, endpoint, model)

@@ -307,7 +307,7 @@ class ModelOffers:
     """Endpoint -> why it gave no list; any name may be a model's there."""
 
 
-class ModelCatalogue(Protocol):
+class ConnectedModels(Protocol):
     """The models of all endpoints that are connected (cli.catalogue)."""
 
     async def offers(self) -> ModelOffers:
@@ -366,8 +366,8 @@ class Ports:
 
     (effects.prices). Never raises.
     """
-    catalogue: ModelCatalogue | None = None
-    """None: the models are those of the start."""
+    catalogue: Callable[[], ConnectedModels] | None = None
+    """Gives it when it is first needed; None: the models are those of the start."""
     sockets: Callable[[], Sequence[SocketView]] = tuple
     """The sockets of this session, for ``/status``."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

@@ -8,11 +8,12 @@ status directly and never writes them, except for the user's typing (`Workspace.
 from __future__ import annotations
 
 import asyncio
+import functools
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tui.core.document.workspace import Workspace
 from tui.core.inert_text import inert
@@ -26,7 +27,6 @@ from tui.engine.disk_changes import Folders
 from tui.engine.foreground import Foreground
 from tui.engine.formatting import Formatting
 from tui.engine.intents import Intent, Role
-from tui.engine.model_choice import ModelChoice
 from tui.engine.notices import Notices, Trouble
 from tui.engine.open_files import SEND, OpenFiles, Selection
 from tui.engine.ports import Abilities, ModelOffers, Ports, RoleSpec, WorkspaceFiles
@@ -38,6 +38,9 @@ from tui.engine.session_state import SessionState
 from tui.engine.tools import WorkspaceTools
 from tui.engine.verification import Verification
 from tui.errors import DuettoError
+
+if TYPE_CHECKING:
+    from tui.engine.model_choice import ModelChoice
 
 PromptLabel = Literal["send", "redirect", "queue"]
 AltLabel = Literal["steer", "queue"]
@@ -100,12 +103,11 @@ class Session:
         if self.options.linked:
             ports.consents.add(SEND.consent)
         self._open_files = OpenFiles(self._state, ports)
-        services = self._services()
+        services = self._shared = self._services()
         self._supervisor = services.supervisor
         self._foreground = Foreground(
             services, roles, round_limit=self.options.round_limit, suggest=self.options.suggest
         )
-        self._choice = ModelChoice(services, self._foreground.use)
         self._saving = Saving(services, self.options.ask, linked=self.options.linked)
         self.formatting = Formatting(services, self._saving.changes)
         """Runs after a save; who ends right after one waits for it."""
@@ -195,8 +197,8 @@ class Session:
             **dict.fromkeys(of_conversation, foreground.handle),
             **dict.fromkeys(of_hunks, self._deciding.handle),
             **dict.fromkeys(of_commands, self._verification.handle),
-            intents.UseModel: self._choice.handle,
-            intents.ChooseModel: self._choice.handle,
+            intents.UseModel: self._choose_model,
+            intents.ChooseModel: self._choose_model,
             intents.SaveFile: saving.save,
             intents.Reload: saving.changes.reload,
             intents.Restore: self._rescuing.handle,
@@ -233,10 +235,16 @@ class Session:
         """What Alt+Enter in the prompt does now."""
         return "steer" if self._foreground.can_steer else "queue"
 
+    @functools.cached_property
+    def _choice(self) -> ModelChoice:
+        from tui.engine.model_choice import ModelChoice  # after the first paint
+
+        return ModelChoice(self._shared, self._foreground.use)
+
     async def offers(self) -> ModelOffers:
         """The models of all connected endpoints, with what is known of them."""
         catalogue = self._ports.catalogue
-        return ModelOffers(()) if catalogue is None else await catalogue.offers()
+        return ModelOffers(()) if catalogue is None else await catalogue().offers()
 
     def network(self) -> Sequence[SocketView]:
         """The sockets as figures, for ``/status``."""
@@ -280,6 +288,9 @@ class Session:
         await self._foreground.close()
         await self.formatting.end()
         await self._supervisor.close()
+
+    def _choose_model(self, intent: intents.UseModel | intents.ChooseModel) -> None:
+        self._choice.handle(intent)
 
     def _send(self, text: str) -> None:
         """Send a failure to the model, without interrupting it."""

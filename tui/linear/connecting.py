@@ -14,12 +14,12 @@ from typing import Protocol, TypeVar
 from tui.core.inert_text import inert
 from tui.engine.connecting import (
     Connecting,
+    ConnectOutcome,
     ConnectPort,
     Listed,
     Measured,
     ModelSource,
     Plan,
-    Written,
     key_wrong,
 )
 from tui.engine.intents import Role
@@ -48,7 +48,7 @@ class Gone(Exception):
 
 async def connect(
     port: ConnectPort, talk: Talk, now: Mapping[Role, str]
-) -> tuple[Written, Connecting] | None:
+) -> tuple[ConnectOutcome, Connecting] | None:
     """From who shall answer to what is written; None: the user left, and there is no trace."""
     talk.say(
         ["Connect a model. An empty line goes back a step; nothing is written before the end."]
@@ -100,7 +100,7 @@ def plan_lines(port: ConnectPort, plan: Plan) -> list[str]:
     return [*lines, plan.key] if plan.key else lines
 
 
-def done_lines(chosen: Connecting, written: Written) -> list[str]:
+def done_lines(chosen: Connecting, written: ConnectOutcome) -> list[str]:
     """What was done, and what is left to do."""
     roles = ", ".join(f"{role} is {model}" for role, model in sorted(chosen.models, reverse=True))
     return [f"Connected: {roles}, on {written.endpoint}.", *written.notes]

@@ -14,13 +14,13 @@ from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
 from tui.engine.connecting import (
     Connecting,
+    ConnectOutcome,
     FoundHere,
     Listed,
     Measured,
     ModelSource,
     Plan,
     PlannedLine,
-    Written,
 )
 from tui.engine.intents import UseModel
 from tui.engine.ports import ModelOffer
@@ -79,11 +79,11 @@ class Outside:
         lines = [PlannedLine("+", f'name = "{model}"') for _, model in chosen.models]
         return Plan(tuple(lines), "The key goes into the system's keyring." if chosen.key else "")
 
-    async def write(self, chosen: Connecting) -> Written:
+    async def write(self, chosen: Connecting) -> ConnectOutcome:
         if self.wrong:
-            return Written(wrong=self.wrong)
+            return ConnectOutcome(wrong=self.wrong)
         self.written.append(chosen)
-        return Written(chosen.source.name, notes=self.notes)
+        return ConnectOutcome(chosen.source.name, notes=self.notes)
 
 
 class Seat:

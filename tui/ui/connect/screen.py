@@ -12,13 +12,13 @@ from textual import events
 from tui.engine.connecting import (
     ROLES,
     Connecting,
+    ConnectOutcome,
     ConnectPort,
     FoundHere,
     Listed,
     Measured,
     ModelSource,
     Plan,
-    Written,
     key_wrong,
 )
 from tui.engine.intents import Role, UseModel
@@ -58,7 +58,7 @@ _KEEP = "\0keep"
 _KEPT_SECRET = "It is shown nowhere and kept only when you write at the end."
 
 
-class ConnectScreen(SheetScreen[Written | None]):
+class ConnectScreen(SheetScreen[ConnectOutcome | None]):
     """From who shall answer to what is written."""
 
     def __init__(self, port: ConnectPort, status: Status) -> None:
@@ -71,7 +71,7 @@ class ConnectScreen(SheetScreen[Written | None]):
         self._listed = Listed()
         self._measured: dict[str, Measured] = {}
         self._plan: Plan | None = None
-        self._written = Written()
+        self._written = ConnectOutcome()
         self._wrong = ""
         """What did not work, in words; it stands under what it is about."""
         self._chooser = Chooser((), filtered=True)
@@ -459,7 +459,9 @@ class ConnectScreen(SheetScreen[Written | None]):
             self.notify("Copied.", timeout=3)
 
 
-def use_written(session: Session, written: Written, models: Sequence[tuple[Role, str]]) -> None:
+def use_written(
+    session: Session, written: ConnectOutcome, models: Sequence[tuple[Role, str]]
+) -> None:
     """Have the running session ask what was connected."""
     for role, model in models:
         session.submit(UseModel(role, written.endpoint, model))
@@ -467,10 +469,10 @@ def use_written(session: Session, written: Written, models: Sequence[tuple[Role,
 
 def connected(
     screen: ConnectScreen, session: Session, then: Callable[[bool], None]
-) -> Callable[[Written | None], None]:
+) -> Callable[[ConnectOutcome | None], None]:
     """What follows when the screen is gone."""
 
-    def done(written: Written | None) -> None:
+    def done(written: ConnectOutcome | None) -> None:
         if written is not None:
             use_written(session, written, screen.models)
         then(written is not None)

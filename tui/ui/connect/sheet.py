@@ -254,7 +254,7 @@ class SheetScreen(ModalScreen[ScreenResultType]):
     """A screen of rows with something to choose, or to type."""
 
     AUTO_FOCUS = ""
-    CSS_PATH = sheet("sheet_screen")
+    CSS_PATH = sheet("connect_sheet")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,shift+tab", "step(-1)", show=False),
         Binding("down,tab", "step(1)", show=False),
