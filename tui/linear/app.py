@@ -203,6 +203,7 @@ class LinearApp:
         self.on_typed(self._session.now())
         if self._talk.secret:  # it is kept nowhere, not for a moment
             self._talk.answer(text)
+            self.frame()
             return
         self._lines.append(text)
         self._session.keeping.changed()
