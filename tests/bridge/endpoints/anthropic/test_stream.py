@@ -113,6 +113,16 @@ async def test_an_answer_that_never_ends_is_ended(
     assert "does not come to an end" in failure(events)[1]
 
 
+async def test_the_count_may_come_behind_the_end(claude: Stand) -> None:
+    ended = event("message_delta", delta={"stop_reason": "end_turn", "stop_sequence": None})
+    count = event("message_delta", delta={}, usage={"output_tokens": 41})
+    claude.answers(Events(start(), text("all"), ended, HOLD, count, event("message_stop")))
+    await claude.ask()
+    await claude.until("response.output_text.delta")
+    claude.server.released.set()
+    assert (await claude.until())[-1]["response"]["usage"]["output_tokens"] == 41
+
+
 async def test_a_server_that_does_not_hang_up_is_not_waited_for(
     claude: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
