@@ -374,6 +374,8 @@ def in_fork(checkout: Path, words: Iterable[str], output: Path) -> None:
     os.dup2(1, 2)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.environ["PYTHONPATH"] = str(checkout)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     sys.path.insert(0, str(checkout))
     for name in [one for one in sys.modules if one.partition(".")[0] == "tests"]:
         del sys.modules[name]

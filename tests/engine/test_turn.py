@@ -39,6 +39,7 @@ async def test_a_turn_of_text() -> None:
     model = SteppedRehearsal(world.wire)
     model.begin("quick-1-served")
     model.reason("thinking")
+    assert world.session.meter.view(world.clock.now()).reasoning == "counted"
     model.text("Hi there, **friend**.")
     model.complete(12)
     assert shown(world) == [

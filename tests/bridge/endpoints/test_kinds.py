@@ -19,7 +19,7 @@ from tests.support.endpoint_servers_plain import installed
 from tests.support.sse_upstream import completed, message
 from tests.support.tables import each
 from tui.bridge.endpoints.base import EndpointSpec, Refused
-from tui.bridge.endpoints.kinds import make
+from tui.bridge.endpoints.kinds import load, make
 from tui.bridge.server import Bridge
 from tui.bridge.targets import target
 
@@ -90,6 +90,10 @@ async def test_a_kind_that_nobody_knows_is_answered_with_a_near_one(site: Path) 
     spec = EndpointSpec("zzz", "http://127.0.0.1:9/v1")
     with pytest.raises(Refused, match="openai-responses, "):
         make(target("x", spec, ""), None)
+
+
+def test_only_our_own_kinds_are_loaded_ahead() -> None:
+    load(target("x", EndpointSpec(kind, "http://h/v1"), "") for kind in ("anthropic", "plugged"))
 
 
 async def test_two_packages_with_one_kind_are_told_apart_by_the_user(

@@ -38,6 +38,7 @@ OPENROUTER = {
         ([{"error": {"code": 429, "message": "Quota", "status": "X"}}], 429, "Quota"),  # Google
         ({"type": "error", "message": "Went wrong."}, 500, "Went wrong."),
         (chunk("function_call_filter: MALFORMED_FUNCTION_CALL"), 500, "could not read"),
+        ({"error": {"message": "No.", "code": "strange"}}, 500, "No."),
         ({"code": 503, "msg": "Busy.", "success": False}, 503, "Busy."),
     ],
 )
