@@ -302,7 +302,7 @@ class Waiting:
 
     name = ""
     tokens_s = float("inf")
-    cut = False
+    heard = cut = False
     mask = Mask()
 
     async def candidates(self, request: Mapping[str, Any], said: object) -> list[Candidate]:
@@ -317,28 +317,44 @@ class Waiting:
         return None
 
     async def answer(self, _asked: object, _telling: object) -> None:
+        self.heard = True
         try:
             await asyncio.Event().wait()
         finally:
             self.cut = True
 
 
-async def test_an_endpoint_hears_of_an_interrupt_in_the_next_turn_of_the_loop() -> None:
-    protocol, route = ServerProtocol("x"), Waiting()
+def asked_for(route: Waiting) -> tuple[RunJob, EndpointResponder]:
+    """A run that nobody answers yet."""
+    protocol = ServerProtocol("x")
     protocol.receive_text('{"type":"response.create","model":"m","input":[]}')
     (run,) = protocol.accept()
 
     async def flush() -> None:
         return
 
-    job = RunJob(run, flush)
-    playing = asyncio.create_task(EndpointResponder(cast("Route", route)).respond(job))
+    return RunJob(run, flush), EndpointResponder(cast("Route", route))
+
+
+async def test_what_was_interrupted_before_it_begins_is_asked_of_nobody() -> None:
+    route = Waiting()
+    job, responder = asked_for(route)
+    job.run.interrupted = True
+    await asyncio.wait_for(responder.respond(job), 60)
+    assert not route.heard
+    assert job.run.ending["reason"] == "interrupted"
+
+
+async def test_an_endpoint_hears_of_an_interrupt_in_the_next_turn_of_the_loop() -> None:
+    route = Waiting()
+    job, responder = asked_for(route)
+    playing = asyncio.create_task(responder.respond(job))
     for _ in range(5):
         await asyncio.sleep(0)
-    run.interrupted = True
+    job.run.interrupted = True
     job.changes.notify()
     # 200 streams' work may stand in each turn.
     await asyncio.sleep(0)
     assert route.cut
     await playing
-    assert run.ending["reason"] == "interrupted"
+    assert job.run.ending["reason"] == "interrupted"
