@@ -1,4 +1,4 @@
-"""A server that streams one very large patch, and that patch."""
+"""A server that streams one patch: a very large one, or one that stops in the middle."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def made(hunks: int, files: int) -> tuple[dict[str, str], dict[str, str], str]:
 class PatchServer:
     """Answers the first request with the patch, all others with a word; in a thread of its own."""
 
-    def __init__(self, patch: str) -> None:
+    def __init__(self, patch: str, *, stalls: bool = False) -> None:
+        """``stalls``: behind the patch, which need not be whole, nothing comes until a stop."""
+        self._stalls = stalls
         self.port = 0
         self.ended = threading.Event()
         """All of the patch was sent."""
@@ -81,5 +83,7 @@ class PatchServer:
         answer = replay_server.response(deltas, number, kind, replay_server.frame)
         transport.write(answer.head)
         await paced(transport, answer, Wanted(DELTAS_S, len(deltas), number), sent)
+        while self._stalls and number == 1 and not sent.stopped_s:
+            await asyncio.sleep(0.01)
         transport.write(answer.stopped if sent.stopped_s else answer.tail)
         self.ended.set()
