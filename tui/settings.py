@@ -12,11 +12,11 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
+from msgspec import Struct, field
 
 from tui import toml_tables
 from tui.errors import SettingsError
@@ -40,8 +40,7 @@ _STRICT: Mapping[str, tuple[str, ...]] = {
 """Tables of comfort, each with those of its keys that are none."""
 
 
-@dataclass(slots=True)
-class MistakeFilter:
+class MistakeFilter(Struct):
     """Takes the mistakes out of the tables of one text."""
 
     text: str
@@ -316,8 +315,7 @@ class ProjectSettings(SettingsTable, frozen=True):
 PROJECT_FILE = ".duetto/config.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class Paths:
+class Paths(Struct, frozen=True):
     """Where duetto keeps its things; ``DUETTO_HOME`` puts all of them under one folder."""
 
     config_file: Path

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tui.cli.doctor_checks import CheckResult, background, signs, tmux_findings
 from tui.ui.terminal.facts import TerminalFacts, find

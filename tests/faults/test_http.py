@@ -7,11 +7,11 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 
 import pytest
 from aiohttp import web
+from msgspec.structs import replace
 
 from tests.support.bridge_client import specification
 from tests.support.fault_stand import PATIENT, Stand, seated

@@ -10,7 +10,9 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from tests.support.fakes import FakeRunner, MemoryFiles
 from tests.support.nasty_server import Nasty, nasty

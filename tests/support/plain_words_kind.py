@@ -6,8 +6,9 @@ One POST; each server-sent event is one word of what `ResponseWriter` knows.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from tui.bridge.endpoints.base import Asked, Broken, Refused, Target
 from tui.bridge.endpoints.encrypted_content import is_sealed

@@ -9,10 +9,10 @@ import logging
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from msgspec import Struct, field
 from websockets.exceptions import ConnectionClosed
 
 from tui.bridge.client_transport import ClientTransport
@@ -44,8 +44,7 @@ class RunChanges:
         """Set by who plays it."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunJob:
+class RunJob(Struct, frozen=True):
     """One run to be played."""
 
     run: Run

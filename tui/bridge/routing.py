@@ -7,8 +7,9 @@ import importlib
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from msgspec import Struct, field
 
 from tui.bridge.endpoints.base import Asked, Refused, Target
 from tui.bridge.endpoints.kinds import ModelEndpoint
@@ -26,8 +27,7 @@ _RATED = re.compile(r"(.+)@(\d{1,5}(?:\.\d{1,3})?)")
 _OWN = "rehearsal-"
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """One who may answer a request, and how he is asked."""
 
     endpoint: ModelEndpoint

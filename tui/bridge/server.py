@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import gc
 import http
 import importlib
 import secrets
 from asyncio import sslproto
 from collections.abc import Coroutine
+from dataclasses import replace
 from ssl import SSLContext
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -190,7 +190,7 @@ class Bridge:
         """What answers a request that is not let in; None lets it in."""
         answer = await self.answer(peer_of(socket), request)
         if answer is not None and request.method == "HEAD":
-            return dataclasses.replace(answer, body=b"")  # RFC 9110, section 9.3.2
+            return replace(answer, body=b"")  # RFC 9110, section 9.3.2
         return answer
 
     async def answer(self, peer: str, request: Request) -> Response | None:

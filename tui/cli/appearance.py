@@ -6,10 +6,11 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from tui import toml_tables
 from tui.engine.notices import Trouble
@@ -149,8 +150,7 @@ _MOST_SAID = 3
 """Complaints about a file that are said at the start; the doctor has all."""
 
 
-@dataclass(frozen=True, slots=True)
-class StartTheme:
+class StartTheme(Struct, frozen=True):
     """What the app puts on."""
 
     choice: str

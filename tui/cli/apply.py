@@ -7,11 +7,11 @@ import os
 import shlex
 import sys
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import get_args
 
 import click
 import msgspec
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from tui.cli.process import text_of
@@ -70,8 +70,7 @@ CALL_ID = "apply"
 _SIGNS = {Kind.ADD: "new", Kind.DELETE: "deleted", Kind.MOVE: "moved"}
 
 
-@dataclass(frozen=True, slots=True)
-class ApplyFlags:
+class ApplyFlags(Struct, frozen=True):
     """The command line of ``duetto apply``."""
 
     root: str
@@ -90,8 +89,7 @@ class ApplyFlags:
     """Settle what an earlier duetto did not write to the end, instead of applying something."""
 
 
-@dataclass(slots=True)
-class ApplyOutcome:
+class ApplyOutcome(Struct):
     """What became of a patch."""
 
     hunks: list[Hunk]

@@ -7,13 +7,14 @@ import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tui.errors import UsageError
 
@@ -164,8 +165,7 @@ _TEAM = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TeamFlags:
+class TeamFlags(Struct, frozen=True):
     """What only a bridge that listens for others is told; None: not given."""
 
     listen: str | None
@@ -178,7 +178,7 @@ class TeamFlags:
 
     def given(self) -> list[str]:
         """The flags that were given, but for ``--listen``."""
-        names = [name for name in self.__slots__ if name != "listen"]
+        names = [name for name in self.__struct_fields__ if name != "listen"]
         return [f"--{name.replace('_', '-')}" for name in names if getattr(self, name)]
 
 
@@ -221,7 +221,7 @@ def bridge_command(
     if context.invoked_subcommand is not None:
         return
     limits = {name: given.pop(name) for name in LIMITS}
-    team = TeamFlags(**{name: given.pop(name) for name in TeamFlags.__slots__})
+    team = TeamFlags(**{name: given.pop(name) for name in TeamFlags.__struct_fields__})
     targets = configured(given.pop("config"), given.pop("endpoint"))
     names = {"fast_rate": "fast_tokens_s", "deep_rate": "deep_tokens_s"}
     chosen = {names.get(key, key): value for key, value in given.items() if value is not None}

@@ -17,7 +17,6 @@ import tomllib
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path, PurePath
@@ -25,6 +24,7 @@ from typing import Any, get_args, get_type_hints
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
+from msgspec.structs import asdict
 
 import tui
 from tui import toml_tables

@@ -10,11 +10,11 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
 import click
+from msgspec.structs import asdict
 
 import tui
 from tui.cli import doctor_checks, workspace_commands

@@ -11,9 +11,10 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from tui.cli.appearance import AUTO, line_complaints, place_of, unknown_theme, use_keys
 from tui.cli.open_app import facts_for
@@ -40,8 +41,7 @@ _LEAST_COLUMNS = 50
 """In a narrower terminal there is no room beside the names: it breaks the lines itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(Struct, frozen=True):
     """One line of the report."""
 
     check: str

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import msgspec
+from msgspec import Struct, field
 
 from tui.core.price import SameTiers
 from tui.core.wire.address import Address, checked, is_loopback
@@ -72,8 +72,7 @@ CLI_ENDPOINT = "cli"
 """The endpoint's name of ``--endpoint URL``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(Struct, frozen=True):
     """Where declarations come from."""
 
     settings: Settings
@@ -84,7 +83,7 @@ class Sources:
     """Endpoints that the command line declares, over those of the settings."""
     state_dir: Path | None = None
     """Where the names of the keys in the keyring are noted."""
-    _known: dict[str, ProviderFacts | None] = field(default_factory=dict, compare=False)
+    _known: dict[str, ProviderFacts | None] = field(default_factory=dict)
 
     def provider(self, name: str) -> ProviderFacts | None:
         """What is known of a provider; None: there is none of this name."""
@@ -128,8 +127,7 @@ class Sources:
         return provider_files.near(name, sorted(names))
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(Struct, frozen=True):
     """One endpoint with all that is known of it before it is asked."""
 
     spec: EndpointSpec
@@ -360,8 +358,7 @@ def _model_facts(model: ModelSettings) -> ModelFacts:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedEndpoint:
+class ResolvedEndpoint(Struct, frozen=True):
     """A server with all that asking it takes."""
 
     name: str

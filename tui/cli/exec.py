@@ -8,11 +8,11 @@ import json
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, TextIO, TypedDict, Unpack
 
 import click
+from msgspec.structs import replace
 
 from tui.cli.apply import hunk_fields
 from tui.cli.composition import Composition, tracer_for

@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from tui.cli import logfile
 from tui.cli.endpoints import (
@@ -39,8 +40,7 @@ if TYPE_CHECKING:
     from tui.effects.recorder import Tracer
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedModels:
+class ResolvedModels(Struct, frozen=True):
     """Who answers for the roles, and where."""
 
     roles: dict[Role, RoleSpec]
@@ -282,8 +282,7 @@ SURE_CHARS = 12
 """A variable's value that is shorter may be a word: only the keys in use are masked then."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionSetup:
+class SessionSetup(Struct, frozen=True):
     """Where a session works, and with what."""
 
     root: Path

@@ -7,7 +7,6 @@ sentence on an untouched terminal; the screen's packages are imported after that
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import logging
 import os
 import signal
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TextIO
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tui.cli.appearance import StartTheme, line_complaints, start_theme, use_keys, use_line
 from tui.cli.models import ResolvedModels, resolve
@@ -279,7 +280,7 @@ def is_first(flags: ModelFlags, paths: Paths) -> bool:
 
     Where that cannot be remembered it is no first run: it would be one at every start.
     """
-    if dataclasses.replace(flags, debug=False) != ModelFlags():
+    if replace(flags, debug=False) != ModelFlags():
         return False
     state = paths.state_dir
     known = os.path.lexists(paths.config_file) or os.path.lexists(state / FIRST_RUN)
@@ -301,7 +302,7 @@ def open_app(
     require_screen()
 
     def options(setup: SessionSetup) -> SessionOptions:
-        chosen = dataclasses.replace(options_for(setup), in_slices=True)
+        chosen = replace(options_for(setup), in_slices=True)
         return chosen if beginning is None else beginning.options(chosen)
 
     start = prepared((arguments, flags), record, trace, options)
@@ -310,8 +311,7 @@ def open_app(
     return asyncio.run(_run(start.composition, setup, start.target, opened, beginning))
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """What the app or the linear mode begins with."""
 
     setup: SessionSetup
@@ -382,7 +382,7 @@ def options_for(setup: SessionSetup) -> SessionOptions:
     from tui.bridge.rehearsal.scripts import load_scripts
     from tui.cli.practice import suggested
 
-    return dataclasses.replace(
+    return replace(
         options,
         prompts=tuple(one.prompt for one in load_scripts()),
         suggest=lambda: suggested(root),

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
+from msgspec import Struct
 
 from tui.cli.endpoints import DEFAULT_KEY_ENV
 from tui.engine.intents import Role
@@ -28,8 +28,7 @@ from tui.settings import PatchFormat, PatchTool, Paths, Settings, load
 ROLES: tuple[Role, ...] = get_args(Role)
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFlags:
+class ModelFlags(Struct, frozen=True):
     """What the shared options say; None: not given."""
 
     endpoint: str | None = None
@@ -80,7 +79,7 @@ def model_options(command: Callable[..., R]) -> Callable[..., R]:
 
     @functools.wraps(command)
     def gathered(*args: Any, **kwargs: Any) -> R:
-        found = {name: kwargs.pop(name) for name in ModelFlags.__slots__}
+        found = {name: kwargs.pop(name) for name in ModelFlags.__struct_fields__}
         kwargs["flags"] = ModelFlags(**found)
         return command(*args, **kwargs)
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from tui.bridge.rehearsal import RECORD
 from tui.bridge.rehearsal.scripts import Script, fingerprint, load_scripts, workspace_files
@@ -180,8 +180,7 @@ def practice_command(flags: ModelFlags, **choices: Unpack[PracticeOptions]) -> i
     return open_app([str(root)], flags, record, trace)
 
 
-@dataclass(slots=True)
-class Guided:
+class Guided(Struct):
     """One run of the guide over the practice workspace."""
 
     root: Path
@@ -198,7 +197,7 @@ class Guided:
         """
         first = [self.script.prompt, next(iter(self.script.asks.values())).example]
         others = [one.prompt for one in load_scripts() if one.prompt not in first]
-        return dataclasses.replace(
+        return replace(
             options,
             prompts=(*first, *others),
             suggest=self._suggested,
@@ -251,4 +250,4 @@ def rehearsed(flags: ModelFlags) -> ModelFlags:
     """
     if flags.endpoint or flags.fast or flags.deep:
         return flags
-    return dataclasses.replace(flags, fast="rehearsal-fast", deep="rehearsal-deep")
+    return replace(flags, fast="rehearsal-fast", deep="rehearsal-deep")

@@ -15,8 +15,9 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tui.core.files import checked_path
 from tui.errors import EditRefused, UsageError
@@ -29,8 +30,7 @@ _MOST = 1_000_000_000
 """No file has more lines; what is behind the end is its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileAtLine:
+class FileAtLine(Struct, frozen=True):
     """A file to show, and where in it."""
 
     path: str
@@ -42,8 +42,7 @@ class FileAtLine:
     """There is no such file yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenTarget:
+class OpenTarget(Struct, frozen=True):
     """A workspace, and what to show of it."""
 
     root: Path
@@ -52,8 +51,7 @@ class OpenTarget:
     """In the order of their tabs; the first one is the active one."""
 
 
-@dataclass(slots=True)
-class _Named:
+class _Named(Struct):
     """One argument that is a path."""
 
     argument: str

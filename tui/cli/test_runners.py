@@ -13,11 +13,13 @@ import tempfile
 import tomllib
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tui.core.programs import is_below, safe_path
 from tui.core.run_report import FailedTest, OutputFormat, RunReport, read_junit, read_output
@@ -74,8 +76,7 @@ def formats() -> dict[str, OutputFormat]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(Struct, frozen=True):
     """A Python environment."""
 
     name: str

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, NamedTuple
+
+from msgspec import Struct, field
 
 from tui.core.run_report import RunReport
 from tui.core.text.pieces import Pieces
@@ -25,8 +26,7 @@ _UNCOMPARED = frozenset({"client_metadata", "prompt_cache_key"})
 _BEHIND_FAMILY = "\t"
 
 
-@dataclass(slots=True)
-class HistoryEntry:
+class HistoryEntry(Struct):
     """One item of the conversation."""
 
     kind: EntryKind
@@ -285,8 +285,7 @@ class BlockKind(StrEnum):
 BlockState = Literal["open", "done", "cut", "failed"]
 
 
-@dataclass(eq=False, slots=True)
-class Block:
+class Block(Struct, eq=False):
     """One piece of the conversation."""
 
     kind: BlockKind
@@ -297,7 +296,7 @@ class Block:
     call_id: str = ""
     state: BlockState = "open"
     report: RunReport | None = None
-    _said: Pieces = field(default_factory=Pieces, repr=False)
+    _said: Pieces = field(default_factory=Pieces)
 
     @property
     def length(self) -> int:
@@ -326,8 +325,7 @@ class Block:
         return self._said.between(start, end)
 
 
-@dataclass(eq=False, slots=True)
-class Transcript:
+class Transcript(Struct, eq=False):
     """All blocks of a conversation, oldest first; blocks are appended, never removed."""
 
     blocks: list[Block] = field(default_factory=list)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from tui.errors import EditRefused
 
@@ -184,8 +183,7 @@ _ATTRIBUTE = re.compile(r' ([a-z_]+)=("(?:[^"\\]|\\.)*")')
 _COUNT = re.compile(r"[0-9]{1,12}")
 
 
-@dataclass(frozen=True, slots=True)
-class FileBlock:
+class FileBlock(Struct, frozen=True):
     """A quoted file, or the part of one."""
 
     path: str

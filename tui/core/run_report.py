@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
+
+from msgspec import Struct
 
 Locate = Callable[[str], str]
 """A path as a runner names it -> relative to the workspace; empty: it is no file in it."""
@@ -41,8 +42,7 @@ class FailedTest(NamedTuple):
     """All that the runner said of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunReport:
+class RunReport(Struct, frozen=True):
     """What a run of tests says besides its exit status."""
 
     failed: tuple[FailedTest, ...] = ()
@@ -52,8 +52,7 @@ class RunReport:
     """What to do about it, mostly a command line."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutputFormat:
+class OutputFormat(Struct, frozen=True):
     """How a runner's output tells of a failed test: patterns, compiled with ``re.M``."""
 
     name: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import chain
+
+from msgspec import Struct
 
 from tui.core.document.disk_changes import replace_as_user
 from tui.core.document.disk_plan import StillText, still_text
@@ -19,8 +20,7 @@ _MOST_NAMED = 3
 _PIECE_LINES = 4_000
 
 
-@dataclass(frozen=True, slots=True)
-class UnsavedFile:
+class UnsavedFile(Struct, frozen=True):
     """A file whose text in the editor was not on the disk."""
 
     path: str
@@ -30,8 +30,7 @@ class UnsavedFile:
     """What lay on the disk; None: nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unsaved:
+class Unsaved(Struct, frozen=True):
     """All that would be lost."""
 
     files: tuple[UnsavedFile, ...] = ()
@@ -63,8 +62,7 @@ class Unsaved:
         return "\n\n".join(filter(str.strip, (*self.queued, self.draft)))
 
 
-@dataclass(frozen=True, slots=True)
-class TypedText:
+class TypedText(Struct, frozen=True):
     """A text as it stood at one moment; its bytes are made later, where nobody waits for them."""
 
     path: str

@@ -31,8 +31,9 @@ import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from tui.core.files import checked_path
 from tui.core.unsaved import Unsaved, UnsavedFile

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tui.core.document.disk_plan import still_text
 from tui.core.document.hunk import Decision, Hunk, Kind
@@ -18,8 +20,7 @@ MOST_FILES = 500
 """Files that are compared at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Old:
+class Old(Struct, frozen=True):
     """A file's old text, and the new one it is compared with."""
 
     path: str
@@ -33,8 +34,7 @@ class Old:
     """A sentence to be told beside the lines, or instead of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class _FileText:
+class _FileText(Struct, frozen=True):
     """A text, or none with the reason."""
 
     lines: Sequence[str] | None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from asyncio import Future
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tui.core.context import FileInContext
 from tui.core.files import FOLDER_WIDE, is_ignore_file
@@ -148,8 +149,7 @@ def _above(path: str) -> list[str]:
     return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
 
 
-@dataclass(frozen=True, slots=True)
-class Deed:
+class Deed(Struct, frozen=True):
     """What is asked about, in words."""
 
     question: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 from tui.core.context import (
     Changes,
@@ -339,8 +340,7 @@ def origin(spec: RoleSpec) -> str:
 Outcome = Literal["completed", "interrupted", "failed"]
 
 
-@dataclass(frozen=True, slots=True)
-class TurnRequest:
+class TurnRequest(Struct, frozen=True):
     """What a turn is about."""
 
     number: int

@@ -12,8 +12,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
 
 from tui.core.document.workspace import Workspace
 from tui.core.unsaved import TypedText, Unsaved, UnsavedFile, all_of, bring_back, typed_text
@@ -46,8 +47,7 @@ Version = tuple[tuple[int, int], int]
 """The user's state and the decisions; and which bytes lie on the disk, by identity."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Moment:
+class _Moment(Struct, frozen=True):
     """All that would be lost now, each file with its version."""
 
     files: dict[str, tuple[Version, Text]]

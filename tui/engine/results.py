@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from tui.core.context import CutAnswer, PatchInProse
 from tui.core.conversation import Block, History, HistoryEntry, answer_item
@@ -119,8 +120,7 @@ class CallRunner:
         self._on_done()
 
 
-@dataclass(frozen=True, slots=True)
-class Bill:
+class Bill(Struct, frozen=True):
     """What a price depends on, beside the tokens."""
 
     endpoint: str

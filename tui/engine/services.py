@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from tui.engine.notices import Trouble
 from tui.engine.open_files import OpenFiles
@@ -133,8 +134,7 @@ class Supervisor:
             on_broken()
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
+class Services(Struct, frozen=True):
     """The shared parts, made once by `Session`."""
 
     ports: Ports

@@ -11,9 +11,10 @@ import asyncio
 import functools
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
 
 from tui.core.document.workspace import Workspace
 from tui.core.inert_text import inert
@@ -46,8 +47,7 @@ PromptLabel = Literal["send", "redirect", "queue"]
 AltLabel = Literal["steer", "queue"]
 
 
-@dataclass(frozen=True, slots=True)
-class SessionOptions:
+class SessionOptions(Struct, frozen=True):
     """How a session behaves."""
 
     save: Literal["on-accept", "manual"] = "on-accept"

@@ -11,8 +11,9 @@ import json
 import re
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from tui.core.document.workspace import Workspace
 from tui.core.files import PATH_LIMIT_CHARS, PATH_LIMIT_DEPTH, file_block
@@ -150,8 +151,7 @@ Consent = Callable[[str, str], Awaitable[bool]]
 """Asks the user whether a private file (path, reason) may be sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(Struct, frozen=True):
     """The answer to a call."""
 
     output: str

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from tui.core.conversation import Block, BlockKind
@@ -497,8 +497,7 @@ def _in_words(wait_s: float) -> str:
     return f" in {wait_s:.0f} s" if wait_s >= 1.5 else ""
 
 
-@dataclass(slots=True)
-class _SteeringText:
+class _SteeringText(Struct):
     text: str
     fate: SteerFate = "sent"
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Literal, NamedTuple
+
+from msgspec.structs import replace
 
 from tui.core.conversation import Block, BlockKind
 from tui.core.run_report import FailedTest, RunReport, as_prompt, of_change

@@ -16,10 +16,11 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from types import FrameType
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from tui.linear.app import Mode
 
@@ -289,8 +290,7 @@ class _Again(BaseException):
     """The line is read anew: another prompt, or it is over."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listener:
+class Listener(Struct, frozen=True):
     """Who is told, from the main thread; each returns at once."""
 
     line: Callable[[str, Callable[[], None]], None]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Hunk
@@ -35,8 +36,7 @@ MOST_CHARS = 500
 """Of one line of it."""
 
 
-@dataclass(slots=True)
-class ReadingPace:
+class ReadingPace(Struct):
     """How much is told, and when."""
 
     whole: bool = False

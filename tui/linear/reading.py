@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import PLACED, Hunk, Kind, Stage
@@ -219,8 +220,7 @@ class Drafts:
 _MOST_FILES = 400
 
 
-@dataclass(slots=True)
-class Voice:
+class Voice(Struct):
     """What commands need of the linear app."""
 
     say: Callable[[Iterable[str]], None]

@@ -116,8 +116,7 @@ class Target:
         return template.replace("{model}", name) if template and "/" not in name else name
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True):
     """One response that is asked for."""
 
     model: str
@@ -126,7 +125,7 @@ class Asked:
     """The create without its envelope; `input` holds only the new items."""
     items: Sequence[dict[str, Any]]
     """The whole conversation, as Responses items, in order."""
-    facts: ModelFacts = field(default_factory=ModelFacts)
+    facts: ModelFacts = msgspec.field(default_factory=ModelFacts)
 
 
 class Refused(Exception):

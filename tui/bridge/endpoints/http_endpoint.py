@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Protocol
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Target, Unusable
 from tui.bridge.endpoints.response_writer import ResponseWriter

@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import msgspec
+from msgspec import Struct, field
 
 from tui.bridge.endpoints.base import MOST_READ_CHARS, Refused
 from tui.bridge.endpoints.tool_input import INPUT, InputReader
@@ -97,8 +97,7 @@ _SEPARATOR = re.compile(r"[.:/]")
 _REFUSED_CHARS = re.compile(r"[^A-Za-z0-9_-]")
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Struct, frozen=True):
     """A tool as a provider is offered it."""
 
     name: str
@@ -108,8 +107,7 @@ class Function:
     strict: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolChoice:
+class ToolChoice(Struct, frozen=True):
     """Which tools the model may or must call."""
 
     mode: Literal["auto", "none", "required"] = "auto"
@@ -117,8 +115,7 @@ class ToolChoice:
     """Only these, as the provider knows them; empty: any."""
 
 
-@dataclass(frozen=True, slots=True)
-class SentCall:
+class SentCall(Struct, frozen=True):
     """A call of the conversation, as a provider is told of it."""
 
     call_id: str
@@ -181,16 +178,14 @@ class ToolCall:
         return meant or arguments
 
 
-@dataclass(frozen=True, slots=True)
-class _Tool:
+class _Tool(Struct, frozen=True):
     sent: str
     name: str
     namespace: str
     custom: bool
 
 
-@dataclass(slots=True)
-class _Offer:
+class _Offer(Struct):
     """The tools of a request, while they are read."""
 
     functions: dict[str, Function] = field(default_factory=dict)

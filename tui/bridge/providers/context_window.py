@@ -11,13 +11,13 @@ bytes (Cyrillic, Greek, Arabic), a whole one for three (Hindi, Chinese).
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import os
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused
 from tui.bridge.providers.discovery import (
@@ -134,7 +134,7 @@ async def prepared(asked: Asked, discovery: Discovery | None) -> Asked:
     if facts.ask_output_tokens is not None and request.get("max_output_tokens") is None:
         least = min(facts.ask_output_tokens, facts.max_output_tokens or facts.ask_output_tokens)
         request = {**request, "max_output_tokens": least}
-    return dataclasses.replace(asked, facts=facts, request=request)
+    return replace(asked, facts=facts, request=request)
 
 
 def _measured(asked: Asked) -> tuple[Texts, int]:

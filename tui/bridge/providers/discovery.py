@@ -15,11 +15,11 @@ import ipaddress
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import msgspec
+from msgspec import Struct
 
 from tui.bridge.endpoints.base import Broken, ModelFacts, Refused, Target
 from tui.bridge.providers.model_lists import (
@@ -41,8 +41,7 @@ _BEHIND = ("/chat/completions", "/completions", "/responses", "/messages", "/mod
 _SCHEMES = {"ws": "http", "wss": "https"}
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(Struct, frozen=True):
     """A whole HTTP answer."""
 
     status: int
@@ -159,8 +158,7 @@ LOADING_S = 120.0
 _NUM_CTX = re.compile(r"^\s*(?:PARAMETER\s+)?num_ctx\s+\"?(\d+)", re.M)
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """What ``/api/show`` says of a model."""
 
     num_ctx: int | None = None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from tui.bridge.rehearsal.patches import (
     FilePlan,
@@ -195,8 +196,7 @@ sees at once how fast a model writes and where it stopped when a key was pressed
 _WORDS = _SAMPLE.split()
 
 
-@dataclass(frozen=True, slots=True)
-class FreeForm:
+class FreeForm(Struct, frozen=True):
     """What was asked for."""
 
     kind: FreeKind
@@ -280,8 +280,7 @@ _MOST_SAID = 50
 _GO_ON_WORDS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerStyle:
+class AnswerStyle(Struct, frozen=True):
     """How a model answers."""
 
     deep: bool = False
@@ -293,8 +292,7 @@ class AnswerStyle:
     """``low`` and ``minimal`` think one paragraph, ``none`` not at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExerciseChoice:
+class ExerciseChoice(Struct, frozen=True):
     """An exercise and what to make of it."""
 
     script: Script

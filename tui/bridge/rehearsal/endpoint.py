@@ -6,8 +6,9 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from tui.bridge.endpoints.base import Asked, ModelFacts, Refused, Target
 from tui.bridge.endpoints.response_writer import ResponseWriter
@@ -32,8 +33,7 @@ class NoSuchModelError(Exception):
         self.param = param
 
 
-@dataclass(frozen=True, slots=True)
-class Rehearsal:
+class Rehearsal(Struct, frozen=True):
     """How the rehearsal models play."""
 
     fast_tokens_s: float = 1000.0

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from tui.bridge.rehearsal.scripts import ORIGINAL, FileRegion
 
@@ -13,8 +14,7 @@ CONTEXT_LINES = 3
 _MOST_CONTEXT_LINES = 12
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenChange:
+class WrittenChange(Struct, frozen=True):
     """Replace some lines."""
 
     first: int
@@ -22,8 +22,7 @@ class WrittenChange:
     added: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class FilePlan:
+class FilePlan(Struct):
     """What is to be done to one file."""
 
     path: str
@@ -104,8 +103,7 @@ def _change(first: int, old: Sequence[str], new: Sequence[str]) -> WrittenChange
     return WrittenChange(first + same, len(old) - same - tail, added)
 
 
-@dataclass(frozen=True, slots=True)
-class PatchSection:
+class PatchSection(Struct, frozen=True):
     """Some lines of a file with what becomes of them."""
 
     first: int

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import floor
 from random import Random
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 from tui.core.wire.events import Usage
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningPart:
+class ReasoningPart(Struct, frozen=True):
     """A reasoning summary; all of it counts as reasoning tokens."""
 
     text: str
@@ -28,8 +28,7 @@ class ReasoningPart:
         return {"type": "reasoning"}
 
 
-@dataclass(frozen=True, slots=True)
-class TextPart:
+class TextPart(Struct, frozen=True):
     """Prose."""
 
     text: str
@@ -39,8 +38,7 @@ class TextPart:
         return {"type": "message"}
 
 
-@dataclass(frozen=True, slots=True)
-class CallPart:
+class CallPart(Struct, frozen=True):
     """A tool call; ``text`` is what streams: the input, or the arguments as JSON."""
 
     name: str
@@ -83,8 +81,7 @@ class OutputSink(Protocol):
         """Finish an item."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlaySpeed:
+class PlaySpeed(Struct, frozen=True):
     """How fast a model is."""
 
     tokens_s: float

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from tui.bridge.rehearsal.patches import Notation, asked_notation, patched_paths
 from tui.core.files import file_blocks
@@ -32,16 +33,14 @@ _MOST_READ = 25_000
 """Characters at each end of a message."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolAnswer:
+class ToolAnswer(Struct, frozen=True):
     """The output of a call that the model made."""
 
     name: str
     output: str
 
 
-@dataclass(slots=True)
-class ParsedRequest:
+class ParsedRequest(Struct):
     """A request, read."""
 
     channel: PatchChannel = "text"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import http
 import re
 import time
@@ -12,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from msgspec.structs import replace
 from websockets.http11 import Request, Response
 
 from tui.bridge.access import as_bytes, bearer, json_response, plain_response, refused, unauthorized
@@ -170,7 +170,7 @@ class _LimitedResponder:
         quota.in_flight += 1
         self._admitted.responses += 1
         try:
-            await self._responder.respond(dataclasses.replace(job, flush=watch.flush))
+            await self._responder.respond(replace(job, flush=watch.flush))
         finally:
             quota.in_flight -= 1
             watch.look()

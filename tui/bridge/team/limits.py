@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
+from msgspec import Struct
 
 SPAN_S = 60.0
 _GRAIN_S = 0.1
@@ -35,8 +35,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         )
 
 
-@dataclass(slots=True)
-class _Grain:
+class _Grain(Struct):
     """What was taken within a tenth of a second."""
 
     began_s: float

@@ -10,8 +10,9 @@ import bisect
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from tui.errors import UsageError
 
@@ -25,8 +26,7 @@ any model, and each new name would be kept for good."""
 _OTHER = "other"
 
 
-@dataclass(slots=True)
-class Histogram:
+class Histogram(Struct):
     """How often what time was taken, in seconds."""
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS_S) + 1))
@@ -39,8 +39,7 @@ class Histogram:
         self.sum_s += seconds
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseRecord:
+class ResponseRecord(Struct, frozen=True):
     """One response that has ended, as it is counted and logged."""
 
     endpoint: str

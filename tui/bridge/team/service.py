@@ -9,9 +9,10 @@ import logging
 import signal
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
+
+from msgspec import Struct, field
 
 from tui.bridge.endpoints.base import Target
 from tui.bridge.endpoints.kinds import load
@@ -30,8 +31,7 @@ _OUT_OF_TIME = {9: "is not valid yet: is this machine's clock right?", 10: "has 
 """OpenSSL's codes of certificates whose time has not come, or is over."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListenAddress:
+class ListenAddress(Struct, frozen=True):
     """An address to listen at."""
 
     host: str
@@ -186,8 +186,7 @@ LOCAL_USER = "local"
 _LOGGERS = ("tui", "asyncio", "websockets")
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceOptions:
+class ServiceOptions(Struct, frozen=True):
     """How a team's bridge serves."""
 
     place: ListenAddress

@@ -16,11 +16,11 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
+from msgspec import Struct
 
 from tui.bridge.team.limits import Limits
 from tui.errors import DuettoError, FileRefused, UsageError
@@ -189,8 +189,7 @@ def _replace(file: Path, data: bytes) -> None:
 _Signature = tuple[int, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class TeamUser:
+class TeamUser(Struct, frozen=True):
     """Somebody with a token."""
 
     name: str

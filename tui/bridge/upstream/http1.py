@@ -7,12 +7,12 @@ import functools
 import io
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.helpers import set_exception
+from msgspec import Struct
 from multidict import CIMultiDict
 
 from tui.bridge.time_slices import Share, SlicedHttp, some
@@ -32,8 +32,7 @@ from tui.bridge.upstream.errors import (
 )
 
 
-@dataclass(slots=True)
-class _RequestProgress:
+class _RequestProgress(Struct):
     """How a request goes its way; filled meanwhile."""
 
     unsent_bytes: int

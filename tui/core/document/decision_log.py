@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from io import BytesIO
 from types import BuiltinFunctionType, MethodType
 from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
+
+from msgspec import Struct, field
 
 from tui.core.document.hunk import Decision, Hunk, Stage
 from tui.core.document.waiting_places import Places
@@ -109,8 +110,7 @@ class Beside(NamedTuple):
     after: Stood
 
 
-@dataclass(slots=True)
-class TakenOff:
+class TakenOff(Struct):
     """What a decision took out of a text."""
 
     text: str
@@ -149,8 +149,7 @@ class Placing(NamedTuple):
     """How far below it the first hunk stands."""
 
 
-@dataclass(slots=True)
-class DecisionStep:
+class DecisionStep(Struct):
     """What one decision did to one hunk."""
 
     hunk: Hunk
@@ -183,8 +182,7 @@ class DecisionStep:
     """It stood in the text and was in conflict; the text stayed, it does not stand there."""
 
 
-@dataclass(eq=False, slots=True)
-class DecisionEntry:
+class DecisionEntry(Struct, eq=False):
     """One decision of the user's, about any number of hunks."""
 
     verb: Verb

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import itemgetter
 from typing import NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord, Layer
@@ -24,8 +26,7 @@ _TRIES = 3
 _FIRST_ROWS = itemgetter(0, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class DiskPlan:
+class DiskPlan(Struct, frozen=True):
     """What must lie on the disk for a path."""
 
     expected: bytes | None
@@ -258,8 +259,7 @@ class _Stood(NamedTuple):
     """It is to go: mostly as it is not decided, so that it does not belong on the disk."""
 
 
-@dataclass(frozen=True, slots=True)
-class StillText:
+class StillText(Struct, frozen=True):
     """A file at one moment; any thread may work out from it what belonged on the disk then."""
 
     path: str

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
 from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from tui.core.document.hunk import Decision, Hunk
 from tui.core.document.hunk_index import HunkIndex
@@ -122,8 +121,7 @@ class UserRegions:
         return [change for change in changes if change.old_text != change.new_text]
 
 
-@dataclass(eq=False, slots=True)
-class FileRecord:
+class FileRecord(Struct, eq=False):
     """One file of the workspace: its buffer and all that stands beside it."""
 
     path: str
@@ -271,8 +269,7 @@ Edges = tuple[Hunk, int | None, int | None]
 """Where a hunk's first row and the row behind its last one were, if they were in another."""
 
 
-@dataclass(slots=True)
-class Layer:
+class Layer(Struct):
     """How a hunk lies on others: needed to take it off exactly."""
 
     below: Sequence[Hunk] = ()
@@ -305,23 +302,14 @@ class Layer:
 class _None(Layer):
     """That of a hunk of which nothing is noted; shared, so nothing may be."""
 
-    __slots__ = ()
-
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"ask for a layer of its own to note {name}")
-
-
-def _none() -> Layer:
-    layer = _None.__new__(_None)
-    for one in fields(Layer):
-        object.__setattr__(layer, one.name, one.default)
-    return layer
 
 
 class Layers(dict[int, Layer]):
     """Layers by the ids of their hunks; of most hunks nothing is to be noted, so none is kept."""
 
-    _NONE = _none()
+    _NONE = _None()
 
     def __missing__(self, hunk_id: int) -> Layer:
         """That of a hunk of which nothing is noted: to be read only."""

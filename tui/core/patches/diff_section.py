@@ -7,9 +7,10 @@ text comes: kept, removed and added lines.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
+
+from msgspec import Struct
 
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
@@ -97,8 +98,7 @@ _TIDIED_LINES = 2000
 """More lines are left as they came: to compare them all would be seen."""
 
 
-@dataclass(slots=True)
-class Fit:
+class Fit(Struct):
     """Where the old lines are, and how the new ones differ from them."""
 
     spot: Spot

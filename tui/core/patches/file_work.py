@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
@@ -17,8 +18,7 @@ NewHunk = Callable[[str, Kind, int], Hunk]
 """Path, kind and section -> a hunk of the call, numbered and taken in."""
 
 
-@dataclass(slots=True)
-class Why:
+class Why(Struct):
     """Why a patch ended early; empty words if it did not."""
 
     words: str = ""

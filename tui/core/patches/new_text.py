@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord

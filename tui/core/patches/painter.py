@@ -8,9 +8,10 @@ open section never hides text and can always be taken back.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate, groupby, islice
 from operator import add
+
+from msgspec import Struct, field
 
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord, keep_apart, lay
@@ -34,8 +35,7 @@ EDITED = {
 }
 
 
-@dataclass(eq=False, slots=True)
-class Group:
+class Group(Struct, eq=False):
     """One contiguous change of the section: what a hunk is made of."""
 
     hunk: Hunk

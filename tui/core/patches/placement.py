@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from tui.core.document.hunk import Hunk
 from tui.core.document.hunk_index import HunkIndex
@@ -34,8 +36,7 @@ _OPENS = (":", "{", "(", "[")
 FIRST_BEHIND = "several places fit: the first after the previous hunk"
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """The one place where a section belongs."""
 
     row: int
@@ -53,8 +54,7 @@ class Spot:
         return replace(self, indent=SAME, flags=(*others, LEFT_ALONE))
 
 
-@dataclass(frozen=True, slots=True)
-class Miss:
+class Miss(Struct, frozen=True):
     """Why there is no such place."""
 
     reason: str
@@ -66,8 +66,7 @@ class Miss:
     """The first row of the place that is most like it, where it fits nowhere."""
 
 
-@dataclass(slots=True)
-class Search:
+class Search(Struct):
     """What is known of a section's surroundings when it is looked for."""
 
     cursor: int = 0
@@ -111,8 +110,7 @@ class _Fit(NamedTuple):
     """How they fit at each row if they were read again."""
 
 
-@dataclass(slots=True)
-class Locator:
+class Locator(Struct):
     """Follows a section's anchors and old lines and knows where they fit.
 
     It reads the live text: after a change of the buffer the candidates are found anew.

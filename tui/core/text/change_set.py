@@ -9,8 +9,10 @@ that of helix's ``transaction.rs``; positions are lines and columns, as those of
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 Position = tuple[int, int]
 """Line and column, 0-based, in characters of the line without its ending."""
@@ -42,8 +44,7 @@ def moved(at: Position, old_end: Position, new_end: Position) -> Position:
     return (at[0] + new_end[0] - old_end[0], at[1])
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One replacement, exact enough to be undone byte for byte."""
 
     start: Position
@@ -108,8 +109,7 @@ def offset_in(text: str, start: Position, at: Position) -> int:
     return found + 1 + at[1]
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeSet:
+class ChangeSet(Struct, frozen=True):
     """Changes of one text, made at once: none of them touches another one.
 
     Their positions are those of the text as it is before all of them.

@@ -11,9 +11,11 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qsl, urlsplit
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from tui.core.wire.masking import is_secret_name
 from tui.errors import EndpointError
@@ -28,8 +30,7 @@ _SURE_CHARS = 12
 """A header's value that is as long may be a key, whatever the header's name says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """A Responses WebSocket endpoint and the headers of its upgrade request."""
 
     url: str

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
+from msgspec import Struct
 
 LEAST_AGE_S = 45.0
 """No server ends connections for their age that are younger: 60 s is the least that can be set."""
@@ -61,8 +61,7 @@ class Learning:
         return self.capabilities.steer if fact == "steer" else self.capabilities.interrupt
 
 
-@dataclass(frozen=True, slots=True)
-class Abilities:
+class Abilities(Struct, frozen=True):
     """What an endpoint can do for one model; None: not known yet."""
 
     interrupt: bool | None = None
@@ -71,8 +70,7 @@ class Abilities:
     lanes: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SocketView:
+class SocketView(Struct, frozen=True):
     """One endpoint's socket now; a lost one is shown until it is dialled again."""
 
     endpoint: str

@@ -10,8 +10,9 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from tui.core.files import FileBlock, file_blocks
 
@@ -40,8 +41,7 @@ _TOLD = re.compile(
 """How a message begins in which a client tells what the user did not type."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedEntry:
+class RecordedEntry(Struct, frozen=True):
     """One line."""
 
     from_client: bool
@@ -61,8 +61,7 @@ class RecordedEntry:
         return "_meta" in self.frame
 
 
-@dataclass(slots=True)
-class Recording:
+class Recording(Struct):
     """All usable lines of a file."""
 
     entries: list[RecordedEntry] = field(default_factory=list)
@@ -118,8 +117,7 @@ def _seconds(t: object, last: float) -> float:
         return last
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedAct:
+class RecordedAct(Struct, frozen=True):
     """What happened after a request."""
 
     t: float
@@ -132,8 +130,7 @@ class RecordedAct:
     """The client left the socket by itself while the response streamed: its user stopped it."""
 
 
-@dataclass(slots=True)
-class RecordedExchange:
+class RecordedExchange(Struct):
     """One request with everything that answers it, steered successors included."""
 
     t: float
@@ -178,8 +175,7 @@ def foreground(found: Iterable[RecordedExchange]) -> tuple[list[RecordedExchange
     return kept, len(real) - len(kept)
 
 
-@dataclass(slots=True)
-class _Track:
+class _Track(Struct):
     """One lane of one socket."""
 
     waiting: list[RecordedExchange] = field(default_factory=list)

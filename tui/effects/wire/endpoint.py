@@ -11,8 +11,10 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.wire.address import Address, checked, shown

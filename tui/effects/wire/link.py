@@ -11,9 +11,10 @@ import itertools
 import logging
 import re
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
+from msgspec import Struct
+from msgspec.structs import replace
 from websockets.exceptions import InvalidState
 from websockets.protocol import State
 
@@ -49,8 +50,7 @@ class FrameRecorder(Protocol):
         """Keep what is no frame: a handshake, a close."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionOptions:
+class ConnectionOptions(Struct, frozen=True):
     """Times and limits of an endpoint's connections (PROTOCOL section 10)."""
 
     connect_timeout_s: float = 15.0

@@ -8,9 +8,9 @@ the user said, notes, cards of failures, and the welcome of an empty conversatio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from msgspec import Struct, field
 from rich.cells import cell_len
 
 from tui.core.conversation import Block, BlockKind
@@ -52,8 +52,7 @@ class Focus(NamedTuple):
     """The keyboard is here: what the keys do is said."""
 
 
-@dataclass(slots=True)
-class ViewContext:
+class ViewContext(Struct):
     """What views need to know besides their block; one object, shared by all views."""
 
     width: int = 80

@@ -7,8 +7,10 @@ done in any order: the lesson goes to the first one that is left.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from tui.core.conversation import BlockKind
 from tui.core.document.hunk import PLACED, Decision, Stage
@@ -21,8 +23,7 @@ ENOUGH_MISSED = 2
 """Answers that came to their end before they were stopped: then the lesson goes on without."""
 
 
-@dataclass(frozen=True, slots=True)
-class LessonView:
+class LessonView(Struct, frozen=True):
     """What can be seen of the session at one moment."""
 
     now_s: float = 0.0
@@ -49,8 +50,7 @@ class LessonView:
     """How the stop went, in the session's words."""
 
 
-@dataclass(slots=True)
-class Figures:
+class Figures(Struct):
     """What was measured on the way; None: it was not."""
 
     began_s: float = 0.0
@@ -68,8 +68,7 @@ class Figures:
     """From the last prompt to its hunks being accepted."""
 
 
-@dataclass(slots=True)
-class Lesson:
+class Lesson(Struct):
     """How far somebody has come."""
 
     done: set[Step] = field(default_factory=set)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tui.engine.intents import EditQueued, HoldQueued, Intent, Queue, Unqueue
 from tui.engine.notices import Status
@@ -11,8 +13,7 @@ from tui.ui.prompt.prompt import PromptArea
 from tui.ui.prompt.queue_list import place_of
 
 
-@dataclass(frozen=True, slots=True)
-class _Edit:
+class _Edit(Struct, frozen=True):
     """The message stays queued as it was until the edited text is put back."""
 
     index: int

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from tui.core.document.hunk import OPEN, PLACED, Decision, Hunk, Kind, Stage
 from tui.core.document.hunk_list import waits
@@ -63,8 +64,7 @@ class DiffChange(NamedTuple):
         return 0 if self.new is not None else self.last - self.first - len(self.old)
 
 
-@dataclass(slots=True)
-class HunkCounts:
+class HunkCounts(Struct):
     """How many hunks there are, how they stand, and how many lines they change."""
 
     total: int = 0
@@ -98,12 +98,11 @@ class HunkCounts:
 
     def add(self, other: HunkCounts) -> None:
         """Take those of another one in."""
-        for name in self.__slots__:
+        for name in self.__struct_fields__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
-@dataclass
-class FileChanges:
+class FileChanges(Struct):
     """One file and its changes, in the order of the text."""
 
     path: str

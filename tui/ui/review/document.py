@@ -9,9 +9,10 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Literal, NamedTuple
+
+from msgspec import Struct, field
 
 from tui.core.document.hunk import Kind
 from tui.core.steps import Work
@@ -417,8 +418,7 @@ Key = tuple[str, int]
 """Names a change for longer than one layout: its file and its hunk, or its place in the file."""
 
 
-@dataclass
-class DiffLayout:
+class DiffLayout(Struct):
     """The rows of all files, and the places in them."""
 
     files: Sequence[FileChanges] = ()

@@ -14,8 +14,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 Colours = Literal["none", "16", "256", "true"]
 Glyphs = Literal["unicode", "console", "ascii"]
@@ -32,8 +34,7 @@ class ScreenOptions(NamedTuple):
     background: Literal["auto", "dark", "light"] = "auto"
 
 
-@dataclass(frozen=True, slots=True)
-class TerminalFacts:
+class TerminalFacts(Struct, frozen=True):
     """What can be drawn with, and where each fact is from, in words."""
 
     colours: Colours = "true"

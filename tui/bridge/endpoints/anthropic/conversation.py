@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from msgspec import Struct, field
 
 from tui.bridge.endpoints.base import Asked, Refused
 from tui.bridge.endpoints.encrypted_content import COMPACTED, is_compacted, unseal
@@ -105,8 +105,7 @@ _NO_OUTPUT = "(The call was not answered.)"
 Message = dict[str, Any]
 
 
-@dataclass(slots=True)
-class MessagesConversation:
+class MessagesConversation(Struct):
     """A conversation as the API takes it."""
 
     system: list[Block] = field(default_factory=list)

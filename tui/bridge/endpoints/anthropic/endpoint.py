@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from msgspec.structs import fields, replace
 
 from tui.bridge.endpoints.anthropic.model_options import AnthropicOptions, options_of
 from tui.bridge.endpoints.anthropic.request import (

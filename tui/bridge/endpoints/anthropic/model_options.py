@@ -8,11 +8,12 @@ language is spoken. What an endpoint's own provider, or the user, says of a mode
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts, Refused, Target, options_over
 from tui.core.wire.address import Address
@@ -82,8 +83,7 @@ EFFORTS = ("low", "medium", "high", "xhigh", "max")
 _OTHERS_TOKENS = 16_384
 
 
-@dataclass(frozen=True, slots=True)
-class ModelTraits:
+class ModelTraits(Struct, frozen=True):
     """How a model wants to be asked; see `options.AnthropicOptions`."""
 
     thinking: Thinking = "budget"

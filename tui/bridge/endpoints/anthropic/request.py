@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from tui.bridge.endpoints.anthropic.conversation import (
     Block,
@@ -207,8 +209,7 @@ _CALL_ONLY = "Answer with a call of a tool, not with words alone."
 """Said where a call is wanted of a model that refuses to be forced."""
 
 
-@dataclass(frozen=True, slots=True)
-class MessagesTurn(Asked):
+class MessagesTurn(Asked, frozen=True):
     """A request that may take several answers: a model that pauses is asked to go on."""
 
     said: list[Block] = field(default_factory=list)
@@ -219,8 +220,7 @@ class MessagesTurn(Asked):
     """What the server does not take (see `unsupported`)."""
 
 
-@dataclass(slots=True)
-class MessagesRequest:
+class MessagesRequest(Struct):
     """What is sent."""
 
     body: dict[str, Any]

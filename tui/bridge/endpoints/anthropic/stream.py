@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import Struct, field
 
 from tui.bridge.endpoints.anthropic.conversation import KIND, Block
 from tui.bridge.endpoints.anthropic.request import MessagesTurn
@@ -206,8 +206,7 @@ _CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
 _DECLINED = "The provider's safety filter stopped the answer."
 
 
-@dataclass(slots=True)
-class _OpenBlock:
+class _OpenBlock(Struct):
     """One block that has begun."""
 
     block: Block

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import msgspec
+from msgspec import Struct, field
 
 from tui.bridge.endpoints.base import Asked, Refused
 from tui.bridge.endpoints.tools import DISPENSABLE, Toolbox, without
@@ -120,16 +120,14 @@ _WANTED = re.compile(r"(?i)required|must be|should be|missing")
 _QUOTED = re.compile(r"""["'`](\$?\w{2,40})["'`]""")
 
 
-@dataclass(slots=True)
-class SentRequest:
+class SentRequest(Struct):
     """What one answer was asked for with."""
 
     toolbox: Toolbox | None = None
     body: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ChatTurn(Asked):
+class ChatTurn(Asked, frozen=True):
     """A request that remembers how it was sent, also where more is known of it by then."""
 
     sent: SentRequest = field(default_factory=SentRequest)

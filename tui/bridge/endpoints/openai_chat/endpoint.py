@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+from msgspec.structs import fields, replace
 
 from tui.bridge.endpoints.base import Asked, Refused, Target, options_over
 from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from msgspec import Struct, field
 
 from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.endpoints.tools import Toolbox, ToolCall
@@ -23,8 +23,7 @@ MOST_CALLS = 256
 """Of one answer; a server that makes more of them has gone astray."""
 
 
-@dataclass(slots=True, eq=False)
-class _CallEntry:
+class _CallEntry(Struct, eq=False):
     index: int | None
     id: str
     name: str = ""

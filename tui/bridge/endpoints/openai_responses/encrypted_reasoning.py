@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
+
+from msgspec.structs import replace
 
 from tui.bridge.endpoints.base import Asked, Refused, Target
 from tui.bridge.endpoints.response_writer import ResponseWriter

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from tui.bridge.endpoints.base import Asked, Target
 from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader

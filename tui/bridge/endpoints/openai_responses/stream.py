@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from tui.bridge.endpoints.base import MOST_READ_CHARS, Unusable, status_of
 from tui.bridge.endpoints.response_writer import ResponseWriter
@@ -38,8 +39,7 @@ _FAMILIES = (
 """How the types of events begin that are about an item of a kind."""
 
 
-@dataclass(slots=True, eq=False)
-class _ItemEntry:
+class _ItemEntry(Struct, eq=False):
     """An item that something was said of."""
 
     kind: str

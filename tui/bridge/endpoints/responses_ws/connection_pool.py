@@ -13,11 +13,11 @@ import socket
 import ssl
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from msgspec import Struct, field
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import (
     ConnectionClosed,
@@ -201,8 +201,7 @@ class SocketLost(Exception):
         """Nobody there has heard the request that was made last."""
 
 
-@dataclass(slots=True)
-class Chain:
+class Chain(Struct):
     """The newest response on a socket, and the whole conversation up to and with it."""
 
     model: str

@@ -17,11 +17,11 @@ already.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from tui.core.wire.client.steers import Steers
 from tui.core.wire.endpoint_facts import ACCEPTED_S, GRACE_S
@@ -74,8 +74,7 @@ _RUNNING = (*_FRESH, LaneState.INTERRUPTING)
 _NAMED = (LaneState.CREATED, LaneState.STREAMING, LaneState.INTERRUPTING)
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
+class Doubt(Struct, frozen=True):
     """A refusal that may be the end of what a lane does, or the answer to something else."""
 
     event: ErrorEvent | Failed

@@ -15,9 +15,9 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from tui.core.wire.client.lane import End, Lane, LaneState
@@ -43,8 +43,7 @@ Kind = Literal["steer", "interrupt"]
 KINDS: tuple[Kind, ...] = ("steer", "interrupt")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SentControl:
+class SentControl(Struct, frozen=True, eq=False):
     """One `response.steer` or `response.interrupt` that went out and has no answer yet."""
 
     kind: Kind
@@ -65,8 +64,7 @@ class SentControl:
         return asked and lane.response_id == self.response_id
 
 
-@dataclass(slots=True)
-class _Fork:
+class _Fork(Struct):
     """A create whose parent is on another lane, until its response works or is over."""
 
     source: Lane

@@ -13,9 +13,10 @@ text back.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from tui.core.wire.events import (
     MOST_ERROR_CHARS,
@@ -47,8 +48,7 @@ class SteerStage(StrEnum):
     PENDING = "pending"
 
 
-@dataclass(slots=True)
-class SteerText:
+class SteerText(Struct):
     """One text that is neither used nor returned."""
 
     number: int

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from tui.core.steps import finished
 from tui.core.wire.client_events import (
@@ -60,8 +61,7 @@ MOST_SAID_BACK = 256
 _NOTHING = KnownResponse("", ())
 
 
-@dataclass(frozen=True, slots=True)
-class PendingRequest:
+class PendingRequest(Struct, frozen=True):
     """One request, with the size of the frame that it came in."""
 
     event: Create | Invalid

@@ -12,8 +12,9 @@ the item's end.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from tui.core.wire.events import Usage
 from tui.core.wire.json_writing import LongFrame, TextBuilder, Told, frame_or_long, size_of
@@ -22,8 +23,7 @@ Emit = Callable[..., None]
 """Says one event: its kind, then its fields."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextFamily:
+class TextFamily(Struct, frozen=True):
     """How one kind of text of an item travels."""
 
     text_event: str
@@ -65,8 +65,7 @@ _FAMILIES: dict[str, dict[str, TextFamily]] = {
 _PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
 
 
-@dataclass(slots=True)
-class OpenItem:
+class OpenItem(Struct):
     """One item that has begun. `item` is what its ``added`` event said."""
 
     item: dict[str, Any]
@@ -181,8 +180,7 @@ def usage_fields(usage: Usage) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """What a run is to answer."""
 
     response_id: str

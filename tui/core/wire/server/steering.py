@@ -7,8 +7,9 @@ ended with tool calls, puts the text behind the outputs that the client sends (P
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from tui.core.wire.events import CALL_OUTPUTS, OUTPUTS, unanswered
 from tui.core.wire.server.run import Run
@@ -18,8 +19,7 @@ MAX_PENDING = 8
 _USER_PARTS = ("input_text", "input_image", "input_file")
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptedText:
+class AcceptedText(Struct, frozen=True):
     """One accepted text."""
 
     id: str
