@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 
-from tui.cli import process
+from tui import kept_frame
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; what was on the screen last time is there first."""
+    kept_frame.show(sys.argv[1:])
+    from tui.cli import process
+
     process.end_at_once()
     if process.is_wanted(sys.argv[1:], os.environ):
         process.begin()

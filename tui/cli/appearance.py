@@ -36,13 +36,17 @@ _MOST = 200
 """Workspaces whose choice is kept; the oldest goes first."""
 
 
+THEME_FILE = "theme.json"
+"""In the state folder: what was chosen with the keyboard."""
+
+
 class ThemeChoice:
     """What was chosen in place of one theme of the settings."""
 
     def __init__(self, paths: Paths, configured: str, workspace: str = "") -> None:
         """``workspace``: the one whose own settings name the theme; empty: the user's do."""
         self._paths = paths
-        self._file = paths.state_dir / "theme.json"
+        self._file = paths.state_dir / THEME_FILE
         self._configured = configured
         self._workspace = workspace
 

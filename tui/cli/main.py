@@ -18,6 +18,7 @@ from pathlib import Path
 import click
 
 import tui
+from tui import kept_frame
 from tui.cli import logfile, process
 from tui.core.inert_text import inert
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, DuettoError, UsageError
@@ -158,7 +159,10 @@ def run(args: Sequence[str]) -> int:
     paths = Paths.find()
     log_file = logfile.start(paths, debug="--debug" in args)
     try:
-        result = duetto.main(list(args), prog_name="duetto", standalone_mode=False)
+        try:
+            result = duetto.main(list(args), prog_name="duetto", standalone_mode=False)
+        finally:
+            kept_frame.leave()  # whatever is said now is said to the shell
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:

@@ -21,7 +21,15 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tui.cli.appearance import StartTheme, line_complaints, start_theme, use_keys, use_line
+from tui import kept_frame
+from tui.cli.appearance import (
+    THEME_FILE,
+    StartTheme,
+    line_complaints,
+    start_theme,
+    use_keys,
+    use_line,
+)
 from tui.cli.models import ResolvedModels, resolve
 from tui.cli.options import (
     ModelFlags,
@@ -37,7 +45,15 @@ from tui.core.inert_text import inert
 from tui.core.unsaved import Unsaved
 from tui.effects.rescue import RescueFolders
 from tui.errors import EXIT_FAILED, EXIT_OK, FileRefused, UsageError
-from tui.settings import Paths, Settings, load_project, unused, unused_in_project, with_project
+from tui.settings import (
+    PROJECT_FILE,
+    Paths,
+    Settings,
+    load_project,
+    unused,
+    unused_in_project,
+    with_project,
+)
 from tui.ui.terminal.facts import ScreenOptions, TerminalFacts, find
 
 if TYPE_CHECKING:
@@ -308,7 +324,8 @@ def open_app(
     start = prepared((arguments, flags), record, trace, options)
     setup, root = start.setup, start.target.root
     opened = partial(made_app, start.composition.session, setup.settings, root, start.theme)
-    return asyncio.run(_run(start.composition, setup, start.target, opened, beginning))
+    config = flags.config or setup.paths.config_file
+    return asyncio.run(_run(start, opened, beginning, config))
 
 
 class Start(Struct, frozen=True):
@@ -390,16 +407,13 @@ def options_for(setup: SessionSetup) -> SessionOptions:
 
 
 async def _run(
-    composition: Composition,
-    setup: SessionSetup,
-    target: OpenTarget,
-    opened: Callable[[], DuettoApp],
-    beginning: Beginning | None = None,
+    start: Start, opened: Callable[[], DuettoApp], beginning: Beginning | None, config: Path
 ) -> int:
+    composition, setup, target = start.composition, start.setup, start.target
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(log_broken)
     # nothing is there yet that Ctrl+C could harm, and a task that it cancels fails in odd ways
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, kept_frame.end)
     app = opened()
     app.stamp = setup.stamp
     app.copy_here = composition.copy_here
@@ -407,6 +421,7 @@ async def _run(
     composition.prompting.serve(app.bench.prompt_box)
     if beginning is not None:
         app.on_begun = partial(beginning.begin, app)
+    app.on_settled = partial(keep_frame, app, setup, config)
     if setup.tracer is not None:
         setup.tracer.watch()
     open_files(composition.session, target)
@@ -422,6 +437,21 @@ async def _run(
     if getattr(app, "broken", False):
         return EXIT_FAILED
     return code if isinstance(code, int) else EXIT_OK
+
+
+def keep_frame(app: DuettoApp, setup: SessionSetup, config: Path) -> None:
+    """Have the next start show at once what does not change; the settings must be the same."""
+    if os.name != "posix":
+        return
+    from tui.ui.terminal import frame_keeping
+
+    paths, themes = setup.paths, setup.paths.themes_dir
+    own = sorted(themes.iterdir()) if themes.is_dir() else ()
+    watched = (config, setup.root / PROJECT_FILE, paths.state_dir / THEME_FILE, themes, *own)
+    words = ("duetto", f"{setup.root.name}/")
+    frame_keeping.keep_frame(
+        app, app.bench, (app.bench.header, words), [str(path) for path in watched]
+    )
 
 
 def open_files(session: Session, target: OpenTarget) -> None:

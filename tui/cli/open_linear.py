@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 
+from tui import kept_frame
 from tui.cli import process
 from tui.cli.composition import Composition, Prompting
 from tui.cli.open_app import (
@@ -50,6 +51,7 @@ def open_linear(
 
     Raises UsageError, SettingsError or EndpointError before anything is said.
     """
+    kept_frame.leave()
     process.begin()
     start = prepared((arguments, flags), record, trace, options_for)
     composition, target, settings = start.composition, start.target, start.setup.settings

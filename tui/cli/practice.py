@@ -15,6 +15,7 @@ import click
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from tui import kept_frame
 from tui.bridge.rehearsal import RECORD
 from tui.bridge.rehearsal.scripts import Script, fingerprint, load_scripts, workspace_files
 from tui.cli.open_app import require_screen
@@ -165,6 +166,7 @@ def practice_command(flags: ModelFlags, **choices: Unpack[PracticeOptions]) -> i
     if choices["new"]:
         root, kept = start_over(data_dir, datetime.now())
         if kept is not None:
+            kept_frame.leave()
             click.echo(f"Your old workspace is kept in {kept}")
     else:
         root = ensure(data_dir)

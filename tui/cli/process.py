@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from types import FrameType
 from typing import Any, BinaryIO
 
+from tui import kept_frame
 from tui.errors import EXIT_INTERRUPTED, UsageError
 
 LIMIT_BYTES = 64 * 1024 * 1024
@@ -133,6 +134,7 @@ def end_at_once() -> None:
 
 def _end(number: int, frame: FrameType | None) -> None:
     turn_on()
+    kept_frame.leave()
     os._exit(EXIT_INTERRUPTED)
 
 

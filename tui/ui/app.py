@@ -87,6 +87,8 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
         """Gives what connecting a model needs of the outside; None: it cannot be done here."""
         self.on_begun: Callable[[], None] = lambda: None
         """Called when the first picture is on the screen and the session runs."""
+        self.on_settled: Callable[[], None] = lambda: None
+        """Called when all is loaded that the first answer needs."""
         self._frame: FrameTimer | None = None
         self._was_busy = self._stopped_first = False
 
@@ -299,6 +301,7 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
                 self.stylesheet.parse()
                 await asyncio.sleep(0)  # a key goes first
         preload.settle()
+        self.on_settled()
         self.run_worker(self.themes.look_after(), name="themes", group="themes")
 
     def _paint(self) -> None:

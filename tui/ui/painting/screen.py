@@ -381,6 +381,16 @@ class PaintedScreen(Screen[None]):
 
     # -- what
 
+    def rows_of(self, whole: Widget) -> Iterator[list[tuple[SeenWidget, Strip]]]:
+        """What a widget and those in it show in each row of the screen, from left to right."""
+        visible = self._compositor.visible_widgets.items()
+        places = WidgetMap(
+            {one: seen for one, seen in visible if whole in one.ancestors_with_self},
+            self.size.width,
+        )
+        for y in range(self.size.height):
+            yield [(place, _strips([(y, place)])[0]) for place in places.on_row(y)]
+
     def _compositor_refresh(self) -> None:
         """Write what is damaged."""
         app, compositor = self.app, self._compositor

@@ -68,7 +68,7 @@ class Workbench(PaintedScreen):
         self.session = session
         self.on_focused_painted = session.input_first.shown
         name = workspace.rstrip("/").rpartition("/")[2] or workspace
-        self._header = Header(session.status, name, branch, id="header")
+        self.header = Header(session.status, name, branch, id="header")
         self.transcript = TranscriptPane(session, root=workspace, id="transcript")
         self.prompt_box = PromptBox(session, id="prompt-box")
         self.editor = EditorPane(session)
@@ -99,7 +99,7 @@ class Workbench(PaintedScreen):
         """Everything at once: first paint needs no socket."""
         yield Static(id="too-small", markup=False)
         with Vertical(id="whole"):
-            yield self._header
+            yield self.header
             yield self.panes
             yield self.status_line
             yield self._keys
@@ -124,7 +124,7 @@ class Workbench(PaintedScreen):
         self.panes.turn_map.sync(notices)
         self.prompt_box.sync(notices)
         if notices.status:
-            self._header.update_bar()
+            self.header.update_bar()
             self._after_turn()
         if notices.status or notices.meter:
             self.status_line.sync(only_meter=not notices.status)
@@ -153,7 +153,7 @@ class Workbench(PaintedScreen):
 
     def recolour(self) -> None:
         """The theme changed: lines were made with colours, they are made anew."""
-        bars = (self._header, self.status_line, self._keys)
+        bars = (self.header, self.status_line, self._keys)
         for part in (*bars, self.transcript, self.prompt_box, self.panes.turn_map):
             part.recolour()
         self.refresh(layout=True)

@@ -28,6 +28,7 @@ from textual import events
 from textual.driver import Driver
 from textual.geometry import Size
 
+from tui import kept_frame
 from tui.core.stamping import Stamp, no_stamp
 from tui.ui.key_decoder import KeyDecoder
 from tui.ui.key_queue import KeyQueue, TypedKey
@@ -208,7 +209,7 @@ the screen, so it comes after its change."""
 _ASK = "\x1b[>4;1m\x1b[0m\x1b[?u\x1b[?2026$p"
 """For keys as xterm and tmux tell them apart (what takes that for an attribute gets it taken back),
 and whether the terminal knows the Kitty protocol and synchronized output."""
-_LEAVE = (
+LEAVE = (
     "\x1b[?2026l\x1b[>4m\x1b[0m\x1b[<u\x1b[?2004l\x1b[?1004l\x1b[?1006l\x1b[?1003l\x1b[?1000l"
     "\x1b]22;\x07\x1b[?7h\x1b[?1049l\x1b[?25h"
 )
@@ -252,6 +253,8 @@ class TerminalDriver(Driver):
         self._cropped = False
         """The terminal had another size since it was looked at."""
         self._before: list[Any] | None = None
+        self.entered = ""
+        """What took the terminal, and asked it, at the start."""
         self._on = self._reading = self._suspended = self._gone = False
         for number in (*_SIGNALS, *ENDING):
             with contextlib.suppress(ValueError, RuntimeError):
@@ -291,10 +294,18 @@ class TerminalDriver(Driver):
         self._suspended = not self._on
         if self._suspended:
             return  # SIGCONT comes when it is ours
-        self._before = _raw(self.fileno)
-        ahead = _typed_ahead(self.fileno, self._before)
+        before = _raw(self.fileno)
+        ahead = _typed_ahead(self.fileno, before)
         atexit.register(self._last_resort)
-        self._pipe.write(_entering() + self._questions(), must=True)
+        asked, shown = _entering() + self._questions(), kept_frame.take()
+        self.entered = self.entered or asked
+        if shown is not None:
+            before, ahead = shown.before, shown.ahead + ahead
+            asked = "" if asked == shown.entering else shown.leaving.decode() + asked
+            self._pipe.write(shown.rest.decode("utf-8", "replace"), must=True)
+            shown.close()
+        self._before = before
+        self._pipe.write(asked, must=True)
         self._pipe.flush()
         self._told_size = (0, 0)
         self._resized()
@@ -311,10 +322,11 @@ class TerminalDriver(Driver):
     def stop_application_mode(self) -> None:
         """Give the terminal back as it was."""
         if not self._on:
+            kept_frame.leave()
             return
         self._stop_reading()
         self._on = False
-        self._pipe.finish(LAST_S, self._goodbye() + _LEAVE)
+        self._pipe.finish(LAST_S, self._goodbye() + LEAVE)
         self.disable_input()
         if self._before is not None:
             with contextlib.suppress(termios.error, OSError):
