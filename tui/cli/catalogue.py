@@ -6,13 +6,13 @@ What a provider has is asked when the user wants to choose, with the key that be
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import functools
 import time
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from tui.cli.endpoints import REHEARSAL, Sources, declared, fallback_endpoints, names
 from tui.cli.model_lists import ModelList, listed
@@ -68,7 +68,7 @@ class Catalogue:
     async def spec(self, role: Role, endpoint: str, model: str) -> RoleSpec:
         """See `engine.ports.ConnectedModels`."""
         resolved = await asyncio.to_thread(self._resolved, role, endpoint, model)
-        self._setup = dataclasses.replace(self._setup, models=_merged(self._setup.models, resolved))
+        self._setup = replace(self._setup, models=_merged(self._setup.models, resolved))
         renewed, self._renewed = self._renewed, set()
         self._adopt(self._setup, renewed)
         return resolved.roles[role]
@@ -189,7 +189,7 @@ class Catalogue:
             chosen = msgspec.structs.replace(own, endpoint=endpoint)
         models = ModelsSettings(**{role: chosen})
         known = endpoint in setup.models.endpoints
-        flags = dataclasses.replace(
+        flags = replace(
             setup.flags, fast=None, deep=None, key_env=setup.flags.key_env if known else None
         )
         settings = msgspec.structs.replace(settings, models=models)
@@ -205,9 +205,9 @@ def _merged(old: ResolvedModels, new: ResolvedModels) -> ResolvedModels:
             spec = msgspec.structs.replace(
                 one.spec, models={**before.spec.models, **one.spec.models}
             )
-            one = dataclasses.replace(one, spec=spec)
+            one = replace(one, spec=spec)
         endpoints[name] = one
-    return dataclasses.replace(
+    return replace(
         new,
         roles={**old.roles, **new.roles},
         endpoints=endpoints,

@@ -11,11 +11,12 @@ import getpass
 import signal
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tui.cli.models import ResolvedModels, SessionSetup
 from tui.cli.options import ModelFlags
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
 _LONGEST = 9000
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
+class Wishes(Struct, frozen=True):
     """What the command line says."""
 
     provider: str

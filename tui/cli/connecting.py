@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import difflib
 import os
 import re
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
 from tui.cli import endpoints, logfile
 from tui.cli.endpoints import Sources, checked_url, declared
@@ -233,9 +233,7 @@ class Connector:
         _, spec, environment = self._spec(chosen)
         models = {role: ModelSettings(name=model, endpoint=name) for role, model in chosen.models}
         settings = msgspec.structs.replace(settings, models=ModelsSettings(**models))
-        flags = dataclasses.replace(
-            self._setup.flags, endpoint=None, fast=None, deep=None, key_env=None
-        )
+        flags = replace(self._setup.flags, endpoint=None, fast=None, deep=None, key_env=None)
         given = dict(self._setup.given)
         if chosen.key and spec.key_env:
             given[spec.key_env] = chosen.key

@@ -293,8 +293,12 @@ class SessionSetup(Struct, frozen=True):
     """Keeps when things happened, for ``--trace``."""
     flags: ModelFlags = field(default_factory=ModelFlags)
     """What the command line says of models."""
-    given: dict[str, str] = field(default_factory=dict, repr=False)
+    given: dict[str, str] = field(default_factory=dict)
     """Variables with keys that were typed in this run and that no keyring took: never exported."""
+
+    def __repr__(self) -> str:
+        # keys that were typed are in it; a traceback or a log line must not have them
+        return f"SessionSetup({str(self.root)!r})"
 
     @property
     def keys(self) -> dict[str, str]:

@@ -15,9 +15,10 @@ import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from tui.engine.intents import Role
 from tui.errors import SettingsError
@@ -41,8 +42,7 @@ class Placed(NamedTuple):
     endpoint: str
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsChange:
+class SettingsChange(Struct, frozen=True):
     """What is to be said by the settings."""
 
     models: Mapping[Role, Placed]

@@ -8,12 +8,12 @@ import logging
 import os
 import shutil
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import Struct
 
 from tui.cli.endpoints import names
 from tui.cli.model_lists import NO_MODEL, ModelList, listed
@@ -39,8 +39,7 @@ _COLOURS = {"true": "all colours", "256": "256 colours", "16": "16 colours", "no
 Tell = Callable[[FoundHere], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """Where it is looked."""
 
     paths: Paths

@@ -6,8 +6,10 @@ Nothing is written before `ConnectPort.write`: who leaves before has left no tra
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tui.engine.intents import Role
 from tui.engine.ports import ModelOffer
@@ -57,15 +59,17 @@ class Listed(NamedTuple):
     """It gives no list: the model's name is typed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Connecting:
+class Connecting(Struct, frozen=True):
     """What was chosen so far."""
 
     source: ModelSource
     url: str = ""
-    key: str = field(default="", repr=False)
+    key: str = ""
     models: tuple[tuple[Role, str], ...] = ()
     """The roles that get a model of this source; others stay as they are."""
+
+    def __repr__(self) -> str:
+        return f"Connecting({self.source!r}, {self.url!r})"  # never the key
 
     def with_model(self, role: Role, model: str) -> Connecting:
         """The same, with a model for a role; an empty one leaves the role as it is."""

@@ -9,8 +9,11 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as compared
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct, field
 
 from tui.core.document.unfinished_writes import Unfinished, WriteStep
 from tui.core.files import FileRead, FolderEntry, GitState, Prepared
@@ -35,8 +38,7 @@ PatchFormat = Literal["auto", "apply_patch", "search_replace", "unified_diff", "
 """What a model is asked to write patches in; ``auto`` is apply_patch, others are known in prose."""
 
 
-@dataclass(frozen=True, slots=True)
-class RoleSpec:
+class RoleSpec(Struct, frozen=True):
     """Which model answers for a role, and where."""
 
     role: Role
@@ -279,12 +281,11 @@ class VerifyCommand:
     """Arguments for a report, which nobody needs to see."""
     content: str = ""
     """A sign of what the project's own command does: a changed one is asked about again."""
-    reader: Callable[[str, bool], RunReport] | None = field(default=None, compare=False)
+    reader: Callable[[str, bool], RunReport] | None = compared(default=None, compare=False)
     """Output and whether it passed -> what failed; called once at the end of every run."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelOffer:
+class ModelOffer(Struct, frozen=True):
     """A model of a connected endpoint, with what is known of it."""
 
     endpoint: str
@@ -298,8 +299,7 @@ class ModelOffer:
     ttft_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ModelOffers:
+class ModelOffers(Struct, frozen=True):
     """What can be chosen now."""
 
     offers: tuple[ModelOffer, ...]
@@ -323,8 +323,7 @@ class ConnectedModels(Protocol):
         """Keep how fast it was. Never raises."""
 
 
-@dataclass(slots=True)
-class Ports:
+class Ports(Struct):
     """All effects of a session."""
 
     wires: WireFactory

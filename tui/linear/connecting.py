@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from typing import Protocol, TypeVar
+
+from msgspec.structs import replace
 
 from tui.core.inert_text import inert
 from tui.engine.connecting import (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
 from typing import Literal
 
+from msgspec.structs import replace
 from rich.cells import cell_len
 from textual import events
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
+from msgspec import Struct, field
 from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
@@ -31,8 +31,7 @@ class Item(NamedTuple):
     words: str = ""
 
 
-@dataclass(slots=True)
-class Chooser:
+class Chooser(Struct):
     """What is chosen among; digits choose where letters do not filter."""
 
     items: Sequence[Item]
@@ -86,13 +85,15 @@ class Chooser:
         self.at = 0
 
 
-@dataclass(slots=True)
-class TypedField:
+class TypedField(Struct):
     """One line that is typed; of a secret only its length is ever shown."""
 
     label: str
     secret: bool = False
-    text: str = field(default="", repr=False)
+    text: str = ""
+
+    def __repr__(self) -> str:
+        return f"TypedField({self.label!r})"  # never what was typed
 
     def type(self, text: str) -> None:
         """What was typed or pasted, as one line."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from tui.core.wire.events import REFERENCE, unanswered
 from tui.core.wire.json_writing import frame
@@ -20,8 +21,7 @@ MOST_BYTES = 64 * 1024 * 1024
 _POINTER_BYTES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class KnownResponse:
+class KnownResponse(Struct, frozen=True):
     """A response with everything that led to it."""
 
     response_id: str
@@ -32,8 +32,7 @@ class KnownResponse:
     """So many of the items it was asked with: no call among these is without its answer."""
 
 
-@dataclass(eq=False, slots=True)
-class _Conversation:
+class _Conversation(Struct, eq=False):
     """A response and all that continue it: they share their items, and go together."""
 
     links: dict[str, KnownResponse] = field(default_factory=dict)
