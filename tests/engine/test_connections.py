@@ -88,7 +88,7 @@ async def test_nothing_of_a_prewarm_that_answers_is_shown() -> None:
 
 async def test_a_dial_that_fails_while_typing_is_told_to_the_prompt() -> None:
     world = World()
-    world.wire.refusals = [EndpointError("nobody listens"), EndpointError("nobody listens")]
+    world.wire.refusals = [EndpointError("nothing listening"), EndpointError("nothing listening")]
     world.session.submit(intents.Prewarm())
     await settle()
     assert world.session.drain().troubles == []

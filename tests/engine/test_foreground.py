@@ -48,7 +48,7 @@ async def test_esc_freezes_before_anything_else() -> None:
     assert "31 tokens" in world.session.status.stopped
 
 
-@each("error", [EndpointError("nobody listens"), KeyRefused("bad key")])
+@each("error", [EndpointError("nothing listening"), KeyRefused("bad key")])
 async def test_an_unreachable_endpoint_gives_the_prompt_back(error: EndpointError) -> None:
     world = World()
     world.wire.refusals = [error]

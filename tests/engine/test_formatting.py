@@ -321,7 +321,7 @@ class Thinking(Formatter):
 async def thinking(
     files: dict[str, str], *, early: bool = False, **options: bool
 ) -> tuple[World, Thinking]:
-    """A world in which the first hunk is accepted, and the formatter is at work on its file."""
+    """A world in which the first hunk is accepted, and the formatter is running on its file."""
     world = formatted(files, **options)
     runner = world.ports.runner = Thinking(world, early=early)
     land(world, patch("two", "TWO"))
@@ -399,7 +399,7 @@ async def test_a_formatter_that_hangs_until_its_deadline_takes_nothing_away() ->
     await settle()
     (said,) = world.session.drain().troubles
     assert said.what == "a.py is not written yet"
-    assert said.why == "the formatter is at work on it"
+    assert said.why == "the formatter is running on it"
     runner.hangs = True
     runner.gate.set()
     await settle()

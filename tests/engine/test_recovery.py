@@ -91,7 +91,7 @@ def test_another_way_is_for_what_the_socket_is_to_blame_for() -> None:
     assert tries(MAX_TRIES).failed(ErrorEvent(500, "server_error")).other_way
     assert not tries(MAX_TRIES).failed(ErrorEvent(429, "rate_limit_exceeded")).other_way
     assert not tries().failed(ErrorEvent(400, "invalid_prompt")).other_way
-    assert not tries().unreachable(EndpointError("nobody listens"), reached=False).other_way
+    assert not tries().unreachable(EndpointError("nothing listening"), reached=False).other_way
 
 
 def test_when_both_ways_fail_the_better_advice_is_given() -> None:

@@ -166,7 +166,7 @@ async def test_a_call_that_comes_again_after_a_loss_is_not_applied_twice(
         patches = [b for b in world.session.transcript.blocks if b.kind is BlockKind.PATCH]
         assert [(b.state, b.text) for b in patches] == [
             ("done", ""),
-            ("cut", "already applied: it came a second time"),
+            ("cut", "already applied: it arrived twice"),
         ]
 
 

@@ -83,7 +83,7 @@ async def test_hunks_that_the_finished_call_contradicts_are_flagged_and_quoted()
     world.wire.give(events.Completed({"id": "resp_1"}))
     answer = outputs(await world.wire.request(2))["call_1"]
     assert "pending review" in answer
-    assert "the finished call says otherwise than what streamed" in answer
+    assert "the finished call differs from what streamed" in answer
     assert "        with self.lock:" in answer
 
 
@@ -98,7 +98,7 @@ async def test_a_contradicted_message_is_flagged_and_quoted() -> None:
     await settle()
     world.session.submit(intents.Prompt("go on"))
     told = "\n".join(texts(await world.wire.request(2)))
-    assert "the finished call says otherwise than what streamed" in told
+    assert "the finished call differs from what streamed" in told
 
 
 async def test_a_hosted_call_may_name_its_file_at_its_end_only() -> None:

@@ -297,9 +297,9 @@ async def test_a_view_that_grows_or_goes_is_told() -> None:
     assert world.changes("big", grown) == []
     assert "101 MB" in world.session.workspace.read_only("big")
     assert world.session.workspace.buffers["big"].text() == "one\ntwo\n"
-    assert world.changes("big", FileRead(None)) == ["big is gone from the disk: "]
+    assert world.changes("big", FileRead(None)) == ["big was deleted from the disk: "]
     folder = FileRead(None, "'big' is a directory", "directory")
-    assert world.changes("big", folder) == ["big cannot be read any more: 'big' is a directory"]
+    assert world.changes("big", folder) == ["big can no longer be read: 'big' is a directory"]
     assert world.session.workspace.buffers["big"].text() == "one\ntwo\n"
     assert world.changes("big", FileRead(b"small\n")) == ["big may be edited again: "]
     assert world.session.workspace.buffers["big"].text() == "small\n"
@@ -311,7 +311,7 @@ async def test_a_text_that_becomes_a_folder_and_a_file_again_is_as_saved() -> No
     world.session.submit(OpenFile("a.py"))
     world.session.drain()
     folder = FileRead(None, "'a.py' is a directory", "directory")
-    assert world.changes("a.py", folder) == ["a.py cannot be read any more: 'a.py' is a directory"]
+    assert world.changes("a.py", folder) == ["a.py can no longer be read: 'a.py' is a directory"]
     assert world.session.workspace.is_dirty("a.py")
     assert world.changes("a.py", FileRead(b"a\n")) == []
     assert not world.session.workspace.is_dirty("a.py")
@@ -568,7 +568,7 @@ def test_a_file_with_two_names_is_written_once(tmp_path: Path, hard: bool) -> No
     disk, journal = Files(work, Listing(work)), WriteAheadLog(tmp_path / "state", str(work))
     two = {"a": DiskPlan(b"old\n", b"one\n"), "b": DiskPlan(b"old\n", b"two\n")}
     assert bring(disk, two, journal) == {
-        "b": "'b' is another name of 'a', and was to get another text"
+        "b": "'b' is another name of 'a', and would have got a different text"
     }
     assert a.read_bytes() == b"old\n"
     assert bring(disk, {**two, "b": two["a"]}, journal) == {}

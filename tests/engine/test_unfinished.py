@@ -166,7 +166,7 @@ async def test_what_cannot_be_written_is_told_and_asked_again(work: Path) -> Non
     await answer(session, FINISH)
     (trouble,) = session.drain().troubles
     assert trouble.what == "b.py was not written"
-    assert trouble.why == "'b.py' was changed on the disk by somebody else"
+    assert trouble.why == "'b.py' was changed on disk by another program"
     assert lying(work)["b.py"] == b"changed while the question stood\n"
     assert lying(work)["a.py"] == NEW
     assert "sub/c.py" not in lying(work), "all of it, or nothing"

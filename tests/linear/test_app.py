@@ -108,7 +108,7 @@ def test_a_prompt_of_several_lines(stage: LinearStage) -> None:
 def test_ctrl_c_drops_a_prompt_that_was_begun(stage: LinearStage) -> None:
     stage.enter("first \\")
     stage.app.interrupted(False)
-    assert stage.heard.pieces[-1] == "Dropped what you had begun.\n"
+    assert stage.heard.pieces[-1] == "Cleared what you typed.\n"
     assert stage.heard.now == "ready"
 
 
@@ -177,11 +177,11 @@ def test_what_cannot_be_done_is_said(stage: LinearStage) -> None:
         ("/efort", "There is no command /efort. Did you mean /effort?"),
         ("/theme", "There is no command /theme."),
         ("/effort huge", "Effort is one of low, medium, high, xhigh, none."),
-        ("/queue", "It needs something more: /queue TEXT."),
-        ("/again", "Nothing was sent yet."),
-        ("/output", "No command was run yet."),
+        ("/queue", "It needs an argument: /queue TEXT."),
+        ("/again", "Nothing has been sent yet."),
+        ("/output", "No command has run yet."),
         ("/last", "The model has not said anything yet."),
-        ("/meter", "Nothing was measured yet: the meter begins with your first prompt."),
+        ("/meter", "Nothing measured yet: the meter starts with your first prompt."),
     ):
         with case(line, said):
             assert stage.enter(line).startswith(said)
@@ -216,7 +216,7 @@ def test_of_long_output_the_end_is_told_and_all_can_be_read(stage: LinearStage) 
 def test_leaving_asks_when_something_would_be_left_behind(stage: LinearStage) -> None:
     stage.patched()
     said = stage.enter("/quit")
-    assert "2 hunks not decided on; the files are as if rejected." in said
+    assert "2 hunks undecided: not on disk." in said
     assert "1. Save, then leave\n2. Leave\n3. Stay\n" in said
     assert stage.enter("3") == "Staying.\n"
     assert not stage.app.is_over

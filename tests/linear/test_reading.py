@@ -41,7 +41,7 @@ def test_accepting_one_writes_it_and_says_what_is_left(stage: LinearStage) -> No
     assert stage.enter("/accept 1") == "Accepted hunk 1.\n1 hunk left.\n"
     assert "most=40" in stage.session.files["slug.py"]
     assert "new.py" not in stage.session.files
-    assert stage.enter("/accept") == "Accepted hunk 2.\nNo hunk waits any more.\n"
+    assert stage.enter("/accept") == "Accepted hunk 2.\nNo hunk is waiting.\n"
     assert stage.session.files["new.py"] == "VALUE = 1\n"
 
 
@@ -76,7 +76,7 @@ def test_what_cannot_be_done_is_said_and_nothing_is_decided(stage: LinearStage) 
         ("/accept", "2 hunks wait; say which: a number, a file, or all."),
         ("/accept other.py", "2 hunks wait; say which: a number, a file, or all."),
         ("/accept 1-99999999", "1-99999999 is too much at once."),
-        ("/accept 1 please", "What is meant by 'please'? Say numbers, a file, or all."),
+        ("/accept 1 please", "'please' names no hunk. Say numbers, a file, or all."),
         ("/place 1 1", "Hunk 1 does not wait for a place."),
         ("/place one", "Say the hunk and the place: /place HUNK PLACE; /review reads both."),
     ):

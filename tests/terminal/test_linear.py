@@ -53,7 +53,7 @@ def test_an_exercise_is_solved_through_a_pipe(piped: Piped, practice: Path) -> N
     assert said.index("You: let slug take a max_length") < said.index("ledger/names.py: 2 hunks")
     assert said.index("fast is done: ") < said.index("Hunk 1: ledger/names.py, line 7,")
     assert "+ def slug(name: str, max_length: int | None = None) -> str:" in said
-    assert "Accepted hunks 1 to 2.\nNo hunk waits any more.\n" in said
+    assert "Accepted hunks 1 to 2.\nNo hunk is waiting.\n" in said
     assert "Running: pytest" in said
     assert "[exit 0 after " in said
     assert "A model at 50 tokens per second" in said
@@ -216,7 +216,7 @@ def test_a_dumb_terminal_edits_its_lines_itself(start: Start) -> None:
     term = start("practice", "--linear", kind={"TERM": "dumb"})
     term.wait_for(re.compile(r"^>$", re.M))
     term.type("/hunks\r")
-    term.wait_for("No hunk waits for a decision.")
+    term.wait_for("No hunk is waiting for a decision.")
     term.type("\x04")
     assert term.wait_exit() == 0
     assert b"\x1b" not in term.output

@@ -107,7 +107,7 @@ def test_a_kill_in_its_middle_leaves_each_file_whole_and_offers_the_rest(
     assert kept or found == {"after"} or moment in ("at once", "while it decides")
     term = work.open()
     if len(found) == 2:
-        term.wait_for("was cut short when duetto was ended: write the rest?")
+        term.wait_for("was cut short when duetto ended: write the rest?")
         term.type("1")
         term.wait_for(lambda _: work.states() == {"after"})
     elif kept and found == {"before"}:

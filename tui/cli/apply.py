@@ -60,7 +60,7 @@ def recover(files: Files, journal: WriteAheadLog, way: Way) -> tuple[list[str], 
             if way == "keep" or each.state in ("new", "old")
         }
         others = [each.step.path for each in findings if each.step.path not in ways]
-        refusals |= dict.fromkeys(others, "somebody changed it since: duetto shows all versions")
+        refusals |= dict.fromkeys(others, "it was changed since: duetto shows all versions")
         refusals |= settle(files, journal, (one, findings), ways)
         done += [path for path in ways if path not in refusals]
     return done, refusals

@@ -383,7 +383,7 @@ class ResolvedEndpoint(Struct, frozen=True):
     def keyed(self) -> Address:
         """The address with its key from the keyring, which may take a while.
 
-        Raises EndpointError: it is not there any more.
+        Raises EndpointError: it is gone.
         """
         from tui.bridge.targets import PATIENCE_S, stored_key
 

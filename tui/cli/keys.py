@@ -81,10 +81,8 @@ def _check(name: str, paths: Paths) -> None:
         return
     if len(name) > 40 or (name and not is_variable(name.replace("-", "_"))):
         # whatever it is, it may be a key: it is not repeated
-        raise UsageError("that is no name of a provider or an endpoint: duetto keys set NAME")
-    raise UsageError(
-        f"there is no provider and no endpoint {name!r}{provider_files.near(name, known)}"
-    )
+        raise UsageError("that is not the name of a provider or an endpoint: duetto keys set NAME")
+    raise UsageError(f"there is no provider or endpoint {name!r}{provider_files.near(name, known)}")
 
 
 def _asked_for(name: str) -> str:
@@ -100,5 +98,5 @@ def _checked(key: str) -> str:
     if not key:
         raise UsageError("no key was given; nothing is stored")
     if len(key) > LONGEST or not key.isascii() or not key.isprintable() or " " in key:
-        raise UsageError("that is no key: it has blanks, line breaks or odd characters")
+        raise UsageError("that is not a key: it has spaces, line breaks or odd characters")
     return key

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from tui.ui.terminal.terminal_app import TerminalApp
 
 
-_ERRORS_ELSEWHERE = "duetto draws on stderr too: do not redirect it; the log has what went wrong"
+_ERRORS_ELSEWHERE = "duetto draws on stderr, too: do not redirect it; errors are in the log"
 
 
 def require_screen(
@@ -132,7 +132,7 @@ class LastWords:
         try:
             unsaved = self._unsaved()
         except _BROKEN:
-            log.exception("what would be lost is not known")
+            log.exception("what would be lost is unknown")
             self._words = "what was typed last may be lost; /rescue brings back what was kept"
             return
         try:
@@ -187,7 +187,7 @@ def trouble_with(complaints: Sequence[str]) -> Trouble | None:
     what = f"{count} things in your settings are not used"
     if count == 1:
         what = "One thing in your settings is not used"
-    step = "The rest holds; duetto doctor lists these, too."
+    step = "The rest is used; duetto doctor lists these, too."
     why = "\n".join(_by_file(sorted(complaints, key=_place)[:_MOST_TOLD], count))
     return Trouble(what, why, step, severity="warning", noted=True)
 

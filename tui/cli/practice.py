@@ -159,7 +159,7 @@ def practice_command(flags: ModelFlags, **choices: Unpack[PracticeOptions]) -> i
     record, trace = choices["record"], choices["trace"]
     linear = is_linear(choices["linear"], flags)
     if linear and choices["guide"]:
-        raise UsageError("the guide needs the screen; in the linear mode /help reads the commands")
+        raise UsageError("the guide needs the screen; in linear mode /help reads the commands")
     if not linear:
         require_screen()
     data_dir = Paths.find().data_dir

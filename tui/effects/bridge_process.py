@@ -176,7 +176,7 @@ class BridgeProcess:
         if self._logging is not None:
             await asyncio.wait({self._logging}, timeout=_LAST_WORDS_S)
         words = [line for line in self._last_words if line.strip()]
-        return words[-1] if words else "it ended without a word; see the log."
+        return words[-1] if words else "it ended without an error message; see the log."
 
     def _ending(self) -> str:
         status = self._process.returncode if self._process is not None else None

@@ -93,7 +93,7 @@ class FileReplacement:
             self._check(expected)
             there = os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
             if there.st_nlink > 1:
-                raise FileRefused(f"'{self._path}' has got another name meanwhile: try again")
+                raise FileRefused(f"'{self._path}' was renamed meanwhile: try again")
             os.replace(temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         except (OSError, FileRefused):
             self.discard(temporary)
@@ -116,12 +116,12 @@ class FileReplacement:
             raise FileRefused(found.refusal)
         if found.data is None:
             if expected is not None:
-                raise FileRefused(f"'{self._path}' is gone from the disk")
+                raise FileRefused(f"'{self._path}' was deleted from the disk")
             return
         if expected is None:
             raise FileRefused(f"'{self._path}' exists by now")
         if found.data != expected:
-            raise FileRefused(f"'{self._path}' was changed on the disk by somebody else")
+            raise FileRefused(f"'{self._path}' was changed on disk by another program")
         if found.unwritable:
             raise FileRefused(f"'{self._path}' is read-only: {found.unwritable}")
 
@@ -451,7 +451,7 @@ class Files:
             raise
         except FileNotFoundError:
             if os.path.isdir(self.root):
-                raise FileRefused(f"'{path}' is gone from the disk") from None
+                raise FileRefused(f"'{path}' was deleted from the disk") from None
             raise FileRefused(f"the folder {self.root} is gone: make it again, then save") from None
         except OSError as error:
             self._unmake(made)
@@ -470,7 +470,7 @@ class Files:
             with self._parent(parts) as folder:
                 self._target(folder, parts, path).delete(expected)
         except FileNotFoundError:
-            raise FileRefused(f"'{path}' is gone from the disk") from None
+            raise FileRefused(f"'{path}' was deleted from the disk") from None
         except OSError as error:
             raise FileRefused(f"'{path}' is not deleted: {words_of(error)}") from error
 
@@ -642,7 +642,7 @@ def _not_written(path: str, error: FileRefused | OSError) -> str:
     if isinstance(error, FileRefused):
         return str(error)
     if isinstance(error, FileNotFoundError):
-        return f"'{path}' is gone from the disk"
+        return f"'{path}' was deleted from the disk"
     return f"'{path}' is not written: {words_of(error)}"
 
 

@@ -346,7 +346,7 @@ def _lock_alone(file: int) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise FileRefused("another duetto settles it just now") from None
+        raise FileRefused("another duetto is settling it now") from None
 
 
 @contextmanager

@@ -245,7 +245,7 @@ class HunkDecisions:
         if hunk in self._asked:
             return
         answer = self._state.questions.ask(
-            f"{hunk.path} holds what you typed: what is to stay?",
+            f"{hunk.path} has lines that you typed: what should stay?",
             "The model made this file; its lines are to be rejected.",
             (KEEP_LINES, REMOVE_FILE, LEAVE_FILE),
         )
@@ -265,8 +265,8 @@ class HunkDecisions:
         if len(asked) > 1:
             which = f"{len(asked)} hunks ({which} is the first)"
         answer = self._state.questions.ask(
-            f"You changed the lines of {which}: what is to stay?",
-            "The old lines do not fit into what you made of the model's.",
+            f"You changed lines of {which}: what should stay?",
+            "The old lines conflict with your changes to the model's.",
             (KEEP_TEXT, PUT_BACK, LATER),
         )
         self._wait_for(answer, asked, words)

@@ -251,7 +251,7 @@ class DiskChanges:
         if not self._can_ask:
             self._state.trouble(Trouble(what, "", _STILL_HERE, severity="warning"))
             return
-        detail = "The same text lies there. Your edits, your undo and the hunks would go along."
+        detail = "The same text is there. Your edits, undo and hunks would move with it."
         answer = self._state.questions.ask(f"{what}: follow it?", detail, (FOLLOW, STAY))
         self._asked[path] = answer
         answer.add_done_callback(partial(self._followed, path, target))
@@ -282,23 +282,23 @@ class DiskChanges:
         self._state.retabbed()
 
     def _lost_sight(self, path: str, why: str) -> None:
-        """A file that was only looked at cannot be read any more."""
-        what, step = f"{path} is gone from the disk", "what is shown is how it was"
+        """A file that was only looked at can no longer be read."""
+        what, step = f"{path} was deleted from the disk", "this is its last known text"
         if why:
-            what = f"{path} cannot be read any more"
+            what = f"{path} can no longer be read"
         self._state.trouble(Trouble(what, why, step, severity="warning"))
 
     def conflict(self, path: str) -> None:
         """Ask which text is to stay; where nobody can be asked, say what is to be done."""
         read = self._files.read(path)
         if read.refusal:
-            what = f"{path} cannot be read any more"
+            what = f"{path} can no longer be read"
             self._state.trouble(Trouble(what, read.refusal, _STILL_HERE, severity="warning"))
             return
         gone = read.data is None
         what = f"{path} was deleted on disk" if gone else f"{path} changed on disk"
         if not self._can_ask:
-            why = "your unsaved changes and the new text do not fit together"
+            why = "your unsaved changes conflict with the new text"
             self._state.trouble(Trouble(what, why, "it is not saved", severity="warning"))
             return
         if path not in self._asked:

@@ -85,7 +85,7 @@ class PlaceHunk(Intent, frozen=True):
 
 
 class UndoTurn(Intent, frozen=True):
-    """Take the model's last turn back, byte for byte."""
+    """Undo the model's last turn, byte for byte."""
 
 
 class UndoDecision(Intent, frozen=True):

@@ -23,20 +23,20 @@ class Advice(NamedTuple):
 
 
 _SET_UP = Advice(
-    "The endpoint is not set up right", "see to its table in config.toml; duetto doctor examines it"
+    "The endpoint's settings are wrong", "check its table in config.toml, or run duetto doctor"
 )
 _ADVICE = {
     "model_not_found": Advice(
         "There is no such model", "name another one with --fast or --deep, or in config.toml"
     ),
     "model_ambiguous": Advice(
-        "", "ENDPOINT/MODEL is its whole name: put that into config.toml, or --fast or --deep"
+        "", "use its full name, ENDPOINT/MODEL, in config.toml, --fast or --deep"
     ),
     "image_not_supported": Advice(
-        "This model takes no images", "switch to one that does, or begin anew with /clear"
+        "This model takes no images", "switch to one that does, or start over with /clear"
     ),
     "file_not_supported": Advice(
-        "This model takes no files", "switch to one that does, or begin anew with /clear"
+        "This model takes no files", "switch to one that does, or start over with /clear"
     ),
     "endpoint_redirects": _SET_UP,
     "endpoint_not_usable": _SET_UP,
@@ -96,7 +96,7 @@ class Remedy(Struct, frozen=True):
     """The protocol's own business: nothing is ever said."""
     why: str = ""
     what: str = "The model could not answer"
-    next_step: str = "send the prompt again when that is settled"
+    next_step: str = "fix that, then send the prompt again"
     retryable: bool = True
     unreachable: bool = False
     other_way: bool = False
@@ -214,7 +214,7 @@ class Tries:
         if status in (401, 403) or event.code in ("invalid_api_key", "authentication_error"):
             return _key_refused(why)
         if event.code == UNREACHED:
-            step = "is it running, and is its address right? duetto doctor has a look"
+            step = "is it running, and is its address right? duetto doctor checks"
             why = why.replace(" cannot be reached: ", ": ", 1)  # NO_CONTACT says it
             return replace(give_up, what=NO_CONTACT, why=why, next_step=step, unreachable=True)
         action = None if is_final(status, event.code) else _transient(status, event.code)
@@ -256,7 +256,7 @@ class Tries:
     def _after(self, action: Action, retry_s: float | None, give_up: Remedy) -> Remedy:
         """Try again after a while: the server's, if it named one, else ours."""
         if retry_s is not None and retry_s > LONGEST_WAIT_S:
-            return replace(give_up, next_step=f"the server asks to wait {retry_s:.0f} s")
+            return replace(give_up, next_step=f"the server says to wait {retry_s:.0f} s")
         wait_s = backoff_s(self.count, self._jitter()) if retry_s is None else retry_s
         silent = self.count == 1 and wait_s < UNNOTICED_S
         return Remedy(action, wait_s, silent, why=give_up.why)

@@ -153,7 +153,7 @@ class Keeping:
         except FileRefused as error:
             why = str(error)
         if why and not self._told:
-            what, step = "What you type is not kept against a crash", "save the files"
+            what, step = "What you type is not saved against a crash", "save the files"
             self._state.trouble(Trouble(what, why, step, severity="warning"))
         self._told = bool(why)
         if why and self._again is None:
@@ -226,7 +226,7 @@ class Keeping:
         try:
             self._last_draft = self.draft()
         except _BROKEN:
-            _log.exception("the draft is not to be had")
+            _log.exception("the draft cannot be read")
         return self._last_draft
 
 
@@ -292,7 +292,9 @@ class Rescuing:
         if restore and (refused := self._restore(unsaved)):
             why = "\n".join(refused)
             self._state.trouble(
-                Trouble("Not all was brought back", why, f"it is all in {unsaved.folder}")
+                Trouble(
+                    "Some of it was not brought back", why, f"everything is in {unsaved.folder}"
+                )
             )
             if self._kept[1:]:  # it is not in the way of the others
                 self._kept.append(self._kept.pop(0))
@@ -337,7 +339,7 @@ class Rescuing:
         unsaved = self._kept[0]
         self._state.note(
             0,
-            f"duetto was ended before this was saved: {unsaved.words}\n"
+            f"duetto ended before this was saved: {unsaved.words}\n"
             f"It is kept in {unsaved.folder}\n"
             "/rescue brings it back, /rescue forget removes it",
         )

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 
 _SEEN_EARLY_CHARS = 2_000
 """A patch in a shell's call that begins later lands when the call is whole."""
-AGAIN = "already applied: this call came a second time, and was not applied again"
-OTHERWISE = "the finished call says otherwise than what streamed"
+AGAIN = "already applied: this call arrived twice and was applied once"
+OTHERWISE = "the finished call differs from what streamed"
 """The flag of hunks that landed from deltas which the end of their call contradicts."""
 
 
@@ -240,7 +240,7 @@ class Calls:
     def _close(self, call: Call, landing: Landing) -> None:
         """The call is over; one that left no hunks says in words what became of it."""
         if call.again:
-            self._state.append(call.block, "already applied: it came a second time")
+            self._state.append(call.block, "already applied: it arrived twice")
         elif landing.failure:
             nothing = "no edit in it" if not landing.hunks else "broke off"
             self._state.append(call.block, f"{nothing}: {landing.failure}")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tui.core.steps import Work
 
 
-_BROKEN = "error: the tool broke; the user was told"
+_BROKEN = "error: the tool failed; the user was told"
 
 
 class CallRunner:

@@ -210,15 +210,15 @@ def _obstacle(path: str, plan: DiskPlan, read: FileRead) -> str:
     if read.refusal:
         return read.refusal
     if read.data is None and plan.expected is not None:
-        return f"'{path}' is gone from the disk"
+        return f"'{path}' was deleted from the disk"
     if read.data is not None and plan.expected is None:
         return f"'{path}' exists by now"
     if read.data != plan.expected:
-        return f"'{path}' was changed on the disk by somebody else"
+        return f"'{path}' was changed on disk by another program"
     if plan.data is not None and len(plan.data) > MAX_BYTES:
-        return f"'{path}' would be larger than 8 MB, and could not be opened again"
+        return f"'{path}' would be larger than 8 MB, and could not be reopened"
     if plan.data is not None and b"\0" in plan.data:
-        return f"'{path}' would hold a NUL byte, and could not be edited any more"
+        return f"'{path}' would hold a NUL byte, and could no longer be edited"
     return ""
 
 
@@ -234,7 +234,7 @@ def _once_more(plans: Mapping[str, DiskPlan], reads: Mapping[str, FileRead]) -> 
         other = path if place is None else first.setdefault(place, path)
         if other != path:
             same = plan.data is not None and plan.data == plans[other].data
-            words = f"'{path}' is another name of '{other}', and was to get another text"
+            words = f"'{path}' is another name of '{other}', and would have got a different text"
             again[path] = "" if same else words
     return again
 
@@ -249,8 +249,8 @@ def _put(files: WorkspaceFiles, path: str, old: bytes | None, new: bytes | None)
 
 LONG_S = 1.0
 """After so much waiting for the formatter it is said."""
-_LINKED = "it is not known where its other names are"
-_GONE = "it was deleted on disk, and is not made again without being asked"
+_LINKED = "its other names are unknown"
+_GONE = "it was deleted on disk, and is not created again without asking"
 
 
 class Saving:
@@ -323,8 +323,8 @@ class Saving:
         if paths := sorted(self.written_later()):
             what = f"{paths[0]} is" if not paths[1:] else f"{len(paths)} files are"
             why, step = (
-                "the formatter is at work on it",
-                "it is written when that is done or stopped",
+                "the formatter is running on it",
+                "it is written when that ends",
             )
             trouble = Trouble(f"{what} not written yet", why, step, severity="information")
             self._state.trouble(trouble)
@@ -448,7 +448,7 @@ class Saving:
             read = self._files.read(path)
             if not read.refusal:
                 gone = read.data is None
-                why = _GONE if gone else "it changed on disk and does not fit your changes"
+                why = _GONE if gone else "it changed on disk and conflicts with your changes"
                 self._state.trouble(Trouble(f"{path} was not saved", why))
             self.changes.conflict(path)
 

@@ -129,7 +129,7 @@ class Supervisor:
         except Exception:
             _log.exception("task %s broke", name)
             self._state.trouble(
-                Trouble(f"{name} broke off", "an error inside duetto; the log has it")
+                Trouble(f"{name} broke off", "an internal error; details are in the log")
             )
             on_broken()
 

@@ -335,7 +335,7 @@ async def _watch(state: SessionState, ports: Ports, changed: Callable[[set[str]]
     try:
         await ports.watch(changed)
     except DuettoError as error:
-        step = "what others change is noticed when you save"
+        step = "outside changes are noticed when you save"
         state.trouble(Trouble("Files are not watched", str(error), step, severity="warning"))
 
 
@@ -365,7 +365,7 @@ def reasons_to_stay(session: Session, draft: str) -> list[str]:
     pending = sum(hunk.decidable for hunk in session.workspace.hunks)
     if pending:
         plural = "s" if pending > 1 else ""
-        reasons.append(f"{pending} hunk{plural} not decided on; the files are as if rejected.")
+        reasons.append(f"{pending} hunk{plural} undecided: not on disk.")
     if draft.strip():
         reasons.append("A draft in the prompt is not sent.")
     if queued := len(status.queued):

@@ -55,26 +55,26 @@ COMMANDS: tuple[Command, ...] = (
     Command("throttle", "Slow the model down, to feel the difference", "[TOKENS/S|off]"),
     Command("steer", "Add to the answer that streams, without stopping it", "TEXT"),
     Command("verify", "Run the project's tests"),
-    Command("undo", "Take the model's last turn back, byte for byte"),
-    Command("redo", "Bring the last decision or turn back that was taken back"),
+    Command("undo", "Undo the model's last turn, byte for byte"),
+    Command("redo", "Redo the last decision or turn that you undid"),
     Command("review", "Review the whole turn: all files, all hunks"),
     Command(
         "diff",
         "Show what differs from the disk, from HEAD, from the turn's start",
         "[disk|head|turn] [PATH]",
     ),
-    Command("auto", "Accept hunks by themselves, but for those that need a look", "[on|off]"),
-    Command("tree", "Show the file tree with git's states, or put it away"),
+    Command("auto", "Accept hunks automatically, except those that need a look", "[on|off]"),
+    Command("tree", "Show or hide the file tree with git status"),
     Command("split", "Two editors side by side, or one again"),
     Command("wrap", "Wrap long lines in the editor, or don't"),
     Command("removed", "Hide the removed lines of pending hunks in the editor, or show them"),
-    Command("follow", "Follow the landing edit in the editor, or let go of it"),
-    Command("clear", "Begin a new conversation; files and hunks stay"),
-    Command("rescue", "Bring back what was not saved when duetto was ended", "[forget]"),
+    Command("follow", "Follow the landing edit in the editor, or stop following"),
+    Command("clear", "Start a new conversation; files and hunks stay"),
+    Command("rescue", "Bring back what was not saved when duetto ended", "[forget]"),
     Command("theme", "Change the colours", "[NAME]"),
     Command("status", "Show models, what they can do, and the sockets, live"),
     Command("meter", "Explain each figure of the status line, with its value now"),
-    Command("suspend", "Back to the shell; fg brings duetto back"),
+    Command("suspend", "Suspend to the shell; fg resumes"),
     Command("help", "Show all keys and commands"),
     Command("quit", "Leave duetto"),
 )
@@ -131,7 +131,7 @@ def model_words(status: Status) -> str:
 def auto_words(on: bool) -> str:
     """What `SetAutoAccept` means."""
     if on:
-        return "Hunks are accepted by themselves, but for those that need a look."
+        return "Hunks are accepted automatically, except those that need a look."
     return "Every hunk waits for your decision."
 
 

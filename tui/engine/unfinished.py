@@ -176,7 +176,7 @@ class UnfinishedWrites:
         choices = (FINISH, *((UNDO,) if some_new else ()), KEEP, LATER)
         count = f"{len(findings)} files" if findings[1:] else findings[0].step.path
         choice = await self._state.questions.ask(
-            f"Writing {count} was cut short when duetto was ended: write the rest?",
+            f"Writing {count} was cut short when duetto ended: write the rest?",
             f"{told(findings)}.",
             choices,
         )
@@ -189,7 +189,7 @@ class UnfinishedWrites:
         choice = SHOW
         while choice == SHOW:
             choice = await self._state.questions.ask(
-                f"{path} was changed since it was to be written: which text is to stay?",
+                f"{path} was changed since it was to be written: which text should stay?",
                 "There are three: what lay there, what was accepted, and what is there now.",
                 (KEEP_DISK, WRITE_NEW, PUT_OLD, SHOW, LATER),
             )

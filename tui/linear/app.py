@@ -229,7 +229,7 @@ class LinearApp:
             self._commander.stop()
         elif self._entry.goes_on:
             self._entry.take()
-            self._say(["Dropped what you had begun."])
+            self._say(["Cleared what you typed."])
         elif cleared:
             self._say(["Line dropped; the up arrow brings it back."])
         elif self._session.now() < self._quit_until_s:
@@ -401,7 +401,7 @@ class LinearApp:
         """An answer to the oldest question."""
         asks = self._session.status.asks
         if not asks:
-            words = "No question is open. With a word to it, it goes to the model."
+            words = "No question is open. Type a word to send it to the model."
             self._say([words])
         elif not 1 <= number <= len(asks[0].choices):
             self._say([f"There are choices 1 to {len(asks[0].choices)}."])

@@ -73,7 +73,7 @@ class Commander:
                 self._compose(argument)
             case "redirect" | "queue" | "open" | "close":
                 command = next(one for one in LINEAR if one.name == name)
-                voice.say([f"It needs something more: /{name} {command.argument}."])
+                voice.say([f"It needs an argument: /{name} {command.argument}."])
             case _:
                 return False
         return True
@@ -127,7 +127,7 @@ class Commander:
             self._voice.say([f"Sending again: {brief(text)}"])
             self._voice.prompt(text)
         else:
-            self._voice.say(["Nothing was sent yet."])
+            self._voice.say(["Nothing has been sent yet."])
 
     def _compose(self, text: str) -> None:
         """Have the prompt written in the user's editor."""
@@ -154,7 +154,7 @@ class Commander:
         if isinstance(chosen, str):
             return [chosen]
         if chosen.rest:
-            return [f"What is meant by {inert(chosen.rest)!r}? Say numbers, a file, or all."]
+            return [f"{inert(chosen.rest)!r} names no hunk. Say numbers, a file, or all."]
         numbered = argument.lstrip()[:1].isdecimal() or not argument.strip()
         cut = [] if numbered else [one for one in chosen.hunks if one.stage is Stage.CUT]
         chosen = chosen._replace(hunks=[one for one in chosen.hunks if one not in cut])
@@ -188,7 +188,7 @@ class Commander:
                 if path in unsaved:
                     lines.append(f"{inert(path)} is not saved: /save writes it.")
         left = len(waiting(session.workspace))
-        lines.append(f"{counted(left, 'hunk')} left." if left else "No hunk waits any more.")
+        lines.append(f"{counted(left, 'hunk')} left." if left else "No hunk is waiting.")
         return lines
 
     def _place(self, argument: str) -> Iterable[str]:
@@ -243,7 +243,8 @@ def _done(intent: intents.Intent, role: str) -> list[str]:
         case intents.SetEffort(effort):
             return [f"Effort of {role}: {effort}."]
         case intents.SetTier(tier):
-            return [f"Tier of {role}: {tier or 'the own choice of the server'}."]
+            chosen = tier or "the server's own choice"
+            return [f"Tier of {role}: {chosen}."]
         case intents.Throttle(tokens_s):
             return [f"Throttled to {tokens_s:,.0f} tokens per second." if tokens_s else "No limit."]
         case intents.SetAutoAccept(on):

@@ -198,7 +198,7 @@ def report_lines(report: RunReport | None) -> list[str]:
         return [
             f"The tests could not run: {inert(report.fault)}.",
             f"Next: {inert(report.step)}",
-            "/output reads what they said.",
+            "/output reads the output.",
         ]
     lines = [f"{counted(len(report.failed), 'test')} failed:"]
     for one in report.failed[:_MOST_FAILED]:
@@ -207,7 +207,7 @@ def report_lines(report: RunReport | None) -> list[str]:
         lines += verbatim([_clipped(inert(f"{one.name}{place}{why}"))])
     if more := len(report.failed) - _MOST_FAILED:
         lines += [f"And {more} more."] if more > 0 else []
-    return [*lines, "/output reads all that they said."]
+    return [*lines, "/output reads the whole output."]
 
 
 def _clipped(line: str) -> str:
@@ -242,7 +242,7 @@ class Narrator:
         self._echoed: list[str] = []
         self._asked: set[int] = set()
         self._answering = (0, "")
-        self._tipped = pace.outputs  # nobody listens, and types into it
+        self._tipped = pace.outputs  # nothing listening, and types into it
         self._running = False
         """A turn began whose end was not told yet."""
         self._retrying = self._failed = False

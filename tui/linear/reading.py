@@ -133,7 +133,7 @@ def picked(argument: str, workspace: Workspace) -> Picked | str:
     found = waiting(workspace)
     first, _, rest = argument.strip().partition(" ")
     if first == "all":
-        return Picked(found, rest.strip()) if found else "No hunk waits for a decision."
+        return Picked(found, rest.strip()) if found else "No hunk is waiting for a decision."
     if _NUMBERS.match(argument):
         return _numbered(argument, workspace)
     path = first.removeprefix("@")
@@ -143,7 +143,7 @@ def picked(argument: str, workspace: Workspace) -> Picked | str:
     if len(found) == 1:
         return Picked(found, argument.strip())
     if not found:
-        return "No hunk waits for a decision."
+        return "No hunk is waiting for a decision."
     return f"{counted(len(found), 'hunk')} wait; say which: a number, a file, or all."
 
 
@@ -303,7 +303,9 @@ class Recital:
 
     def _hunks(self, argument: str) -> Iterable[str]:
         found = self._turn_hunks() if argument == "all" else waiting(self._session.workspace)
-        return [hunk_line(hunk, path=True) for hunk in found] or ["No hunk waits for a decision."]
+        return [hunk_line(hunk, path=True) for hunk in found] or [
+            "No hunk is waiting for a decision."
+        ]
 
     def _turn_hunks(self) -> list[Hunk]:
         hunks = self._session.workspace.hunks
@@ -357,7 +359,7 @@ class Recital:
     def _output(self, argument: str) -> Iterable[str]:
         runs = [b for b in self._session.transcript.blocks if b.kind is BlockKind.RUN]
         if not runs:
-            return ["No command was run yet."]
+            return ["No command has run yet."]
         lines = runs[-1].text.rstrip("\n").split("\n")
         return [f"Output of {brief(runs[-1].title)}:", *verbatim(lines)]
 

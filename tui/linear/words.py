@@ -87,7 +87,7 @@ def turn_words(view: MeterView) -> str:
 def meter_lines(view: MeterView) -> list[str]:
     """Every figure of the meter, a sentence each."""
     if view.state == "idle":
-        return ["Nothing was measured yet: the meter begins with your first prompt."]
+        return ["Nothing measured yet: the meter starts with your first prompt."]
     lines = [f"{turn_words(view)}."]
     if view.tokens:
         slow = span(view.tokens / GHOST_TOKENS_S)
@@ -263,5 +263,5 @@ def status_lines(status: Status, can: Abilities, sockets: Sequence[SocketView]) 
     if status.throttle:
         lines.append(f"Throttled to {status.throttle:,.0f} tokens per second.")
     if status.auto_accept:
-        lines.append("Hunks that need no look are accepted by themselves.")
+        lines.append("Hunks that need no look are accepted automatically.")
     return lines

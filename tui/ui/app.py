@@ -247,7 +247,8 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
             self.action_suspend_process()
         else:
             self.notify(
-                f"There is no shell behind duetto; {shown('app.quit')} quits.", severity="warning"
+                f"duetto was not started from a shell; {shown('app.quit')} quits.",
+                severity="warning",
             )
 
     def copy_to_clipboard(self, text: str) -> None:

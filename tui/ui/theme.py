@@ -112,7 +112,7 @@ class ThemeLibrary:
     def _read(self, name: str, above: tuple[str, ...] = ()) -> ThemeReading:
         place = self.place(name)
         if place is None:
-            raise SettingsError(f"{name}.toml is not there any more")
+            raise SettingsError(f"{name}.toml is gone")
         return read_file(place, name, lambda below: self._below(below, (*above, name)))
 
     def _below(self, name: str, above: tuple[str, ...]) -> Palette | None:

@@ -122,7 +122,7 @@ def test_limits_in_words_and_what_was_lifted_is_not_said() -> None:
         "Limit: 40 of 60 requests left, all of it again in 42 s.",
         "Limit: 0 of 12,000 tokens left, all of it again in 5 min.",
         "Limit: 30% of 5 h left.",
-        "The server asks to wait 7 s.",
+        "The server says to wait 7 s.",
     ]
 
 

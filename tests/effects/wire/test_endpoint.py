@@ -264,7 +264,7 @@ async def test_a_lane_that_waits_for_minutes_alone_is_left_and_the_others_go_on(
         (one, first), (two, second) = desk.lane("main"), desk.lane("deep")
         await desk.ask(one, first, "slow")
         await desk.ask(two, second, "chatty")
-        assert "no sign of life from the server for 2 s" in await first.closed()
+        assert "nothing from the server for 2 s" in await first.closed()
         assert two.state == "open"
         assert len(host.sockets) == 1
 

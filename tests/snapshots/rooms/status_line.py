@@ -96,7 +96,7 @@ def connected() -> ScriptedSession:
             1,
             0,
             0,
-            "the server refused the WebSocket; it is asked for again now and then",
+            "the server refused the WebSocket; it is tried again now and then",
         ),
     ]
     return session
@@ -110,7 +110,7 @@ async def of_ones_own(show: Show) -> None:
 
 async def unreachable(show: Show) -> None:
     """What was told when it could not be reached."""
-    why = "nobody listens on 127.0.0.1:41873"
+    why = "nothing listening on 127.0.0.1:41873"
     show.session.state.trouble(
         Trouble("The endpoint cannot be reached", why, "start it, then send again")
     )

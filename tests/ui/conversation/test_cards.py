@@ -134,12 +134,12 @@ def test_times_are_said_as_people_say_them() -> None:
     ]
 
 
-WORDS = "The model could not answer: 529 overloaded\nsend the prompt again when that is settled"
+WORDS = "The model could not answer: 529 overloaded\nfix that, then send the prompt again"
 
 
 def test_the_parts_of_a_failure() -> None:
     assert failure(WORDS) == FailureWords(
-        "The model could not answer", "529 overloaded", "send the prompt again when that is settled"
+        "The model could not answer", "529 overloaded", "fix that, then send the prompt again"
     )
     assert failure("It broke") == FailureWords("It broke", "", "")
     assert failure("It broke: a\nb\nnext") == FailureWords("It broke", "a\nb", "next")

@@ -52,7 +52,7 @@ class Outside:
     async def look(self, tell: Callable[[FoundHere], None]) -> tuple[ModelSource, ...]:
         tell(FoundHere("Ollama", "looking…", "looking"))
         await self.found_all.wait()
-        tell(FoundHere("Ollama", "nobody listens", "nothing"))
+        tell(FoundHere("Ollama", "nothing listening", "nothing"))
         for source in self.sources:
             tell(FoundHere(source.title, source.words, "found"))
         tell(FoundHere("git", "2.43.0", "found"))

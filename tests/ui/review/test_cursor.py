@@ -91,7 +91,7 @@ def test_decisions_go_on_to_the_next_hunk_that_waits() -> None:
     assert review.session.asked[-1] == Accept((2, 3, 4))
     review.cursor.choose_hunk(1)
     assert review.decisions.to_explain() is None
-    assert review.said == ["This hunk is decided already; u takes that back."]
+    assert review.said == ["This hunk is already decided; u undoes that."]
     assert review.decisions.edit() is None
     (message,) = review.left
     assert isinstance(message, HunkShown)
@@ -105,5 +105,5 @@ def test_nothing_is_decided_where_a_diff_is_only_looked_at() -> None:
     for act in (review.decisions.accept, review.decisions.reject, review.decisions.undo):
         act()
     review.decisions.decide_all(False)
-    assert review.said == ["This diff is only looked at; d leads back to the review."] * 4
+    assert review.said == ["This diff is read-only; d goes back to the review."] * 4
     assert len(review.session.asked) == asked

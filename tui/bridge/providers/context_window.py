@@ -195,7 +195,7 @@ async def _cut(model: str, needed: int, window: int, discovery: Discovery) -> st
         trained = None
     return (
         f"This request has about {needed:,} tokens, but Ollama gives {model} a window of "
-        f"{window:,} (num_ctx) and would cut its beginning off without a word: "
+        f"{window:,} (num_ctx) and would silently cut off its beginning: "
         f"{ollama_advice(window, needed, trained)}."
     )
 

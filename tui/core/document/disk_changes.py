@@ -245,7 +245,7 @@ def _is_view_now(record: FileRecord, read: FileRead) -> bool:
 
 
 def _look_again(documents: Documents, record: FileRecord, read: FileRead) -> None:
-    """Show what the disk says now; what cannot be read any more stays as it was."""
+    """Show what the disk says now; what can no longer be read stays as it was."""
     try:
         seen = viewed(record.path, read)
     except EditRefused:

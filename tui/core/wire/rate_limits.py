@@ -162,7 +162,7 @@ def _sentence(one: Limit, now: float) -> str:
         seconds = math.ceil(one.until_s - now)
         left = f"{seconds} s" if seconds < 120 else f"{math.ceil(seconds / 60)} min"
     if one.name == PAUSE:
-        return f"The server asks to wait {left}." if left else "The server asks to wait."
+        return f"The server says to wait {left}." if left else "The server says to wait."
     name = one.name or "requests"
     if name.startswith("%"):
         said = f"{one.remaining:.0f}{name} left"

@@ -187,11 +187,11 @@ class Heartbeat:
     def _judge(self) -> None:
         """Drop the link, unless anything came since it was asked for life."""
         if self._socket.heard_at < self._pinged_at:
-            self._link.drop("no sign of life from the server after a pause")
+            self._link.drop("nothing from the server after a pause")
 
 
 def _dead(silent_s: float) -> str:
-    return f"no sign of life from the server for {silent_s:.0f} s"
+    return f"nothing from the server for {silent_s:.0f} s"
 
 
 LinkState = Literal["open", "retiring", "closed"]

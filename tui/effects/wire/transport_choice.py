@@ -89,7 +89,7 @@ class TransportChoice:
             reason = "it refused the WebSocket in an earlier run"
         else:
             reason = "the WebSocket failed"
-        return f"{reason}; it is asked for again now and then"
+        return f"{reason}; it is tried again now and then"
 
     def _wait(self, wait_s: float) -> None:
         self._wait_s = min(wait_s, LONGEST_S)

@@ -108,7 +108,7 @@ class FilePart(NamedTuple):
 
 def empty_lines(cut: bool) -> list[StyledLine]:
     """A card without hunks."""
-    words = "patch stopped before it named a file" if cut else "reading the patch…"
+    words = "the patch stopped before naming a file" if cut else "reading the patch…"
     return [StyledLine([(f" ✎ {words}", theme.active().style("muted"))], "panel")]
 
 

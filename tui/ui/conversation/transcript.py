@@ -246,7 +246,7 @@ class TranscriptPane(PaintedWidget, can_focus=True):
 
     def _copy(self, copied: Copied) -> None:
         if not copied.text.strip():
-            self.notify("There is nothing to copy in it.", timeout=3, markup=False)
+            self.notify("There is nothing to copy here.", timeout=3, markup=False)
             return
         self.app.copy_to_clipboard(copied.text)
         self.notify(f"Copied: {copied.what}, {copied.size}.", timeout=3, markup=False)

@@ -213,7 +213,7 @@ class Editing:
             return None
         if undo_stopped(workspace, path):
             key = shown("redo" if again else "undo", "editor")
-            said = f"Your edit here was changed since, and stays: {key} again goes on before it."
+            said = f"That text has changed since, so it stays: {key} again skips it."
             self._say(said, False)
         self._session.touched(path)
         return where

@@ -144,7 +144,7 @@ class EditorPane(Vertical):
         if (view := self.editor.view) is not None:
             marks = marks_of(view.buffer, view.cursor.position[0])
             if marks is None:
-                self.app.notify("This language has no comments that duetto knows.", markup=False)
+                self.app.notify("duetto knows no comment syntax for this language.", markup=False)
             else:
                 self.editor.change(toggle(view.cursor, marks))
 
@@ -152,7 +152,7 @@ class EditorPane(Vertical):
         """Go to the partner of the bracket at the cursor, or of the next one in its line."""
         view = self.editor.view
         if view is not None and not self.editor.background.jump(view):
-            self.app.notify("There is no bracket with a partner here.", markup=False)
+            self.app.notify("There is no matching bracket here.", markup=False)
 
     def action_find(self) -> None:
         """Find in this file: what is selected, else what was looked for last."""

@@ -150,7 +150,7 @@ class FileFinder(ModalScreen[ChosenFile | None]):
         self._list.show(found)
         count = len(found)
         words = (
-            "no file has these letters in this order"
+            "no file matches"
             if not count
             else (
                 f"{count}{'+' if count == _MOST_SHOWN else ''} of {len(paths)} files"

@@ -335,7 +335,7 @@ class OutlineScreen(ModalScreen[Symbol | None]):
         if not done:
             words = f"looking… {count} so far" if count else "looking…"
         elif not count:
-            words = "this file has no symbols that duetto knows · Esc leaves"
+            words = "no symbols found in this file · Esc leaves"
         else:
             words = f"{count} · ↑↓ move along · Enter stay there · Esc back"
         self._status.update(words)

@@ -64,7 +64,7 @@ class AllReplaced(NamedTuple):
 
 
 def replace_one(search: TextSearch, buffer: Buffer, text: str) -> Typing | None:
-    """Replace the match that was gone to; None if it is not there any more.
+    """Replace the match that was gone to; None if it is gone.
 
     Raises:
         ValueError: the replacement makes no sense, in words.

@@ -249,7 +249,7 @@ class Guide:
     def leave(self) -> bool:
         """Put the guide away, at the second time of asking; the key is taken either way.
 
-        False: it is not there any more.
+        False: it is gone.
         """
         if not self.running:
             return False
@@ -266,7 +266,7 @@ class Guide:
         if not self._told:
             self._told = True
             self._on_end("left")
-            words = f"The guide is put away. {REPEATED} brings it back."
+            words = f"The guide is hidden. {REPEATED} brings it back."
             self._panes.notify(words, timeout=6, markup=False)
         return True
 

@@ -105,7 +105,7 @@ def _send(place: GuideContext) -> Sentence:
 
 
 def _prompt(lesson: Lesson, place: GuideContext) -> GuidePage:
-    why = f"It will answer at {SLOW_TOKENS_S} tokens/s, as models do that one waits for."
+    why = f"It will answer at {SLOW_TOKENS_S} tokens/s, as models that you wait for do."
     return GuidePage("", _send(place), why=why)
 
 
@@ -126,10 +126,10 @@ def _watch(lesson: Lesson, place: GuideContext) -> GuidePage:
 def _stop(lesson: Lesson, place: GuideContext) -> GuidePage:
     key = key_of("interrupt")
     if lesson.sight.busy:
-        why = "What has landed stays, to the character. Nobody has to wait for the end."
+        why = "What has landed stays, to the character. No need to wait for the end."
         return GuidePage("", sentence("Too slow? {} stops it.", key), "It lands.", why)
     if lesson.missed:
-        words = "It came to its end before it was stopped: no harm done."
+        words = "It finished before it was stopped: no harm done."
         why = f"Once more, and then {key} while it writes."
         return GuidePage("", _send(place), words, why, is_good=False)
     return GuidePage("", _send(place), why=f"Then {key} stops it while it writes.")
@@ -161,7 +161,7 @@ def _accept(lesson: Lesson, place: GuideContext) -> GuidePage:
     if lesson.sight.busy:
         return GuidePage("", sentence("Watch: that is its own speed."), happened)
     if not lesson.sight.pending:
-        why = "Nothing waits for a decision yet."
+        why = "Nothing is waiting for a decision yet."
         return GuidePage("", _send(place), happened, why)
     review, reject = key_of("review"), key_of("reject")
     why = f"Or one by one: {review}. {reject} takes all of it back out."
@@ -173,10 +173,10 @@ def _switch(lesson: Lesson, place: GuideContext) -> GuidePage:
     sight = lesson.sight
     happened = "Accepted: the file is written."
     if not sight.accepted:
-        happened = "Rejected: its text went back out, the file is as it was."
+        happened = "Rejected: the file is as it was."
     other = "deep" if sight.role == "fast" else "fast"
     words = sentence(f"{{}} hands over to the {other} model.", either("switch"))
-    why = "In the middle of an answer, too: the other one takes the instruction over."
+    why = "Mid-answer too: the other model takes over the instruction."
     return GuidePage("", words, happened, why)
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tui.ui.highlight.lines import ColouredLines, Range
 
-_GREEDY = "it takes too much memory"
+_GREEDY = "it needs too much memory"
 _log = logging.getLogger("tui.highlight")
 
 STEP_CPU_S = 0.25
@@ -189,10 +189,10 @@ class MatchProgress:
         """It has come so far; ``working``: it has nothing to show yet, but goes on.
 
         Raises:
-            LexerUnfit: it goes beyond the text, or stands still, or takes too much memory.
+            LexerUnfit: it runs past the text, or stands still, or takes too much memory.
         """
         if at > self._size:
-            raise LexerUnfit("it goes beyond the text")
+            raise LexerUnfit("it runs past the text")
         if at > self._reached or working:
             self._reached, self._looks = at, 0
         self._looks += 1

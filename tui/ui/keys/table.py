@@ -186,7 +186,7 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
         Key(
             "undo_turn",
             ("alt+u",),
-            "Take the model's last turn back, byte for byte",
+            "Undo the model's last turn, byte for byte",
             group="Hunks",
             short="undo the model's turn",
         ),

@@ -139,7 +139,7 @@ class PromptBox(Vertical):
         self.prompt.busy = status.busy
         self.prompt.waiting = bool(status.queued)
         if self._editing.sync(self._typed):
-            words = "The message was sent as it was; your edit of it is a draft now."
+            words = "The message was sent unedited; your edit is a draft now."
             self.notify(words, timeout=6, markup=False)
         self._show_queue()
         # a question takes the focus only from an empty prompt: nobody answers by mistake
@@ -339,7 +339,7 @@ class PromptBox(Vertical):
             with self.app.suspend():
                 edited = await editor.edit(given)
         except SuspendNotSupported:
-            edited = Edited(edited.text, "This terminal cannot be handed to another program.")
+            edited = Edited(edited.text, "This terminal cannot run another program.")
         finally:
             self._lent = None
             self._take_up(edited, given)  # also where the terminal is gone meanwhile

@@ -142,21 +142,21 @@ class CompletionItem(NamedTuple):
 _WORDS: dict[tuple[str, str], str] = {
     ("effort", "low"): "answers soonest",
     ("effort", "xhigh"): "thinks longest",
-    ("effort", "none"): "does not think, if the model can",
+    ("effort", "none"): "no thinking, if the model allows it",
     ("throttle", "off"): "at the model's own speed",
     ("tier", "off"): "ask for none",
     ("diff", "disk"): "what is not saved",
     ("diff", "head"): "since the last commit",
     ("diff", "turn"): "since the turn began",
     ("auto", "on"): "hunks that need no look",
-    ("auto", "off"): "every hunk is asked for",
+    ("auto", "off"): "every hunk waits for you",
     ("rescue", "forget"): "remove what was kept",
 }
 _RATES = {"50": "a model to delegate to", "150": "a quick one", "1000": "one to work with"}
 _TIERS = {
-    "priority": "faster, where it is sold",
+    "priority": "faster, where offered",
     "fast": "",
-    "ultrafast": "the fastest, and the dearest",
+    "ultrafast": "the fastest and most expensive",
     "flex": "cheaper, and slower",
 }
 

@@ -125,7 +125,7 @@ class Hint(Bar):
         if self._prompt.search.active:
             words = "words of an earlier prompt · Esc: back to the draft"
             if not self._prompt.completer.items:
-                return HintWords([("Esc", "back to the draft")], "none has these words")
+                return HintWords([("Esc", "back to the draft")], "no match")
             return HintWords([(_both("send", "complete"), "take")], words, "Esc: back to the draft")
         if self._prompt.completer.items:
             return self._choosing()
@@ -187,7 +187,7 @@ class Hint(Bar):
     def _words_for_the_model(self, draft: str) -> HintWords:
         enter = self._session.prompt_label()
         if self._prompt.completer.fits_nothing:
-            return HintWords([(_key("send"), enter)], "no file has these letters")
+            return HintWords([(_key("send"), enter)], "no file matches")
         if self._session.status.busy:
             other = self._session.alt_label()
             if other == "queue":

@@ -150,7 +150,7 @@ def no_text(pasted: str) -> str:
     odd = len(_ODD.findall(looked_at))
     if odd > _FEW and odd > len(looked_at) * _SHARE:
         return (
-            f"That is no text ({odd:,} of {len(looked_at):,} characters cannot be shown): nothing"
+            f"That is not text ({odd:,} of {len(looked_at):,} characters cannot be shown): nothing"
             " was pasted. Name a file of the workspace with @ instead."
         )
     return ""

@@ -186,7 +186,7 @@ class ReviewContent:
         if self.against is not None:
             count = len(self._view.cursor.files)
             files = f"{count} file{'' if count == 1 else 's'}"
-            return f"against {against_words(self.against)} · {files} · only looked at"
+            return f"against {against_words(self.against)} · {files} · read-only"
         what = "last turn" if self.which == "turn" else "all pending"
         if self._session.status.auto_accept:
             what += " · auto-accept"
@@ -206,8 +206,8 @@ class ReviewContent:
             same = "is the same as" if self.path else "differs from"
             return f"{what} {same} {against_words(self.against)}."
         if self.which == "pending":
-            return "No hunk waits for a decision. t shows those of the last turn."
-        return "No model has changed a file yet. What it changes is reviewed here, as it lands."
+            return "No hunk is waiting for a decision. t shows the last turn's."
+        return "No model has changed a file yet. Its changes are reviewed here as they land."
 
     def _elsewhere(self) -> str:
         """How many hunks of earlier turns wait, and how to see them."""

@@ -59,7 +59,7 @@ class ReviewDecisions:
         """The chosen hunk, if it may be rejected with words."""
         hunk = self._chosen()
         if hunk is not None and hunk.decision is not Decision.PENDING:
-            self._say("This hunk is decided already; u takes that back.")
+            self._say("This hunk is already decided; u undoes that.")
             return None
         return hunk
 
@@ -114,7 +114,7 @@ class ReviewDecisions:
             self._session.submit(Accept(waiting) if accept else Reject(waiting))
             self._cursor.next_pending()
         elif not able:
-            self._say("No hunk waits for a decision here.")
+            self._say("No hunk is waiting here.")
 
     def undo(self) -> None:
         """Take the last decision back, and choose what was decided on."""
@@ -142,7 +142,7 @@ class ReviewDecisions:
     def _chosen(self, *, any_hunk: bool = False) -> Hunk | None:
         """The chosen hunk (or the first there is); says so if nothing can be decided here."""
         if not self._content.decides:
-            self._say("This diff is only looked at; d leads back to the review.")
+            self._say("This diff is read-only; d goes back to the review.")
             return None
         hunk = self._cursor.hunk
         if hunk is None and any_hunk:

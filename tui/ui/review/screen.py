@@ -123,7 +123,7 @@ class ReviewScreen(PaintedScreen):
     def update_bars(self) -> None:
         """Title, files and footer say what there is now."""
         content, status, counts = self.content, self.session.status, self.view.cursor.laid.counts
-        alert = "a question waits: Esc leads to it" if status.asks else self._said
+        alert = "a question is waiting: Esc goes to it" if status.asks else self._said
         if status.deciding:
             alert = f"{status.deciding}, Esc stops"
         if content.decides and counts.landing:

@@ -132,7 +132,7 @@ class PaneActions:
         path, line = ("", 0) if view is None else (view.path, view.cursor.position[0])
         self.panes.choose("conversation")
         if not self.transcript.selection.return_to(path, line):
-            words = "No card wrote this line; this is where you were."
+            words = "No card wrote this line; here is where you were."
             self._screen.notify(words, markup=False)
         self._screen.set_focus(self.transcript)
 
@@ -261,7 +261,7 @@ class TurnActions:
         if self._panes.transcript.selection.select_pending():
             self._screen.set_focus(self._panes.transcript)
         else:
-            self._screen.notify("No hunk waits for a decision.", timeout=3, markup=False)
+            self._screen.notify("No hunk is waiting for a decision.", timeout=3, markup=False)
 
     def review_turn(self) -> None:
         """Review the whole turn, on a screen of its own."""

@@ -25,7 +25,7 @@ from tui.ui.stylesheets import sheet
 from tui.ui.widgets.field import Field
 
 SIGNS: tuple[tuple[str, str], ...] = (
-    ("▌ left of a line", "a model is writing it: landing"),
+    ("▌ left of a line", "landing: a model is writing it"),
     ("▍ in a line", "the model's pen: what comes next lands here"),
     ("┃ left of a line", "it landed and waits for your decision: pending"),
     ("╏ left of a line", "the answer ended inside it: keep it, finish it or take it back: cut"),
@@ -36,7 +36,7 @@ SIGNS: tuple[tuple[str, str], ...] = (
     ("┊ left of a line", "it is coming, and its place is not known yet"),
     ("▹ left of a line", "a model at 50 tokens/s would be writing here now"),
     ("● behind a name", "what you typed in this file is not saved"),
-    ("! behind a name", "you and somebody else changed this file: saving asks"),
+    ("! behind a name", "you and another program changed this file: saving asks"),
     ("✎ before a name", "a model is writing in this file"),
     ("▸ before a name", "the editor follows the model into this file"),
     ("▸ before fast or deep", "at the top: the role that answers what you send"),
@@ -148,7 +148,7 @@ def help_content(width: int, first: Sequence[Scope] = (), wanted: str = "") -> C
         for entry in found:
             parts += _row(entry, width)
     if not parts:
-        return Content.assemble(("Nothing here is called that. Esc shows everything.", "$muted"))
+        return Content.assemble(("Nothing found. Esc shows everything.", "$muted"))
     content = Content.assemble(*parts)
     for word in words:
         content = content.highlight_regex(re.compile(re.escape(word), re.I), style="bold $accent")

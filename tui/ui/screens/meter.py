@@ -12,7 +12,7 @@ from tui.ui.widgets.figures import StatusFacts
 from tui.ui.widgets.line_template import FIELDS, default_template
 
 EXPLAINED: dict[str, str] = {
-    "news": "That the answer is being stopped, or where it was stopped.",
+    "news": "Whether the answer is being stopped, or where it stopped.",
     "rate": "Output tokens a second: over the last second while an answer streams, over the whole"
     " turn afterwards. ~ is an estimate from characters, until the server's own count comes."
     " The time to first token is left out.",
@@ -41,7 +41,7 @@ EXPLAINED: dict[str, str] = {
     " asked: asked → served, and on which endpoint.",
     "tier": "The service tier that was served; asked → served where they differ.",
     "limits": "What is left of the server's rate limit when little is left, and when it is lifted;"
-    " or how long the server asks to be left alone. ':all' shows it at any time.",
+    " or how long the server says to wait. ':all' shows it at any time.",
     "connection": "● and the round trip: connected; http: over HTTP instead of a WebSocket; ◌:"
     " connecting, or when it is tried again; ○: idle, offline or lost.",
     "role": "Which of your two models answers: fast or deep.",

@@ -355,10 +355,10 @@ class ThemeChooser(ModalScreen[None]):
 
     def _tell(self) -> None:
         if self._list.chosen is None:
-            self._status.update("no theme has these letters · Esc back")
+            self._status.update("no theme matches · Esc back")
             return
         self.query_one("#theme-box").border_subtitle = "↑↓ try · Enter keeps · Esc back"
-        colourless = "this terminal shows no colours; a theme is seen elsewhere"
+        colourless = "this terminal shows no colours, so themes do not show"
         self._status.update(colourless if self.app.no_color else _said_of(self._list.chosen))
 
 

@@ -81,7 +81,7 @@ class ThemeManager:
     def preview(self, choice: str) -> bool:
         """Show the app in a theme, or as ``auto`` would; nothing is kept.
 
-        False: its file cannot be read any more, which is said.
+        False: its file can no longer be read, which is said.
         """
         if not self._apply(self.pair.on(self.dark) if choice == AUTO else choice):
             return False

@@ -319,7 +319,7 @@ def limits(facts: StatusFacts, option: str) -> Forms:
     if pauses:
         left = wait((pauses[0].until_s or now) - now)
         error = theme.active().style("error", more="bold")
-        return [[(f"the server asks to wait {left}", error)], [(f"wait {left}", error)]]
+        return [[(f"the server says to wait {left}", error)], [(f"wait {left}", error)]]
     found = tightest(status.limits, now)
     if found is None or ((found.share or 0.0) > _SCARCE and option != "all"):
         return []
