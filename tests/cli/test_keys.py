@@ -84,9 +84,9 @@ def test_a_key_is_stored_listed_by_name_and_deleted(ring: Memory, paths: Paths) 
     [
         ("grok", KEY, "did you mean groq"),
         ("groq", "", "no key was given"),
-        ("groq", "two words", "is no key"),
-        (KEY + KEY, KEY, "no name of a provider"),
-        ("gsk_abc123", KEY, "no name of a provider"),
+        ("groq", "two words", "is not a key"),
+        (KEY + KEY, KEY, "not the name of a provider"),
+        ("gsk_abc123", KEY, "not the name of a provider"),
     ],
 )
 def test_what_is_no_name_or_no_key_is_said_and_never_repeated(

@@ -173,7 +173,7 @@ def test_only_one_settles_it(state: Path) -> None:
     (one,) = WriteAheadLog(state, "/work").unfinished()
     first, second = WriteAheadLog(state, "/work"), WriteAheadLog(state, "/work")
     with first.settling(one.name):
-        with pytest.raises(FileRefused, match="just now"), second.settling(one.name):
+        with pytest.raises(FileRefused, match="settling it now"), second.settling(one.name):
             pass
         assert second.unfinished() == [], "it is in good hands"
         first.begin(STEPS[:1], "def")

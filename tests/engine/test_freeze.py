@@ -50,7 +50,7 @@ async def test_it_is_taken_back_as_the_next_request_leaves_and_brought_back() ->
     assert len(world.wire.requests) == sent + 1
     assert text(world) == WHOLE
     assert hunk.decision is Decision.REJECTED
-    assert f"Hunk {hunk.id} of a.py was cut and not decided on: taken back" in notes(world)
+    assert f"Hunk {hunk.id} of a.py was cut and undecided: taken back" in notes(world)
     assert f"hunk {hunk.id} cut after -1/+1 lines, taken back; it is not in the file" in asked(
         world
     )

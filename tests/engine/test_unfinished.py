@@ -141,7 +141,7 @@ async def test_of_a_file_that_was_changed_since_there_are_three_versions(
     (work / "b.py").write_bytes(b"mine\n")
     session = await begun(work)
     assert "b.py is neither, somebody changed it since" in await answer(session, FINISH)
-    assert "which text is to stay?" in await answer(session, SHOW)
+    assert "which text should stay?" in await answer(session, SHOW)
     (shown,) = [block.text for block in session.transcript.blocks]
     for line in ("+++ b.py (accepted)", "-two", "+TWO", "+++ b.py (on the disk)", "+mine"):
         assert line in shown.split("\n")

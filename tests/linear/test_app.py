@@ -285,7 +285,7 @@ def test_why_to_stay_is_said_once_at_the_end_of_a_file() -> None:
     before = len(stage.heard.pieces)
     stage.app.ended()
     stage.look()
-    assert "".join(stage.heard.pieces[before:]).count("not decided on") == 1
+    assert "".join(stage.heard.pieces[before:]).count("undecided") == 1
 
 
 def test_status_tells_the_limits_of_the_server(stage: LinearStage) -> None:

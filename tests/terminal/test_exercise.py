@@ -93,7 +93,7 @@ def test_leaving_with_pending_hunks_is_asked(
     term.type("make the cache safe for threads\r")
     term.wait_for("Done.")
     term.type("\x11")
-    term.wait_for("not decided on")
+    term.wait_for("undecided: not on disk")
     assert term.status is None
     assert (practice / "ledger/cache.py").read_bytes() == before
 

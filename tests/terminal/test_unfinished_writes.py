@@ -45,7 +45,7 @@ def test_the_app_asks_and_shows_all_three_versions(
     assert (work / "b.py").read_bytes() == OLD, "all of it at once, when all is chosen"
     term.type("4")
     term.wait_for("+mine")
-    term.wait_for("which text is to stay?")
+    term.wait_for("which text should stay?")
     term.type("2")
     term.wait_for("as you chose: a.py, b.py, c.py are new")
     assert [path.read_bytes() for path in sorted(work.iterdir())] == [NEW, NEW, NEW]

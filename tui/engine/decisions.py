@@ -207,7 +207,7 @@ class HunkDecisions:
         """The next instruction leaves: what was cut and not decided on goes, and that is said."""
         if not self._works and (taken := take_back_cut(self._workspace.documents)):
             were = "was" if len(taken) == 1 else "were"
-            self._state.note(turn, f"{_named(taken)} {were} cut and not decided on: taken back")
+            self._state.note(turn, f"{_named(taken)} {were} cut and undecided: taken back")
             self._decided()
 
     def _reject(self, hunk_ids: tuple[int, ...] | None, words: str) -> Work[None]:

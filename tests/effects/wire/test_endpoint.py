@@ -600,7 +600,7 @@ async def test_the_round_trip_is_measured_and_silence_is_death() -> None:
         url = f"ws://127.0.0.1:{port}/v1/responses"
         connection, heard = connection_to(url, ping_interval_s=0.05, silence_s=0.1)
         await connection.open()
-        assert "no sign of life" in await heard.closed()
+        assert "nothing from the server" in await heard.closed()
         await connection.close()
 
 
@@ -615,7 +615,7 @@ async def test_a_server_that_only_pings_is_alive() -> None:
     async with serving(pinging) as url:
         connection, heard = connection_to(url, ping_interval_s=1.0, silence_s=3.0)
         await connection.open()
-        assert "no sign of life" not in await heard.closed()
+        assert "nothing from the server" not in await heard.closed()
         await connection.close()
 
 

@@ -58,9 +58,9 @@ async def test_an_endpoint_at_rest_is_asked_for_a_websocket_again() -> None:
 @each(
     "refused, known, choice, words",
     [
-        (True, {}, "auto", "the server refused the WebSocket; it is asked for again"),
-        (False, {"websocket": False}, "auto", "in an earlier run; it is asked for again"),
-        (False, {}, "auto", "the WebSocket failed; it is asked for again"),
+        (True, {}, "auto", "the server refused the WebSocket; it is tried again"),
+        (False, {"websocket": False}, "auto", "in an earlier run; it is tried again"),
+        (False, {}, "auto", "the WebSocket failed; it is tried again"),
         (False, {}, "http", "the settings say"),
     ],
 )

@@ -96,7 +96,7 @@ def test_two_names_of_one_tier_are_no_difference(asked: str, served: str, words:
         (Limit("requests", 50, 60, NOW + 42), None),
         (Limit("requests", 0, 60, NOW), None),
         (Limit("requests", 1), None),
-        (Limit(PAUSE, 0, None, NOW + 3600), "the server asks to wait 60 min"),
+        (Limit(PAUSE, 0, None, NOW + 3600), "the server says to wait 60 min"),
     ],
 )
 def test_limits_count_down_where_little_is_left(limit: Limit, words: str | None) -> None:
