@@ -61,7 +61,7 @@ def environment(home: Path) -> dict[str, str]:
 
 @pytest.fixture
 def free_port() -> Iterator[int]:
-    """A port on which nothing listening."""
+    """A port on which nobody listens."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield taken.getsockname()[1]

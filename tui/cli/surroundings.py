@@ -153,8 +153,8 @@ async def _server(
     if not await _listens(one.port or 0):
         if name not in SERVERS:
             return None
-        tell(FoundHere(one.title, "nobody listens", "nothing"))
-        return ModelSource(name, one.title, f"nobody listens on {where}", ready=False)
+        tell(FoundHere(one.title, "nothing listening", "nothing"))
+        return ModelSource(name, one.title, f"nothing listening on {where}", ready=False)
     spec = one.spec({}, f"http://{where}/v1")
     found = await listed(name, msgspec.structs.replace(spec, key_env=""), "", LIST_S)
     variable = one.variable(place.environment)

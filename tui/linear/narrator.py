@@ -242,7 +242,7 @@ class Narrator:
         self._echoed: list[str] = []
         self._asked: set[int] = set()
         self._answering = (0, "")
-        self._tipped = pace.outputs  # nothing listening, and types into it
+        self._tipped = pace.outputs  # nobody listens, and types into it
         self._running = False
         """A turn began whose end was not told yet."""
         self._retrying = self._failed = False

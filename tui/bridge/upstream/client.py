@@ -133,7 +133,7 @@ class Upstream:
                 answer.leave()
         except UnconnectedError as error:
             never = origin not in self._reached
-            # where nothing listening the port is what may be wrong
+            # where nobody listens the port is what may be wrong
             place = f"{origin.host}:{origin.port}" if error.refused else origin.host
             raise BrokenError(f"{place} {error}", unreached=never) from error
         except CutError as error:

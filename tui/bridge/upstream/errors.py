@@ -33,7 +33,7 @@ class UnconnectedError(Exception):
     """There is no connection to the upstream; the text ends a sentence that begins with it."""
 
     def __init__(self, text: str, *, refused: bool = False) -> None:
-        """``refused``: the host is there, and nothing listening at this moment."""
+        """``refused``: the host is there, and nobody listens at this moment."""
         super().__init__(text)
         self.refused = refused
 

@@ -24,7 +24,7 @@ _ROWS_BESIDE = 13
 """Rows of the first page besides what was found: heading, ways with their words, keys."""
 _LEAST_TALL = 18
 """Rows: in fewer the findings are told in one sentence."""
-NOTHING_SENT = "Nothing of it is used before you say so."
+NOTHING_SENT = "Nothing is used until you say so."
 
 
 def findings(found: Sequence[FoundHere], room: Room) -> list[Row]:
