@@ -7,7 +7,10 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
+
 from tests.support.tables import each
+from tui.effects import text_editor
 from tui.effects.text_editor import TextEditor, left_behind
 
 
@@ -94,12 +97,11 @@ async def test_a_window_that_does_not_wait_is_told(tmp_path: Path) -> None:
 
 
 async def broken_off(opened: TextEditor, folder: Path, until: str) -> None:
-    """Until the editor has left a file of this name duetto lives."""
+    """Until the editor has made a file of this name duetto lives."""
     task = asyncio.create_task(opened.edit("the draft"))
     async with asyncio.timeout(60):
-        while not any(file.name == until for file in left(folder)):
+        while not any(folder.rglob(until)):
             await asyncio.sleep(0.01)
-    await asyncio.sleep(0.05)
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
@@ -117,9 +119,12 @@ async def test_where_duetto_is_ended_what_was_saved_stays(tmp_path: Path) -> Non
     assert await opened.leave() == ""
 
 
-async def test_where_nothing_was_written_nothing_stays(tmp_path: Path) -> None:
-    opened = editor(tmp_path, "exec sleep 20")
-    await broken_off(opened, tmp_path, "prompt.md")
+async def test_where_nothing_was_written_nothing_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_editor, "_GRACE_S", 60.0)
+    opened = editor(tmp_path, f": > '{tmp_path}/begun'; exec sleep 200")
+    await broken_off(opened, tmp_path, "begun")
     assert left_behind(tmp_path / "state") == []  # this duetto lives
     assert await opened.leave() == ""
     assert left(tmp_path) == []

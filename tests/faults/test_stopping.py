@@ -11,6 +11,8 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from tests.support.fault_stand import CACHE, FINE, Stand, stand
 from tests.support.lines import Party, party
 from tests.support.nasty_server import Interrupts, Nasty
@@ -316,7 +318,13 @@ async def test_an_interrupt_is_answered_after_the_lane_was_given_up(answer: str)
 
 
 @each("loud", [False, True])
-async def test_an_accepted_interrupt_may_take_a_while(loud: bool) -> None:
+async def test_an_accepted_interrupt_may_take_a_while(
+    loud: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "tui.core.wire.client.lane.ACCEPTED_S", 60.0
+    )  # a busy machine is no slow server
+    monkeypatch.setattr("tui.engine.turn.STOP_LIMIT_S", 60.0)
     gate = asyncio.Event()
     accepted = {"type": "response.interrupt.accepted", "response_id": "resp_1"}
     rest: list[Step] = [Storm(delta("y", "m"), 150, gap_s=0.01)] if loud else [Wait(1.5)]

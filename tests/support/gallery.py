@@ -17,10 +17,13 @@ from rich.console import Console
 from rich.segment import Segment, Segments
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from tests.support.scripted_app import scripted_app, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
+from tui.ui.conversation.transcript import TranscriptPane
+from tui.ui.editor.editor import Editor
 from tui.ui.painting.ink import ink
 from tui.ui.terminal.facts import TerminalFacts
 
@@ -99,11 +102,19 @@ async def still(pilot: Pilot[int], gap_s: float = 0.1, alike: int = 3) -> None:
     seen = 0
     for _ in range(_MOST_LOOKS):
         await pilot.pause(gap_s)
+        if _works(pilot.app.screen):
+            continue
         now = [list(row) for row in pilot.app.screen._compositor.render_strips()]
         seen = seen + 1 if now == before else 1
         if seen == alike:
             return
         before = now
+
+
+def _works(screen: Screen[Any]) -> bool:
+    """Something that is seen has no colours yet, however long nothing changes."""
+    late = any(pane._late for pane in screen.query(TranscriptPane))
+    return late or any("colours" in one.repeats._timers for one in screen.query(Editor))
 
 
 def _lasting(app: DuettoApp) -> Callable[..., None]:

@@ -69,7 +69,7 @@ PROMPT: list[Step] = [
 ]
 
 QUEUE: list[Step] = [
-    Say("/throttle 40\r", "throttled"),
+    Say("/throttle 8\r", "throttled"),
     Say("make the cache safe for threads"),
     Do("prompt", "send", "redirect"),
     Say("with a plain Lock"),
