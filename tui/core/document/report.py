@@ -301,17 +301,18 @@ class HunkAccount:
                 words = _state_if_smooth(self._documents, hunk)
             return words + self._taken_back(hunk) if words else ""
 
-        runs: list[tuple[str, list[Hunk]]] = []
+        runs: list[tuple[str, list[Hunk], _Numbers]] = []
         for part in in_parts(hunks):
             for smooth, found in groupby(part, state):
-                if runs and runs[-1][0] == smooth:
-                    runs[-1][1].extend(found)
-                else:
-                    runs.append((smooth, list(found)))
+                some = list(found)
+                if not runs or runs[-1][0] != smooth:
+                    runs.append((smooth, [], _Numbers()))
+                runs[-1][1].extend(some)
+                runs[-1][2].take([hunk.id for hunk in some])
             yield len(part)
-        for smooth, run in runs:
+        for smooth, run, numbers in runs:
             if smooth and len(run) > 1 and len(hunks) >= _MANY and self._room > 0:
-                parts.append(f"  {_numbers(hunk.id for hunk in run)} {smooth}")
+                parts.append(f"  {numbers} {smooth}")
                 self._room -= len(parts[-1])
                 continue
             for hunk in run:
@@ -490,26 +491,36 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _counted(documents: Documents, hunks: Sequence[Hunk]) -> Work[list[str]]:
     """Hunks by what became of them: their numbers and no more."""
-    states: dict[str, list[int]] = {}
+    states: dict[str, _Numbers] = {}
     for some in in_parts(hunks):
         for hunk in some:
-            states.setdefault(_state(documents, hunk), []).append(hunk.id)
+            states.setdefault(_state(documents, hunk), _Numbers()).take((hunk.id,))
         yield len(some)
-    return [f"  {_numbers(ids)} {state}" for state, ids in states.items()]
+    return [f"  {numbers} {state}" for state, numbers in states.items()]
 
 
-def _numbers(ids: Iterable[int]) -> str:
+class _Numbers:
     """Many hunks by their numbers: no group has one in it that is not meant."""
-    ranges: list[list[int]] = []
-    for number in ids:
-        if ranges and number == ranges[-1][1] + 1:
-            ranges[-1][1] = number
-        else:
-            ranges.append([number, number])
-    count = sum(last - first + 1 for first, last in ranges)
-    names = [f"{first}-{last}" if last > first else f"{first}" for first, last in ranges]
-    more = ["..."] if len(names) > _RANGES else []
-    return f"hunks {', '.join(names[:_RANGES] + more)} ({count} of them)"
+
+    def __init__(self) -> None:
+        self._groups: list[list[int]] = []
+        """The first and the last of each."""
+
+    def take(self, ids: Iterable[int]) -> None:
+        """These, too."""
+        groups = self._groups
+        for number in ids:
+            if groups and number == groups[-1][1] + 1:
+                groups[-1][1] = number
+            else:
+                groups.append([number, number])
+
+    def __str__(self) -> str:
+        count = sum([last - first + 1 for first, last in self._groups])
+        named = self._groups[:_RANGES]
+        names = [f"{first}-{last}" if last > first else f"{first}" for first, last in named]
+        more = ["..."] if len(self._groups) > _RANGES else []
+        return f"hunks {', '.join(names + more)} ({count} of them)"
 
 
 def _state(documents: Documents, hunk: Hunk) -> str:
