@@ -24,7 +24,7 @@ def test_it_walks_through_the_edit_until_all_is_decided(start: Callable[..., Ter
     term.type("\r")
     term.wait_for("Done.")
     term.wait_for(re.compile(r"ghost \d+%(,| −)"))
-    term.wait_for(lambda text: "to go" in text and MARKED.search(text))
+    term.wait_for(MARKED)
     first = line_of_ghost(term.text)
     term.wait_for(lambda text: line_of_ghost(text) > first)
     term.type(ALT_A)

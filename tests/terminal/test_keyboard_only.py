@@ -220,6 +220,7 @@ GLOBAL: list[Step] = [
     Do("global", "interrupt"),
     Do("global", "follow"),
     Do("global", "wrap", "Long lines"),
+    Do("global", "removed", "Removed lines are hidden"),
     Do("global", "next_pane"),
     Do("global", "show_conversation"),
     Do("global", "show_editor"),
