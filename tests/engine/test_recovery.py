@@ -51,6 +51,7 @@ def tries(count: int = 0, jitter: float = 0.5) -> Tries:
 def test_remedies(event: ErrorEvent | Failed, action: str, free: bool) -> None:
     remedy = tries().failed(event)
     assert (remedy.action, remedy.free) == (action, free)
+    assert not remedy.unreachable or action == "give up"
 
 
 LIMIT = ErrorEvent(400, "websocket_connection_limit_reached", "60 minutes")
