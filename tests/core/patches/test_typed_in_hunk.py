@@ -41,6 +41,16 @@ def test_g06_one_key_inside_a_pending_hunk_does_not_accept_it(at, typed):
     assert not place.workspace.is_dirty("a.txt")
 
 
+def test_a_key_inside_a_hunk_that_lies_on_another_one_accepts_neither():
+    place = landed("@@", " l2", "-l3", "+M3", " l4")
+    place.land(patch("@@", " l2", "-M3", "+N3", "+N4", " l4"), turn=2)
+    place.workspace.edit("a.txt", (3, 1), (3, 1), "x")
+    place.workspace.edit("a.txt", (0, 0), (0, 0), "outside ")
+    place.write(["a.txt"])
+    assert place.files["a.txt"] == b"outside " + TEXT.encode()
+    assert place.text("a.txt").count("Nx3\nN4\n") == 1
+
+
 def test_a_line_of_the_users_own_between_the_models_is_saved_without_these():
     place = landed(*HUNK)
     place.workspace.edit("a.txt", (3, 0), (3, 0), "mine\n")
