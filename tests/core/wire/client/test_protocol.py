@@ -137,6 +137,13 @@ def test_a_summary_of_thoughts_is_output_too() -> None:
     assert side.known.prewarm is False
 
 
+def test_an_item_that_begins_is_output_too() -> None:
+    side = prewarming()
+    side.created("resp_w")
+    side.say("response.output_item.added", item={"type": "message", "id": "m"}, output_index=0)
+    assert side.known.prewarm is False
+
+
 def test_a_prewarm_without_an_answer_proves_something_the_second_time_only() -> None:
     known = Capabilities(prewarm=True)
     for belief in (None, False):
