@@ -95,7 +95,7 @@ def test_the_rehearsal_is_reached(capsys: pytest.CaptureFixture[str]) -> None:
     findings = report(capsys)
     assert findings["endpoint rehearsal"]["state"] == "ok"
     assert findings["endpoint rehearsal"]["round_trip_ms"] is not None
-    assert "--endpoint" in str(findings["models"]["advice"])
+    assert "duetto connect" in str(findings["models"]["advice"])
     assert "OPENAI_API_KEY" in str(findings["keys"]["text"])
 
 

@@ -234,3 +234,24 @@ def test_files_of_authorities_are_found_from_the_bridge_s_own_folder(
         str(tmp_path / "own.pem")
     }
     assert told["SSL_CERT_DIR"].split(os.pathsep) == [str(tmp_path / "one"), "/two"]
+
+
+async def test_it_serves_more_while_it_runs_whoever_stops_waiting_for_that() -> None:
+    process = BridgeProcess()
+    spec = {"kind": "openai-chat", "url": "http://127.0.0.1:9/v1", "key_env": ""}
+    try:
+        await process.address()
+        pid = process.pid
+        for names in (("one", "two"), ("three",)):
+            for name in names:
+                process.serve_too({name: spec}, {})
+                asking = asyncio.create_task(process.address(name))
+                while not process.telling:
+                    await asyncio.sleep(0)
+                asking.cancel()
+                await asyncio.gather(asking, return_exceptions=True)
+        for name in ("one", "two", "three"):
+            assert f"/endpoints/{name}/" in (await process.address(name)).url
+        assert process.pid == pid
+    finally:
+        await process.close()

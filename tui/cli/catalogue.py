@@ -41,7 +41,7 @@ class Catalogue:
         self._setup = setup
         self._adopt = adopt
         self._lists: dict[str, tuple[float, ModelList]] = {}
-        self._prices: dict[tuple[str, str], tuple[float, float]] = {}
+        self._prices: dict[tuple[str, str], tuple[float, float] | None] = {}
         self._renewed: set[str] = set()
 
     async def offers(self) -> ModelOffers:

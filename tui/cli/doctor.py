@@ -214,7 +214,7 @@ def _models(models: ResolvedModels) -> CheckResult:
     parts = [f"{role}: {spec.model} on {spec.endpoint}" for role, spec in models.roles.items()]
     if not models.rehearsal:
         return CheckResult("models", "ok", "; ".join(parts))
-    advice = "to connect a model: duetto --endpoint NAME|URL --fast MODEL (docs/endpoints.md)"
+    advice = "to connect a model: duetto connect (docs/connect.md)"
     return CheckResult("models", "note", "; ".join(parts), advice)
 
 

@@ -52,6 +52,7 @@ class Network:
         """Whether the sockets are to let others go first; set before the first is dialled."""
         self._known = KnownEndpoints(setup.paths.state_dir)
         self._endpoints: dict[str, Endpoint] = {}
+        self._telling: asyncio.Future[None] | None = None
         self._left: list[Endpoint] = []
         """Replaced by others of the same names; the session leaves them when it can."""
         self._bridge = BridgeProcess(
@@ -116,10 +117,16 @@ class Network:
         """
         declared = setup.models.endpoints
         for name in [*self._endpoints]:
-            if name in renewed or declared.get(name) != self._declared.get(name):
+            if name in renewed or _way(declared.get(name)) != _way(self._declared.get(name)):
                 self._left.append(self._endpoints.pop(name))
         self._declared = dict(declared)
         self._bridge.serve_too(specifications(setup), key_variables(setup))
+        if self._bridge.pid is not None:  # sockets to it that stay ask nobody where it is
+            self._telling = asyncio.ensure_future(self._tell())
+
+    async def _tell(self) -> None:
+        with contextlib.suppress(DuettoError):  # told when an endpoint is dialled
+            await self._bridge.address()
 
     async def close(self) -> None:
         """Close all sockets, end the bridge."""
@@ -166,6 +173,20 @@ class Network:
             stamp=self._stamp,
             aside=self.aside,
         )
+
+
+def _way(endpoint: ResolvedEndpoint | None) -> object:
+    """What a socket to it depends on: not what is known of its models."""
+    if endpoint is None:
+        return None
+    return (
+        endpoint.address,
+        endpoint.spec.kind,
+        endpoint.key_env,
+        endpoint.transport,
+        endpoint.bridged,
+        endpoint.in_keyring,
+    )
 
 
 async def _direct(declared: ResolvedEndpoint) -> Address:

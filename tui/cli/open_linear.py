@@ -180,7 +180,7 @@ def opening(status: Status, root: Path) -> list[str]:
     lines.append(f"{', '.join(models)}; {status.role} answers.")
     if status.rehearsal:
         lines.append("This is a rehearsal: scripted answers at real speeds, no model.")
-        lines.append("A real model answers with: duetto --linear --endpoint NAME --fast MODEL.")
+        lines.append("/connect connects a real model.")
     if status.suggestion:
         lines.append(f"Try: {inert(status.suggestion)}")
     lines.append("Type what you want and press Enter; /help reads all commands, /quit leaves.")

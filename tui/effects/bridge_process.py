@@ -63,6 +63,7 @@ class BridgeProcess:
         """Endpoint -> where the running bridge serves it."""
         self._untold = False
         """The running bridge has not heard of all endpoints."""
+        self._telling: asyncio.Task[None] | None = None
         self._logging: asyncio.Task[None] | None = None
         self._last_words: list[str] = []
         self._starting = asyncio.Lock()
@@ -73,6 +74,11 @@ class BridgeProcess:
         """Of the running process; None if there is none."""
         running = self._process is not None and self._process.returncode is None
         return self._process.pid if running and self._process is not None else None
+
+    @property
+    def telling(self) -> bool:
+        """It is being told of endpoints, and has not answered yet."""
+        return self._telling is not None and not self._telling.done()
 
     async def address(self, endpoint: str | None = None) -> Address:
         """Where the bridge serves, with this run's token; starts it if it is not running.
@@ -93,7 +99,12 @@ class BridgeProcess:
                     await self._end()
                 known = self._address = await self._start()
             if self._untold and self._process is not None:
-                self._relays = await self._name_endpoints(self._process)
+                self._untold = False
+                telling = self._tell(self._telling, self._process)
+                self._telling = asyncio.create_task(telling)
+            if self._telling is not None:
+                # who asks may be cancelled: the answer has to be read all the same
+                await asyncio.shield(self._telling)
             if endpoint is None:
                 return known
             if endpoint not in self._relays:
@@ -107,6 +118,12 @@ class BridgeProcess:
         self._endpoints |= endpoints
         self._variables |= variables
         self._untold = True
+
+    async def _tell(self, before: asyncio.Task[None] | None, process: Process) -> None:
+        """Name the endpoints that are known now, when the bridge has answered to those before."""
+        if before is not None:
+            await asyncio.gather(before, return_exceptions=True)
+        self._relays = await self._name_endpoints(process)
 
     async def close(self) -> None:
         """End the process: close its stdin, then SIGTERM, then SIGKILL."""
@@ -128,6 +145,7 @@ class BridgeProcess:
         except OSError as error:
             raise EndpointError(f"The bridge cannot be started: {error.strerror}.") from error
         self._last_words = []
+        self._untold, self._telling = False, None
         self._logging = asyncio.create_task(self._log_stderr(self._process))
         try:
             address = await self._read_address(self._process)
@@ -148,7 +166,6 @@ class BridgeProcess:
 
     async def _name_endpoints(self, process: Process) -> dict[str, str]:
         """Tell the bridge the endpoints, on stdin: no other process sees their keys there."""
-        self._untold = False
         if not self._endpoints or process.stdin is None:
             return {}
         with contextlib.suppress(ConnectionError):  # it ended: the missing answer says so

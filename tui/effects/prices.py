@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -67,24 +68,36 @@ class Prices:
         return quote
 
 
-async def per_million(provider: str, models: Sequence[str]) -> dict[str, tuple[float, float]]:
-    """US dollars a million tokens of input and of output, where the list has the model."""
+PricePair = tuple[float, float]
+"""US dollars a million tokens of input and of output."""
+
+
+async def per_million(provider: str, models: Sequence[str]) -> dict[str, PricePair | None]:
+    """What the list says of models, as far as a moment reaches; None: it has no price."""
     return await asyncio.to_thread(_per_million, provider, models)
 
 
-def _per_million(provider: str, models: Sequence[str]) -> dict[str, tuple[float, float]]:
-    found: dict[str, tuple[float, float]] = {}
-    for model in models[:_MOST_PRICED]:
-        sides = (Usage(_SOME, 0), Usage(0, _SOME))
-        read, written = (_listed(provider, (model,), one, "").usd for one in sides)
-        if read is not None and written is not None:
-            found[model] = (read * 1_000_000 / _SOME, written * 1_000_000 / _SOME)
+def _per_million(provider: str, models: Sequence[str]) -> dict[str, PricePair | None]:
+    found: dict[str, PricePair | None] = {}
+    end_s = time.monotonic() + _LOOK_S
+    for model in models:
+        read = _listed(provider, (model,), Usage(_SOME, 0), "").usd
+        written = None if read is None else _listed(provider, (model,), Usage(0, _SOME), "").usd
+        known = read is not None and written is not None
+        found[model] = (_a_million(read), _a_million(written)) if known else None
+        if time.monotonic() > end_s:  # a name that it does not have takes milliseconds
+            break
     return found
+
+
+def _a_million(usd: float | None) -> float:
+    return round((usd or 0.0) * 1_000_000 / _SOME, 6)
 
 
 _SOME = 1000
 """Tokens: few, since a price may be higher above a limit."""
-_MOST_PRICED = 1000
+_LOOK_S = 0.7
+"""Of thousands of models the rest is looked up when they are asked for again."""
 
 
 def _listed(provider: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:

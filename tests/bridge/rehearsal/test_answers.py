@@ -84,7 +84,7 @@ def test_to_anything_else_it_says_what_it_is(prompt: str) -> None:
     assert len(parts) == 1
     assert isinstance(parts[0], TextPart)
     assert "rehearsal model" in parts[0].text
-    assert all(word in parts[0].text for word in ("--endpoint", "--fast", "--deep", "--key-env"))
+    assert all(word in parts[0].text for word in ("/connect", "--endpoint", "--fast", "--deep"))
     assert "\x1b" not in parts[0].text
 
 

@@ -33,12 +33,10 @@ from tui.bridge.rehearsal.scripts import (
 REVIEW = "Accept or reject the hunks, then run the tests."
 REHEARSED = "That was rehearsed text without meaning."
 CONNECT = """\
-To talk to a real model, start duetto so:
+`/connect` connects a real model: a provider (OpenAI, Anthropic, Groq...) with your key, or a server
+of yours (Ollama, vLLM...). For one run only, with the key in the provider's own variable:
 
     duetto --endpoint NAME --fast MODEL --deep MODEL
-
-NAME is a provider (openai, anthropic, groq, ollama...) or a server's address (https://HOST/v1).
-The key is taken from the provider's own variable (GROQ_API_KEY...); --key-env names another one.
 """
 ELSEWHERE = """\
 I am duetto's rehearsal model: scripted answers at real speeds, no real model, so I cannot work on
