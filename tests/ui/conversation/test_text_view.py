@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from tests.support.scripted_app import running, settled, until
 from tests.support.scripted_session import ScriptedSession
 from tui.core.conversation import Block, BlockKind
-from tui.core.document.hunk import Decision, Hunk, Stage
+from tui.core.document.hunk import TAKEN_BACK, UNPAINTED, Decision, Hunk, Stage
 from tui.core.document.hunk_list import HunkList
 from tui.core.text.buffer import Mark
 from tui.engine.notices import Notices
@@ -257,6 +257,19 @@ def test_candidates_can_be_chosen() -> None:
     assert "← → choose  Enter places" in rows[1]
     assert rows[2].split() == ["2", "candidates:", "L4", "[L10]"]
     assert "[" not in shown([ambiguous])[2]
+
+
+def test_a_cut_hunk_says_what_can_be_done_with_it_in_one_line() -> None:
+    cut = hunk(1, Stage.CUT)
+    assert [row.strip() for row in shown([cut])[2:]] == ["yours to keep, finish or take back"]
+    assert "◐ cut" in shown([cut])[1]
+    assert "a keep  e finish  r take back" in shown([cut], Focus(1))[1]
+    cut.decision, cut.reason = Decision.REJECTED, TAKEN_BACK
+    assert [row.strip() for row in shown([cut])[2:]] == ["taken back as you went on"]
+    assert "u bring back  e copy" in shown([cut], Focus(1))[1]
+    cut.decision, cut.stage, cut.reason = Decision.PENDING, Stage.REFUSED, UNPAINTED
+    assert len(shown([cut])) == 2
+    assert "⊘ refused  not painted yet" in shown([cut])[1]
 
 
 def test_the_chosen_one_of_many_candidates_is_in_sight() -> None:

@@ -126,7 +126,7 @@ def _watch(lesson: Lesson, place: GuideContext) -> GuidePage:
 def _stop(lesson: Lesson, place: GuideContext) -> GuidePage:
     key = key_of("interrupt")
     if lesson.sight.busy:
-        why = "What has landed stays, to the character. No need to wait for the end."
+        why = "What is on the screen stays, to the character. No need to wait for the end."
         return GuidePage("", sentence("Too slow? {} stops it.", key), "It lands.", why)
     if lesson.missed:
         words = "It finished before it was stopped: no harm done."

@@ -13,6 +13,7 @@ from textual.containers import Container
 from textual.message import Message
 from textual.timer import Timer
 
+from tui.core.document.hunk import Stage
 from tui.engine.intents import Against
 from tui.engine.notices import Notices
 from tui.engine.session import Session
@@ -142,9 +143,11 @@ class ReviewScreen(PaintedScreen):
         if status.busy or status.retry_s is not None or status.deciding:
             states.add("stoppable")
         self.scopes = ("turn", "diff") if content.decides else ("diff",)
+        is_cut = hunk is not None and hunk.decidable and hunk.stage is Stage.CUT
         labels = {
             "layout": "one column" if content.split else "side by side",
             "accept_hunk": "place" if hunk is not None and hunk.placeable else "accept",
+            **({"accept_hunk": "keep", "reject_hunk": "take back"} if is_cut else {}),
             "close": "stop" if "stoppable" in states else "back",
             "against": content.next_words,
         }
