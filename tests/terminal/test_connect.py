@@ -138,7 +138,7 @@ def test_in_the_linear_mode_with_the_same_questions(
     term = start("practice", "--linear", size=(100, 50))
     term.wait_for("/quit leaves")
     term.type("/connect\r")
-    term.wait_for("Who shall answer?")
+    term.wait_for("Which provider?")
     term.type("mine\r")
     term.wait_for("Key:")
     term.type(f"{WRONG}\r")
@@ -216,7 +216,7 @@ def test_questions_on_a_plain_terminal(
 ) -> None:
     command = [sys.executable, "-m", "tui.cli", "connect"]
     with Terminal(command, env=environment, cwd=tmp_path, size=(100, 50)) as term:
-        term.wait_for("Who shall answer?")
+        term.wait_for("Which provider?")
         term.type("mine\r")
         term.wait_for("The key; it is not shown:")
         term.type(f"{KEY}\r")

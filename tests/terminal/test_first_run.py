@@ -83,7 +83,7 @@ def test_a_server_of_this_machine_is_connected_and_answers_at_once(
         term.wait_for("2 models on 127.0.0.1")
         term.wait_for("Connect a model              Mine")
         term.type("3")
-        term.wait_for("Who shall answer?")
+        term.wait_for("Which provider?")
         term.wait_for("▸ Mine")
         term.type("\r")
         term.wait_for("The fast model")

@@ -116,7 +116,7 @@ async def _models_chosen(port: ConnectPort, talk: Talk, now: Mapping[Role, str])
             f"{number}. {one.title}: {one.words}" if one.words else f"{number}. {one.title}"
             for number, one in enumerate(sources, 1)
         )
-        source = await _picked(talk, "Who shall answer? A number or a name.", sources, _title)
+        source = await _picked(talk, "Which provider? A number or a name.", sources, _title)
         if source is None:
             raise Gone
         listed = await _listed(port, talk, Connecting(source))

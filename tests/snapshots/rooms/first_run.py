@@ -39,7 +39,7 @@ async def looking(show: Show) -> None:
 
 
 async def connecting(show: Show) -> None:
-    """Who shall answer."""
+    """Which provider."""
     port = Connecting()
     show.app.connecting = lambda: port
     show.app.action_connect()

@@ -334,7 +334,7 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
         if page == "waiting":
             who = self._chosen.source.title if self._chosen else "this machine"
             return words(f"Asking {who or 'the server'} for its models…", room, "muted")
-        rows = words("Who shall answer?", room)[:-1]
+        rows = words("Which provider?", room)[:-1]
         rows += self._wrong_rows(room)
         if self._sources is None:
             return [*rows, [], *words("Looking for keys and local servers…", room, "muted")]
@@ -433,7 +433,7 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
         page = self._page
         back = ("Esc", "back")
         if page == "who":
-            return (("↑↓", "choose"), ("Enter", "take it"), ("Esc", "leave, nothing is kept"))
+            return (("↑↓", "move"), ("Enter", "choose"), ("Esc", "leave, nothing is kept"))
         if page in ("address", "key"):
             return (("Enter", "go on"), ("Ctrl+U", "clear"), back)
         if page in ("waiting", "writing"):
@@ -448,7 +448,7 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
             return (("Enter", "write it, and use it at once"), back)
         if page == "done":
             return (("c", "copy the line"), ("Enter", "go on"))
-        return (("↑↓", "choose"), ("Enter", "take it"), back)
+        return (("↑↓", "move"), ("Enter", "choose"), back)
 
     def _copy(self) -> None:
         """The line, or the tables; never a key: neither has one."""

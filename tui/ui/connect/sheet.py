@@ -387,4 +387,4 @@ class SheetScreen(ModalScreen[ScreenResultType]):
 
     def _keys(self) -> Sequence[tuple[str, str]]:
         """What the keys do."""
-        return (("↑↓", "choose"), ("Enter", "take it"), ("Esc", "back"))
+        return (("↑↓", "move"), ("Enter", "choose"), ("Esc", "back"))

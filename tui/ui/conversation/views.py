@@ -399,13 +399,6 @@ def _ways() -> str:
     return " · ".join(f"{key} {words}" for key, words in ways if key)
 
 
-_CONNECT = (
-    "export OPENAI_API_KEY=…",
-    "duetto --endpoint openai \\",
-    "       --fast MODEL --deep MODEL",
-)
-
-
 _ABOUT = "pair-programming, interruptible"
 
 
@@ -426,11 +419,8 @@ def welcome_lines(status: Status, width: int) -> list[StyledLine]:
     if status.rehearsal:
         lines.append(StyledLine([]))
         lines.append(StyledLine([("This is a rehearsal", palette.style("warning", more="bold"))]))
-        words = "Scripted answers at real speeds, no model. Three lines connect one:"
+        words = "Scripted answers at real speeds, no model. /connect connects one."
         lines += [StyledLine(row) for row in wrap([(words, text)], width)]
-        lines += [
-            StyledLine([(f" {row}", palette.style("syntax-string"))], "panel") for row in _CONNECT
-        ]
         words = "duetto practice --guide teaches all of this in a minute."
         lines += [StyledLine([]), *(StyledLine(row) for row in wrap([(words, muted)], width))]
     elif status.endpoint:
