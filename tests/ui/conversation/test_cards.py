@@ -163,7 +163,7 @@ async def test_a_failure_is_a_card_with_its_next_step_and_keys() -> None:
         rows = "\n".join(shown(app))
         assert "✗ The model could not answer" in rows
         assert "529 overloaded" in rows
-        assert "→ next: send the prompt again" in rows
+        assert "→ next: fix that, then send the prompt" in rows
         assert "F2 the other model" in rows
         await pilot.press("shift+tab", "c")
         assert app.clipboard == WORDS
