@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.linear_stage import LinearStage
 from tests.support.tables import case
-from tui.core.document.hunk import Decision
+from tui.core.document.hunk import Decision, Stage
 from tui.engine.intents import PlaceHunk
 from tui.linear.reading import picked
 from tui.linear.words import numbers_words
@@ -43,6 +43,17 @@ def test_accepting_one_writes_it_and_says_what_is_left(stage: LinearStage) -> No
     assert "new.py" not in stage.session.files
     assert stage.enter("/accept") == "Accepted hunk 2.\nNo hunk is waiting.\n"
     assert stage.session.files["new.py"] == "VALUE = 1\n"
+
+
+def test_to_accept_all_leaves_out_what_was_cut(stage: LinearStage) -> None:
+    stage.session.workspace.hunks[0].stage = Stage.CUT
+    said = stage.enter("/accept all")
+    assert "Hunk 1 was cut, and is left out: /accept 1 keeps it as it stands" in said
+    assert "Accepted hunk 2.\n1 hunk left." in said
+    assert "most" not in stage.session.files["slug.py"]
+    assert "cut, kept as it stands until you go on" in stage.enter("/hunks")
+    assert "Accepted hunk 1." in stage.enter("/accept 1")
+    assert "most=40" in stage.session.files["slug.py"]
 
 
 def test_rejecting_takes_words_along(stage: LinearStage) -> None:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from textual.message import Message
 
 from tests.support.review_session import ReviewSession
+from tui.core.document.hunk import Stage
 from tui.core.steps import finished
 from tui.engine.intents import Accept, Reject
 from tui.ui.messages import HunkShown
@@ -96,6 +97,18 @@ def test_decisions_go_on_to_the_next_hunk_that_waits() -> None:
     (message,) = review.left
     assert isinstance(message, HunkShown)
     assert (message.hunk_id, message.edit, message.review) == (1, False, True)
+
+
+def test_a_cut_hunk_is_not_accepted_with_others_but_taken_back_with_them() -> None:
+    review = Review()
+    hunks = [hunk for hunk in review.session.workspace.hunks if hunk.decidable]
+    hunks[0].stage = Stage.CUT
+    review.decisions.decide_all(True)
+    (said,) = review.said
+    assert said.startswith(f"Hunk {hunks[0].id} was cut, and is left out: a keeps it")
+    assert review.session.asked[-1] == Accept(tuple(hunk.id for hunk in hunks[1:]))
+    review.decisions.decide_all(False)
+    assert review.session.asked[-1] == Reject((hunks[0].id,))
 
 
 def test_nothing_is_decided_where_a_diff_is_only_looked_at() -> None:
