@@ -236,8 +236,14 @@ class Head(Struct):
         if self.lines == 0:
             return True
         if line.startswith("--- "):
-            return self.old is not None
+            return self.old is not None or (self.done and not self._is_own(named(line[4:])))
         return not (line.startswith("diff ") and bool(self.index) and self.old is None)
+
+    def _is_own(self, name: str) -> bool:
+        """A name behind ``---`` is one of this file's, or may be, as none was said."""
+        said = [one for one in (*self.renamed, *self.git) if one]
+        known = {NULL, *said, *(_PREFIX.sub("", one, count=1) for one in said)}
+        return not said or name in known or _PREFIX.sub("", name, count=1) in known
 
     @property
     def complete(self) -> bool:
