@@ -134,10 +134,15 @@ class HunkDecisions:
 
     def _stop(self) -> None:
         """Decide on no more: what is decided is written, what waits behind it is not done."""
-        if self._works:
+        if self._works and not self._made.enough:
             self._made.enough = True
             while len(self._works) > 1:
                 self._works.pop()
+            what = f"Stopped {self._works[0].said(self._made.made)}"
+            why = "the others are as they were before"
+            self._state.status.deciding = ""
+            self._state.trouble(Trouble(what, why, severity="information"))
+            self._state.restated()
 
     def handle(self, intent: Intent | None = None) -> None:
         """Do what is asked of hunks, after the decisions that are being made; None: go on.
@@ -162,25 +167,22 @@ class HunkDecisions:
                         self._say_how_far()
                         return
             except BaseException:
-                self._ended(self._works.popleft())
+                self._ended()
                 raise
-            self._ended(self._works.popleft())
+            self._ended()
         self._decided()
         self.on_decided()
 
     def _say_how_far(self) -> None:
         """Words for the screen, a few times a second."""
-        if self._clock.now() >= self._say_again_s:
+        if self._clock.now() >= self._say_again_s and not self._made.enough:
             self._say_again_s = self._clock.now() + _SAY_S
             self._state.status.deciding = self._works[0].said(self._made.made)
             self._state.restated()
 
-    def _ended(self, making: _Making) -> None:
+    def _ended(self) -> None:
         """A decision was made, or not."""
-        if self._made.enough:
-            what = f"Stopped {making.said(self._made.made)}"
-            why = "the others are as they were before"
-            self._state.trouble(Trouble(what, why, severity="information"))
+        self._works.popleft()
         self._made.enough, self._made.made = False, 0
         if self._state.status.deciding:
             self._state.status.deciding, self._say_again_s = "", 0.0
