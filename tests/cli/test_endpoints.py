@@ -216,9 +216,9 @@ endpoint = "openai"
 fallbacks = ["groq/n"]
 """
     models = resolved(paths, text)
-    place = SessionSetup(tmp_path, parse(text, "FILE"), models, paths)
+    place = SessionSetup(tmp_path, parse(text, "FILE"), models, paths, given=KEYS)
     assert withheld(place, {**KEYS, "PATH": "/bin"}) == {"PATH": "/bin"}
-    told = key_variables(place, KEYS)
+    told = key_variables(place)
     assert sorted(told) == ["GROQ_API_KEY", "OPENAI_API_KEY"]
     assert "secret" not in str(specifications(place))
 

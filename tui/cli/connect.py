@@ -86,6 +86,7 @@ def connect_command(provider: str, fast: str, deep: str, **rest: object) -> int:
         Path.cwd(), Settings(), ResolvedModels({}, {}, rehearsal=True), Paths.find(), flags=flags
     )
     connector = Connector(setup)
+    connector.check()
     if wishes.provider:
         return asyncio.run(_scripted(connector, wishes))
     if models or wishes.key_stdin or wishes.list_models or not sys.stdin.isatty():

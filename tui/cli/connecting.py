@@ -125,6 +125,10 @@ class Connector:
         """See `ConnectPort`."""
         return await asyncio.to_thread(self._write, chosen)
 
+    def check(self) -> None:
+        """Raises SettingsError: the settings cannot be read as they are."""
+        self._settings()
+
     def roles(self) -> dict[Role, str]:
         """The models of the settings as they are."""
         try:

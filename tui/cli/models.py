@@ -260,7 +260,8 @@ def _endpoint_name(sources: Sources, flags: ModelFlags, model: ModelSettings, by
     endpoints = sources.settings.endpoints
     if flags.endpoint and (by_flag or not model.endpoint):
         return cli_endpoint(flags)
-    if model.name.partition("@")[0] in ("rehearsal-fast", "rehearsal-deep"):
+    own = model.name.partition("@")[0] in ("rehearsal-fast", "rehearsal-deep")
+    if own and (by_flag or not model.endpoint):
         return REHEARSAL
     if model.endpoint:
         return model.endpoint

@@ -420,10 +420,13 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
             return [*rows, *([(f"    {one_line(line)}", style("foreground"))] for line in by_hand)]
         rows = words(f"{self._port.config_file} will say:", room)
         colours = {"+": "success", "-": "error", " ": "faint"}
-        lines = plan.lines[: max(room.height - 6, 4)]
+        most = max(room.height - 7, 3)
+        lines = plan.lines[:most]
         for sign, text in lines:
             look = style(colours[sign])
             rows.append([(f"  {sign} ", look), (clip(one_line(text), room.width - 4), look)])
+        if len(plan.lines) > most:
+            rows.append([(f"    and {len(plan.lines) - most} more lines", style("muted"))])
         if not plan.lines:
             rows += words("what it says already: nothing changes in it.", room, "muted")
         rows += [[], *words(plan.key, room, "muted")] if plan.key else [[]]
