@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tui
-from tui.cli import logfile, workspace_commands
+from tui.cli import logfile
 from tui.cli.models import SURE_CHARS, SessionSetup, secrets_of, withheld
 from tui.cli.network import Network
 from tui.core.conversation import PastPrompt
@@ -363,6 +363,8 @@ class Composition:
         return self._git
 
     async def _verify_command(self) -> VerifyCommand | None:
+        from tui.cli import workspace_commands
+
         setup = self._setup
         return await asyncio.to_thread(workspace_commands.find_verify, setup.root, setup.settings)
 
