@@ -12,14 +12,15 @@ from typing import Any, TypeVar
 import msgspec
 import msgspec.inspect
 
+from tui.core.text.patterns import pattern
 from tui.core.wire.address import Address, checked
 from tui.errors import EndpointError, SettingsError
 
-_HEADER = re.compile(r"^\s*\[\[?\s*(?P<name>[^\]]+?)\s*\]\]?\s*(#.*)?$")
+_HEADER = pattern(r"^\s*\[\[?\s*(?P<name>[^\]]+?)\s*\]\]?\s*(#.*)?$")
 _NAME = r"""(?:[\w-]+|"[^"]*"|'[^']*')"""
-_KEY = re.compile(rf"^\s*(?P<name>{_NAME}(?:\s*\.\s*{_NAME})*)\s*=")
-_PART = re.compile(_NAME)
-_LONG_NUMBER = re.compile(r"[\d_]{4300}")
+_KEY = pattern(rf"^\s*(?P<name>{_NAME}(?:\s*\.\s*{_NAME})*)\s*=")
+_PART = pattern(_NAME)
+_LONG_NUMBER = pattern(r"[\d_]{4300}")
 """Python reads none that is longer, for the time that it takes."""
 
 
@@ -152,9 +153,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {found[0]!r}?" if found else ""
 
 
-_UNKNOWN = re.compile(r"Object contains unknown field `(?P<field>[^`]*)`")
-_MISSING = re.compile(r"Object missing required field `(?P<field>[^`]*)`")
-_AT = re.compile(r" - at `(?P<path>[^`]*)`$")
+_UNKNOWN = pattern(r"Object contains unknown field `(?P<field>[^`]*)`")
+_MISSING = pattern(r"Object missing required field `(?P<field>[^`]*)`")
+_AT = pattern(r" - at `(?P<path>[^`]*)`$")
 
 
 def _explained(
@@ -186,16 +187,16 @@ _TYPES = {
     "bool": "true or false",
     "date": "a date",
 }
-_TYPE = re.compile(rf"\b(?:{'|'.join(_TYPES)})\b")
-_TYPED = re.compile(r"Expected `[^`]*`|, got `[^`]*`")
+_TYPE = pattern(rf"\b(?:{'|'.join(_TYPES)})\b")
+_TYPED = pattern(r"Expected `[^`]*`|, got `[^`]*`")
 _SHAPES = {"^[^/]+/.+$": "ENDPOINT/MODEL"}
 """Patterns of strings, as a reader knows them."""
 
 
 def in_words(what: str) -> str:
     """What msgspec says, with TOML's words for types and ours for patterns."""
-    for pattern, shape in _SHAPES.items():
-        what = what.replace(f"matching regex {pattern!r}", f"such as {shape}")
+    for written, shape in _SHAPES.items():
+        what = what.replace(f"matching regex {written!r}", f"such as {shape}")
     plain = _TYPED.sub(lambda found: _TYPE.sub(lambda one: _TYPES[one[0]], found[0]), what)
     plain = plain.replace("Invalid RFC3339 encoded date", "is no date; write one like 2026-11-23")
     plain = plain.replace(" | null", "").replace(" | ", " or ").replace("`", "")
@@ -263,7 +264,7 @@ def _choices(kind: type, path: Sequence[str]) -> str:
     return "; one of " + ", ".join(values) if values else ""
 
 
-_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HEADER_NAME = pattern(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 _OWN_HEADERS = frozenset({"host", "connection", "upgrade", "content-length", "transfer-encoding"})
@@ -300,10 +301,10 @@ NO_VARIABLE = (
 )
 
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_VARIABLE = pattern(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
-_KEY_LIKE = re.compile(r"(?:sk|pk|rk|gsk|csk|xai|hf|ghp|nvapi|tgp|fw|r8)_|(?=.*\d)(?=.*[a-z]).{20}")
+_KEY_LIKE = pattern(r"(?:sk|pk|rk|gsk|csk|xai|hf|ghp|nvapi|tgp|fw|r8)_|(?=.*\d)(?=.*[a-z]).{20}")
 
 
 def is_variable(name: str) -> bool:

@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from tui.core.inert_text import inert
+from tui.core.text.patterns import pattern
 from tui.core.wire.masking import MASK, SHORTEST, Mask
 from tui.errors import SettingsError
 from tui.settings import Paths
@@ -21,8 +22,8 @@ from tui.settings import Paths
 MAX_BYTES = 1_000_000
 BACKUPS = 3
 
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
-_SECRET_TEXT = re.compile(
+_SECRET_NAME = pattern(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
+_SECRET_TEXT = pattern(
     r"(?P<intro>bearer\s+|(?:api[-_]?key|token|authorization)[\"']?\s*[:=]\s*[\"']?(?:(?:bearer|basic)\s+)?)"
     r"[^\s\"',;]{6,}|\b(?:sk|xai|gsk|csk)-[\w-]{8,}",
     re.IGNORECASE,

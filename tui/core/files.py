@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct, field
 
+from tui.core.text.patterns import pattern
 from tui.errors import EditRefused
 
 MAX_BYTES = 8 * 1024 * 1024
@@ -19,7 +20,7 @@ PICTURE_BYTES = 64 * 1024
 PATH_LIMIT_CHARS = 4_000
 PATH_LIMIT_DEPTH = 100
 """No file lies deeper; every folder on the way is looked up among the ignore rules."""
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL = pattern(r"[\x00-\x1f\x7f]")
 
 
 class FileRead(Struct, frozen=True):
@@ -177,10 +178,10 @@ def ascii_shown(path: str, limit: int = 200) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in short)
 
 
-_HEADER = re.compile(r'^<file((?: [a-z_]+="(?:[^"\\]|\\.)*")+)>\n', re.MULTILINE)
-_ATTRIBUTE = re.compile(r' ([a-z_]+)=("(?:[^"\\]|\\.)*")')
+_HEADER = pattern(r'^<file((?: [a-z_]+="(?:[^"\\]|\\.)*")+)>\n', re.MULTILINE)
+_ATTRIBUTE = pattern(r' ([a-z_]+)=("(?:[^"\\]|\\.)*")')
 
-_COUNT = re.compile(r"[0-9]{1,12}")
+_COUNT = pattern(r"[0-9]{1,12}")
 
 
 class FileBlock(Struct, frozen=True):

@@ -8,13 +8,13 @@ they can only mean, and an end that was said before is known again.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from tui.core.conversation import CALL_OUTPUTS, Block, BlockKind, Item
+from tui.core.text.patterns import pattern
 from tui.core.text.pieces import Pieces
 from tui.engine.session_state import SessionState
 
@@ -41,7 +41,7 @@ SHELLS = frozenset(
 )
 """Function tools of other clients that models call to apply a patch, though we offer none."""
 
-_LINE_END = re.compile("[\r\n]")
+_LINE_END = pattern("[\r\n]")
 
 
 def message_text(item: Item) -> str:

@@ -6,11 +6,11 @@ refuse with the same words.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import NamedTuple, get_args
 
+from tui.core.text.patterns import pattern
 from tui.engine.intents import (
     Against,
     ChooseModel,
@@ -33,7 +33,7 @@ from tui.engine.notices import Status
 
 AGAINST: tuple[Against, ...] = get_args(Against)
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
-_TIER = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+_TIER = pattern(r"[a-z][a-z0-9_-]{0,31}")
 
 
 class Command(NamedTuple):

@@ -20,6 +20,7 @@ from textual.keys import Keys
 from textual.message import Message
 from textual.messages import TerminalSupportsSynchronizedOutput
 
+from tui.core.text.patterns import pattern
 from tui.ui.terminal.input_stream import ESC, Token
 
 
@@ -36,14 +37,14 @@ class _Parser(Protocol):
 _new_parser: Callable[[], _Parser] = vars(linux_driver)["XTermParser"]
 _KEPT_SHORT = frozenset({"b", "f", "\t", "\x7f"})
 """Terminals send these for Alt with an arrow, Shift+Tab and Ctrl+W, and Textual knows them."""
-_OTHER_KEYS = re.compile(r"\x1b\[27;(\d+);(\d+)~")
+_OTHER_KEYS = pattern(r"\x1b\[27;(\d+);(\d+)~")
 """What xterm's modifyOtherKeys and tmux's extended-keys send for a key with modifiers."""
-_KITTY = re.compile(
+_KITTY = pattern(
     r"\x1b\[(?P<code>\d*)(?::(?P<shifted>\d*))?(?::(?P<base>\d*))?"
     r"(?:;(?P<modifiers>\d*)(?::(?P<event>\d+))?)?(?:;(?P<text>[\d:]*))?(?P<final>[u~ABCDEFHPQRS])"
 )
-_SYNC_REPORT = re.compile(r"\x1b\[\?2026;([1-4])\$y")
-_KITTY_REPORT = re.compile(r"\x1b\[\?(\d+)u")
+_SYNC_REPORT = pattern(r"\x1b\[\?2026;([1-4])\$y")
+_KITTY_REPORT = pattern(r"\x1b\[\?(\d+)u")
 _KITTY_ESC = "\x1b[27u"
 _RELEASED = "3"
 _RUN_CHARS, _SAME_CHARS = 64, 256
@@ -51,7 +52,7 @@ _RUN_CHARS, _SAME_CHARS = 64, 256
 is a paste of a terminal that does not mark it. As keys a megabyte would take minutes."""
 _MOST_SAME_KEYS = 64
 """Repeats of one key that one read may bring; more were held down while the app was busy."""
-_RUN = re.compile(r"[^\x00-\x1f\x7f]+|.", re.DOTALL)
+_RUN = pattern(r"[^\x00-\x1f\x7f]+|.", re.DOTALL)
 _SHIFT, _ALT, _REAL = 1, 2, 63
 """Bits of a modifier number less one; the two above `_REAL` are Caps Lock and Num Lock."""
 

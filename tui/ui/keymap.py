@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 
+from tui.core.text.patterns import pattern
 from tui.ui.keys.spelling import LEADER
 from tui.ui.keys.spelling import key_name as spelled_name
 from tui.ui.keys.table import SCOPES, TABLE, Key, Scope, When
@@ -35,7 +36,7 @@ SHIPPED: tuple[Key, ...] = tuple(
 """The rows as they are written: some take keys from others, see `KEYMAP`."""
 NEVER_LED = frozenset({"interrupt", "cancel", "app.leader"})
 """Actions that are not behind the leader key: what they do depends on what lies in front."""
-_NAMED = re.compile(r"\{(?:(\w+)\.)?(\w+)\}")
+_NAMED = pattern(r"\{(?:(\w+)\.)?(\w+)\}")
 """In a sentence: the key of an action ``{name}``, of another scope ``{scope.name}``."""
 
 

@@ -6,11 +6,11 @@ completed in `tui.ui.theming.theme_file`; renderers ask `active` for a `Palette`
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tui.core.text.patterns import pattern
 from tui.errors import SettingsError
 from tui.ui.theming.palette import Palette
 from tui.ui.theming.theme_file import LIMIT_BYTES, ThemeComplaint, ThemeReading, reading
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DEFAULT_THEME = "dusk"
 _DEEPEST = 16
 """Themes that build on each other."""
-_NAME = re.compile(r"(?!auto$)[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+_NAME = pattern(r"(?!auto$)[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 
 def is_name(name: str) -> bool:

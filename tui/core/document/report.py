@@ -10,7 +10,6 @@ private file (`Private`) nothing is quoted, and not its hash either.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from itertools import groupby
@@ -20,6 +19,7 @@ from tui.core.document.file_record import FileRecord, Layer
 from tui.core.document.hunk import OPEN, PLACED, TAKEN_BACK, UNDONE, Decision, Hunk, Kind, Stage
 from tui.core.steps import Work, in_parts
 from tui.core.text.change_set import Author
+from tui.core.text.patterns import pattern
 from tui.core.text.rows import file_rows, row_count, rows_text
 
 _IN = (Decision.PENDING, Decision.ACCEPTED)
@@ -140,9 +140,9 @@ SHA_CHARS = 8
 _AROUND = 2
 LINES_CHARS = 12_000
 """What is said of the hunks one by one at most, in one message; then they are counted."""
-_QUOTES = re.compile("; line [0-9]+ of the file has |; the indentation differs |, first ['\"]")
+_QUOTES = pattern("; line [0-9]+ of the file has |; the indentation differs |, first ['\"]")
 """Where in a reason the quotations begin."""
-_OF_USER = re.compile("^you ")
+_OF_USER = pattern("^you ")
 """Reasons are written for the user."""
 _RANGES = 60
 """Of the hunks that are only counted, so many groups are named."""

@@ -6,7 +6,6 @@ an undo of its own. Nothing here touches a disk: the caller reads and writes, an
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 
 from tui.core.document import decision_undo, review
@@ -23,6 +22,7 @@ from tui.core.patches.painted import user_edit
 from tui.core.steps import Work, finished
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Author, Change, Position
+from tui.core.text.patterns import pattern
 from tui.errors import EditRefused
 
 
@@ -30,7 +30,7 @@ def _nothing(hunks: Sequence[Hunk], whole: bool) -> None:
     """Before somebody reviews, nobody is told that a patch has ended."""
 
 
-_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_NO_TEXT = pattern("[\0\ud800-\udfff]")
 
 
 class Workspace:

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from tui.core.text.patterns import pattern
+
 Exists = Callable[[str], bool]
 """Whether a name is that of a file of the workspace."""
 
@@ -54,24 +56,24 @@ _EXTENSIONS = frozenset([
     "yaml", "yml", "zig", "zsh",
 ])  # fmt: skip
 """In small letters: what a whole file's name ends in if nothing else says that it is one."""
-_FORBIDDEN = re.compile(r"[\x00-\x1f\x7f`\"<>|*?;,!=(){}$]|://|\.\.\.|^[-+@]| $|^ ")
-_SEGMENTS = re.compile(
+_FORBIDDEN = pattern(r"[\x00-\x1f\x7f`\"<>|*?;,!=(){}$]|://|\.\.\.|^[-+@]| $|^ ")
+_SEGMENTS = pattern(
     r"(?:^|(?<=/))(?:\([\w.~-]+\)[\w.-]*(?=/)|\+(?=(?:page|layout|server|error)[\w.@-]*\.[a-z]+$)"
     r"|@(?=[\w.-]+/))|(?<=[\w./-])\$(?=\w)"
 )
 """What paths of web frameworks have and prose has not: ``(group)/``, ``+page.ts``, ``@slot/``,
 ``posts.$id.tsx``."""
-_SUFFIX = re.compile(r"[^/\\.\s]\.([A-Za-z_][\w+-]{0,15}|7z)$")
-_DOTFILE = re.compile(r"(?:^|[/\\])\.[A-Za-z][\w.-]*$")
-_LEAD = re.compile(
+_SUFFIX = pattern(r"[^/\\.\s]\.([A-Za-z_][\w+-]{0,15}|7z)$")
+_DOTFILE = pattern(r"(?:^|[/\\])\.[A-Za-z][\w.-]*$")
+_LEAD = pattern(
     r"(?:#{1,6}\s*|//\s*|[-*+]\s+|\d{1,3}[.)]\s+|>\s+|<!--\s*)?"
     r"(?:\*\*|__)?(?:(?:(?:new )?file ?(?:name|path)?|path)\s*:\s*(?:\*\*\s*)?)?",
     re.IGNORECASE,
 )
-_TAIL = re.compile(
+_TAIL = pattern(
     r"(?:\s*\((?:new|updated|modified|changed|edited|created|new file)\))?\s*:?\s*(?:-->)?$"
 )
-_WRITES = re.compile(
+_WRITES = pattern(
     r"\b(?:writ\w*|wrote|rewr\w*|creat\w+|add(?:ed|ing)?|new|updat\w+|modif\w+|chang\w+|"
     r"replac\w+|full|complete|entire|whole|content(?:s)?|final|revised|fixed|here is|here's)\b",
     re.IGNORECASE,
@@ -104,10 +106,10 @@ _LANGUAGES = {
     "sql": ("sql",),
 }
 """What a sentence may name above a fence with this tag."""
-_LABEL = re.compile(r"(?:\*\*)?(?:(?:new )?file ?(?:name|path)?|path)\s*:", re.IGNORECASE)
+_LABEL = pattern(r"(?:\*\*)?(?:(?:new )?file ?(?:name|path)?|path)\s*:", re.IGNORECASE)
 _WRAPS = ("**", "__", "`", "*", '"', "'")
-_TICKED = re.compile(r"`([^`\s][^`]*)`|\*\*([^*`\s]+)\*\*")
-_TAG = re.compile(
+_TICKED = pattern(r"`([^`\s][^`]*)`|\*\*([^*`\s]+)\*\*")
+_TAG = pattern(
     r"(?:^|[\s{,])(?:path|file|filename|file_path|filepath|title|name)\s*[=:]\s*"
     r"(?:\"([^\"]+)\"|'([^']+)'|([^\s}\"',]+))",
     re.IGNORECASE,

@@ -29,15 +29,16 @@ from tui.core.edit_stream.events import (
     SectionStart,
     whole,
 )
+from tui.core.text.patterns import pattern
 
 BEGIN = "*** Begin Patch"
 END = "*** End Patch"
 _END_OF_FILE = "*** End of File"
-_HEADER = re.compile(r"\*\*\* (Add|Delete|Update) File:(.*)", re.DOTALL)
+_HEADER = pattern(r"\*\*\* (Add|Delete|Update) File:(.*)", re.DOTALL)
 HEADER_STARTS = ("*** Add File:", "*** Delete File:", "*** Update File:")
-_MOVE = re.compile(r"\*\*\* Move to:(.*)", re.DOTALL)
-_KNOWN = re.compile(r"\*\*\* (?:(?:Begin|End) Patch|End of File|(?:\w+ File|Move to):)")
-_RANGE = re.compile(r"-(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@ ?(.*)", re.DOTALL)
+_MOVE = pattern(r"\*\*\* Move to:(.*)", re.DOTALL)
+_KNOWN = pattern(r"\*\*\* (?:(?:Begin|End) Patch|End of File|(?:\w+ File|Move to):)")
+_RANGE = pattern(r"-(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@ ?(.*)", re.DOTALL)
 _KINDS = {"Add": Kind.ADD, "Delete": Kind.DELETE, "Update": Kind.EDIT}
 _OPS: dict[str, Literal["=", "-", "+"]] = {" ": "=", "-": "-", "+": "+"}
 _BEGINNINGS = " \t+-@*"

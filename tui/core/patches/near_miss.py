@@ -6,7 +6,6 @@ is bounded by the lines of the section, and hardly follows the file.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from unicodedata import normalize
 from tui.core.text.buffer import Buffer
 from tui.core.text.indent import indent_change
 from tui.core.text.line_index import LineIndex, plain
+from tui.core.text.patterns import pattern
 from tui.core.text.rows import file_rows
 
 _QUOTE_CHARS = 80
@@ -28,7 +28,7 @@ _FEW_WORDS, _WORD_ROWS = 4, 240_000
 """In long files fewer words are: so many rows are searched for all of them."""
 _MOST_ROWS = 4_000_000
 """So many are searched for words of all sections of a patch: about a third of a second."""
-_WORD = re.compile(r"\w{3,}")
+_WORD = pattern(r"\w{3,}")
 
 
 class NearMiss(NamedTuple):

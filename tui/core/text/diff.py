@@ -8,7 +8,6 @@ beside whom in a view of them, and the words that differ.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
+from tui.core.text.patterns import pattern
 from tui.core.text.rows import keep_ends
 
 MOST_COMPARED = 40_000
@@ -177,7 +177,7 @@ MOST_CHARS, MOST_WORDS = 1_000, 160
 """Of a line that is compared by words; of longer ones only both ends are."""
 _LEAST_ALIKE = 0.34
 """A share of equal characters below which two lines are just two lines."""
-_WORD = re.compile(r"\w+|\s+|[^\w\s]")
+_WORD = pattern(r"\w+|\s+|[^\w\s]")
 
 Ranges = tuple[tuple[int, int], ...]
 """First column and the one behind the last, of what differs in a line."""

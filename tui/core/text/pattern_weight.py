@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 
+from tui.core.text.patterns import pattern
+
 HEAVIEST = 50_000
 """Items; about 10 ms and 10 MB to compile."""
-_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(\d*)(,?)(\d*)\}|.", re.S)
+_PIECE = pattern(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(\d*)(,?)(\d*)\}|.", re.S)
 
 
 def pattern_weight(pattern: str) -> int:

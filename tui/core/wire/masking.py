@@ -16,6 +16,8 @@ from urllib.parse import quote
 
 import msgspec
 
+from tui.core.text.patterns import pattern
+
 MASK = "[key]"
 SHORTEST = 6
 """Characters; a shorter secret would be found in every second word."""
@@ -32,7 +34,7 @@ _HIDING = r"\\/|\\u00"
 _HIDING_PLACES = {"+": r"(?:\+|-|(?i:%2b))", "/": r"(?:\\{0,9}/|_|(?i:%2f))"}
 """What base64 may have in place of its two odd characters."""
 _SHORTEST_CODED = 8
-_QUERY = re.compile(r"(?P<name>[?&][^=&#\s]{1,64})=(?P<value>[^&#\s]+)")
+_QUERY = pattern(r"(?P<name>[?&][^=&#\s]{1,64})=(?P<value>[^&#\s]+)")
 
 
 class Mask:

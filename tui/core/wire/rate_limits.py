@@ -15,6 +15,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from tui.core.text.patterns import pattern
+
 _NAME, _DATE = "retry-after", "date"
 
 
@@ -55,14 +57,14 @@ _MOST_LIMITS = 12
 _LONGEST_S = 31 * 86_400.0
 _CALENDAR_S = 1e9
 """A number that large is a moment, not a duration."""
-_LIMIT_NAME = re.compile(r"(?:x-)?(?:[a-z]+-)?ratelimit-(?P<rest>[a-z0-9-]+)")
-_WORD = re.compile(r"(?:^|-)(?P<word>limit|remaining|reset)(?:-|$)")
-_DURATION = re.compile(
+_LIMIT_NAME = pattern(r"(?:x-)?(?:[a-z]+-)?ratelimit-(?P<rest>[a-z0-9-]+)")
+_WORD = pattern(r"(?:^|-)(?P<word>limit|remaining|reset)(?:-|$)")
+_DURATION = pattern(
     r"(?:(?P<d>[\d.]+)d)?(?:(?P<h>[\d.]+)h)?(?:(?P<m>[\d.]+)m(?!s))?(?:(?P<s>[\d.]+)s)?"
     r"(?:(?P<ms>[\d.]+)ms)?"
 )
 _SECONDS = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-_ITEM = re.compile(r'(?:"(?P<name>[^"]{0,40})"\s*)?;\s*(?P<parameters>[a-z0-9=;\s.]+)')
+_ITEM = pattern(r'(?:"(?P<name>[^"]{0,40})"\s*)?;\s*(?P<parameters>[a-z0-9=;\s.]+)')
 CODEX_EVENT = "codex.rate_limits"
 PAUSE = "pause"
 """The name of a limit that is only known by the pause that a refusal asks for."""

@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tui.core.text.patterns import pattern
+
 STATUSES = frozenset({400, 404, 422, 500, 501})
 """Of refusals that may be about a field; servers written in a hurry fail with 500."""
 MOST_TRIES = 6
@@ -28,7 +30,7 @@ _ESSENTIAL = frozenset({
     "stream_id",
 })  # fmt: skip
 """Without these a request means nothing, or something else."""
-_UNKNOWN = re.compile(
+_UNKNOWN = pattern(
     r"un(?:supported|known|recogni[sz]ed|expected)"
     r"|not (?:\w+ )?(?:supported|permitted|allowed|accepted|available|recogni[sz]ed|known|expected)"
     r"|not an? (?:valid|known|recogni[sz]ed) (?:param|field|arg|key|option|propert)"
@@ -40,30 +42,30 @@ _UNKNOWN = re.compile(
     re.I,
 )
 """How a server says that it does not take something."""
-_VALUE = re.compile(
+_VALUE = pattern(
     r"unsupported[ _]value|invalid (?:value|type)|supported values|(?:must|should) be"
     r"|expected (?:a|one)|is required|missing|valid (?:values|options)|invalid schema",
     re.I,
 )
 """It takes the field, but not what it says; or it lacks one."""
-_UNKNOWN_NAME = re.compile(
+_UNKNOWN_NAME = pattern(
     r"un(?:known|recogni[sz]ed|expected)(?: \w+)? (?:field|param|arg|key|name|propert)", re.I
 )
 """Then what is said behind it, as the names that are known, is no complaint of a value."""
-_WORD = re.compile(r"[A-Za-z_]\w*(?:\[\w*\]|\.\w+)*")
-_PART = re.compile(r"\w+")
-_CUE = re.compile(
+_WORD = pattern(r"[A-Za-z_]\w*(?:\[\w*\]|\.\w+)*")
+_PART = pattern(r"\w+")
+_CUE = pattern(
     r"(?:[\"'`\[{(]|(?:param(?:eter)?s?|arg(?:ument)?s?|fields?|propert(?:y|ies)|keys?|names?"
     r"|options?|supplied|body)\b\W{0,4})$",
     re.I,
 )
 """What stands before the name of a field; a plain word needs that to be one."""
 _CUE_CHARS = 24
-_BEHIND = re.compile(
+_BEHIND = pattern(
     r"[\"'`]?\s*(?::|=|\bpara|is (?:not (?:supported|known|recogni)|unsupp|unknown|mandatory))"
 )
-_CAMEL = re.compile(r"[a-z][A-Z]")
-_AND = re.compile(r"[\s\"'`,;\[\]{}()]*(?:\band\b)?[\s\"'`,;\[\]{}()]*")
+_CAMEL = pattern(r"[a-z][A-Z]")
+_AND = pattern(r"[\s\"'`,;\[\]{}()]*(?:\band\b)?[\s\"'`,;\[\]{}()]*")
 """What parts the names of a list."""
 
 Field = str

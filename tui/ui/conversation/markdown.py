@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.cells import cell_len
 from rich.style import Style
 
+from tui.core.text.patterns import pattern
 from tui.ui import theme
 from tui.ui.conversation.fences import CodeRow, code_lines, led
 from tui.ui.conversation.tables import (
@@ -162,8 +163,8 @@ _FLAT = frozenset({"paragraph", "heading", "fence", "code_block", "hr", "table"}
 """Blocks in which nothing is nested."""
 _HEADINGS = {"h1": "bold underline", "h2": "bold"}
 """Those below are bold, too."""
-_BREAK = re.compile(r"\r\n?|\n")
-_TASK = re.compile(r"\[([ xX])\](?:\s+|$)")
+_BREAK = pattern(r"\r\n?|\n")
+_TASK = pattern(r"\[([ xX])\](?:\s+|$)")
 
 
 class Piecework(NamedTuple):

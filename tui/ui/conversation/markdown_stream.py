@@ -10,21 +10,20 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from tui.core.text.patterns import pattern
 from tui.ui.conversation.fences import LONGEST_LINE, MOST_CHARS, code_lines
 from tui.ui.conversation.markdown import Nest, markdown_lines, nest_at_end, table_head
 from tui.ui.conversation.tables import TableHead
 from tui.ui.styled_text import Piece, RowTarget, StyledLine, breaks
 
-_FENCE = re.compile(r"( {0,3})(?:(`{3,})[ \t]*([^\s`]*)[^`]*|(~{3,})[ \t]*(\S*).*)$")
-_FENCES = re.compile(
-    r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?:`{3,}[^`\n]*$|~{3,})", re.MULTILINE
-)
+_FENCE = pattern(r"( {0,3})(?:(`{3,})[ \t]*([^\s`]*)[^`]*|(~{3,})[ \t]*(\S*).*)$")
+_FENCES = pattern(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?:`{3,}[^`\n]*$|~{3,})", re.MULTILINE)
 """Lines that open or close code, in whatever they stand."""
-_CODE = re.compile(r"`[^`]*`")
+_CODE = pattern(r"`[^`]*`")
 _STRONG = re.compile(r"\*\*")
 _EMPHASIS = re.compile(r"(?<![*\\])\*(?![*\s])|(?<=[^*\s\\])\*(?!\*)")
-_ITEM = re.compile(r"^(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
-_ROWS = re.compile(r"[-*+][ \t]|\||\d{1,9}[.)][ \t]")
+_ITEM = pattern(r"^(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
+_ROWS = pattern(r"[-*+][ \t]|\||\d{1,9}[.)][ \t]")
 _LONGEST_OPEN = 3000
 """Characters of an open paragraph, list or table; a longer one is settled piece by piece."""
 _LONGEST_ROWS = 1500
@@ -36,13 +35,13 @@ _LONGEST_CODE = 2000
 _COSTLY = "[[[[*_`&<~!\n"
 """Signs, and ends of lines, that cost the parser much, the worst of them several times: a text full
 of them is settled sooner."""
-_INNER = re.compile(r"(?:[-+*>]|\d[.)])[ \t](?=[-+*>]|\d{1,9}[.)])")
+_INNER = pattern(r"(?:[-+*>]|\d[.)])[ \t](?=[-+*>]|\d{1,9}[.)])")
 """An item or quote that begins with another one, which costs as much as four of these signs."""
 _COST = 15
 """Characters that cost as much as such a sign."""
 _HEAVY = 50_000
 """Characters that are too many to be open, whatever they are."""
-_BLANK = re.compile(r" (?=[^\W\d_])")
+_BLANK = pattern(r" (?=[^\W\d_])")
 """Where a line may be cut, so that its rest does not begin with a sign."""
 _LONGEST_RELEXED = 200
 """Lines of a fence that is coloured once more as a whole when it is closed."""

@@ -7,13 +7,13 @@ not the rows of the screen.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from tui.core.conversation import BlockKind
 from tui.core.document.hunk import Decision, Hunk, Stage
 from tui.core.document.hunk_list import HunkList
+from tui.core.text.patterns import pattern
 from tui.ui.conversation.hunk_card import PatchView
 from tui.ui.conversation.layout import Stop, TranscriptLayout
 from tui.ui.conversation.markdown_stream import closes
@@ -239,8 +239,8 @@ def _is_waiting(hunk: Hunk) -> bool:
     return hunk.decidable or (undecided and open_question)
 
 
-_OPENING = re.compile(r"(?P<lead>.*?)(?:(?P<marker>`{3,})[^`\n]*|(?P<tildes>~{3,}).*)$")
-_QUOTES = re.compile(r" {0,3}> ?")
+_OPENING = pattern(r"(?P<lead>.*?)(?:(?P<marker>`{3,})[^`\n]*|(?P<tildes>~{3,}).*)$")
+_QUOTES = pattern(r" {0,3}> ?")
 
 
 class Copied(NamedTuple):

@@ -5,13 +5,13 @@ Nothing of a table is left out, however narrow the pane is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.style import Style
 
+from tui.core.text.patterns import pattern
 from tui.ui import theme
 from tui.ui.styled_text import Piece, StyledLine, wrap
 
@@ -19,11 +19,11 @@ Cell = list[Piece]
 _BETWEEN = " │ "
 _NARROWEST = 8
 """Cells that a column has where its words are longer; with less room fields stand below another."""
-_DELIMITER = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_DELIMITER = pattern(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 
 
-_BETWEEN_CELLS = re.compile(r"(?<!\\)\|")
-_BREAK = re.compile(r"\r\n?|\n")
+_BETWEEN_CELLS = pattern(r"(?<!\\)\|")
+_BREAK = pattern(r"\r\n?|\n")
 
 
 class Table(NamedTuple):

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 
 from tui.core.conversation import Block
 from tui.core.run_report import FailedTest
+from tui.core.text.patterns import pattern
 from tui.ui import theme
 from tui.ui.conversation.views import FOLDED_ROWS, UNFOLDED_LINES, BlockView, ViewContext, duration
 from tui.ui.styled_text import (
@@ -27,12 +28,12 @@ from tui.ui.styled_text import (
     wrap,
 )
 
-_PYTHON = re.compile(r'File "([^"\n]+)", line (\d+)')
-_COLONS = re.compile(
+_PYTHON = pattern(r'File "([^"\n]+)", line (\d+)')
+_COLONS = pattern(
     r"(?<![\w/.:@-])((?:[A-Za-z]:)?(?:\.{0,2}/)?(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w*)"
     r":(\d+)(?::(\d+))?"
 )
-_PYTEST = re.compile(r"^(?:FAILED|ERROR)\s+((?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.py)(?:::\S+)?")
+_PYTEST = pattern(r"^(?:FAILED|ERROR)\s+((?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.py)(?:::\S+)?")
 
 
 class Location(NamedTuple):

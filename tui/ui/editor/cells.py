@@ -22,6 +22,8 @@ from unicodedata import category
 
 from rich.cells import cell_len, split_graphemes
 
+from tui.core.text.patterns import pattern
+
 TAB_SIZE = 4
 """Cells from one tab stop to the next."""
 _MOST_RUNS = 40_000
@@ -297,7 +299,7 @@ _KEPT = 64
 """Long lines remembered, so that the same line after an edit is known again."""
 _KEPT_CHARACTERS = 8_000_000
 _ZWJ = "\u200d"
-_HALVES = re.compile("[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff\U0001f1e6-\U0001f1ff]")
+_HALVES = pattern("[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff\U0001f1e6-\U0001f1ff]")
 """Parts of Korean syllables and of flags."""
 _CJK_LEADS = bytes(range(0xE4, 0xEA))
 _PLAIN = bytes(range(0x20, 0x7F)) + bytes(range(0x80, 0xC0)) + _CJK_LEADS

@@ -19,12 +19,13 @@ from unicodedata import category
 from tui.core.document.removed import StruckIn
 from tui.core.text.buffer import Buffer, Mark
 from tui.core.text.change_set import Position
+from tui.core.text.patterns import pattern
 from tui.ui.editor.cells import line_cells
 from tui.ui.editor.wrapping import Wrapping
 
 _WORD = re.compile(r"\w+")
 _SIGNS = re.compile(r"[^\w\s]+")
-_BLANKS = re.compile(r"\s*")
+_BLANKS = pattern(r"\s*")
 _LONGEST = 4000
 """Characters gone back at most: what is longer is no word of a person."""
 _JOINERS = "\u200c\u200d"

@@ -15,6 +15,7 @@ from functools import lru_cache
 from textual.keys import KEY_NAME_REPLACEMENTS, REPLACED_KEYS, key_to_character
 
 from tui.core.inert_text import inert
+from tui.core.text.patterns import pattern
 
 MOST_KEYS = 4
 """Keys of one after the other."""
@@ -84,7 +85,7 @@ _LAST_OF = {
     "dash": "minus",
     "hyphen": "minus",
 }
-_MODIFIER = re.compile(
+_MODIFIER = pattern(
     rf"(?P<word>{'|'.join(sorted(_MODIFIER_OF, key=len, reverse=True))})[+-](?=.)", re.IGNORECASE
 )
 _SAME_BYTE = {

@@ -10,16 +10,17 @@ from itertools import chain, islice
 from typing import Literal, NamedTuple
 
 from tui.core.fuzzy import FuzzyMatch, Sieve, fit, folded, holds
+from tui.core.text.patterns import pattern
 from tui.engine.notices import Status
 from tui.engine.slash import COMMANDS, Command, find_command, split_command
 from tui.ui import theme
 
-_COMMAND = re.compile(r"/([\w-]*)$")
-_ARGUMENT = re.compile(r"/([\w-]+)((?:[ \t]+\S+)*)[ \t]+(\S*)$")
-_MENTION = re.compile(r"(?:^|[\s(\[{<,;:=|&])@(?:\"([^\"]*)|([^\s@\"]*))$")
+_COMMAND = pattern(r"/([\w-]*)$")
+_ARGUMENT = pattern(r"/([\w-]+)((?:[ \t]+\S+)*)[ \t]+(\S*)$")
+_MENTION = pattern(r"(?:^|[\s(\[{<,;:=|&])@(?:\"([^\"]*)|([^\s@\"]*))$")
 _LONGEST = 1_000
 """Characters before the cursor that are looked at: a path that is longer is written by hand."""
-_PLAIN = re.compile(r"[\w./+~%#=-][\w./+~%#=:,-]*", re.ASCII)
+_PLAIN = pattern(r"[\w./+~%#=-][\w./+~%#=:,-]*", re.ASCII)
 """A path that ends where a blank does, with nothing that prose takes for its own."""
 
 

@@ -7,9 +7,9 @@ history bring it back. A label is one thing under the cursor: it stays whole or 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 
+from tui.core.text.patterns import pattern
 from tui.ui.prompt.draft import DraftLines, Location
 
 LONG_CHARS, LONG_LINES = 5_000, 100
@@ -18,7 +18,7 @@ ROOM_CHARS, SHORT_CHARS = 20_000, 200
 """Beside so much what is short no longer is folded too: many pastes make a long one."""
 KEPT_CHARS = 64_000_000
 """Characters kept behind labels; the oldest that nothing shows are given up first."""
-_LABEL = re.compile(r"\[pasted [\d,]+ (?:lines|characters)(?: #\d+)?\]")
+_LABEL = pattern(r"\[pasted [\d,]+ (?:lines|characters)(?: #\d+)?\]")
 
 
 class Folds:
@@ -135,7 +135,7 @@ _LOOKED_AT = 100_000
 _FEW = 16
 """So many odd characters may be in any text: a log, a name in another encoding."""
 _SHARE = 0.05
-_ODD = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
+_ODD = pattern("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 """Control characters that no text has, and what could not be decoded. Esc is in coloured output."""
 
 

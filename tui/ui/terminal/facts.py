@@ -11,13 +11,14 @@ An explicit setting wins; then ``NO_COLOR`` (no-color.org); then ``FORCE_COLOR``
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
+
+from tui.core.text.patterns import pattern
 
 Colours = Literal["none", "16", "256", "true"]
 Glyphs = Literal["unicode", "console", "ascii"]
@@ -250,13 +251,13 @@ understood and two elsewhere, and a sign whose width Unicode leaves open."""
 _ALL_COLOURS = "\x1b[48;2;1;2;3m\x1bP$qm\x1b\\\x1b[0m"
 """A colour of the 16 million, and which one it is: what COLORTERM says, but COLORTERM does not come
 along over SSH."""
-_COLOURED = re.compile(r"\x1bP1\$r[0-9;:]*48[;:]2[;:]+1[;:]2[;:]3m\x1b\\")
-_CURSOR = re.compile(r"\x1b\[(\d+);(\d+)R")
-_COLOUR = re.compile(
+_COLOURED = pattern(r"\x1bP1\$r[0-9;:]*48[;:]2[;:]+1[;:]2[;:]3m\x1b\\")
+_CURSOR = pattern(r"\x1b\[(\d+);(\d+)R")
+_COLOUR = pattern(
     r"\x1b\]11;(?:rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})(?:/[0-9a-fA-F]+)?"
     r"|#([0-9a-fA-F]{2})([0-9a-fA-F]{2})([0-9a-fA-F]{2}))(?:\x07|\x1b\\)"
 )
-_SCHEME = re.compile(r"\x1b\[\?997;([12])n")
+_SCHEME = pattern(r"\x1b\[\?997;([12])n")
 
 
 class Replies:

@@ -7,12 +7,12 @@ foreground, accent); what is missing is the base's, else mixed from what is ther
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from tui import toml_tables
+from tui.core.text.patterns import pattern
 from tui.ui.theming.contrast import luminance, mixed, readable
 from tui.ui.theming.palette import Palette
 
@@ -123,8 +123,8 @@ _MOST_CHARS, _MOST_BITS = 60, 64
 ATTRIBUTES = ("bold", "italic", "underline", "strike")
 FACED = ("hunk-added-word", "hunk-struck-word")
 """What ``[face]`` may name beside the colours of ``[syntax]``."""
-_COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
-_HEADER = re.compile(r"\s*\[+\s*(?P<name>[\w-]+)")
+_COLOUR = pattern(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
+_HEADER = pattern(r"\s*\[+\s*(?P<name>[\w-]+)")
 _WORDS = ("title", "base", "source")
 LACKS = "[palette] lacks"
 """Begins the complaint about colours that must be there."""

@@ -8,13 +8,13 @@ the line, and the rest is shown. `DEFAULT` is the line that duetto comes with.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import NamedTuple
 
 from tui.core.meter import MeterView
+from tui.core.text.patterns import pattern
 from tui.engine.intents import Role
 from tui.ui.styled_text import pictures
 from tui.ui.widgets import figures
@@ -22,7 +22,7 @@ from tui.ui.widgets.figures import Forms, StatusFacts
 
 FILL = "fill"
 MOST_CHARS = 1000
-_TOKEN = re.compile(
+_TOKEN = pattern(
     r"(?P<twice>\{\{|\}\}|\[\[|\]\])"
     r"|\{(?P<field>[^{}\[\]\n]*)\}"
     r"|(?P<sign>[\[\]{}])"
