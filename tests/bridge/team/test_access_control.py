@@ -112,6 +112,13 @@ async def test_who_is_revoked_is_out_and_nobody_else(stand: Stand) -> None:
         assert refused.value.response.status_code == 401
 
 
+async def test_why_the_users_could_not_be_read_is_in_the_log(stand: Stand) -> None:
+    stand.file.write_text("no list of users")
+    await stand.access.look()
+    (line,) = stand.lines("users_changed")
+    assert "is no file of users" in line["why"]
+
+
 async def test_who_is_revoked_in_mid_upgrade_is_sent_off(stand: Stand) -> None:
     closed = asyncio.get_running_loop().create_future()
 
