@@ -91,6 +91,7 @@ def test_the_window_ends_at_the_file_and_holds_a_huge_line() -> None:
     buffer = Buffer("a.py", "a\n" + "x" * (WINDOW_CHARS * 2) + "\nb")
     assert window(buffer, 1)[0] <= 1 <= window(buffer, 1)[1]
     assert window(Buffer("a.py", ""), 99) == (0, 0)
+    assert window(Buffer("a.py", "a\nb\n" + "x" * WINDOW_CHARS), 0) == (0, 1)
 
 
 def test_the_window_is_as_large_as_it_may_be_above_and_below() -> None:

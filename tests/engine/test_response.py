@@ -96,6 +96,7 @@ async def test_a_contradicted_message_is_flagged_and_quoted() -> None:
     item = {"type": "message", "id": "m", "role": "assistant", "content": content}
     world.wire.give(events.ItemDone(0, item), events.Completed({"id": "resp_1"}))
     await settle()
+    assert {hunk.call_id for hunk in world.session.workspace.hunks} == {"1 m"}
     world.session.submit(intents.Prompt("go on"))
     told = "\n".join(texts(await world.wire.request(2)))
     assert "the finished call differs from what streamed" in told

@@ -31,6 +31,7 @@ def test_names_that_are_refused_go_and_come_back() -> None:
     sent = [function.name for function in tools.functions]
     assert all(ANY_NAME.fullmatch(name) for name in sent)
     assert len(set(sent)) == len(names)
+    assert sent[0].startswith("a_b")
     assert "a_b" in sent
     assert [tools.call(name).item["name"] for name in sent] == names
     item = {"type": "function_call", "name": "a.b", "arguments": "{}", "call_id": "c"}

@@ -372,6 +372,7 @@ async def test_how_a_proxy_refuses_is_one_sentence(
         ("10.1.2.3", "10.1.2.3", False),
         ("10.0.0.0/8", "10.1.2.3", False),
         ("10.0.0.0/8", "11.1.2.3", True),
+        ("10.9.9.9/8", "10.1.2.3", False),
         ("fd00::/8", "[fd00::1]", False),
         ("[fd00::1]", "[fd00::1]", False),
         ("fd00::1", "[fd00::1]", False),

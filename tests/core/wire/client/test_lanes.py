@@ -181,3 +181,12 @@ def test_a_failure_of_a_lane_that_is_none_of_ours_ends_nothing_before_names_are_
     assert side.client.lane("main").busy
     side.created("resp_1", "main")
     assert kinds(side.completed("resp_1", "main")) == ["Completed"]
+
+
+def test_a_rate_is_asked_for_of_a_lane_that_is_there() -> None:
+    side = ClientSide()
+    side.streaming()
+    side.client.throttle(200.0)
+    assert side.sent() == [{"type": "duetto.throttle", "tokens_s": 200.0}]
+    side.client.throttle(200.0, "never used")
+    assert side.sent() == []
