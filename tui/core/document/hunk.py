@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
@@ -290,20 +291,18 @@ class Fold:
     _open: ClassVar[dict[Fold, dict[int, tuple[str, str, int]]]] = {}
 
     def __init__(self, hunks: Sequence[Hunk]) -> None:
-        import pickle  # hardly a session needs them
-        import zlib
+        import zlib  # hardly a session needs it
 
         texts = {hunk.id: (hunk.base, hunk.agent, hunk.told) for hunk in hunks}
-        self._data = zlib.compress(pickle.dumps(texts, 5), 1)
+        self._data = zlib.compress(marshal.dumps(texts), 1)
 
     def of(self, hunk_id: int) -> tuple[str, str, int]:
         """What a hunk replaced, what the model put there, and what its section said."""
         texts = Fold._open.get(self)
         if texts is None:
-            import pickle
             import zlib
 
-            texts = pickle.loads(zlib.decompress(self._data))
+            texts = marshal.loads(zlib.decompress(self._data))
             Fold._open = {**dict([*Fold._open.items()][-_AT_HAND:]), self: texts}
         return texts[hunk_id]
 
