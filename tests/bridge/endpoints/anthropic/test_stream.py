@@ -67,6 +67,11 @@ async def test_refusals(claude: Stand, status: int, kind: str, words: str, code:
     assert failure(events) == (code, words, status)
 
 
+async def test_a_refusal_in_the_stream_has_the_status_of_its_kind(claude: Stand) -> None:
+    told = event("error", error={"type": "request_too_large", "message": "Request is too large"})
+    assert failure(await claude.answered(Events(told)))[2] == 413
+
+
 async def test_what_lacks_its_last_event_but_said_how_it_ended(claude: Stand) -> None:
     delta = {"stop_reason": "end_turn", "stop_sequence": None}
     told = Events(start(), text("all"), event("message_delta", delta=delta))
