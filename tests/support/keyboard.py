@@ -6,6 +6,7 @@ from tui.ui.keys.spelling import needs_kitty
 
 SENT = {
     "full_stop": ".",
+    "minus": "-",
     "comma": ",",
     "slash": "/",
     "underscore": "_",
