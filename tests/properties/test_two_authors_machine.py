@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from tests.support.notations import edited, notations, told
 from tests.support.patches import Disk, edits_of
+from tests.support.records import Records
 from tui.core.document.disk_plan import still_text
 from tui.core.document.hunk import PLACED, Decision
 from tui.core.document.review import take_back_cut
@@ -41,6 +42,8 @@ class TwoAuthors(RuleBasedStateMachine):
         self.workspace = self.disk.workspace
         self.workspace.documents.ask = self.workspace.documents.freeze = True
         self.buffer = self.workspace.open(PATH)
+        self.records = Records(self.workspace)
+        self.records.check()
         self.streams: list[tuple[Landing, str]] = []
         self.sent = list(START)
         """The lines as the model was sent them."""
@@ -240,6 +243,10 @@ class TwoAuthors(RuleBasedStateMachine):
         assert kept is not None
         text = kept.data.decode()
         assert [text.count(token) for token in self.tokens] == [1] * len(self.tokens)
+
+    @invariant()
+    def the_text_is_what_all_changes_made_of_it(self) -> None:
+        self.records.check()
 
     @invariant()
     def what_is_saved_is_on_the_disk(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.fake_folders import FakeFolders
-from tui.core.document.undo_log import UndoLog
+from tests.support.typist import Typist
 from tui.core.document.workspace import Workspace
 from tui.core.files import FileRead
 from tui.core.meter import Meter
@@ -27,33 +27,30 @@ class FakeWorkspace(Workspace):
         self.lines_kind: dict[str, dict[int, str]] = {}
         self.ghosts: dict[str, tuple[int, list[str]]] = {}
         self.dirty: set[str] = set()
-        self.histories: dict[str, UndoLog] = {}
+        self.typists: dict[str, Typist] = {}
 
     def open(self, path: str) -> Buffer:
         if path not in self.buffers:
             if path not in self.files:
                 raise EditRefused(f"{path} is binary; duetto shows text files only.")
-            self.buffers[path] = Buffer(path, self.files[path])
-            self.histories[path] = UndoLog()
+            self.typists[path] = Typist(self.files[path], path)
+            self.buffers[path] = self.typists[path].buffer
         return self.buffers[path]
 
     def edit(self, path: str, start: Position, end: Position, text: str, group: str = "") -> Change:
-        change = self.buffers[path].replace(start, end, text)
-        self.histories[path].record(change, group)
         self.dirty.add(path)
-        return change
+        return self.typists[path].replaces(start, end, text, group)
 
     def write(self, path: str, start: Position, end: Position, text: str) -> None:
         """As a model does."""
-        self.histories[path].foreign(self.open(path).replace(start, end, text))
+        self.open(path)
+        self.typists[path].other(start, end, text)
 
     def undo(self, path: str) -> Position | None:
-        buffer = self.buffers[path]
-        return self.histories[path].undo(buffer.replace, buffer.slice)
+        return self.typists[path].undo()
 
     def redo(self, path: str) -> Position | None:
-        buffer = self.buffers[path]
-        return self.histories[path].redo(buffer.replace, buffer.slice)
+        return self.typists[path].redo()
 
     def is_dirty(self, path: str) -> bool:
         return path in self.dirty

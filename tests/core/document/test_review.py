@@ -350,7 +350,7 @@ def test_a_file_that_the_user_edited_is_not_deleted():
     assert place.text("a.txt") == "mine\n" + TEXT
 
 
-def test_a_hunk_whose_rows_the_user_left_no_room_for_stands_in_no_line_of_others():
+def test_a_hunk_whose_rows_the_user_left_no_room_for_stands_in_its_own_line_again():
     place = disk(a="a\nb\nc\nd\nold\nz\n")
     place.land(patch("@@", " d", "-old", "+new", " z"))
     changed = ["-b", "-c", "-d", "-new", "+x", "+c", "+d", "+y"]
@@ -359,7 +359,7 @@ def test_a_hunk_whose_rows_the_user_left_no_room_for_stands_in_no_line_of_others
     place.workspace.reject([2])
     assert place.text("a.txt") == "a\nb\nnew\nz\n"
     below = place.workspace.hunks[0]
-    assert (below.start.line, below.end.line) == (3, 3)
+    assert (below.start.line, below.end.line) == (2, 3)
 
 
 def test_g03_a_changed_model_line_is_not_taken_back_but_in_conflict():

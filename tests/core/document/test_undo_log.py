@@ -7,39 +7,10 @@ import pytest
 from tests.support.notations import NOTATIONS, told
 from tests.support.patches import Disk, Edit, disk, patch
 from tests.support.tables import each
+from tests.support.typist import Typist
 from tui.core.document.hunk import Stage
-from tui.core.document.undo_log import Foreign, UndoLog, UndoStep, crossed, end_of
 from tui.core.document.workspace import undo_stopped
 from tui.core.edit_stream.events import Notation
-from tui.core.text.buffer import Buffer
-from tui.core.text.change_set import Change, Position
-
-
-class Typist:
-    """A buffer with the user's history, and somebody else."""
-
-    def __init__(self, text: str) -> None:
-        self.buffer = Buffer("a", text)
-        self.history = UndoLog()
-
-    def types(self, at: Position, text: str, group: str = "type") -> None:
-        self.history.record(self.buffer.replace(at, at, text), group)
-
-    def deletes(self, start: Position, end: Position, group: str = "") -> None:
-        self.history.record(self.buffer.replace(start, end, ""), group)
-
-    def other(self, start: Position, end: Position, text: str) -> None:
-        self.history.foreign(self.buffer.replace(start, end, text))
-
-    def undo(self) -> Position | None:
-        return self.history.undo(self.buffer.replace, self.buffer.slice)
-
-    def redo(self) -> Position | None:
-        return self.history.redo(self.buffer.replace, self.buffer.slice)
-
-    @property
-    def text(self) -> str:
-        return self.buffer.text()
 
 
 def test_adjoining_edits_of_a_group_are_one_step():
@@ -123,10 +94,9 @@ def test_what_others_took_back_is_in_nobodys_way():
     user = Typist("".join(f"l{row}\n" for row in range(9)))
     user.types((7, 0), "older ", "1")
     user.types((2, 0), "x=1 ", "2")
-    user.other((3, 0), (3, 0), "x = 1 l2\n")
-    user.other((2, 0), (3, 0), "")
+    user.other((2, 0), (3, 0), "x = 1 l2\n", "hunk")
     user.other((0, 0), (0, 0), "new\n")
-    user.other((3, 0), (4, 0), "x=1 l2\n")
+    user.switch([user.weave.edit("hunk")])
     assert user.undo() == (3, 0)
     assert user.buffer.lines[3] == "l2"
     assert user.undo() == (8, 0)
@@ -190,12 +160,12 @@ def test_states_return_with_undo():
     assert user.history.state == saved
 
 
-def test_a_long_stream_merges_into_one_foreign_change():
+def test_a_long_stream_is_one_piece_in_nobodys_way():
     user = Typist("one\n")
     user.types((0, 0), "x", "1")
     for row in range(1000):
         user.other((1 + row, 0), (1 + row, 0), f"line {row}\n")
-    assert len(user.history._undo.items) == 2
+    assert len([*user.weave]) <= 4
     assert user.undo() == (0, 0)
     assert user.text.startswith("one\nline 0\n")
 
@@ -203,19 +173,8 @@ def test_a_long_stream_merges_into_one_foreign_change():
 def test_refused_steps_stay():
     user = Typist("one")
     user.types((0, 0), "x", "1")
-    assert user.history.undo(lambda start, end, text: None, user.buffer.slice) is None
+    assert user.history.undo(user.weave, lambda edits: None) is None
     assert user.undo() == (0, 0)
-
-
-def test_crossing():
-    step = UndoStep((1, 2), (1, 4), "", 1, 0)
-    assert crossed(Foreign((1, 3), (1, 3), (1, 5)), step) is None
-    pair = crossed(Foreign((0, 0), (0, 0), (2, 0)), step)
-    assert pair == (Foreign((0, 0), (0, 0), (2, 0)), UndoStep((3, 2), (3, 4), "", 1, 0))
-    pair = crossed(Foreign((1, 6), (1, 6), (2, 1)), step)
-    assert pair == (Foreign((1, 4), (1, 4), (2, 1)), step)
-    assert end_of((3, 4), "ab") == (3, 6)
-    assert end_of((3, 4), "ab\nc") == (4, 1)
 
 
 def moved_down() -> Typist:
@@ -254,10 +213,7 @@ def test_a_move_that_others_wrote_into_is_passed_over_as_a_whole():
 def test_a_move_of_which_a_part_must_not_be_undone_now_stays_whole():
     user = moved_down()
 
-    def careful(start: Position, end: Position, text: str) -> Change | None:
-        return None if text.endswith("c") else user.buffer.replace(start, end, text)
-
-    assert user.history.undo(careful, user.buffer.slice) is None
+    assert user.history.undo(user.weave, lambda edits: None) is None
     assert user.text == "a\nc\nb\nd\n"
     user.undo()
     assert user.text == "a\nb\nc\nd\n"

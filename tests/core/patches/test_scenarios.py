@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from tests.support.early import check_not_early
 from tests.support.patches import Disk
+from tests.support.records import Records
 from tests.support.scenarios import CORPUS, LINK, Scenario, scenarios
 from tests.support.tables import each
 from tui.core.document.hunk import Decision, Stage
@@ -37,6 +38,8 @@ ALL = [
     for one in scenarios(folder)
     if not one.meta.get("symlinks") and one.folder.name not in ON_A_DISK
 ]
+_FEW = 20
+"""Pieces, after each of which the text is held against its changes."""
 ENDED = {Stage.LANDED, Stage.CUT, Stage.REFUSED, Stage.CONFLICT}
 
 
@@ -54,11 +57,15 @@ def land(
     disk: Disk, fmt: Format, pieces: list[str], *, cut: bool, channel: Channel = "text"
 ) -> Landing:
     """Land what came in pieces, with a frame after each."""
+    records = Records(disk.workspace)
     landing = Landing(disk.workspace, turn=1, call_id="x", channel=channel, fmt=fmt)
     for piece in pieces:
         landing.feed(piece)
         landing.tail()
+        if len(pieces) < _FEW:
+            records.check()
     landing.finish(cut)
+    records.check()
     return landing
 
 

@@ -22,7 +22,7 @@ from tui.core.document.decision_log import (
 )
 from tui.core.document.disk_plan import take_off
 from tui.core.document.documents import Documents
-from tui.core.document.file_record import FileRecord, ahead_of
+from tui.core.document.file_record import FileRecord
 from tui.core.document.hunk import PLACED, Decision, Hunk, Kind, Stage
 from tui.core.document.review import (
     above,
@@ -37,9 +37,8 @@ from tui.core.document.review import (
 from tui.core.document.waiting_places import WaitingSection, kept, moved, nearest
 from tui.core.steps import Work
 from tui.core.text.buffer import Mark
-from tui.core.text.change_set import Author
 from tui.core.text.merge import merge3
-from tui.core.text.rows import file_rows, row_count, rows_text
+from tui.core.text.rows import file_rows, rows_text
 from tui.errors import EditRefused
 
 _LANDING = "another edit is landing in this file: try again then"
@@ -414,15 +413,10 @@ def _put_on(documents: Documents, record: FileRecord, step: DecisionStep) -> lis
     was_gone = record.gone
     if was_gone:
         documents.restore(record)
-    ahead = ahead_of(record, documents.layers, hunk)
-    documents.rewrite(record, (first, last), text, Author.REVIEW)
-    for one in ahead:
-        assert one.start is not None
-        assert one.end is not None
-        one.start.line = one.end.line = first
-    _stand_again(documents, record, hunk, (first, first + row_count(text)), off.rank)
+    last = documents.switch_hunk(record, hunk, (first, last), text, on=True)
+    _stand_again(documents, record, hunk, (first, last), off.rank)
     for beside in still:
-        _set_beside(documents, beside, first)
+        _set_beside(documents, beside)
     if was_gone and step.disk is not None and record.disk is None:
         record.synced = None  # it was on the disk, and is to be there again
         return [record.path]
@@ -468,11 +462,9 @@ def _stands(one: Beside, first: int) -> bool:
     return (start.line - first, end.line - first) == (after.first, after.last)
 
 
-def _set_beside(documents: Documents, one: Beside, first: int) -> None:
-    """A hunk beside stands as it stood before the other one was taken off."""
+def _set_beside(documents: Documents, one: Beside) -> None:
+    """A hunk beside says what it said before the other one was taken off."""
     hunk, before, after = one
-    if hunk.start is not None and hunk.end is not None:
-        hunk.start.line, hunk.end.line = first + before.first, first + before.last
     if (hunk.base, hunk.agent) == (after.base, after.agent):
         hunk.base, hunk.agent = before.base, before.agent
         if documents.layers[hunk.id].edges != before.edges:

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 
 from tui.core.document.disk_plan import backed_out, count_as_saved, is_on_disk
 from tui.core.document.documents import Documents
-from tui.core.document.file_record import FileRecord, UserRegions
+from tui.core.document.file_record import FileRecord
 from tui.core.document.hunk import Decision, Hunk, Kind
 from tui.core.document.review import reject
-from tui.core.document.undo_log import UndoLog
 from tui.core.files import MAX_LINES, FileRead, ascii_shown, decoded, unwritable, viewed
 from tui.core.steps import finished
 from tui.core.text.buffer import Buffer, form_of, plain_text
@@ -267,7 +266,7 @@ def _look_again(documents: Documents, record: FileRecord, read: FileRead) -> Non
     if first + behind < max(len(old), len(new)):
         where = rows_range(record.buffer, first, len(old) - behind)
         documents.apply(record, *where, "".join(new[first : len(new) - behind]), Author.DISK)
-    record.undo_log, record.regions, record.since = UndoLog(), UserRegions(), UserRegions()
+    record.begin_anew()
     record.synced = record.version
 
 
@@ -344,5 +343,5 @@ def replace_as_user(documents: Documents, record: FileRecord, text: str, group: 
     """Give a buffer another text, by edits of the user's that one undo takes back."""
     for change in reversed(line_changes(whole_text(record.buffer), text).changes):
         done = documents.apply(record, change.start, change.old_end, change.new_text, Author.USER)
-        record.undo_log.record(done, group)
+        record.undo_log.record(record.weave, done, group)
     record.undo_log.end_group()

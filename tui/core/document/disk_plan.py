@@ -15,7 +15,7 @@ from tui.core.document.hunk import Hunk, Kind
 from tui.core.document.hunk_index import HunkIndex
 from tui.core.files import FileRead, ascii_shown
 from tui.core.steps import AT_ONCE, Work, finished, in_parts, while_same
-from tui.core.text.buffer import Buffer, Form, Mark, plain_text
+from tui.core.text.buffer import Buffer, Form, Mark
 from tui.core.text.change_set import Author, Change, ChangeSet, end_of
 from tui.core.text.merge import merge3, merge_theirs
 from tui.core.text.rows import file_rows, keep_ends, rows_text
@@ -123,28 +123,6 @@ def with_hunks(documents: Documents, path: str, hunks: Collection[Hunk]) -> byte
     maker = next((hunk for hunk in record.made if hunk in record.live), None)
     made = maker is not None and maker not in chosen and documents.layers[maker.id].made_file
     return None if made and not text else record.buffer.form.encode(text)
-
-
-def nothing_waits(record: FileRecord) -> bool:
-    """True if a file has no text that lands, or that is not decided."""
-    return not record.sections and not any(map(_is_open, record.live))
-
-
-def settle(documents: Documents, record: FileRecord) -> None:
-    """Give a file the disk's text where it says that it is saved, and all of it is decided.
-
-    Who takes all of his edits back, and all of a model's, is where he began, whatever each of
-    them did in the lines of the other one: an edit that is carried over many others may end
-    beside its place.
-    """
-    if record.disk is None or record.view or record.gone or not record.saved:
-        return
-    if record.path in documents.conflicts or record.buffer.encode() == record.disk:
-        return
-    if not nothing_waits(record):
-        return
-    text = plain_text(record.disk.decode("utf-8", "replace"))
-    documents.rewrite(record, (0, record.buffer.line_count), text, Author.REVIEW)
 
 
 def _backing_out(
@@ -375,6 +353,9 @@ def take_off(
     if text is None and still:
         text, _ = _still(hunk, current)
     if text is None:
+        if comes_off(record, hunk):
+            documents.take_off(record, hunk, None)
+            return True
         return False
     behind = hunk.end.line < file_rows(record.buffer)
     ended = text + record.buffer.newline if behind and text[-1:] not in ("", "\n") else text
@@ -387,7 +368,10 @@ def take_off(
 def comes_off(record: FileRecord, hunk: Hunk) -> bool:
     """True if `take_off` would take a hunk out, and nothing that others wrote."""
     current = _text_of(record, hunk)
-    return current == hunk.agent or _merged(hunk, current) is not None
+    if current == hunk.agent or _merged(hunk, current) is not None:
+        return True
+    edit = record.weave.edit(hunk)
+    return edit is not None and record.weave.intact(edit)
 
 
 def _merged(hunk: Hunk, current: str) -> str | None:

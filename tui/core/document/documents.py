@@ -8,7 +8,8 @@ every change.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -21,19 +22,40 @@ from tui.core.document.file_record import (
     in_order,
     met_again,
     number,
+    stand,
 )
 from tui.core.document.hunk import Hunk, Kind, Stage
 from tui.core.document.hunk_list import HunkList
-from tui.core.document.undo_log import footing, stood
 from tui.core.document.waiting_places import OpenSection
 from tui.core.files import FileRead, ascii_shown, checked_path, decoded, unwritable, viewed
 from tui.core.text.buffer import Buffer, Mark
-from tui.core.text.change_set import Author, Change, Position
+from tui.core.text.change_set import Author, Change, ChangeSet, Position, end_of
 from tui.core.text.merge import line_changes, same_start
-from tui.core.text.rows import Span, file_rows, row_count, rows_text, shifted, touched_span
+from tui.core.text.rows import (
+    Span,
+    file_rows,
+    row_count,
+    rows_range,
+    rows_text,
+    shifted,
+    touched_span,
+)
+from tui.core.text.weave import WovenEdit
 from tui.errors import EditRefused
 
 _OTHERS = frozenset({Author.USER, Author.DISK, Author.TOOL})
+
+
+class Maker(NamedTuple):
+    """Who changes a text."""
+
+    author: Author
+    by: Hashable = None
+    """What the change belongs to, as a hunk: it goes, and comes back, with that."""
+    section: OpenSection | None = None
+    """The open section that makes it, and is not told of it."""
+    ahead: bool = False
+    """As of `Weave.change`."""
 
 
 class Documents:
@@ -231,28 +253,43 @@ class Documents:
         self, record: FileRecord, start: Position, end: Position, text: str, author: Author
     ) -> Change:
         """Replace a range. Raises ValueError if it does not exist."""
-        return self.apply_own(record, (start, end), text, author, None)
+        return self.apply_own(record, (start, end), text, Maker(author))
 
     def apply_own(
-        self,
-        record: FileRecord,
-        where: tuple[Position, Position],
-        text: str,
-        author: Author,
-        own: OpenSection | None,
+        self, record: FileRecord, where: tuple[Position, Position], text: str, maker: Maker
     ) -> Change:
-        """Replace a range on behalf of an open section, which is not told of it."""
+        """Replace a range on somebody's behalf: an open section is not told of its own changes."""
+        weave = record.weave
         change = record.buffer.replace(*where, text)
+        self._follow(record, change, maker.author, maker.section)
+        by = maker.by or (record.undo_log.step if maker.author is Author.USER else maker.author)
+        weave.change(change, by, ahead=maker.ahead)
+        return change
+
+    def switch(
+        self, record: FileRecord, edits: Collection[WovenEdit], author: Author
+    ) -> Sequence[Change]:
+        """Have edits off, or on again; returns what that changed, as it stands now."""
+        weave = record.weave
+        changes = ChangeSet(record.buffer.end, tuple(weave.switching(edits)))
+        for change in reversed(changes.changes):
+            done = record.buffer.replace(change.start, change.old_end, change.new_text)
+            self._follow(record, done, author, None)
+        weave.switch(edits)
+        return [change.inverse for change in changes.invert().changes]
+
+    def _follow(
+        self, record: FileRecord, change: Change, author: Author, own: OpenSection | None
+    ) -> None:
+        """Let all that stands beside a text follow its change."""
         span = touched_span(record.buffer, change)
         if span.n_old > span.n_new:
             number(self.layers, in_order(record, self.layers, (span.row, span.row + span.n_old)))
-        before = stood(record.live, record.off, span) if author is Author.USER else []
         if record.live and author in _OTHERS:
             self._note_writer(record, span, author)
         record.live.move(span)
         if record.off:
             record.off.move(span)
-        record.undo_log.anchors = footing(before, change.start[0])
         if record.waiting:
             record.shifts.add(span, record.waiting)
             if author not in (Author.MODEL, Author.REVIEW):
@@ -267,7 +304,6 @@ class Documents:
         record.tool_regions.follow(*edit, author is Author.TOOL)
         record.since.follow(*edit, author is not Author.MODEL)
         self.touched.add(record.path)
-        return change
 
     def _note_writer(self, record: FileRecord, span: Span, author: Author) -> None:
         """Somebody else than a model is about to change rows: note in which hunks."""
@@ -279,7 +315,14 @@ class Documents:
                 self.layers.own(hunk).changed_by = author
                 self.rewritten += 1
 
-    def rewrite(self, record: FileRecord, rows: tuple[int, int], text: str, author: Author) -> None:
+    def rewrite(
+        self,
+        record: FileRecord,
+        rows: tuple[int, int],
+        text: str,
+        author: Author,
+        by: Hashable = None,
+    ) -> None:
         """Make a text of rows, line by line, so that marks in kept lines stay."""
         first, last = rows
         old = rows_text(record.buffer, first, last)
@@ -291,7 +334,7 @@ class Documents:
                 kept = len(new[: same_start(new, change.old_text)].partition("\n")[0])
                 kept -= new[:kept].endswith("\r")
             where = (row + first, col + kept), (end + first, stop)
-            self.apply(record, *where, new[kept:], author)
+            self.apply_own(record, where, new[kept:], Maker(author, by))
 
     def settle(self, record: FileRecord, hunk: Hunk, rows: tuple[int, int]) -> None:
         """A hunk's text stands in these rows from now on."""
@@ -302,20 +345,28 @@ class Documents:
             record.live.append(hunk)
             if hunk.kind is Kind.ADD:
                 record.made.append(hunk)
+        for piece in edit.pieces if (edit := record.weave.edit(hunk)) else ():
+            piece.share((hunk.base, hunk.agent))
+        if hunk.id in self.layers:
+            stand(record, [*record.live.near(*rows), *record.off.near(*rows)])
         if record.gone and self.records.get(record.path) is record:
             self.restore(record)
 
-    def take_off(self, record: FileRecord, hunk: Hunk, text: str) -> None:
-        """Put ``text`` where a hunk stands, and what lay under it back to its rows."""
+    def take_off(self, record: FileRecord, hunk: Hunk, text: str | None) -> None:
+        """Put ``text`` where a hunk stands, and what lay under it back to its rows.
+
+        None: what is left without what it put in, and with what it took out.
+        """
         assert hunk.start is not None
         assert hunk.end is not None
-        first = hunk.start.line
-        edges = self._edges(record, hunk)
+        first, woven = hunk.start.line, record.weave.edit(hunk) is not None
+        edges = [] if woven else self._edges(record, hunk)
         order = in_order(record, self.layers, (first, hunk.end.line))
-        ahead = ahead_of(record, self.layers, hunk)
+        ahead = [] if woven else ahead_of(record, self.layers, hunk)
         record.live.remove(hunk)
-        self.rewrite(record, (first, hunk.end.line), text, Author.REVIEW)
-        hunk.end.line = first + row_count(text)
+        hunk.end.line = self.switch_hunk(record, hunk, (first, hunk.end.line), text, on=False)
+        if woven:
+            return
         number(self.layers, order)
         for one in ahead:
             assert one.start is not None
@@ -329,6 +380,74 @@ class Documents:
                 other.start.line = min(first + start, limit)
             if end is not None:
                 other.end.line = max(min(first + end, limit), other.start.line)
+
+    def switch_hunk(
+        self, record: FileRecord, hunk: Hunk, rows: tuple[int, int], text: str | None, *, on: bool
+    ) -> int:
+        """Take what a hunk did out of its rows, or do it again; returns the row behind them.
+
+        Where somebody wrote in it, what is left is corrected to ``text``, for as long as that
+        stands there.
+        """
+        edit = record.weave.edit(hunk)
+        if edit is None:
+            self.rewrite(record, rows, text or "", Author.REVIEW)
+            return rows[0] + row_count(text or "")
+        buffer, (first, last) = record.buffer, rows
+        above, below = (
+            rows_text(buffer, max(first - 1, 0), first),
+            rows_text(buffer, last, last + 1),
+        )
+        beside = [*record.live.near(first - 1, last + 1), *record.off.near(first - 1, last + 1)]
+        last -= file_rows(buffer)
+        if edit.on is not on:
+            self.switch(record, [edit], Author.REVIEW)
+        last += file_rows(buffer)
+        if text is not None:
+            whole = above + text + below
+            glued = text[-1:] == "\n" != (hunk.base[-1:] or "\n")
+            if self._correct(record, edit, (first - 1, last + 1), whole, glued=glued):
+                last = first + row_count(text)
+        stand(record, beside)
+        return last
+
+    def _correct(
+        self, record: FileRecord, edit: WovenEdit, rows: tuple[int, int], text: str, *, glued: bool
+    ) -> bool:
+        """Have a text in rows, for as long as what others wrote there stands; False: it is right.
+
+        It is, too, where nobody but models wrote, and none of their lines are ``glued`` together.
+        """
+        buffer, weave = record.buffer, record.weave
+        begin, end = rows_range(buffer, *rows)
+        old = buffer.slice(begin, end)
+        near = weave.edits_near(edit, begin, end) if old != text else set()
+        if not (glued and near) and all(isinstance(one.key, Hunk) for one in near):
+            return False
+        head = same_start(old, text)
+        head -= old[:head].endswith("\r")
+        tail = same_start(old[head:][::-1], text[head:][::-1])
+        tail -= old[len(old) - tail :].startswith("\n")
+        where = end_of(begin, old[:head]), end_of(begin, old[: len(old) - tail])
+        key = object()
+        self.apply_own(record, where, text[head : len(text) - tail], Maker(Author.REVIEW, key))
+        weave.correct(key, {**dict.fromkeys(near, True), edit: edit.on})
+        return True
+
+    def sweep(self, record: FileRecord) -> None:
+        """Take out what is left of hunks that do not stand in the text, where nobody wrote in it.
+
+        What the user had typed or deleted there kept it; he has taken that back.
+        """
+        coming = {hunk for section in record.sections for hunk in section.hunks}
+        left = [
+            edit
+            for edit in record.weave.edits
+            if isinstance(hunk := edit.key, Hunk) and edit.on and hunk not in record.live
+            if hunk not in coming and record.weave.is_alone(edit)
+        ]
+        if left:
+            self.switch(record, left, Author.REVIEW)
 
     def _edges(self, record: FileRecord, hunk: Hunk) -> list[Edges]:
         """The edges of others in a hunk's old text: where they go when it is taken off."""

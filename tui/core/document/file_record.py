@@ -18,9 +18,13 @@ from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Change
 from tui.core.text.line_index import LineIndex
 from tui.core.text.rows import Span, file_rows, keep_ends, old_rows, rows_text, shifted
+from tui.core.text.weave import FoldedWeave, Weave, WovenEdit
 
 if TYPE_CHECKING:
     from tui.core.text.change_set import Author
+
+
+_FEW_EDITS = 200
 
 
 class UserChange(Struct, frozen=True):
@@ -170,6 +174,7 @@ class FileRecord(Struct, eq=False):
     """Of a view, the hash of the bytes that were looked at."""
     named: bool = False
     """The user gave the name of a file that was not there: it stays open while it is empty."""
+    _weave: Weave | FoldedWeave | None = None
     _index: LineIndex | None = None
     _offered: dict[int, int] = field(default_factory=dict)
     """First rows of the places of sections that wait -> rows of the highest of these."""
@@ -225,11 +230,24 @@ class FileRecord(Struct, eq=False):
         return self.named and self.disk is None and self.version == self.synced and not self.live
 
     @property
+    def weave(self) -> Weave:
+        """What was done to the text, each edit of which can be switched off; begun when asked."""
+        if not isinstance(self._weave, Weave):
+            folded = self._weave
+            self._weave = Weave(self.buffer.end) if folded is None else folded.weave()
+        return self._weave
+
+    @property
     def index(self) -> LineIndex:
         """Where lines occur, built when first asked for."""
         if self._index is None:
             self._index = LineIndex(self.buffer)
         return self._index
+
+    def begin_anew(self) -> None:
+        """The text is another one, that nobody has touched."""
+        self.undo_log, self.regions, self.since = UndoLog(), UserRegions(), UserRegions()
+        self._weave = None
 
     def forget(self) -> None:
         """No more sections come for now: keep little of what finds their places."""
@@ -240,6 +258,8 @@ class FileRecord(Struct, eq=False):
         """Keep nothing that finds places, unless sections come or wait for one."""
         if not (self.sections or self.waiting):
             self._index = None
+        if isinstance(self._weave, Weave) and len(self._weave.edits) > _FEW_EDITS:
+            self._weave = FoldedWeave(self._weave)
 
     @property
     def offered(self) -> dict[int, int]:
@@ -365,6 +385,29 @@ def keep_apart(record: FileRecord, layers: Layers, hunk: Hunk, count: int) -> No
         near = [one for one in near if one is not hunk]
         ahead = [one for one in near if one not in behind]
         number(layers, [*ahead, hunk, *(one for one in near if one in behind)])
+
+
+def stood_near(record: FileRecord, edits: Iterable[WovenEdit]) -> list[Hunk]:
+    """The hunks that edits which are to be switched touch, those that are off, too."""
+    found: dict[Hunk, None] = {}
+    for change in record.weave.switching(edits):
+        rows = change.start[0] - 1, change.old_end[0] + 1
+        found.update(dict.fromkeys([*record.live.near(*rows), *record.off.near(*rows)]))
+    return list(found)
+
+
+def _is_no_hunk(edit: WovenEdit) -> bool:
+    return not isinstance(edit.key, Hunk)
+
+
+def stand(record: FileRecord, hunks: Iterable[Hunk]) -> None:
+    """Hunks stand in the rows where what they put in and took out is now."""
+    for hunk in hunks:
+        edit = record.weave.edit(hunk)
+        place = record.weave.range(edit, _is_no_hunk) if edit is not None else None
+        if place is not None and hunk.start is not None and hunk.end is not None:
+            (first, _), (last, col) = place
+            hunk.start.line, hunk.end.line = first, last + bool(col)
 
 
 def in_order(record: FileRecord, layers: Layers, rows: tuple[int, int]) -> list[Hunk]:

@@ -27,7 +27,6 @@ from tui.core.document.hunk_list import take_out
 from tui.core.document.waiting_places import WaitingSection
 from tui.core.steps import Work, finished, picked
 from tui.core.text.buffer import Buffer
-from tui.core.text.change_set import Author
 from tui.core.text.rows import rows_text, whole_text
 from tui.errors import EditRefused
 
@@ -272,8 +271,7 @@ def _comes_apart_again(documents: Documents, hunk: Hunk) -> bool:
     """True for a hunk that was in conflict, as the user had edited it, and can be taken out now."""
     if not (hunk.stands_edited and _is_live(documents, hunk)):
         return False
-    record = documents.records[hunk.path]
-    return comes_off(record, hunk) or _nobody_else(documents, record, hunk)
+    return comes_off(documents.records[hunk.path], hunk)
 
 
 def may_be_taken_as_read(documents: Documents, hunk: Hunk) -> bool:
@@ -542,10 +540,7 @@ def _remove(
     made = documents.layers[hunk.id].made_file and not record.named
     if whole and made:
         record.live.remove(hunk)  # the text stays as it is in the buffer that is closed
-    elif not (
-        take_off(documents, record, hunk, whole=whole)
-        or (_nobody_else(documents, record, hunk) and take_off(documents, record, hunk, whole=True))
-    ):
+    elif not take_off(documents, record, hunk, whole=whole):
         hunk.stage, hunk.reason = Stage.CONFLICT, EDITED
         return None
     off.left = rows_text(record.buffer, hunk.start.line, hunk.end.line)
@@ -557,17 +552,6 @@ def _remove(
         documents.drop(record)
         off.closed = True
     return off
-
-
-def _nobody_else(documents: Documents, record: FileRecord, hunk: Hunk) -> bool:
-    """True if nothing that anybody else wrote in a hunk can be lost.
-
-    The user has taken back all that he typed since the file is as it is on the disk, be it that
-    his undo, carried over the model's changes, has left a seam.
-    """
-    by = documents.layers[hunk.id].changed_by
-    alone = by in (None, Author.USER) and record.typed_on_disk and not record.undo_log.has()
-    return alone and not any(one in record.live for one in documents.layers[hunk.id].above)
 
 
 def _stood(documents: Documents, hunk: Hunk, first: int) -> Stood:

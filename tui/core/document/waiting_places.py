@@ -131,6 +131,9 @@ class PaintedRows(Protocol):
     def unfinished(self) -> bool:
         """The last row is the line that is still coming."""
 
+    def hunk_at(self, row: int) -> Hunk | None:
+        """The hunk that painted a row."""
+
     def without(self) -> str:
         """The text that belongs there without the section."""
 

@@ -6,14 +6,14 @@ an undo of its own. Nothing here touches a disk: the caller reads and writes, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from tui.core.document import decision_undo, review
 from tui.core.document.decision_log import DecisionEntry
 from tui.core.document.disk_changes import outside_change, take_theirs
-from tui.core.document.disk_plan import DiskPlan, nothing_waits, planning, settle, with_hunks
+from tui.core.document.disk_plan import DiskPlan, planning, with_hunks
 from tui.core.document.documents import Documents
-from tui.core.document.file_record import FileRecord, UserChange
+from tui.core.document.file_record import FileRecord, UserChange, stand, stood_near
 from tui.core.document.hunk import OPEN, Decision, Hunk, Kind, Stage
 from tui.core.document.undo_log import Apply
 from tui.core.document.waiting_places import OpenSection
@@ -23,6 +23,7 @@ from tui.core.steps import Work, finished
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Author, Change, Position
 from tui.core.text.patterns import pattern
+from tui.core.text.weave import WovenEdit
 from tui.errors import EditRefused
 
 
@@ -104,7 +105,7 @@ class Workspace:
         if not text.isascii() or "\0" in text:
             text = _NO_TEXT.sub("\ufffd", text)
         change = user_edit(self.documents, record, (start, end), text)
-        record.undo_log.record(change, group)
+        record.undo_log.record(record.weave, change, group)
         return change
 
     def undo(self, path: str) -> Position | None:
@@ -117,9 +118,7 @@ class Workspace:
         if record.view:
             return None
         _check_open(self, record, again=False)
-        record.undo_log.alone = nothing_waits(record)
-        place = record.undo_log.undo(_careful(self.documents, record), record.buffer.slice)
-        settle(self.documents, record)
+        place = record.undo_log.undo(record.weave, _careful(self.documents, record))
         return place and record.buffer.clamp(place)
 
     def redo(self, path: str) -> Position | None:
@@ -132,9 +131,7 @@ class Workspace:
         if record.view:
             return None
         _check_open(self, record, again=True)
-        record.undo_log.alone = nothing_waits(record)
-        place = record.undo_log.redo(_careful(self.documents, record), record.buffer.slice)
-        settle(self.documents, record)
+        place = record.undo_log.redo(record.weave, _careful(self.documents, record))
         return place and record.buffer.clamp(place)
 
     def is_dirty(self, path: str) -> bool:
@@ -326,10 +323,8 @@ class Workspace:
     ) -> Work[list[str]]:
         """The same, with a pause after each hunk."""
         chosen = yield from self.hunk_list.chosen(hunk_ids, cut=True)
-        with self.documents.decisions.entry(DecisionEntry("reject", words, whole=whole)) as entry:
-            paths = yield from review.reject(self.documents, chosen, words, whole=whole)
-        self._settle(entry)
-        return paths
+        with self.documents.decisions.entry(DecisionEntry("reject", words, whole=whole)):
+            return (yield from review.reject(self.documents, chosen, words, whole=whole))
 
     def place(self, hunk_id: int, line: int) -> None:
         """Put an ambiguous hunk (and its section) at one of its candidates, a 0-based line.
@@ -350,16 +345,8 @@ class Workspace:
         turn = self.last_turn if turn is None else turn
         if not turn:
             return []
-        with self.documents.decisions.entry(DecisionEntry("turn", turn=turn)) as entry:
-            paths = yield from review.undo_turn(self.documents, turn)
-        self._settle(entry)
-        return paths
-
-    def _settle(self, entry: DecisionEntry) -> None:
-        """After hunks went: see `disk_plan.settle`."""
-        for path in {hunk.path for hunk in entry.hunks}:
-            if (record := self.documents.records.get(path)) is not None:
-                settle(self.documents, record)
+        with self.documents.decisions.entry(DecisionEntry("turn", turn=turn)):
+            return (yield from review.undo_turn(self.documents, turn))
 
     def undo_decision(self) -> list[str]:
         """Undo the last decision; returns the paths to write.
@@ -436,11 +423,17 @@ def _check_open(workspace: Workspace, record: FileRecord, *, again: bool) -> Non
 def _careful(documents: Documents, record: FileRecord) -> Apply:
     """How undo changes a text: not inside a section that is landing."""
 
-    def apply(start: Position, end: Position, text: str) -> Change | None:
+    def apply(edits: Collection[WovenEdit]) -> Sequence[Change] | None:
         rows = None if record.landing is None else record.landing.painter
-        if rows and rows.row < rows.end and start[0] < rows.end and end[0] >= rows.row:
-            return None
-        return documents.apply(record, start, end, text, Author.USER)
+        if rows and rows.row < rows.end:
+            for change in record.weave.switching(edits):
+                if change.start[0] < rows.end and change.old_end[0] >= rows.row:
+                    return None
+        near = stood_near(record, edits)
+        changes = documents.switch(record, edits, Author.USER)
+        documents.sweep(record)
+        stand(record, near)
+        return changes
 
     return apply
 

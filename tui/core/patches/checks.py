@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 
-from tui.core.document.documents import Documents
+from tui.core.document.documents import Documents, Maker
 from tui.core.document.file_record import FileRecord
 from tui.core.document.hunk import Hunk
 from tui.core.document.waiting_places import OpenSection
@@ -240,7 +240,7 @@ def end_bare(
     if not group.hunk.agent or row != file_rows(buffer) - 1 or not buffer.endings[row]:
         return
     where = ((row, len(buffer.lines[row])), (row + 1, 0))
-    documents.apply_own(record, where, "", Author.MODEL, owner)
+    documents.apply_own(record, where, "", Maker(Author.MODEL, group.hunk, owner))
     group.hunk.agent = group.hunk.agent[:-1].removesuffix("\r")
 
 

@@ -221,7 +221,7 @@ class AddWork(FileWork):
         layer.below, layer.edges = [one for one, _, _ in stood], stood
         for one in layer.below:
             self.documents.layers.own(one).goes_under(hunk)
-        self.documents.rewrite(record, (0, row_count(hunk.base)), hunk.agent, Author.MODEL)
+        self.documents.rewrite(record, (0, row_count(hunk.base)), hunk.agent, Author.MODEL, hunk)
         self.documents.settle(record, hunk, (0, row_count(hunk.agent)))
         self.ended(hunk, Stage.LANDED)
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
-from tui.core.document.documents import Documents
+from tui.core.document.documents import Documents, Maker
 from tui.core.document.file_record import FileRecord
 from tui.core.document.hunk import Hunk
 from tui.core.document.waiting_places import OpenSection, PaintedRows
 from tui.core.patches.painter import EDITED
 from tui.core.text.change_set import Author, Change, Position
-from tui.core.text.merge import line_changes
-from tui.core.text.rows import rows_range, rows_text
+from tui.core.text.rows import rows_range
 
 _SHOWN = {"+": "landing", "u": "landing", "-": "struck"}
 """What an editor shows of a row, by its tag."""
@@ -37,7 +34,6 @@ def user_edit(
     """
     crossed: list[OpenSection] = []
     within: OpenSection | None = None
-    ahead = False
     lines, mine = record.buffer.lines, set(text.split("\n")) - {""}
     for section in record.sections if where[0] < where[1] else ():
         rows = None if section.painter is None else _painted(section.painter, *where)
@@ -46,48 +42,22 @@ def user_edit(
             rows = _unfinished(section.painter, lines, where)
         if not rows or any(lines[row] in mine for row in rows):
             continue  # moved with the others: the text is the user's from now on
-        runs = [list(run) for _, run in groupby(enumerate(rows), lambda item: item[1] - item[0])]
-        for run in reversed(runs):
-            first, last = run[0][1], run[-1][1] + 1
-            documents.apply(record, *rows_range(record.buffer, first, last), "", Author.MODEL)
+        for hunk, first, last in reversed(_runs_of(section.painter, rows)):
+            documents.apply_own(
+                record, rows_range(record.buffer, first, last), "", Maker(Author.MODEL, hunk)
+            )
         if section is not within:
             crossed.append(section)
-            ahead = ahead or where[0][0] < rows[0]
         where = _without_rows(record, where, rows)
     if within is not None and within.painter is not None:
         within.painter.shortened = not text
-    above, below = (False, False) if text else _of_lines(record, where)
-    wrote = None if text or within is not None else _who_wrote(record, where)
     change = documents.apply(record, *where, text, Author.USER)
-    anchors = record.undo_log.anchors
-    anchors.ahead, anchors.above, anchors.below = ahead or within is not None, above, below
-    if within is not None:
-        if within.painter is not None:
-            within.painter.shortened = False
-        anchors.painted = within.hunks
-    elif wrote is not None:
-        anchors.painted = [wrote]
+    if within is not None and within.painter is not None:
+        within.painter.shortened = False
     for section in crossed:
         if section.painter is not None:  # no more rows come
             section.painter.trouble = section.painter.trouble or EDITED[Author.USER]
     return change
-
-
-def _who_wrote(record: FileRecord, where: tuple[Position, Position]) -> Hunk | None:
-    """The hunk whose new text a range is a part of, where the user has not changed that."""
-    start, end = where
-    for hunk in record.live.near(start[0], end[0]) if start < end else ():
-        if hunk.start is None or hunk.end is None or not hunk.decidable:
-            continue
-        first, last = hunk.start.line, hunk.end.line
-        if not (first, 0) <= start < end <= (last, 0):
-            continue
-        if rows_text(record.buffer, first, last) != hunk.agent:
-            continue
-        start, end = (start[0] - first, start[1]), (end[0] - first, end[1])
-        new = line_changes(hunk.base, hunk.agent).invert().changes
-        return hunk if any(one.start <= start < end <= one.old_end for one in new) else None
-    return None
 
 
 def _painted(painter: PaintedRows, start: Position, end: Position) -> list[int] | None:
@@ -103,6 +73,20 @@ def _painted(painter: PaintedRows, start: Position, end: Position) -> list[int] 
     return [row for row, tag in rows if tag == "+"]
 
 
+def _runs_of(painter: PaintedRows | None, rows: list[int]) -> list[tuple[Hunk, int, int]]:
+    """The runs of rows of each hunk, in order: first row, and the one behind the last."""
+    found: list[tuple[Hunk, int, int]] = []
+    for row in rows:
+        hunk = None if painter is None else painter.hunk_at(row)
+        if hunk is None:
+            continue
+        if found and found[-1][0] is hunk and found[-1][2] == row:
+            found[-1] = (hunk, found[-1][1], row + 1)
+        else:
+            found.append((hunk, row, row + 1))
+    return found
+
+
 def _touched(start: Position, end: Position) -> tuple[int, int]:
     """The first row of which a deletion takes something, or joins it, and the row behind them."""
     return start[0], end[0] + bool(start[1] or end[1])
@@ -116,17 +100,6 @@ def _unfinished(
     if not painter.unfinished or where[0] > (row, 0) or where[1] < (row, len(lines[row])):
         return []
     return [row]
-
-
-def _of_lines(record: FileRecord, where: tuple[Position, Position]) -> tuple[bool, bool]:
-    """Whether a deletion is one of lines, too: see `HunkAnchors.above` and `HunkAnchors.below`."""
-    (row, col), (last, end) = where
-    lines = record.buffer.lines
-    if not 0 <= row < last < len(lines):
-        return False, False
-    above = lines[row][:col] == lines[last][:end]
-    below = col == len(lines[row]) and end == len(lines[last])
-    return above, below and bool(record.buffer.endings[last])
 
 
 def _without_rows(

@@ -7,19 +7,20 @@ open section never hides text and can always be taken back.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, groupby, islice
-from operator import add
+from operator import add, attrgetter
 
 from msgspec import Struct, field
 
-from tui.core.document.documents import Documents
+from tui.core.document.documents import Documents, Maker
 from tui.core.document.file_record import FileRecord, keep_apart, lay
 from tui.core.document.hunk import Hunk, Woven
 from tui.core.document.waiting_places import OpenSection
 from tui.core.patches.placement import Spot
 from tui.core.text.buffer import Mark
-from tui.core.text.change_set import Author
+from tui.core.text.change_set import Author, Position
 from tui.core.text.indent import SAME, IndentChange
 from tui.core.text.rows import Span, rows_range, rows_text
 
@@ -49,6 +50,9 @@ class Group(Struct, eq=False):
     base: list[str] = field(default_factory=list)
     whole: bool = False
     """A context line followed: nothing more comes for it."""
+
+
+_FIRST = attrgetter("first")
 
 
 class Painter:
@@ -83,8 +87,8 @@ class Painter:
         self.shortened = False
         """The user is deleting in painted rows: what is left of them is still the model's."""
         self._partial: str | None = None
-        self._ended = False
-        """We ended the file's last line, which had no newline."""
+        self._ended: Hunk | None = None
+        """The hunk that ended the file's last line, which had no newline."""
         self.late = False
         """Added lines may be held back as long as more come at once; see `catch_up`."""
         self.held: list[tuple[int, str]] = []
@@ -186,10 +190,12 @@ class Painter:
     def catch_up(self) -> None:
         """Put in what is held back: somebody looks."""
         held, self.held = self.held, []
-        for _, run in groupby(enumerate(held), lambda item: item[1][0] - item[0]):
+        for (_, hunk), run in groupby(
+            enumerate(held), lambda item: (item[1][0] - item[0], self._hunk_of(item[1][0]))
+        ):
             (at, _), *_ = lines = [line for _, line in run]
             here = (self.row + at, 0)
-            self._replace((here, here), "".join(text for _, text in lines))
+            self._replace((here, here), "".join(text for _, text in lines), hunk)
         if held:
             self._show(every=True)
 
@@ -230,7 +236,7 @@ class Painter:
     def drop_partial(self) -> None:
         """Take the unfinished line out again, unless the user has typed in it."""
         if self._partial is not None and self.tags[-1] == "+":
-            self._remove(len(self.tags) - 1, len(self.tags))
+            self._remove(len(self.tags) - 1, len(self.tags), self._hunk_of(len(self.tags) - 1))
             self._show()
         self._partial = None
 
@@ -241,14 +247,17 @@ class Painter:
         first, last = (group.first, group.last) if group else (0, len(self.tags))
         kept = ["=" if tag == "-" else tag for tag in self.tags[first:last]]
         self.tags[first:last] = kept
-        for run in _runs(self.tags, "+", first, last):
-            self._remove(*run)
+        for one in reversed([group] if group else self.groups):
+            for run in _runs(self.tags, "+", one.first, one.last):
+                self._remove(*run, one.hunk)
+            self._record.weave.forget_gone(one.hunk)
         buffer = self._record.buffer
         at_end = self.end == buffer.line_count - 1 and not buffer.lines[-1]
         if self._ended and self.tags and at_end:
             last_row = self.end - 1
-            self._replace(((last_row, len(buffer.lines[last_row])), buffer.end), "")
-            self._ended = False
+            end = (last_row, len(buffer.lines[last_row]))
+            self._replace((end, buffer.end), "", self._ended)
+            self._ended = None
         if group is None:
             self.groups.clear()
         else:
@@ -263,9 +272,10 @@ class Painter:
             self._change_at_once()
         else:
             self.catch_up()
-            for first, last in _runs(self.tags, "-", 0, len(self.tags)):
-                rows = (self.row + first, self.row + last)
-                self._replace(rows_range(self._record.buffer, *rows), "")
+            for group in reversed(self.groups):
+                for first, last in _runs(self.tags, "-", group.first, group.last):
+                    rows = (self.row + first, self.row + last)
+                    self._replace(rows_range(self._record.buffer, *rows), "", group.hunk)
         gone = [0, *accumulate(tag == "-" for tag in self.tags)]
         self.tags = [tag for tag in self.tags if tag != "-"]
         for group in self.groups:
@@ -293,11 +303,16 @@ class Painter:
         self.held = []
         for group in reversed(self.groups):
             rows = (self.row + group.old[0], self.row + group.old[1])
-            self._replace(rows_range(self._record.buffer, *rows), "".join(group.agent))
+            where = rows_range(self._record.buffer, *rows)
+            self._replace(where, "".join(group.agent), group.hunk)
 
     def leave(self) -> None:
         """The section is over: it is not kept by its painter."""
         self._owner = None
+
+    def hunk_at(self, row: int) -> Hunk | None:
+        """The hunk that painted a row."""
+        return self._hunk_of(row - self.row)
 
     def without(self) -> str:
         """The rows' text as if nothing had been painted."""
@@ -380,8 +395,10 @@ class Painter:
         else:
             self._take_last_row(group)
             at, text = buffer.end, newline + line + newline
-            self._ended = True
-        self._documents.apply_own(self._record, (at, at), text, Author.MODEL, self._owner)
+            self._ended = group.hunk
+        ahead = group.first < len(self.tags)
+        maker = Maker(Author.MODEL, group.hunk, self._owner, ahead)
+        self._documents.apply_own(self._record, (at, at), text, maker)
         self.tags.append("+")
 
     def _take_last_row(self, group: Group) -> None:
@@ -401,25 +418,31 @@ class Painter:
     def _retype(self, line: str) -> None:
         """Bring the partial row to a longer text, keeping what the user typed in it."""
         old = self._partial or ""
-        buffer, row = self._record.buffer, self.end - 1
+        buffer, row, hunk = self._record.buffer, self.end - 1, self.groups[-1].hunk
+        end = (row, len(buffer.lines[row]))
         if line.startswith(old):
-            at = (row, len(buffer.lines[row]))
-            self._replace((at, at), line[len(old) :])
+            self._replace((end, end), line[len(old) :], hunk)
         elif self.tags[-1] == "+":
-            self._replace(((row, 0), (row, len(buffer.lines[row]))), line)
+            self._replace(((row, 0), end), line, hunk)
 
     def _finish_partial(self, line: str) -> None:
         if line != self._partial:
             self._retype(line)
         self._partial = None
 
-    def _remove(self, first: int, last: int) -> None:
+    def _remove(self, first: int, last: int, hunk: Hunk | None) -> None:
         where = rows_range(self._record.buffer, self.row + first, self.row + last)
-        self._replace(where, "")
+        self._replace(where, "", hunk)
         self._resize(first, last, [])
 
-    def _replace(self, where: tuple[tuple[int, int], tuple[int, int]], text: str) -> None:
-        self._documents.apply_own(self._record, where, text, Author.MODEL, self._owner)
+    def _replace(self, where: tuple[Position, Position], text: str, hunk: Hunk | None) -> None:
+        maker = Maker(Author.MODEL, hunk, self._owner)
+        self._documents.apply_own(self._record, where, text, maker)
+
+    def _hunk_of(self, index: int) -> Hunk | None:
+        """The hunk of a tag."""
+        at = bisect_right(self.groups, index, key=_FIRST) - 1
+        return self.groups[at].hunk if at >= 0 else None
 
     def _meet(self) -> None:
         """Note the older hunks of the next stretch of old lines, before it is painted."""

@@ -117,7 +117,7 @@ def merge_section(
         hunk.removed += other.removed
         documents.forget_hunk(other)
     section.hunks[1:] = []
-    documents.rewrite(section.record, (first, last), merged, Author.MODEL)
+    documents.rewrite(section.record, (first, last), merged, Author.MODEL, hunk)
     rows = (first, first + row_count(merged))
     hunk.base, hunk.agent, hunk.woven = user, merged, removed(user, merged)
     hunk.stage = Stage.LANDED

@@ -137,7 +137,7 @@ class ChangeSet(Struct, frozen=True):
         if end_of((0, 0), text) != self.end:
             raise ValueError("the changes are of another text")
         parts: list[str] = []
-        reader = _Reader(text, (0, 0))
+        reader = TextReader(text, (0, 0))
         for change in self.changes:
             parts += (reader.until(change.start), change.new_text)
             if reader.until(change.old_end) != change.old_text:
@@ -231,7 +231,7 @@ def _clash(one: Change, other: Change) -> bool:
     return one.start < other.old_end and other.start < one.old_end
 
 
-class _Reader:
+class TextReader:
     """Reads a text that begins at some position from there on, piece by piece."""
 
     __slots__ = ("_at", "_here", "_text")
@@ -313,7 +313,7 @@ def _as_one(
 def _woven(span: tuple[Position, Position], instead: list[_Piece], between: list[_Piece]) -> str:
     """The text of a span in which some pieces are replaced; ``between`` has all of the rest."""
     parts: list[str] = []
-    readers = [(_Reader(text, begin), end) for begin, end, text in between]
+    readers = [(TextReader(text, begin), end) for begin, end, text in between]
     at, place = span[0], 0
     for begin, end, text in [*instead, (span[1], span[1], "")]:
         while at < begin:

@@ -1,0 +1,79 @@
+"""Whatever was done to a text comes off, and on again, in any order: against plain strings."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from tui.core.text import weave as module
+from tui.core.text.change_set import ChangeSet, change_at, end_of
+from tui.core.text.weave import FoldedWeave, Weave
+
+START = (0, 0)
+
+
+class Text:
+    """A string and its weave."""
+
+    def __init__(self, seed: int) -> None:
+        self.dice = Random(seed)
+        self.base = self.text = "".join(self.dice.choices("ab\n", k=self.dice.randint(0, 30)))
+        self.weave = Weave(end_of(START, self.base))
+
+    def change(self, key: int) -> None:
+        """Under keys that were used before, too."""
+        dice = self.dice
+        first = dice.randint(0, len(self.text))
+        last = min(len(self.text), first + dice.choice([0, 0, dice.randint(0, 6)]))
+        new = "".join(dice.choices("xyz\n", k=dice.randint(0, 5)))
+        change = change_at(end_of(START, self.text[:first]), self.text[first:last], new)
+        self.text = self.text[:first] + new + self.text[last:]
+        self.weave.change(change, key, ahead=dice.random() < 0.3)
+
+    def switch(self, keys: list[int]) -> None:
+        edits = [edit for key in keys if (edit := self.weave.edit(key))]
+        changes = ChangeSet(end_of(START, self.text), tuple(self.weave.switching(edits)))
+        self.text = changes.apply(self.text)
+        self.weave.switch(edits)
+
+    def check(self) -> None:
+        assert self.weave.end == end_of(START, self.text)
+        assert self.weave.without((), self.text) == self.text
+
+
+@pytest.mark.parametrize("most", [4, 64])
+def test_all_comes_off_in_any_order(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST", most)
+    for seed in range(150):
+        text = Text(seed)
+        for number in range(text.dice.randint(1, 60)):
+            if text.dice.random() < 0.2:
+                text.switch([text.dice.randint(0, 8)])
+            else:
+                text.change(text.dice.choice([text.dice.randint(0, 8), 100 + number]))
+            text.check()
+        if seed % 2:
+            text.weave = FoldedWeave(text.weave).weave()
+            text.check()
+        on = [edit for edit in text.weave.edits if edit.on]
+        assert text.weave.without(on, text.text) == text.base
+        text.dice.shuffle(on)
+        for edit in on:
+            text.switch([edit.key])  # type: ignore[list-item]
+            text.check()
+        assert text.text == text.base
+
+
+def test_an_edit_is_blocked_where_others_changed_what_it_is_about_since() -> None:
+    weave = Weave((1, 0))
+    weave.change(change_at((0, 0), "", "mine "), "mine")
+    weave.change(change_at((0, 5), "", "yours "), "yours")
+    mine, yours = weave.edit("mine"), weave.edit("yours")
+    assert mine is not None
+    assert yours is not None
+    assert weave.blocked(mine, lambda edit: edit is yours) is None
+    weave.change(change_at((0, 1), "in", "IN"), "yours")
+    assert weave.blocked(mine, lambda edit: edit is yours) == (0, 1)
+    weave.switch([yours])
+    assert weave.blocked(mine, lambda edit: edit is yours) is None
