@@ -1,5 +1,7 @@
 """A few letters of a name, in their order: which names hold them, where, and how well.
 
+A blank means *and*: each word is held by itself, wherever the others are.
+
 Two steps, so that fifty thousand paths may be looked through between two frames: a `Sieve` finds
 those that hold the letters, some thousands at a time; `best` looks closely at the most likely ones.
 """
@@ -34,7 +36,7 @@ class Sieve:
     """Finds those of many texts that hold the letters in their order; case is one."""
 
     def __init__(self, letters: str, texts: Sequence[str]) -> None:
-        self.letters = folded(letters)
+        self.letters = " ".join(folded(letters).split())
         self._texts = texts
         self._at = 0
         self._held: list[tuple[int, int, int]] = []
@@ -57,19 +59,21 @@ class Sieve:
 
     def step(self, count: int) -> bool:
         """Look at so many more; True when all were looked at."""
-        letters, texts = self.letters, self._texts
+        words, texts = self.letters.split(), self._texts
         end = min(self._at + count, len(texts))
         for index in range(self._at, end):
             text = folded(texts[index])
-            if holds(letters, text):
-                self._held.append((_likely(letters, text), len(text), index))
+            if all(holds(word, text) for word in words):
+                likely = sum(_likely(word, text) for word in words)
+                self._held.append((likely, len(text), index))
         self._at = end
         return self.done
 
     def best(self, count: int) -> list[FuzzyMatch]:
         """The best ones first."""
         likely = nsmallest(max(_CLOSELY, count), self._held)
-        found = [fit(self.letters, self._texts[index]) for *_, index in likely]
+        words = self.letters.split()
+        found = [fit_words(words, self._texts[index]) for *_, index in likely]
         found.sort(key=_rank)
         return found[:count]
 
@@ -116,6 +120,13 @@ def fit(letters: str, text: str) -> FuzzyMatch:
         key=lambda one: (one.score, one.offsets),
         default=FuzzyMatch(text, 0),
     )
+
+
+def fit_words(words: Sequence[str], text: str) -> FuzzyMatch:
+    """How well a text holds each of several words, which it does; they are `folded`."""
+    fits = [fit(word, text) for word in words]
+    offsets = sorted({offset for one in fits for offset in one.offsets})
+    return FuzzyMatch(text, sum(one.score for one in fits), tuple(offsets))
 
 
 def _likely(letters: str, text: str) -> int:

@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterator
 from textual import on
 from textual.app import SystemCommand
 from textual.await_complete import AwaitComplete
-from textual.command import CommandPalette
+from textual.command import CommandPalette, Hit, Hits
+from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
+from textual.system_commands import SystemCommandsProvider
 from textual.widgets import OptionList
 
+from tui.core.fuzzy import fit_words, folded, holds
 from tui.engine.slash import COMMANDS
 from tui.ui import theme
 from tui.ui.keymap import rows, ways
@@ -36,11 +39,51 @@ _ACTION_OF = {"undo": "undo_turn", "review": "review_turn", "help": "app.help", 
 """Slash commands whose key's action has another name."""
 
 
+class Offered(SystemCommandsProvider):
+    """Textual's, which names come first in: a sentence holds nearly any few letters."""
+
+    async def search(self, query: str) -> Hits:
+        """What has all words of the query."""
+        words = folded(query).split()
+        for title, words_below, act, *_ in self.app.get_system_commands(self.screen):
+            if score := rank(words, title):
+                content = Content(title)
+                for offset in fit_words(words, title).offsets:
+                    content = content.stylize(self.match_style or "", offset, offset + 1)
+                yield Hit(score, content, act, help=words_below)
+
+
+def rank(words: list[str], title: str) -> float:
+    """How well a title fits words that are `folded`, from 0 (not) on; its name counts most."""
+    low = folded(title).removeprefix("/")
+    name = low.partition(":")[0]
+    total = 0.0
+    for word in words:
+        if name.startswith(word):
+            total += 5
+        elif f" {word}" in name:
+            total += 4
+        elif word in name:
+            total += 3
+        elif f" {word}" in low:
+            total += 2
+        elif word in low:
+            total += 1
+        elif holds(word, name):
+            total += 0.5
+        else:
+            return 0.0
+    return total / len(words) + 0.1 / len(name) if words else 0.0
+
+
 class ActionPalette(CommandPalette):
     """Textual's; what is chosen is done once, and it closes nothing but itself.
 
     A second Enter may be on its way when the first one has closed it.
     """
+
+    def __init__(self) -> None:
+        super().__init__(providers=[Offered])
 
     def dismiss(self, result: object = None) -> AwaitComplete:
         """Close it, if it is there still."""

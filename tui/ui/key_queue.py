@@ -102,7 +102,9 @@ class KeyQueue:
 
     def hold(self) -> None:
         """Nobody takes what is typed yet: keep it until `release`, however long that takes."""
-        self._early = []
+        typed = [one for one in self._waiting if isinstance(one, TypedKey | events.Paste)]
+        self._waiting = deque(one for one in self._waiting if one not in typed)
+        self._early = [*(self._early or ()), *typed]
 
     def release(self) -> None:
         """Somebody takes it now."""

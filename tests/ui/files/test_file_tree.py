@@ -111,7 +111,9 @@ async def test_letters_filter_and_escape_goes_back_step_by_step() -> None:
         assert s.seen
 
 
-@pytest.mark.parametrize(("size", "over"), [(WIDE, False), (ROOMY, True), (NARROW, True)])
+@pytest.mark.parametrize(
+    ("size", "over"), [(WIDE, False), (ROOMY, False), (NARROW, False), ((56, 20), True)]
+)
 async def test_it_lies_over_an_editor_that_has_no_room_beside_it(
     size: tuple[int, int], over: bool
 ) -> None:

@@ -13,6 +13,14 @@ def test_folders_and_case_and_blanks() -> None:
     assert best("led cli") == ["ledger/cli.py"]
     assert best("readme") == ["README.md"]
     assert best("zzz") == []
+    assert best("cache test") == ["tests/test_cache.py"]
+    assert best("cat doc") == ["docs/cat.md"]
+
+
+def test_a_name_says_more_than_a_folder() -> None:
+    paths = ["examples/flask/wrapper.py", "src/flask/app.py", "src/flask/views.py", "app/x.py"]
+    assert find_files("app flask", paths, [])[0].path == "src/flask/app.py"
+    assert find_files("app", paths, [])[0].path == "src/flask/app.py"
 
 
 def test_without_a_query_the_recent_ones_come_first() -> None:

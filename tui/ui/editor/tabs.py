@@ -78,6 +78,8 @@ class Tabs(Widget):
         self._follow = ""
         self._follow_cells = 0
         """How wide the follow mode's words are in the row."""
+        self._bright = False
+        """The editor has the keys."""
         self._first = 0
         """The first tab that is shown."""
         self._cells: list[_Cell] = []
@@ -86,6 +88,12 @@ class Tabs(Widget):
         """Show these files."""
         if (tabs, active) != (self._tabs, self._active):
             self._tabs, self._active = tabs, active
+            self.refresh()
+
+    def bright(self, bright: bool) -> None:
+        """Whether the editor has the keys."""
+        if bright != self._bright:
+            self._bright = bright
             self.refresh()
 
     def note(self, place: str, follow: str) -> None:
@@ -170,9 +178,10 @@ class Tabs(Widget):
         style = theme.active().style
         active = tab.path == self._active
         back = "background" if active else "panel"
-        edge_colour = "accent" if active else "muted"
+        edge_colour = "accent" if active and self._bright else "muted"
         edge = Segment("▎" if active or tab.beside else " ", style(edge_colour, back))
-        text = style("foreground", back, "bold") if active else style("muted", back)
+        lit = active and self._bright
+        text = style("foreground" if lit else "muted", back, "bold" if active else "")
         if tab.fate == "to be deleted":
             text = style("hunk-struck", back, "strike")
         mark = UNSAVED if tab.dirty else CLOSE

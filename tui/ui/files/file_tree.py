@@ -26,6 +26,7 @@ from tui.ui.editor.tabs import UNSAVED
 from tui.ui.files.tree_rows import PathIndex, TreeList, TreeRow, best, filtered
 from tui.ui.keymap import bindings
 from tui.ui.styled_text import clip, one_line
+from tui.ui.terminal.terminal_app import TerminalApp
 from tui.ui.widgets.painted import PaintedWidget
 
 _WHEEL_LINES = 3
@@ -337,6 +338,8 @@ class FileTree(PaintedWidget, can_focus=True):
                 self.reveal(row.path)
         else:
             self.clear_filter()
+            if isinstance(self.app, TerminalApp):
+                self.app.focus_comes()
             self.post_message(self.Opened(row.path, aside=aside))
 
 

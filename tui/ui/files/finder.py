@@ -21,6 +21,7 @@ from tui.ui.finding.find_bar import parse_place
 from tui.ui.finding.pick_list import STEPS, PickList
 from tui.ui.keymap import echo
 from tui.ui.stylesheets import sheet
+from tui.ui.terminal.terminal_app import TerminalApp
 from tui.ui.widgets.field import Field
 
 _MOST_SHOWN = 200
@@ -44,12 +45,11 @@ class ChosenFile(NamedTuple):
 
 def find_files(query: str, paths: list[str], recent: list[str]) -> list[FoundFile]:
     """The best matches first; without a query the recent files, then all others."""
-    words = query.replace(" ", "")
-    if not words:
+    if not query.strip():
         known = set(recent)
         rest = [path for path in paths if path not in known]
         return [FoundFile(path) for path in [*recent, *rest][:_MOST_SHOWN]]
-    sieve = Sieve(words, paths)
+    sieve = Sieve(query, paths)
     sieve.step(len(paths))
     return [FoundFile(fit.text, fit.offsets) for fit in sieve.best(_MOST_SHOWN)]
 
@@ -85,6 +85,8 @@ class FileFinder(ModalScreen[ChosenFile | None]):
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "leave", show=False, priority=True),
+        # with priority, so that what is typed behind it is not the field's any more
+        Binding("enter", "take", show=False, priority=True),
         *echo("open_file", "leave"),
         *STEPS,
     ]
@@ -97,7 +99,7 @@ class FileFinder(ModalScreen[ChosenFile | None]):
         super().__init__()
         self._paths = paths
         self._recent = recent
-        self._field = Field(placeholder="a few letters of its path, or name:line")
+        self._field = Field(placeholder="a few letters or words of its path, or name:line")
         self._list = FoundList()
         self._status = Static("", markup=False, id="found-count")
 
@@ -133,15 +135,20 @@ class FileFinder(ModalScreen[ChosenFile | None]):
         event.stop()
         self._look(event.value)
 
-    @on(Input.Submitted)
     @on(FoundList.Chosen)
-    def _entered(self, event: Message) -> None:
+    def _clicked(self, event: Message) -> None:
         event.stop()
+        self.action_take()
+
+    def action_take(self) -> None:
+        """Open what is lit."""
         chosen = self._list.chosen
         if chosen is None:
             return
         _, colon, place = self._field.value.partition(":")
         line, col = (parse_place(place) if colon else None) or (None, 0)
+        if isinstance(self.app, TerminalApp):
+            self.app.focus_comes()
         self.dismiss(ChosenFile(chosen.path, line, col))
 
     def _look(self, text: str) -> None:

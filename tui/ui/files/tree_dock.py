@@ -14,7 +14,7 @@ from tui.ui.messages import EditorWanted
 if TYPE_CHECKING:
     from tui.ui.files.file_tree import FileTree
 
-_BESIDE_COLUMNS = 58
+_BESIDE_COLUMNS = 40
 """An editor beside the tree has these; else the tree lies over it, and goes when it is left."""
 _WIDEST, _NARROWEST = 36, 24
 

@@ -201,11 +201,11 @@ class PromptBox(Vertical):
             self.screen.set_focus(self._question)
         return self._question.waits
 
-    def on_descendant_focus(self) -> None:
+    def look(self) -> None:
         """The label says who gets the keys."""
         self._hint.update_bar()
 
-    on_descendant_blur = on_descendant_focus
+    on_descendant_blur = look
 
     # -- the draft
 

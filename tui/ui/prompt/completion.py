@@ -230,7 +230,7 @@ def first_files(paths: Sequence[str], opened: Sequence[str]) -> list[FuzzyMatch]
 
 def sieve(query: CompletionQuery, paths: Sequence[str]) -> Sieve:
     """What looks for the files."""
-    return Sieve("".join(query.letters.split()), paths)
+    return Sieve(query.letters, paths)
 
 
 def _themes(status: Status) -> dict[str, str]:

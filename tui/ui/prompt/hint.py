@@ -122,6 +122,8 @@ class Hint(Bar):
                 return HintWords([(_key("conversation"), "answer")], "the question above")
         if self._queue.has_focus:
             return self._queued()
+        if away := self._away():
+            return HintWords([(away, f"has the keys · {self._way_back()}")])
         if self._prompt.search.active:
             words = "words of an earlier prompt · Esc: back to the draft"
             if not self._prompt.completer.items:
@@ -132,6 +134,22 @@ class Hint(Bar):
         if self._prompt.editing:
             return self._editing()
         return self._command(draft) or self._words_for_the_model(draft)
+
+    def _away(self) -> str:
+        """Who has the keys instead of the prompt; empty: nobody of this screen."""
+        focused = self._prompt.screen.focused
+        if focused is None or isinstance(focused, QuestionBox) or self._prompt.has_focus:
+            return ""
+        ids = {widget.id for widget in focused.ancestors_with_self}
+        names = {"tree": "files", "find-bar": "find bar", "transcript": "conversation"}
+        return next((name for id, name in names.items() if id in ids), "editor")
+
+    def _way_back(self) -> str:
+        """How to write in the prompt again."""
+        status = self._session.status
+        if status.busy or status.running or status.deciding:
+            return f"Esc stops · {shown('next_pane')} to write"
+        return "Esc to write"
 
     def _queued(self) -> HintWords:
         """The queue has the keys."""

@@ -43,6 +43,7 @@ from tui.ui.prompt.box import PromptBox
 from tui.ui.review.turn_map import TurnMap
 from tui.ui.screens.actions import PaneActions, TurnActions
 from tui.ui.screens.slash import SlashCommands
+from tui.ui.terminal.terminal_app import TerminalApp
 from tui.ui.widgets.bars import Header, KeysLine
 from tui.ui.widgets.panes import Panes
 from tui.ui.widgets.status_line import StatusLine
@@ -180,6 +181,8 @@ class Workbench(PaintedScreen):
             self.panes.choose("conversation")
         if event.widget is not self.editor.dock.tree and self.editor.dock.is_over:
             self.editor.dock.close()
+        self.editor.files.tabs.bright(self.pane_actions.in_editor(event.widget))
+        self.prompt_box.look()
         self.update_keys()
 
     def on_key(self, event: events.Key) -> None:
@@ -240,8 +243,10 @@ class Workbench(PaintedScreen):
             self.pane_actions.enter_editor()
 
     def on_editor_wanted(self, message: EditorWanted) -> None:
-        """The user goes into the editor."""
+        """The user goes into the editor, with what they typed meanwhile."""
         self.pane_actions.enter_editor()
+        if isinstance(self.app, TerminalApp):
+            self.app.focus_came()
 
     def on_entered(self, message: Entered) -> None:
         """The prompt was handed over: a command, a shell command, or words for the model."""

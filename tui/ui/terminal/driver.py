@@ -239,7 +239,7 @@ class TerminalDriver(Driver):
             self._order.first = session.input_first
         if (until_wanted := getattr(app, "hold_keys", None)) is not None:
             self._order.hold()
-            until_wanted(self._order.release)
+            until_wanted(self._order.release, self._order.hold)
         self._stream = InputStream()
         self._words = KeyDecoder()
         self._words.on_kitty = self._learn_kitty

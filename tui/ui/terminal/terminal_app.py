@@ -34,6 +34,10 @@ ENDING: tuple[signal.Signals, ...] = tuple(
 )
 
 
+_FOCUS_S = 1.0
+"""So long keys wait at most for a widget that is to have the focus."""
+
+
 class TerminalApp(App[int]):
     """Draws in what the terminal has, and speaks to it beside the picture."""
 
@@ -44,6 +48,7 @@ class TerminalApp(App[int]):
         self.on_background: Callable[[bool | None], None] = lambda dark: None
         """Called when the terminal has said whether it is dark."""
         self._release_keys: Callable[[], None] = lambda: None
+        self._hold_keys: Callable[[], None] = lambda: None
         self._reminds = False
         """A timer looks whether a question still waits."""
         self.draw_on(TerminalFacts(colours="none" if self.no_color else "true"))
@@ -67,9 +72,23 @@ class TerminalApp(App[int]):
         self.herald = Notifier(choices, os.environ, place)
         self.herald.prompt = prompt
 
-    def hold_keys(self, release: Callable[[], None]) -> None:
-        """For the driver: what is typed before a widget has the focus is for the first one."""
-        self._release_keys = release
+    def hold_keys(
+        self, release: Callable[[], None], hold: Callable[[], None] = lambda: None
+    ) -> None:
+        """For the driver: what is typed before a widget has the focus is for the first one.
+
+        Keys are held now, and whenever the focus is on its way (`focus_comes`).
+        """
+        self._release_keys, self._hold_keys = release, hold
+
+    def focus_comes(self) -> None:
+        """What is typed from now on is for the widget that gets the focus next."""
+        self._hold_keys()
+        self.set_timer(_FOCUS_S, self.focus_came)
+
+    def focus_came(self) -> None:
+        """It has it, or had it all the time."""
+        self._release_keys()
 
     def questions(self) -> str:
         """For the driver: what to ask when it has taken the terminal."""
@@ -110,7 +129,7 @@ class TerminalApp(App[int]):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """A widget takes keys."""
-        self._release_keys()
+        self.focus_came()
 
     def on_app_focus(self) -> None:
         """Somebody is looking."""
