@@ -13,7 +13,7 @@ from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
 from tests.support.tables import each
 from tui.core.files import GitState
-from tui.ui.command_palette import ActionPalette
+from tui.ui.command_palette import ActionPalette, rank
 from tui.ui.editor import tabs
 from tui.ui.editor.paint import BARS, GUTTER_GHOST
 from tui.ui.key_decoder import KeyDecoder
@@ -68,3 +68,11 @@ async def test_a_second_palette_over_the_help_or_right_after_the_first_one_break
         app.action_command_palette()
         await pilot.press("escape", "ctrl+p")
         assert [type(screen) for screen in app.screen_stack[1:]] == [ActionPalette]
+
+
+def test_in_the_palette_names_come_before_sentences() -> None:
+    titles = ["Accept edited: Accept the hunk that was opened", "Themes", "/theme", "Theme: Dusk"]
+    the = sorted(titles, key=lambda title: -rank(["the"], title))
+    assert the[-1].startswith("Accept")
+    assert rank(["dusk", "theme"], "Theme: Dusk")
+    assert not rank(["zq"], "Theme: Dusk")

@@ -93,6 +93,10 @@ class CommandGroup(click.Group):
         return super().parse_args(ctx, with_command(args))
 
 
+_ALIKE = 0.7
+"""Less, and a guess would be no help."""
+
+
 def with_command(args: Sequence[str]) -> list[str]:
     """The arguments with the command's name first.
 
@@ -115,8 +119,8 @@ def with_command(args: Sequence[str]) -> list[str]:
         raise UsageError(_MOVED)
     if word in COMMANDS:
         return [word, *args[:at], *args[at + 1 :]]
-    near = difflib.get_close_matches(word, [c for c in COMMANDS if c not in HIDDEN], 1, 0.7)
-    if near and not os.path.lexists(word):
+    near = difflib.get_close_matches(word, [c for c in COMMANDS if c not in HIDDEN], 1, _ALIKE)
+    if near and not word.startswith("-") and not os.path.lexists(word):
         raise click.UsageError(
             f"no command and no file is called {word!r}; did you mean {near[0]!r}?"
         )
@@ -205,13 +209,13 @@ def _usage(error: click.ClickException) -> int:
     message = error.format_message().rstrip(".")
     message = message[:1].lower() + message[1:]
     if isinstance(error, click.NoSuchOption) and "did you mean" not in message.lower():
-        known = [
-            name
+        known = {
+            name.strip("-"): name  # what all have makes nothing alike
             for parameter in (error.ctx.command.params if error.ctx else ())
             for name in parameter.opts
-        ]
-        if near := difflib.get_close_matches(error.option_name, known, 1, 0.5):
-            message += f"; did you mean {near[0]!r}?"
+        }
+        if near := difflib.get_close_matches(error.option_name.strip("-"), known, 1, _ALIKE):
+            message += f"; did you mean {known[near[0]]!r}?"
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "duetto"
     say(f"{message} (see {where} --help)")

@@ -111,6 +111,10 @@ def _library() -> ThemeLibrary:
     return library
 
 
+_HAS_COLOURS = re.compile(r"^\s*(?:\[\s*(?:palette|syntax|hunk|meter|face)\s*\]|base\s*=)", re.M)
+"""What every theme has one of."""
+
+
 def _wrong_in(library: ThemeLibrary, which: str) -> Iterator[str]:
     """A sentence each: what is wrong in the file, then what does not read."""
     from tui.ui.theming.contrast_check import findings
@@ -119,6 +123,13 @@ def _wrong_in(library: ThemeLibrary, which: str) -> Iterator[str]:
         place, reading = _read(library, which)
     except SettingsError as error:
         yield str(error)
+        return
+    try:
+        says_colours = bool(_HAS_COLOURS.search(place.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError):
+        says_colours = True  # the complaint says what it is
+    if not says_colours:
+        yield f"{place} is no theme: it says no colours (duetto theme copy NAME NEW makes one)"
         return
     for complaint in reading.complaints:
         yield str(complaint)

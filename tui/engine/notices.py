@@ -75,7 +75,8 @@ class Notices(Struct):
 
 SteerFate = Literal["sent", "accepted", "pending"]
 """``accepted``: the server has it; ``pending``: it goes with the next tool outputs."""
-Connection = Literal["offline", "connecting", "ready", "lost"]
+Connection = Literal["starting", "offline", "connecting", "ready", "lost"]
+"""``starting``: nobody was called yet."""
 
 
 class Status(Struct):
@@ -100,7 +101,7 @@ class Status(Struct):
     """Fields that the server refused, and that it is not sent any more."""
     endpoint: str = ""
     rehearsal: bool = False
-    connection: Connection = "offline"
+    connection: Connection = "starting"
     round_trip_ms: float | None = None
     busy: bool = False
     """A foreground turn is running (streaming, or between its rounds)."""

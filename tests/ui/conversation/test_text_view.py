@@ -56,6 +56,24 @@ def test_an_unfolded_text_is_wrapped_over_several_frames(monkeypatch: pytest.Mon
     assert len(rows_of(view)) == before, "all is there, and nothing twice"
 
 
+def test_the_live_row_has_whole_words_that_do_not_move() -> None:
+    block = Block(BlockKind.REASONING, 1)
+    block.state = "open"
+    view = ReasoningView(block, 0, ViewContext(width=60), None)
+    said = "I need to look at the cache first, then at whoever evicts what lies in it."
+    text, rows = f"{said} {said} ", list[str]()
+    for character in text:
+        block.append(character)
+        view.sync()
+        live = next(row for row in rows_of(view) if "thinking" in row)
+        rows.append(live.partition("▸ ")[2].partition("  ")[0])
+    words = text.split()
+    for before, row in itertools.pairwise(rows):
+        assert row.startswith(before) or len(row.split()) == 1
+        assert all(word in words for word in row.split())
+    assert rows[-1].endswith("it.")
+
+
 PIECES = (
     "A paragraph of some words that goes on.\n\n",
     "# Heading\n\n",

@@ -45,6 +45,22 @@ async def test_escape_stops_first_and_at_once() -> None:
         assert session.intents == [Interrupt()]
 
 
+async def test_it_is_said_who_has_the_keys_and_escape_leads_to_the_prompt() -> None:
+    session = ScriptedSession({"a.py": "one\n"})
+    session.status.open_paths = ["a.py"]
+    async with running(session) as (app, pilot):
+        box = app.bench.prompt_box
+        await settled(session, pilot)
+        await pilot.press("f6")
+        await settled(session, pilot)
+        assert app.focused is app.bench.editor.editor
+        said = "".join(words for words, _ in box._hint.pieces(60))
+        assert said.strip() == "editor has the keys · Esc to write"
+        await pilot.press("escape")
+        assert app.focused is box.prompt
+        assert "send" in "".join(words for words, _ in box._hint.pieces(60))
+
+
 async def test_ctrl_c_stops_then_clears_then_leaves() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):

@@ -114,6 +114,7 @@ def test_limits_count_down_where_little_is_left(limit: Limit, words: str | None)
         ({"connection": "lost"}, ["○ connection lost", "○ lost"]),
         ({"connection": "lost", "busy": True}, ["◌ connecting"]),
         ({"connection": "offline"}, ["○ offline"]),
+        ({"connection": "starting"}, ["◌ starting"]),
     ],
 )
 def test_the_connection(status: dict[str, object], words: list[str]) -> None:

@@ -7,8 +7,10 @@ part of the text when it is looked at.
 
 from __future__ import annotations
 
+import re
 from time import thread_time
 
+from rich.cells import cell_len
 from rich.style import Style
 
 from tui.core.conversation import Block
@@ -21,7 +23,6 @@ from tui.ui.styled_text import (
     StyledLine,
     breaks,
     clip,
-    clip_left,
     flat,
     inert,
     one_line,
@@ -106,6 +107,8 @@ class ReasoningView(BlockView):
         self._words = self._counted = 0
         """Words of as many characters."""
         self._in_word = False
+        self._shown = 0
+        """Where the words begin that the live row shows."""
 
     def _sync(self) -> int | None:
         fresh, behind = self.pages[0].fresh, self.context.behind
@@ -127,13 +130,26 @@ class ReasoningView(BlockView):
             return grown
         self._body = None
         (behind.discard if self._counted == self.block.length else behind.add)(self.index)
-        text = self.block.text_since(max(self.block.length - 4 * self.inner, 0))
-        shown = one_line(text)
-        room = self.inner - len(head) - 4 - len(size[0][0])
-        head_text = self.block.text_between(0, min(self.block.length, 4 * self.inner))
-        tail = clip_left(shown, max(room, 1)) if still else clip(one_line(head_text), max(room, 1))
+        room = max(self.inner - len(head) - 4 - len(size[0][0]), 1)
+        if still:
+            tail = self._live(room)
+        else:
+            head_text = self.block.text_between(0, min(self.block.length, 4 * self.inner))
+            tail = clip(one_line(head_text), room)
         pieces = [(f"{head} ▸ ", style), (tail, palette.style("faint", more="italic"))]
         return self._put([StyledLine(spread(pieces, size, self.inner), target=target)])
+
+    def _live(self, room: int) -> str:
+        """The last whole words: a row fills from the left and begins anew, so that none moves."""
+        self._shown = max(self._shown, self.block.length - 4 * self.inner)
+        start, words, used = self._shown, list[str](), 0
+        for found in re.finditer(r"\S+(?=\s)", self.block.text_since(start)):
+            word = one_line(found[0])
+            used += cell_len(word) + bool(words)
+            if words and used > room:
+                self._shown, words, used = start + found.start(), [], cell_len(word)
+            words.append(word)
+        return clip(" ".join(words), room)
 
     def _count(self) -> None:
         """Count the words that are new; one may come in several pieces."""

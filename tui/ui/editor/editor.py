@@ -180,6 +180,7 @@ class Editor(PaintedWidget, can_focus=True):
                 view.reveal_cursor(*self.size)
             view.scroll_rows(0, height)
         self.repaint()
+        self.tell_moved()
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """The cursor is drawn bright with the focus, dim without."""

@@ -26,6 +26,7 @@ _COLOURS = {
     "answer": "warning",
     "remove": "warning",
 }
+_TREE, _FIND_BAR = "file tree", "find bar"
 _LEAST_WORDS = 4
 """Cells: fewer of the words behind the labels say nothing."""
 
@@ -123,7 +124,7 @@ class Hint(Bar):
         if self._queue.has_focus:
             return self._queued()
         if away := self._away():
-            return HintWords([(away, f"has the keys · {self._way_back()}")])
+            return HintWords([(away, f"has the keys · {self._way_back(away)}")])
         if self._prompt.search.active:
             words = "words of an earlier prompt · Esc: back to the draft"
             if not self._prompt.completer.items:
@@ -141,15 +142,15 @@ class Hint(Bar):
         if focused is None or isinstance(focused, QuestionBox) or self._prompt.has_focus:
             return ""
         ids = {widget.id for widget in focused.ancestors_with_self}
-        names = {"tree": "files", "find-bar": "find bar", "transcript": "conversation"}
+        names = {"tree": _TREE, "find-bar": _FIND_BAR, "transcript": "conversation"}
         return next((name for id, name in names.items() if id in ids), "editor")
 
-    def _way_back(self) -> str:
+    def _way_back(self, away: str) -> str:
         """How to write in the prompt again."""
         status = self._session.status
         if status.busy or status.running or status.deciding:
             return f"Esc stops · {shown('next_pane')} to write"
-        return "Esc to write"
+        return "Esc to the editor" if away in (_TREE, _FIND_BAR) else "Esc to write"
 
     def _queued(self) -> HintWords:
         """The queue has the keys."""

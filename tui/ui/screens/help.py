@@ -30,7 +30,7 @@ SIGNS: tuple[tuple[str, str], ...] = (
     ("┃ left of a line", "it landed and waits for your decision: pending"),
     ("╏ left of a line", "the answer ended inside it: keep it, finish it or take it back: cut"),
     ("│ left of a line", "you accepted it"),
-    ("- and ╌ left of a line", "it is removed, or to be: struck, until that is decided"),
+    ("╌ left of a line", "it is removed, with - for its number, until you decide: struck"),
     ("! left of a line", "two changes of the same lines: conflict"),
     ("┆ left of a line", "a place where a hunk fits: candidate"),
     ("┊ left of a line", "it is coming, and its place is not known yet"),

@@ -169,6 +169,7 @@ class Workbench(PaintedScreen):
             self.call_after_refresh(self.set_focus, self._had_focus or self.prompt_box.prompt)
         self.set_class(small, "-small")
         self.prompt_box.fit()
+        self.call_after_refresh(self.update_keys)  # another pane may have the width
         if small:
             words = f"duetto needs at least 40 x 12 cells; this terminal has {width} x {height}."
             self.query_one("#too-small", Static).update(words)

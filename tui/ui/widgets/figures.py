@@ -361,6 +361,8 @@ def connection(facts: StatusFacts) -> Forms:
     if status.connection == "connecting" or (status.connection == "lost" and status.busy):
         again_said = "re" if facts.reached else ""
         return [[(f"◌ {again_said}connecting", style("warning")), *over]]
+    if status.connection == "starting":
+        return [[("◌ starting", style("muted"))]]
     if status.connection == "offline" and facts.reached:
         return [[("○ idle", style("muted")), *over]]  # typing opens it again
     if status.connection == "lost":
