@@ -20,7 +20,7 @@ from tui.ui.editor.line_breaks import indent_in, line_starts
 
 FOLDED_ROWS = 8
 """Rows that a folded run of removed lines has, the one with the count included."""
-_AHEAD = 64
+_AHEAD = 24
 """Lines around those asked for that are looked at with them."""
 _KEPT = 256
 
