@@ -284,7 +284,7 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
 
     def _start(self) -> None:
         """After the first paint: run the session."""
-        self._release_keys()  # also where no widget has taken the focus
+        self.release_keys()  # also where no widget has taken the focus
         self.run_worker(self.session.run(), name="session", group="session")
         if self._frame is not None:
             self._frame.wake()  # what was told before there was a screen

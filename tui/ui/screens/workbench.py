@@ -80,6 +80,7 @@ class Workbench(PaintedScreen):
             turn_map=TurnMap(session, id="turn-map"),
             id="panes",
         )
+        self.panes.on_fitted = self.update_keys
         self.status_line = StatusLine(session, name, branch, id="status")
         self._keys = KeysLine(id="keys")
         self.pane_actions = PaneActions(
@@ -169,7 +170,6 @@ class Workbench(PaintedScreen):
             self.call_after_refresh(self.set_focus, self._had_focus or self.prompt_box.prompt)
         self.set_class(small, "-small")
         self.prompt_box.fit()
-        self.call_after_refresh(self.update_keys)  # another pane may have the width
         if small:
             words = f"duetto needs at least 40 x 12 cells; this terminal has {width} x {height}."
             self.query_one("#too-small", Static).update(words)
@@ -247,7 +247,7 @@ class Workbench(PaintedScreen):
         """The user goes into the editor, with what they typed meanwhile."""
         self.pane_actions.enter_editor()
         if isinstance(self.app, TerminalApp):
-            self.app.focus_came()
+            self.app.release_keys()
 
     def on_entered(self, message: Entered) -> None:
         """The prompt was handed over: a command, a shell command, or words for the model."""

@@ -47,7 +47,8 @@ class TerminalApp(App[int]):
         self.herald = Notifier(NotifyOptions(), os.environ)
         self.on_background: Callable[[bool | None], None] = lambda dark: None
         """Called when the terminal has said whether it is dark."""
-        self._release_keys: Callable[[], None] = lambda: None
+        self.release_keys: Callable[[], None] = lambda: None
+        """The widget that keys are held for has the focus."""
         self._hold_keys: Callable[[], None] = lambda: None
         self._reminds = False
         """A timer looks whether a question still waits."""
@@ -79,16 +80,12 @@ class TerminalApp(App[int]):
 
         Keys are held now, and whenever the focus is on its way (`focus_comes`).
         """
-        self._release_keys, self._hold_keys = release, hold
+        self.release_keys, self._hold_keys = release, hold
 
     def focus_comes(self) -> None:
         """What is typed from now on is for the widget that gets the focus next."""
         self._hold_keys()
-        self.set_timer(_FOCUS_S, self.focus_came)
-
-    def focus_came(self) -> None:
-        """It has it, or had it all the time."""
-        self._release_keys()
+        self.set_timer(_FOCUS_S, self.release_keys)
 
     def questions(self) -> str:
         """For the driver: what to ask when it has taken the terminal."""
@@ -129,7 +126,7 @@ class TerminalApp(App[int]):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """A widget takes keys."""
-        self.focus_came()
+        self.release_keys()
 
     def on_app_focus(self) -> None:
         """Somebody is looking."""

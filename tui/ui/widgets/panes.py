@@ -11,6 +11,7 @@ next prompt.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from textual import events
@@ -51,6 +52,8 @@ class Panes(Vertical):
         self.shown: Pane = "conversation"
         """The pane that has the width where there is one; the last one used elsewhere."""
         self.narrow = False
+        self.on_fitted: Callable[[], None] = lambda: None
+        """Called when there is room for more or for less."""
         self._chosen = False
         """The user chose the pane: nothing else changes it before the next prompt."""
         self._divided = False
@@ -68,6 +71,7 @@ class Panes(Vertical):
     def on_resize(self, event: events.Resize) -> None:
         """One pane or two."""
         self._fit(event.size.width)
+        self.on_fitted()
 
     def divide(self, divided: bool) -> None:
         """Two editors side by side need more room."""
