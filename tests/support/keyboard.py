@@ -13,7 +13,6 @@ SENT = {
     "right_square_bracket": "]",
     "backslash": "\\",
     "enter": "\r",
-    "minus": "-",
     "up": "\x1b[1;{}A",
     "down": "\x1b[1;{}B",
     "pageup": "\x1b[5;{}~",
