@@ -34,6 +34,8 @@ BRACKET_BUDGET_S = 0.001
 """Time for the partner of a bracket before a repaint."""
 _ALL = 1 << 60
 """More struck rows than there are."""
+_MOST_WRAPPED = 1000
+"""Of more struck lines the wrapped rows are not counted in each picture."""
 _MARGIN = 2
 """Lines kept between the cursor and the edge of the view."""
 _SIDE_MARGIN = 6
@@ -156,7 +158,16 @@ class View:
         runs = self.cursor.struck(line, line)
         if line or self._struck:
             self._above = max(-self.place[1], 0)
-        self._struck = runs[0].stop - line if runs else 0
+        self._struck = self._rows_to(runs[0].stop) if runs else 0
+
+    def _rows_to(self, stop: int) -> int:
+        """Rows from the first one that is shown to the end of the line above ``stop``."""
+        lines = stop - self._top.line
+        if not self.wrapped or lines > _MOST_WRAPPED:
+            return lines
+        end = (stop - 1, len(self.buffer.lines[stop - 1]))
+        rows = self.wrapping.distance(self.place, self.wrapping.row(end), _ALL)
+        return lines if rows is None else rows + 1
 
     def shown(self, height: int) -> range:
         """The lines that are in sight, at least a part of them."""
