@@ -44,6 +44,9 @@ class Typing:
     def take(self) -> str:
         return self.lines.pop(0)
 
+    def hide(self, on: bool) -> None:
+        """Nothing is shown here."""
+
     def drop(self) -> None:
         """Nothing stands in the line any more."""
         self.typed = ""
