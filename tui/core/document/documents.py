@@ -394,19 +394,18 @@ class Documents:
             self.rewrite(record, rows, text or "", Author.REVIEW)
             return rows[0] + row_count(text or "")
         buffer, (first, last) = record.buffer, rows
-        above, below = (
-            rows_text(buffer, max(first - 1, 0), first),
-            rows_text(buffer, last, last + 1),
-        )
+        (top, _), (end, _) = record.weave.range(edit, lambda one: False) or ((first, 0), (last, 0))
+        top, end = max(min(top, first) - 1, 0), max(end, last) + 1
+        above, below = rows_text(buffer, top, first), rows_text(buffer, last, end)
         beside = [*record.live.near(first - 1, last + 1), *record.off.near(first - 1, last + 1)]
-        last -= file_rows(buffer)
+        rows_before = file_rows(buffer)
         if edit.on is not on:
             self.switch(record, [edit], Author.REVIEW)
-        last += file_rows(buffer)
+        last, end = (row + file_rows(buffer) - rows_before for row in (last, end))
         if text is not None:
             whole = above + text + below
             glued = text[-1:] == "\n" != (hunk.base[-1:] or "\n")
-            if self._correct(record, edit, (first - 1, last + 1), whole, glued=glued):
+            if self._correct(record, edit, (top, end), whole, glued=glued):
                 last = first + row_count(text)
         stand(record, beside)
         return last
