@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tui.core.document.file_record import FileRecord
 from tui.core.document.hunk import Hunk
 from tui.core.document.workspace import Workspace
@@ -20,11 +22,11 @@ class Records:
         documents = workspace.documents
         follow = documents._follow
 
-        def noted(record: FileRecord, change: Change, *more: object) -> None:
+        def noted(record: FileRecord, change: Change, *more: Any) -> None:
             self.news.append((record.buffer, change))
-            follow(record, change, *more)  # type: ignore[arg-type]
+            follow(record, change, *more)
 
-        documents._follow = noted  # type: ignore[method-assign]
+        documents.__dict__["_follow"] = noted
 
     def check(self) -> None:
         """Texts are what their changes make of them, and what the edits that are on leave."""

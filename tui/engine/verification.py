@@ -35,8 +35,9 @@ async def is_allowed(state: SessionState, ports: Ports, command: VerifyCommand, 
     known = f"{words} #{command.content}" if command.content else words
     if known in ports.consents:
         return True
+    shown = words if isinstance(command.argv, str) else short_title(command.argv, whole=True)
     choice = await state.questions.ask(
-        f"Run {' ⏎ '.join(words.splitlines())} ?",
+        f"Run {' ⏎ '.join(shown.splitlines())} ?",
         f"The command comes from the workspace itself: {command.source}.",
         (ALLOW_ONCE, ALLOW_ALWAYS, REFUSE),
     )
@@ -252,13 +253,16 @@ def command_line(argv: str | Sequence[str]) -> str:
     return argv if isinstance(argv, str) else shlex.join(argv)
 
 
-def short_title(argv: str | Sequence[str]) -> str:
-    """What is run, without the places where it lies: ``pytest -q``."""
+def short_title(argv: str | Sequence[str], *, whole: bool = False) -> str:
+    """What is run, without the places where it lies: ``pytest -q``.
+
+    ``whole``: with the interpreter that runs it.
+    """
     if isinstance(argv, str):
         return argv
     program, *rest = argv
     name = PurePath(program).name
-    if name.startswith("python") and rest[:1] == ["-m"] and len(rest) > 1:
+    if not whole and name.startswith("python") and rest[:1] == ["-m"] and len(rest) > 1:
         name, *rest = rest[1:]
     return command_line([name, *rest])
 

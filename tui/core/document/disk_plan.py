@@ -371,7 +371,9 @@ def comes_off(record: FileRecord, hunk: Hunk) -> bool:
     if current == hunk.agent or _merged(hunk, current) is not None:
         return True
     edit = record.weave.edit(hunk)
-    return edit is not None and record.weave.intact(edit)
+    if edit is None or not record.weave.intact(edit):
+        return False
+    return not record.weave.is_written_beside(edit)
 
 
 def _merged(hunk: Hunk, current: str) -> str | None:

@@ -366,6 +366,27 @@ class Weave:
             piece.by in known or piece.by.needs is not None or not piece.seen for piece in inner
         )
 
+    def is_written_beside(self, edit: WovenEdit) -> bool:
+        """True if others put in text in the row where an edit begins, or where it ends."""
+        placed = [place for place in self._placed(edit.pieces) if place[2].by is edit]
+        if not placed:
+            return False
+        first, last = placed[0], placed[-1]
+        known = (edit, self._base)
+        for piece in self._back_from(*first[:2]):
+            if piece.seen and piece.by not in known and piece.by.needs is None:
+                return piece.cols > 0 or not piece.rows
+            if piece.seen and piece.rows:
+                break
+        if not last[2].cols and last[2].rows:
+            return False
+        for piece in self._from(*last[:2]):
+            if piece.seen and piece.by not in known and piece.by.needs is None:
+                return not piece.text.startswith(("\n", "\r"))
+            if piece.seen and piece.rows:
+                break
+        return False
+
     def is_alone(self, edit: WovenEdit) -> bool:
         """True if nothing of another edit is torn when it is switched off."""
         return self.intact(edit) or not any(piece.seen for piece in edit.pieces if piece.by is edit)
