@@ -214,7 +214,8 @@ async def test_our_own_recording_plays_back_to_the_same_conversation(tmp_path: P
 
 def blocks(session: Session) -> list[tuple[str, str, str]]:
     """The conversation without its figures."""
-    kept = [block for block in session.transcript.blocks if block.kind is not BlockKind.NOTE]
+    figures = (BlockKind.NOTE, BlockKind.PACE)
+    kept = [block for block in session.transcript.blocks if block.kind not in figures]
     return [(block.kind.value, block.state, block.text) for block in kept]
 
 

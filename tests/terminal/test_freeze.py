@@ -63,4 +63,4 @@ def test_nothing_moves_until_the_next_instruction_leaves(
     term.wait_gone(HALF)
     assert "the new line 3" in [row for _, row in rows(term)]
     if size[0] > 80:  # else the editor has all of the room
-        term.wait_for("cut and not")
+        term.wait_for("cut and undecided")

@@ -9,60 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.sources import ROOT
 from tests.support.terminal import KIND, Terminal
+from tests.terminal.conftest import Gate
 
 Start = Callable[..., Terminal]
 MODEL = ("--endpoint", "ws://127.0.0.1:9/v1/responses", "--fast", "m")
 UNREACHED = "cannot be reached"
 QUIT = "\x11"
 OPENED = b"\x1b[?1049h"
-GATE = """
-import os, sys
-class Gate:
-    def find_spec(self, name, path=None, target=None):
-        if name == "click":
-            sys.meta_path.remove(self)
-            with open(os.environ["GATE"]) as gate:
-                if gate.read():
-                    raise RuntimeError("broken")
-        return None
-if "GATE" in os.environ:
-    sys.meta_path.insert(0, Gate())
-"""
-
-
-class Gate:
-    """Holds a start up where the first heavy module is imported."""
-
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
-        self._fifo = folder / "gate.fifo"
-        self._environment = environment
-        (folder / "gate").mkdir()
-        (folder / "gate" / "sitecustomize.py").write_text(GATE)
-        environment["PYTHONPATH"] = f"{folder / 'gate'}{os.pathsep}{ROOT}"
-
-    def shut(self) -> None:
-        os.mkfifo(self._fifo)
-        self._environment["GATE"] = str(self._fifo)
-
-    def reached(self, term: Terminal) -> int:
-        """Wait until a start is held up; returns what opens the gate when it is closed."""
-        while True:
-            term.pump(0.01)
-            try:
-                found = os.open(self._fifo, os.O_WRONLY | os.O_NONBLOCK)
-            except OSError:
-                assert term.status is None, term.output
-                continue
-            while term.pump(0.05):
-                pass
-            return found
-
-
-@pytest.fixture
-def gate(tmp_path: Path, environment: dict[str, str]) -> Gate:
-    return Gate(tmp_path, environment)
 
 
 def frames(folder: Path) -> list[Path]:

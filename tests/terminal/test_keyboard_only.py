@@ -196,7 +196,7 @@ TURN: list[Step] = [
     Do("diff", "against", "against"),
     Do("diff", "help", "duetto help"),
     Say(ESC, gone="duetto help"),
-    Do("diff", "close", "⏎ send"),
+    Do("diff", "close", "Esc to write"),
 ]
 
 GLOBAL: list[Step] = [

@@ -71,7 +71,7 @@ def test_apply_says_it_and_settles_it(
     assert (work / "d.py").read_text() == "x\n"
     ran = piped("apply", "--root", work, "--recover", "undo")
     assert ran.returncode == 1
-    assert "c.py: somebody changed it since" in ran.stderr
+    assert "c.py: it was changed since" in ran.stderr
     assert ran.stdout.split("\n")[:2] == ["a.py  old again", "b.py  old again"]
     assert (work / "a.py").read_bytes() == OLD
     assert (work / "c.py").read_bytes() == b"mine\n"

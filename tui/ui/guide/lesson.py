@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from tui.core.conversation import BlockKind
-from tui.core.document.hunk import PLACED, Decision, Stage
+from tui.core.document.hunk import PLACED, TAKEN_BACK, Decision, Stage
 from tui.engine.intents import Role
 from tui.engine.session import Session
 
@@ -257,6 +257,7 @@ class Facts:
         if roster.reviews == self._reviews:
             return
         self._reviews = roster.reviews
-        decisions = {hunk.decision for hunk in roster.hunks[self._hunks :]}
+        mine = (hunk for hunk in roster.hunks[self._hunks :] if hunk.reason != TAKEN_BACK)
+        decisions = {hunk.decision for hunk in mine}
         self._accepted = self._accepted or Decision.ACCEPTED in decisions
         self._rejected = self._rejected or Decision.REJECTED in decisions
