@@ -133,7 +133,7 @@ async def test_it_ends_when_the_app_is_killed(tmp_path: Path) -> None:
 @each(
     "code, said",
     [
-        ("print('hello')", "ended without a word"),
+        ("print('hello')", "ended without an error message"),
         ("import sys; sys.exit('no room at all')", "no room at all"),
         ("print('[]')", "did not start"),
     ],
