@@ -79,7 +79,7 @@ def test_a_pasted_key_then_models_a_test_and_the_lines(
     term.wait_for("The deep model")
     term.type("large\r")
     term.wait_for("test again")
-    assert term.text.count("tokens/s (80 tokens)") == 2
+    term.wait_for(lambda text: text.count("tokens/s (80 tokens)") == 2)
     term.type("\r")
     term.wait_for("The key goes into the system's keyring")
     assert (config.read_text(), ring(tmp_path)) == (mine, {}), "nothing is kept before the end"
