@@ -32,6 +32,12 @@ def wait_stopped(term: Terminal) -> None:
         pass
 
 
+def wait_for_the_shell(term: Terminal) -> None:
+    """Read until its prompt is there again: duetto drops what is typed while it leaves."""
+    term.wait_for(lambda _: not term.modes[ALT_SCREEN])
+    term.wait_for(lambda _: term.output.endswith(b"$ "))
+
+
 def ready(term: Terminal) -> str:
     """Wait for the first picture; returns it."""
     term.wait_for("send")
@@ -143,7 +149,7 @@ def test_in_a_shell_with_jobs(
         term.type("\x11")
         term.wait_for("y  Leave")
         term.type("y")
-        term.wait_for(lambda _: not term.modes[ALT_SCREEN])
+        wait_for_the_shell(term)
         term.type("echo three''four\n")
         term.wait_for("threefour")
         term.type("exit\n")
@@ -161,6 +167,6 @@ def test_in_the_background_it_waits_for_the_terminal(
         term.type("fg\n")
         term.wait_for("send")
         term.type("\x11")
-        term.wait_for(lambda _: not term.modes[ALT_SCREEN])
+        wait_for_the_shell(term)
         term.type("exit\n")
         term.wait_exit()
