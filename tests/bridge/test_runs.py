@@ -325,7 +325,7 @@ class Waiting:
 
 
 def asked_for(route: Waiting) -> tuple[RunJob, EndpointResponder]:
-    """A run that nobody answers yet."""
+    """A run without an answer yet."""
     protocol = ServerProtocol("x")
     protocol.receive_text('{"type":"response.create","model":"m","input":[]}')
     (run,) = protocol.accept()

@@ -1,4 +1,4 @@
-"""Other models in a settings file that somebody wrote by hand: its comments and order stay."""
+"""Changing the models in a hand-written settings file keeps its comments and order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is found on this machine, and what nobody is asked for it."""
+"""What is found on this machine at the first start, without asking anyone."""
 
 from __future__ import annotations
 

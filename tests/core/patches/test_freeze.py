@@ -22,7 +22,7 @@ SAMPLE = 7
 
 
 def frozen(files: dict[str, bytes]) -> Disk:
-    """A disk behind a workspace that somebody looks at."""
+    """The disk of a workspace that is on the screen."""
     disk = Disk(dict(files))
     disk.workspace = Workspace(disk.read, root="/root", ask=True, freeze=True)
     disk.workspace.documents.names = lambda: sorted(disk.files)
