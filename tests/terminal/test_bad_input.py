@@ -31,8 +31,8 @@ def test_an_endpoint_that_is_not_there_leaves_the_app_usable(
         term.wait_for("send")
         term.type("hello\r")
         term.wait_for(re.compile(r"Nothing\W+listens"))
+        term.wait_for("❯ hello")  # what could not be sent is back where it was typed
         term.type(", typed afterwards")
-        # the prompt that could not be sent is back where it was typed
         term.wait_for("❯ hello, typed afterwards")
         term.type("\x11")
         term.wait_for("A draft in the prompt")
