@@ -10,6 +10,8 @@ Role = Literal["fast", "deep"]
 Effort = Literal["low", "medium", "high", "xhigh", "none"]
 Against = Literal["disk", "head", "turn"]
 """What a file is shown against: the disk's bytes, git's HEAD, its text before the last turn."""
+Mode = Literal["manual", "sandbox", "plan"]
+"""What the model's commands may do: ask, run in the sandbox without a question, only read."""
 
 
 class Intent(Struct, frozen=True):
@@ -217,6 +219,29 @@ class Answer(Intent, frozen=True):
 
     ask_id: int
     choice: str
+    words: str = ""
+    """What the model is told with a refusal, where the question takes words."""
+
+
+class SetMode(Intent, frozen=True):
+    """What the model's commands may do from now on."""
+
+    mode: Mode
+
+
+class Background(Intent, frozen=True):
+    """Let a command of the model go on behind its back, the answer goes on at once.
+
+    0: the newest one that is waited for.
+    """
+
+    task: int = 0
+
+
+class StopTask(Intent, frozen=True):
+    """End a command of the model, wherever it runs."""
+
+    task: int
 
 
 class NewConversation(Intent, frozen=True):

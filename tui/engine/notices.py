@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from tui.core.price import SameTiers
 from tui.core.wire.rate_limits import Limit
-from tui.engine.intents import Against, Effort, Role
+from tui.engine.intents import Against, Effort, Mode, Role
 
 
 class Trouble(Struct, frozen=True):
@@ -37,6 +37,27 @@ class Ask(Struct, frozen=True):
     detail: str
     choices: tuple[str, ...]
     """In words; the last one is the safe refusal."""
+    command: str = ""
+    """What the model wants to run; the question waits in the prompt's strip and takes no keys from
+    who types."""
+    takes_words: bool = False
+    """With the refusal go words to the model (`intents.Answer.words`)."""
+
+
+class TaskView(Struct, frozen=True):
+    """A command of the model that runs, or ran in the background."""
+
+    number: int
+    """What `/tasks`, `intents.Background` and the model call it."""
+    command: str
+    call_id: str
+    """Of its block in the conversation."""
+    began_s: float
+    """On the session's clock."""
+    background: bool = False
+    """The answer does not wait for it, Esc does not end it."""
+    ended: str = ""
+    """How it ended, in words; empty: it runs."""
 
 
 class Notices(Struct):
@@ -135,6 +156,15 @@ class Status(Struct):
     stopped: str = ""
     """``stopped after 512 tokens, 3 ms``; empty unless the last turn was interrupted."""
     throttle: float | None = None
+    mode: Mode = "manual"
+    sandbox: str = ""
+    """What confines the model's commands, in words; empty: it is not known yet."""
+    sandboxed: bool = False
+    """There is a sandbox that works."""
+    tasks: list[TaskView] = field(default_factory=list)
+    """Running ones first, then those of the background that ended."""
+    can_go_on: bool = False
+    """The last turn was stopped at a limit: Enter in an empty prompt lets it go on."""
     auto_accept: bool = False
     """Hunks are accepted when their patch ends, but for those that a person must look at."""
     prompts: list[str] = field(default_factory=list)
