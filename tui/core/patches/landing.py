@@ -208,7 +208,12 @@ class Landing:
         if "\0" in delta:
             delta = delta.replace("\0", "\ufffd")
         for event in self._parser.feed(delta):
-            self._take(event)
+            work = self._work
+            waits = self._held is not None or self._unnamed
+            if work is None or waits or not isinstance(event, Line):
+                self._take(event)
+            else:
+                work.take(event, self._why)
         self._note_line()
 
     def tail(self) -> None:
@@ -275,9 +280,6 @@ class Landing:
             self._held.append(event)
         elif self._unnamed:
             self._name(event)
-        elif isinstance(event, Line):
-            if self._work is not None:
-                self._work.take(event, self._why)
         elif isinstance(event, Prose):
             self.prose.append(event.text)
         elif isinstance(event, Cut):

@@ -182,7 +182,7 @@ class Painter:
             self.tags.append("+")
         else:
             self.catch_up()
-            self._insert(group, line)
+            self._documents.apply_own(self._record, *self._new_row(group, line))
         group.agent.append(line + self.newline)
         group.last = len(self.tags)
         self._show()
@@ -219,7 +219,7 @@ class Painter:
         group = self._group(hunk)
         line = self.indented(text)
         if self._partial is None:
-            self._insert(group, line)
+            self._documents.apply_own(self._record, *self._new_row(group, line))
         elif line != self._partial:
             self._retype(line)
         self._partial = line
@@ -387,7 +387,8 @@ class Painter:
             return first.apply(text)
         return self._indent.apply(text)
 
-    def _insert(self, group: Group, line: str) -> None:
+    def _new_row(self, group: Group, line: str) -> tuple[tuple[Position, Position], str, Maker]:
+        """Tag the next row as painted; where it is put in, as which text, and by whom."""
         buffer = self._record.buffer
         newline = self.newline
         if self.end < buffer.line_count:
@@ -397,9 +398,8 @@ class Painter:
             at, text = buffer.end, newline + line + newline
             self._ended = group.hunk
         ahead = group.first < len(self.tags)
-        maker = Maker(Author.MODEL, group.hunk, self._owner, ahead)
-        self._documents.apply_own(self._record, (at, at), text, maker)
         self.tags.append("+")
+        return (at, at), text, Maker(Author.MODEL, group.hunk, self._owner, ahead)
 
     def _take_last_row(self, group: Group) -> None:
         """The file's last line gets a newline, so it becomes part of the change."""

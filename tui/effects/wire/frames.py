@@ -233,7 +233,10 @@ class FrameSocket(ClientConnection):
             self.connection_lost(self._gone_for)
 
     def _take(self, data: bytes, at: int) -> None:
-        """Split ``data`` from ``at`` on; what breaks in the sink ends the connection."""
+        """Split ``data`` from ``at`` on: of each frame a header, a slice, a call (the hot loop).
+
+        What breaks in the sink ends the connection.
+        """
         if self._stands_aside():
             self._put_off(data, at, BUDGET_S)
             return
@@ -243,9 +246,36 @@ class FrameSocket(ClientConnection):
                 return
             data, at = bytes(self._partial), 0
             self._partial.clear()
-        done, began = False, self.loop.time()
+        sink, clock, end = self._sink, self.loop.time, len(data)
+        assert sink is not None
+        received, now, glance = sink.received, self._now(), _GLANCE_BYTES
+        done, began = False, clock()
         try:
-            at = self._split(data, at, began + BUDGET_S)
+            while at < end or self._steps is not None:
+                size = data[at + 1] if end - at > 4 and data[at] == _WHOLE_TEXT else 255
+                if size == 126:
+                    body = at + 4
+                    size = data[at + 2] << 8 | data[at + 3]
+                    stop = body + size
+                else:
+                    body = at + 2
+                    stop = body + size if size < 126 else end + 1
+                if stop > end or size > self._plain_bytes or not size:
+                    at, glance = self._oddity(data, at), 0
+                else:
+                    payload = data[body:stop]
+                    at = stop
+                    if not payload.isascii() and not self._is_text(payload):
+                        at = end
+                        break
+                    self.frames_in += 1
+                    self.bytes_in += size
+                    glance -= _FRAME_BYTES + size
+                    received(payload, now)
+                if glance <= 0:
+                    if clock() > began + BUDGET_S or self.aside():
+                        break
+                    glance = _GLANCE_BYTES
             self._wait_if_due(data, at, began)
             done = True
         finally:
@@ -284,37 +314,6 @@ class FrameSocket(ClientConnection):
         self._aside_since = since
         self.heard_at = now  # if it is silent now, that is not the peer's fault
         return True
-
-    def _split(self, data: bytes, at: int, until: float) -> int:
-        """The hot loop: a frame's header, a slice, a call; how far it came."""
-        sink, clock, end = self._sink, self.loop.time, len(data)
-        assert sink is not None
-        received, now, glance = sink.received, self._now(), _GLANCE_BYTES
-        while at < end or self._steps is not None:
-            size = data[at + 1] if end - at > 4 and data[at] == _WHOLE_TEXT else 255
-            if size == 126:
-                body = at + 4
-                size = data[at + 2] << 8 | data[at + 3]
-                stop = body + size
-            else:
-                body = at + 2
-                stop = body + size if size < 126 else end + 1
-            if stop > end or size > self._plain_bytes or not size:
-                at, glance = self._oddity(data, at), 0
-            else:
-                payload = data[body:stop]
-                at = stop
-                if not payload.isascii() and not self._is_text(payload):
-                    return end
-                self.frames_in += 1
-                self.bytes_in += size
-                glance -= _FRAME_BYTES + size
-                received(payload, now)
-            if glance <= 0:
-                if clock() > until or self.aside():
-                    break
-                glance = _GLANCE_BYTES
-        return at
 
     def _oddity(self, data: bytes, at: int) -> int:
         """Take what is no short whole text frame, or a piece of it; where to go on."""
