@@ -56,6 +56,24 @@ def git_environment(environment: Mapping[str, str], *roots: str) -> dict[str, st
     }
 
 
+class Confinement(Struct, frozen=True):
+    """What a command may touch that runs in the sandbox; all else of the disk is read-only."""
+
+    writable: bool = True
+    """False: it may write nothing but its own temporary folder, not even the workspace."""
+    hidden: tuple[str, ...] = ()
+    """Workspace paths that it sees empty, beside the secrets of the home folder."""
+    network: bool = False
+
+
+class Sandbox(Struct, frozen=True):
+    """What this machine can do to confine a command."""
+
+    works: bool = False
+    words: str = "no sandbox on this machine"
+    """What confines commands, or why nothing does, for the screen."""
+
+
 class RunResult(Struct, frozen=True):
     """How a command ended."""
 
