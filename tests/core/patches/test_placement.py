@@ -85,6 +85,9 @@ def test_f06_only_the_first_line_lost_its_indentation():
     landing = place.land(patch("@@", " def f(self):", "-        a = 1", "+        a = 2"))
     assert place.text("a.txt") == "    def f(self):\n        a = 2\n        return a\n"
     assert landing.hunks[0].flags == ("re-indented the first line",)
+    landing = place.land(patch("@@", " def f(self):", "-      a = 2", "+      a = 3"))
+    assert place.text("a.txt") == "    def f(self):\n        a = 3\n        return a\n"
+    assert landing.hunks[0].flags == ("re-indented 6->8",)
 
 
 def test_outer_blank_lines_that_are_not_there_are_left_out():

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
-from tui.core.document.hunk import Hunk, Kind, Stage
+from tui.core.document.hunk import Kind, Stage
 from tui.core.edit_stream.events import (
     Divider,
     Ev,
@@ -258,11 +258,6 @@ class SearchWork(FileWork):
         """The row that was written last, if any."""
         work = self._adding or self._section or self._last
         return work.painter.last_row if work and work.painter else None
-
-    @property
-    def last_hunks(self) -> list[Hunk]:
-        """The hunks of what came last."""
-        return super().last_hunks if self._last is None else self._last.hunks
 
     def take(self, event: Ev, why: Why) -> None:
         """The next event of a block."""

@@ -37,7 +37,7 @@ class IndentChange:
         """What is done, for a flag."""
         if self.tab_width:
             return "re-indented: tabs and spaces differ"
-        if self.first and not (self.add or self.remove):
+        if self.first and not self.add:
             return "re-indented the first line"
         return f"re-indented {self.was}->{self.was + len(self.add) - len(self.remove)}"
 
@@ -69,7 +69,7 @@ def indent_change(file: Sequence[str], patch: Sequence[str]) -> IndentChange | N
         return changes[0]
     if rest and rest[0] is not None and changes[0] is not None and not pairs[0][1]:
         if not rest[0].remove and all(change == rest[0] for change in rest):
-            return IndentChange(rest[0].add, rest[0].remove, first=changes[0], was=rest[0].was)
+            return IndentChange(rest[0].add, first=changes[0], was=rest[0].was)
         return None
     return _tabs_change(pairs)
 
