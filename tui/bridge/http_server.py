@@ -37,8 +37,6 @@ SILENT_S = 10.0
 """An answer that has not begun by then begins with a 200: clients do not wait for ever."""
 IDLE_S = 30.0
 """A connection without a request, or with half a head, is closed after so long."""
-_HIGH_WATER_BYTES = 64 * 1024
-"""Where asyncio has a writer wait."""
 _KIND = re.compile(r'\{"type": ?"([^"\\]*)')
 _BEGUN = frozenset({"response.created", "response.in_progress"})
 _WHOLE = frozenset({"response.completed", "response.incomplete"})
@@ -231,7 +229,9 @@ class HttpTransport(ClientTransport):
 
     @property
     def _full(self) -> bool:
-        return self._writer is not None and self.unread_bytes > _HIGH_WATER_BYTES
+        """Where asyncio has a writer wait."""
+        _, high = self._transport.get_write_buffer_limits()
+        return self._writer is not None and self.unread_bytes > high
 
     def _put(self, frames: list[str]) -> None:
         self._put_chunk("".join(map(_server_sent, frames)).encode())

@@ -35,6 +35,8 @@ def two_lanes(capabilities: Capabilities | None = None) -> ClientSide:
         ({"status": 404, "code": "response_not_found"}, False, True, False, True),
         ({"status": 400, "param": "type"}, False, True, False, True),
         ({"status": 422, "code": "bad_request"}, False, False, True, True),
+        ({"status": 405, "code": "unknown_type"}, False, True, False, True),
+        ({"status": 501, "code": "unknown_type"}, False, True, False, True),
         ({"status": 422, "code": "bad_request", "param": "input"}, False, False, False, True),
         ({"status": 400, "param": "stream_id"}, True, False, False, True),
         ({"status": 400, "code": "invalid_stream_id"}, True, False, False, True),

@@ -125,6 +125,15 @@ def test_the_source_of_a_fork_waits_for_a_few_seconds_only(said: str) -> None:
     assert side.client.deadline() is None
 
 
+def test_a_fork_that_is_abandoned_frees_its_source() -> None:
+    side = lanes_known()
+    side.streaming("main").completed("resp_1", "main")
+    side.ask("fork", previous_response_id="resp_1")
+    assert side.ask("main") == []
+    side.client.abandon("fork")
+    assert [frame["stream_id"] for frame in side.sent()] == ["main"]
+
+
 def test_a_late_word_about_the_response_before_does_not_free_the_source_of_a_fork() -> None:
     side = lanes_known()
     side.streaming("main").completed("resp_1", "main")
@@ -160,6 +169,15 @@ def test_an_event_of_a_lane_that_was_never_used_is_nobody_s() -> None:
     assert side.created("resp_9", "b") == []
     assert side.completed("resp_9", "b") == []
     assert side.delta("x", "a")
+
+
+def test_what_bears_no_name_is_the_nameless_lane_s_while_that_works() -> None:
+    side = lanes_known()
+    side.streaming().streaming("a", "resp_2")
+    assert [event.stream_id for event in side.item()] == [None]
+    assert [event.stream_id for event in side.item("a")] == ["a"]
+    assert kinds(side.completed()) == ["Completed"]
+    assert not side.client.should_drop
 
 
 def test_another_name_than_ours_is_no_name() -> None:

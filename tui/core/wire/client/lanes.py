@@ -178,12 +178,12 @@ class Lanes:
             return None if event.stream_id in self._names else other
         return None if any(one.finished.knows(name) for one in self if one is not lane) else lane
 
-    def ambiguous(self, event: Event, lane: Lane) -> bool:
-        """Whether it is of one of several responses, and the server does not say of which.
+    def ambiguous(self, lane: Lane) -> bool:
+        """Whether an event that would be this lane's may be of several, and does not say of which.
 
         Then the lanes are to be parted.
         """
-        if event.stream_id in self._names or lane is not self.default or lane.working:
+        if lane is not self.default or lane.working:
             return False
         if not self.shared or sum(one.working for one in self) < 2:
             return False

@@ -306,7 +306,7 @@ class ClientProtocol:
     def _take_delta(self, lane: Lane, event: AnyDelta, now: float) -> None:
         """Take a piece of text that does not come by the short cut."""
         begun = lane.begun
-        if self._lanes.ambiguous(event, lane):
+        if self._lanes.ambiguous(lane):
             self._lanes.care = True
             return
         if lane.receive(event):
@@ -325,7 +325,7 @@ class ClientProtocol:
         elif isinstance(event, Completed | Incomplete | Failed):
             lane = lanes.ending(event)
         if lane is not None and not isinstance(event, InProgress | Queued | Progress):
-            lane = None if lanes.ambiguous(event, lane) else lane
+            lane = None if lanes.ambiguous(lane) else lane
         if lane is not None and event.stream_id and event.stream_id == lane.name:
             lanes.echo()
         parent = "" if lane is None else lane.response_id or lane.parent
