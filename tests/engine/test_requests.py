@@ -16,11 +16,13 @@ from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import each
 from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts
 from tui.core.conversation import BlockKind
+from tui.core.document.file_record import FileRecord
 from tui.core.document.hunk import Decision, Stage
+from tui.core.document.report import file_sha
 from tui.core.edit_stream.events import Notation
 from tui.core.steps import AT_ONCE, Work
 from tui.core.wire import events
-from tui.engine import intents, session_state
+from tui.engine import intents, requests, session_state
 from tui.engine.ports import PatchTool, RoleSpec
 from tui.engine.session import SessionOptions
 from tui.engine.session_state import InputFirst
@@ -125,6 +127,26 @@ async def test_reverted_is_said_when_the_hash_is_that_of_before_the_turn_and_onl
 
 
 @pytest.mark.case("I04")
+async def test_only_a_file_that_changed_is_hashed_anew_for_a_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hashed: list[str] = []
+
+    def counted(record: FileRecord) -> str:
+        hashed.append(record.path)
+        return file_sha(record)
+
+    monkeypatch.setattr(requests, "file_sha", counted)
+    world = World({"a.py": "a\n", "b.py": "b\n"})
+    world.session.submit(intents.OpenFile("a.py"))
+    world.session.submit(intents.OpenFile("b.py"))
+    (await begun(world)).complete()
+    assert hashed == ["a.py", "b.py"]
+    world.session.workspace.edit("b.py", (0, 0), (0, 0), "x")
+    (await begun(world)).complete()
+    assert hashed == ["a.py", "b.py", "b.py"]
+
+
 async def test_after_a_cut_the_report_lists_kept_and_not_applied_with_lines_and_hash() -> None:
     world = World({"cache.py": CACHE})
     model = await begun(world)

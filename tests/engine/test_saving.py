@@ -153,6 +153,22 @@ async def test_accepting_never_overwrites_what_changed_on_disk() -> None:
     assert world.files.data["a.py"] == TEXT.replace("two", "theirs").encode()
 
 
+async def test_of_files_saved_together_the_one_that_changed_on_disk_is_named() -> None:
+    world = World({"a.py": TEXT, "b.py": TEXT})
+    both = update("a.py", "-two", "+TWO").replace("*** End Patch\n", "")
+    land(world, both + update("b.py", "-four", "+FOUR").replace("*** Begin Patch\n", ""))
+    world.files.data["b.py"] = TEXT.replace("four", "theirs").encode()
+    await world.runs()
+    world.changed_outside("b.py")
+    before = dict(world.files.data)
+    world.session.drain()
+    world.session.submit(intents.Accept())
+    assert world.files.data == before
+    told = [trouble.what for trouble in world.session.drain().troubles]
+    assert told == ["b.py was not saved", "b.py changed on disk"]
+    assert decisions(world) == [Decision.PENDING, Decision.PENDING]
+
+
 async def test_tabs() -> None:
     world = World({"a.py": TEXT, "b.py": "", "bin": b"\0"})
     session = world.session

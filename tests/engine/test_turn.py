@@ -155,6 +155,10 @@ async def test_an_answer_at_the_output_limit_says_so() -> None:
     model.cut_short("max_output_tokens")
     assert world.session.status.outcome == "failed"
     assert any("output limit" in note for note in notes(world))
+    world = World()
+    model = await begun(world)
+    model.cut_short("max_output_tokens")
+    assert not world.session.status.unsent, "nothing came, but the model took the prompt up"
 
 
 async def test_a_call_that_finishes_after_esc_is_not_run() -> None:

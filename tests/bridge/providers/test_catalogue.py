@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from aiohttp import web
@@ -11,8 +12,9 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from tests.bridge.providers.conftest import ModelServer
 from tests.support.tables import each
-from tui.bridge.endpoints.base import EndpointSpec, ModelFacts, Target
-from tui.bridge.providers.catalogue import ModelCatalogue, near
+from tui.bridge.endpoints.base import Asked, EndpointSpec, ModelFacts, Target
+from tui.bridge.providers.catalogue import EndpointModels, ModelCatalogue, near
+from tui.bridge.providers.discovery import Fetched
 from tui.bridge.routing import Endpoints
 from tui.bridge.server import Bridge
 from tui.core.wire.address import Address
@@ -137,6 +139,23 @@ async def test_the_window_that_a_server_tells_is_told_to_the_client(
         event = await answered(client, "m")
     assert event["response"]["metadata"]["duetto_context_window"] == "131072"
     assert server.asked.count("GET /v1/models") == 1
+
+
+async def test_closing_waits_for_no_server_that_is_being_asked() -> None:
+    asked = asyncio.Event()
+
+    class Silent:
+        async def fetch(self, address: Address, body: bytes | None, most_bytes: int) -> Fetched:
+            asked.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    spec = EndpointSpec("openai-chat", "http://here/v1", provider="groq")
+    models = EndpointModels(Target("here", spec, Address(spec.url)), Silent())
+    await models.prepared(Asked("m", {}, []), Mock())
+    async with asyncio.timeout(60):
+        await asked.wait()
+        await models.close()
 
 
 async def test_a_prompt_that_ollama_would_cut_is_not_sent(

@@ -98,6 +98,7 @@ STAMPS = [
     "1 Jan 1970 00:00",
     "Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time)",
     "1970-01-02 14:30:00 +1300",
+    "1969-12-30 23:30:00 -1200",
     "(nonexistent)",
 ]
 
@@ -122,6 +123,7 @@ def test_the_epoch_is_the_date_of_no_file(stamp):
 
 OTHER_DATES = ["1970-01-02 09:00:00 +0000", "1969-12-30 12:00:00", "Fri Jan 23 00:00:00 1970"]
 OTHER_DATES += ["Thu Jan  1 00:00:00 1981", "1970-01-31 00:00:00", "Thu Dec 31 1970", "1970", ""]
+OTHER_DATES += ["1970-01-02 02:30:00 +0000"]
 
 
 @each("stamp", OTHER_DATES)

@@ -36,6 +36,14 @@ def test_where_nobody_looks_a_closed_group_stays():
     assert place.files["a.txt"] == b"a\nB\nc\nd\ne\n"
 
 
+def test_all_that_came_before_its_place_was_known_is_shown_there_at_once():
+    place = disk(a="x\nm\ny\nk\nx\nm\ny\nz\n")
+    landing = place.start()
+    landing.feed(HEAD + "@@\n-x\n m\n-y\n z\n")
+    rows = [(hunk.start.line, hunk.end.line) for hunk in landing.hunks]
+    assert rows == [(4, 5), (6, 7)]
+
+
 def test_a_closed_group_whose_place_was_not_sure_goes():
     place = disk(a="x\ny\nx\ny\n")
     landing = place.start()

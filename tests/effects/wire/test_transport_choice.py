@@ -52,6 +52,7 @@ async def test_an_endpoint_at_rest_is_asked_for_a_websocket_again() -> None:
         await desk.ask(lane, heard)
         assert len(host.asked) == 1
         assert [view.transport for view in desk.endpoint.views()] == ["websocket"]
+        assert desk.endpoint.transport_choice._timer is None, "it is asked for no more"
         assert lane.fall_back(), "it may break again"
 
 
