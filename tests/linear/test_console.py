@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.tables import case
+from tests.support.terminal import Terminal
 from tui.linear.console import (
     MOST_BYTES,
     Console,
@@ -226,6 +228,36 @@ def test_what_readline_gives_that_is_no_text_is_left_out(monkeypatch: pytest.Mon
         monkeypatch.setattr("builtins.input", given)
         with pytest.raises(NotText, match=r"^that line was not UTF-8 and was left out$"):
             next_of(source)
+
+
+TYPED_AHEAD = """
+import sys
+from tui.linear.console import EditedLines
+
+source, heard = EditedLines(lambda line, word: (), ()), []
+print("up", flush=True)
+open(sys.argv[1]).read()
+for hidden in (True, False, True):
+    source.hide(hidden)
+    source.wait("? ")
+    heard.append(source.take())
+print("heard", heard, "kept", source._readline.get_current_history_length())
+"""
+
+
+def test_what_is_typed_ahead_of_a_hidden_line_and_behind_it_stays(tmp_path: Path) -> None:
+    os.mkfifo(begin := tmp_path / "begin")
+    with Terminal([sys.executable, "-c", TYPED_AHEAD, begin]) as term:
+        term.wait_for("up")
+        term.type("a key\rshown\ranother ")
+        begin.write_text("")
+        term.wait_for(lambda text: text.count("?") == 3)
+        assert not term.echoes
+        term.type("one\r")
+        term.wait_for("heard ['a key', 'shown', 'another one'] kept 1")
+        assert term.output.count(b"one") == 1
+        assert term.wait_exit() == 0
+        assert term.trouble() == ""
 
 
 def test_a_line_that_is_left_out_is_told(ends: tuple[int, int]) -> None:

@@ -256,6 +256,11 @@ class Terminal:
         """The line discipline hands every key on; else it cuts a line at 4,095 characters."""
         return not termios.tcgetattr(self._fd)[3] & termios.ICANON
 
+    @property
+    def echoes(self) -> bool:
+        """The line discipline shows what is typed."""
+        return bool(termios.tcgetattr(self._fd)[3] & termios.ECHO)
+
     def pump(self, seconds: float) -> bool:
         """Read what comes within this time; False when nothing came."""
         try:

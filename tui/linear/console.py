@@ -8,7 +8,6 @@ in the line, what comes waits until it is entered or taken back.
 
 from __future__ import annotations
 
-import getpass
 import os
 import signal
 import sys
@@ -17,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from types import FrameType
 from typing import Any, Protocol
 
@@ -96,7 +96,7 @@ class PlainLines:
     @property
     def entered(self) -> bool:
         """A line was entered, or the end of it all came behind the last one."""
-        return self._end >= 0
+        return self._end >= 0 or self._data.find(b"\n", self._looked) >= 0
 
     def wait(self, prompt: str) -> None:
         """Until a line was entered. Raises EOFError."""
@@ -106,12 +106,13 @@ class PlainLines:
                 self._data.clear()
             self._looked = len(self._data)
             try:
-                chunk = os.read(self._descriptor, _CHUNK)
+                # In C alone: no signal's handler runs before what was read is kept.
+                chunks = map(os.read, (self._descriptor,), (_CHUNK,))
+                self._data.extend(chain.from_iterable(chunks))
             except OSError as error:  # the terminal is gone
                 self.ended = True
                 raise EOFError from error
-            self._data += chunk
-            if not chunk:
+            if len(self._data) == self._looked:
                 if not self._data and not self._too_long:
                     # a terminal may go on after Ctrl+D, a pipe does not
                     self.ended = not self.live
@@ -159,6 +160,7 @@ class EditedLines:
         self._found: Sequence[str] = ()
         self._kept: deque[str] = deque()
         self._lines: deque[str] = deque()
+        self._unseen = PlainLines(0, live=True)
         self._hidden = False
         for line in past:
             readline.add_history(line)
@@ -180,19 +182,22 @@ class EditedLines:
 
     @property
     def typed(self) -> str:
-        """What stands in the line."""
-        return self._readline.get_line_buffer()
+        """What stands in the line; of a hidden one nothing is known."""
+        return "" if self._hidden else self._readline.get_line_buffer()
 
     @property
     def entered(self) -> bool:
         """A line was entered that nobody has taken yet."""
-        return bool(self._lines)
+        return bool(self._lines) or self._unseen.entered
 
     def wait(self, prompt: str) -> None:
         """Until a line was entered. Raises EOFError or NotText."""
         try:
-            # In C alone: no signal's handler runs before the line that readline gives is kept.
-            self._lines.extend(map(getpass.getpass if self._hidden else input, (prompt,)))
+            if self._hidden:
+                self._wait_unseen(prompt)
+            else:
+                # In C alone: no signal's handler runs before the line that readline gives is kept.
+                self._lines.extend(map(input, (prompt,)))
         except EOFError:
             with suppress(OSError):  # the terminal may be gone
                 os.write(1, b"\n")
@@ -202,13 +207,14 @@ class EditedLines:
 
     def take(self) -> str:
         """The line that was entered. Raises NotText."""
+        if self._unseen.entered:
+            return self._unseen.take()
         line = self._lines.popleft()
         try:
             line.encode()
         except UnicodeEncodeError as error:
             raise NotText("that line was not UTF-8 and was left out") from error
-        if not self._hidden:
-            self._remember(line)
+        self._remember(line)
         return line
 
     def drop(self) -> None:
@@ -223,6 +229,16 @@ class EditedLines:
     def hide(self, on: bool) -> None:
         """Read without readline, which would show and keep it."""
         self._hidden = on
+
+    def _wait_unseen(self, prompt: str) -> None:
+        """As `getpass` does it, but what was typed ahead, before or behind the line, stays."""
+        self._unseen.hide(True)
+        try:
+            os.write(1, prompt.encode())
+            self._unseen.wait(prompt)
+        finally:
+            self._unseen.hide(False)
+        os.write(1, b"\n")
 
     def _remember(self, line: str) -> None:
         length = self._readline.get_current_history_length()
@@ -254,13 +270,14 @@ def source_of(complete: Complete, past: Iterable[str], *, vi: bool = False) -> L
 
 
 def _echo(descriptor: int, on: bool) -> None:
-    """Whether the terminal shows what is typed."""
+    """Whether the terminal shows what is typed, line by line."""
     import termios
 
     with suppress(termios.error, OSError):
         modes = termios.tcgetattr(descriptor)
         modes[3] = modes[3] | termios.ECHO if on else modes[3] & ~termios.ECHO
-        termios.tcsetattr(descriptor, termios.TCSANOW, modes)
+        modes[3] |= termios.ICANON
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, modes)
 
 
 def _decoded(line: bytes) -> str:
