@@ -16,6 +16,7 @@ from tests.support.tables import case
 from tui.cli import endpoints
 from tui.cli.connecting import Connector
 from tui.cli.models import ResolvedModels, SessionSetup
+from tui.effects.measured_speeds import MeasuredSpeeds
 from tui.engine.connecting import Connecting, Measured, ModelSource
 from tui.settings import Paths, Settings, load
 
@@ -139,6 +140,19 @@ async def test_a_short_answer_of_each_is_measured(
     assert all(one.wrong for one in told if one.is_over)
     assert all(KEY not in one.wrong for one in told)
     assert ring.entries == {}
+
+
+async def test_what_was_measured_is_ones_own_speed_once_it_is_written(
+    setup: SessionSetup, ring: Memory
+) -> None:
+    port, speeds = Connector(setup), MeasuredSpeeds(setup.paths.state_dir)
+    told: list[Measured] = []
+    await port.test(CHOSEN, told.append)
+    await port.plan(CHOSEN)
+    assert speeds.all() == {}
+    await port.write(CHOSEN)
+    kept = {name.split()[-1]: round(speed.tokens_s) for name, speed in speeds.all().items()}
+    assert kept == {one.model: round(one.tokens_s or 0) for one in told if one.is_over}
 
 
 async def test_settings_that_cannot_be_written_keep_no_key(

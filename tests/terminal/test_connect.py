@@ -94,6 +94,7 @@ def test_a_pasted_key_then_models_a_test_and_the_lines(
     assert provider.asked == ["tiny-8b"]
     term.type("/model\r")
     term.wait_for("answers now")
+    assert all("tok/s" in row for row in term.lines if "mine/" in row), "the test measured both"
     assert "tok/s" in next(row for row in term.lines if "answers now" in row)
     term.type("large\r")
     term.wait_for("fast is large-32b on mine from now on")
@@ -113,9 +114,11 @@ def test_it_is_left_without_a_trace(
 ) -> None:
     term = start("practice", size=(80, 24))
     term.wait_for("send")
-    term.type("/connect\r")
-    term.wait_for("▸ Anthropic")
-    term.type("mine\r")
+    term.type("/connect mein\r")
+    term.wait_for("Did you mean mine")
+    term.type("\x1b")
+    term.wait_for("send")
+    term.type("/connect Mine\r")
     term.wait_for("The key for Mine")
     term.paste(KEY)
     term.type("\r")
@@ -138,9 +141,12 @@ def test_in_the_linear_mode_with_the_same_questions(
 ) -> None:
     term = start("practice", "--linear", size=(100, 50))
     term.wait_for("/quit leaves")
-    term.type("/connect\r")
+    term.type("/connect mein\r")
+    term.wait_for("Did you mean mine")
     term.wait_for("Which provider?")
-    term.type("mine\r")
+    term.type("\r")
+    term.wait_for("Nothing was written")
+    term.type("/connect mine\r")
     term.wait_for("Key:")
     term.type(f"{WRONG}\r")
     term.wait_for("refused this key")
@@ -192,7 +198,7 @@ def test_without_asking_with_exit_codes(
     both = ("--fast", "tiny-8b", "--deep", "large-32b")
     for arguments, given, code, says in (
         (("mine", *both), "", 2, "needs a key"),
-        (("mein", *both), "", 2, "did you mean mine"),
+        (("mein", *both), "", 2, "Did you mean mine"),
         (("mine", "--key-stdin", *both), "", 2, "the key"),
         (("mine", "--key-stdin", *both), WRONG, 3, "refused this key"),
         (("mine", "--key-stdin", "--fast", "tinny"), KEY, 1, "Did you mean tiny-8b"),

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from tui.cli.models import ResolvedModels, SessionSetup
 from tui.cli.options import ModelFlags
 from tui.core.inert_text import inert
-from tui.engine.connecting import Connecting, FoundHere, Listed, ModelSource, key_wrong
+from tui.engine.connecting import Connecting, FoundHere, Listed, key_wrong, named_source
 from tui.engine.intents import Role
 from tui.errors import EXIT_FAILED, EXIT_OK, EXIT_UNREACHABLE, UsageError
 from tui.linear.connecting import connect, done_lines, plan_lines, test_all, unknown_words
@@ -167,24 +167,20 @@ async def _written(connector: Connector, chosen: Connecting, wishes: Wishes) -> 
 
 async def _source(connector: Connector, wishes: Wishes) -> Connecting:
     """Who is meant. Raises UsageError: there is no such provider."""
-    from tui.bridge.providers import provider_files
 
     def nobody(found: FoundHere) -> None:
         """Nobody is told what else is here."""
 
     sources = await connector.look(nobody)
-    name = wishes.provider
-    if any(mark in name for mark in ":/.") and not any(one.name == name for one in sources):
-        return Connecting(ModelSource("", name, "", needs_address=True), url=name)
-    source = next((one for one in sources if one.name and one.name == name.lower()), None)
-    if source is None:
-        known = sorted(one.name for one in sources if one.name)
-        raise UsageError(f"there is no provider {name!r}{provider_files.near(name, known)}")
-    if source.needs_key and not wishes.key_stdin:
+    found = named_source(wishes.provider, sources)
+    if isinstance(found, str):
+        raise UsageError(found[:1].lower() + found[1:])
+    if found.source.needs_key and not wishes.key_stdin:
         raise UsageError(
-            f"{name} needs a key: pipe it in with --key-stdin, or set its environment variable"
+            f"{found.source.name} needs a key: pipe it in with --key-stdin, or set its environment"
+            " variable"
         )
-    return Connecting(source)
+    return found
 
 
 def _key() -> str:

@@ -21,7 +21,7 @@ from tui.cli.model_lists import ModelList, listed
 from tui.cli.models import SessionSetup, resolve
 from tui.cli.settings_file import Placed, SettingsChange, changed, plain, write
 from tui.cli.surroundings import Surroundings, look_for_sources, offers_of, short_path
-from tui.core.wire.address import is_loopback
+from tui.core.wire.address import is_loopback, shown
 from tui.engine.connecting import (
     OTHER,
     ROLES,
@@ -65,6 +65,7 @@ class Connector:
         self._session = session
         self._file = setup.flags.config or setup.paths.config_file
         self.config_file = short_path(self._file)
+        self._measured: dict[str, Measured] = {}
         self._read: str | None = None
         """The settings file as `plan` saw it; None: there was none."""
 
@@ -99,6 +100,7 @@ class Connector:
         from tui.effects.system import MonotonicClock
 
         names = list(dict.fromkeys(model for _, model in chosen.models))
+        self._measured = {}
         for model in names:
             tell(Measured(model))
         try:
@@ -113,7 +115,8 @@ class Connector:
             if network.bridged(endpoint):
                 await network.warm(endpoint)
             for model in names:
-                tell(await answer_speed(network.wire(endpoint, "test"), model))
+                self._measured[model] = await answer_speed(network.wire(endpoint, "test"), model)
+                tell(self._measured[model])
         finally:
             await network.close()
 
@@ -298,9 +301,20 @@ class Connector:
             notes = [f"Set {variable} before the next start; in a shell:", export_line(variable)]
         elif chosen.key and shadowed:
             notes = [f"{variable} is set to another key and goes first: unset it in your shell."]
+        self._keep_speeds(chosen, spec)
         if self._session is not None:
             self._session.renew(name)
         return ConnectOutcome(name, notes=tuple(notes), kept=bool(kept or not chosen.key))
+
+    def _keep_speeds(self, chosen: Connecting, spec: EndpointSpec) -> None:
+        """What was measured is the user's own speed of these models from now on."""
+        from tui.effects.measured_speeds import MeasuredSpeeds
+
+        speeds = MeasuredSpeeds(self._setup.paths.state_dir)
+        for model in dict.fromkeys(model for _, model in chosen.models):
+            one = self._measured.get(model)
+            if one and one.is_counted and one.tokens_s and one.ttft_s is not None:
+                speeds.keep(shown(spec.url), model, one.tokens_s, one.ttft_s)
 
     @contextlib.contextmanager
     def _key_kept(self, chosen: Connecting, name: str, spec: EndpointSpec) -> Iterator[bool]:

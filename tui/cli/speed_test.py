@@ -73,7 +73,8 @@ class _Answer:
         if usage is not None:  # what it thought unseen came before the first piece
             tokens = usage.output_tokens - (0 if self._thinks else usage.reasoning_tokens or 0)
         rate = tokens / span_s if span_s > 0 and tokens > 1 else None
-        return Measured(model, self._first_s - self._asked_s, rate, tokens)
+        counted = usage is not None
+        return Measured(model, self._first_s - self._asked_s, rate, tokens, is_counted=counted)
 
     def _event(self, event: Event, now: float) -> None:
         if isinstance(event, Delta) and event.delta:

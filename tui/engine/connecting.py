@@ -5,7 +5,8 @@ Nothing is written before `ConnectPort.write`: who leaves before has left no tra
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import Literal, NamedTuple, Protocol
 
 from msgspec import Struct
@@ -85,6 +86,8 @@ class Measured(NamedTuple):
     tokens_s: float | None = None
     tokens: int = 0
     wrong: str = ""
+    is_counted: bool = False
+    """The server counted the tokens; else they are an estimate."""
 
     @property
     def is_over(self) -> bool:
@@ -155,6 +158,20 @@ class ConnectPort(Protocol):
 
     async def write(self, chosen: Connecting) -> ConnectOutcome:
         """Keep the key, change the settings. Never raises; what is wrong has changed nothing."""
+
+
+def named_source(name: str, sources: Sequence[ModelSource]) -> Connecting | str:
+    """Who is meant by a name, or a server by its address; a str says that nobody is."""
+    typed = name.casefold()
+    for one in sources:
+        if one.name and typed in (one.name.casefold(), one.title.casefold()):
+            return Connecting(one)
+    if any(mark in name for mark in ":/."):
+        return Connecting(ModelSource(OTHER, name, "", needs_address=True), url=name)
+    known = [one.name for one in sources if one.name]
+    near = [one for one in known if typed in one] or get_close_matches(typed, known, 3, 0.5)
+    hint = f" Did you mean {' or '.join(near[:3])}?" if near else ""
+    return f"There is no provider {name}.{hint}"
 
 
 def key_wrong(key: str) -> str:

@@ -48,7 +48,11 @@ class Command(NamedTuple):
 COMMANDS: tuple[Command, ...] = (
     Command("fast", "Answer with the fast model from now on"),
     Command("deep", "Answer with the deep model from now on"),
-    Command("connect", "Connect a provider or a server, and choose the fast and the deep model"),
+    Command(
+        "connect",
+        "Connect a provider or a server, and choose the fast and the deep model",
+        "[PROVIDER|URL]",
+    ),
     Command("model", "Choose the model of the current role, or switch roles", "[NAME|fast|deep]"),
     Command("effort", "Set the reasoning effort of the current model", f"[{'|'.join(EFFORTS)}]"),
     Command("tier", "Ask for a service tier of the current model, as priority", "[NAME|off]"),

@@ -137,7 +137,7 @@ class LinearApp:
             self._ask_to_leave,
             edit,
             self._drafts,
-            lambda: self._beside(self._connect()),
+            lambda wanted: self._beside(self._connect(wanted)),
             lambda: self._beside(list_models(session, self._say)),
             pages,
             pace,
@@ -378,11 +378,12 @@ class LinearApp:
         task.add_done_callback(self._aside.discard)
         task.add_done_callback(lambda _: self._woken.set())
 
-    async def _connect(self) -> None:
+    async def _connect(self, wanted: str) -> None:
         if self.connector is None:
             self._say(["No model can be connected here."])
             return
-        if done := await connect(self.connector(), self._talk, self._session.status.models):
+        now = self._session.status.models
+        if done := await connect(self.connector(), self._talk, now, wanted):
             written, chosen = done
             for role, model in chosen.models:
                 self._session.submit(intents.UseModel(role, written.endpoint, model))

@@ -38,7 +38,7 @@ class Commander:
         elif name == "more":
             self._voice.say(self._voice.pages.more())
         elif name == "connect":
-            self._voice.connect()
+            self._voice.connect(argument)
         elif name in self.recital.readings:
             self._voice.page(self.recital.readings[name](argument))
         elif name in self._own:

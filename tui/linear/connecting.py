@@ -22,6 +22,7 @@ from tui.engine.connecting import (
     ModelSource,
     Plan,
     key_wrong,
+    named_source,
 )
 from tui.engine.intents import Role
 from tui.engine.model_choice import offer_words
@@ -48,14 +49,17 @@ class Gone(Exception):
 
 
 async def connect(
-    port: ConnectPort, talk: Talk, now: Mapping[Role, str]
+    port: ConnectPort, talk: Talk, now: Mapping[Role, str], wanted: str = ""
 ) -> tuple[ConnectOutcome, Connecting] | None:
-    """From who shall answer to what is written; None: the user left, and there is no trace."""
+    """From who shall answer to what is written; None: the user left, and there is no trace.
+
+    ``wanted`` is a provider or an address that was named already.
+    """
     talk.say(
         ["Connect a model. An empty line goes back a step; nothing is written before the end."]
     )
     try:
-        chosen = await _models_chosen(port, talk, now)
+        chosen = await _models_chosen(port, talk, now, wanted)
         await test_all(port, talk, chosen)
         plan = await port.plan(chosen)
         talk.say(plan_lines(port, plan))
@@ -107,24 +111,35 @@ def done_lines(chosen: Connecting, written: ConnectOutcome) -> list[str]:
     return [f"Connected: {roles}, on {written.endpoint}.", *written.notes]
 
 
-async def _models_chosen(port: ConnectPort, talk: Talk, now: Mapping[Role, str]) -> Connecting:
+async def _models_chosen(
+    port: ConnectPort, talk: Talk, now: Mapping[Role, str], wanted: str
+) -> Connecting:
     """Who answers, with what key, and the models."""
     talk.say(["Looking for keys and local servers…"])
     sources = await port.look(lambda found: None)
+    meant = named_source(wanted, sources) if wanted else ""
     while True:
-        talk.say(
-            f"{number}. {one.title}: {one.words}" if one.words else f"{number}. {one.title}"
-            for number, one in enumerate(sources, 1)
-        )
-        source = await _picked(talk, "Which provider? A number or a name.", sources, _title)
-        if source is None:
-            raise Gone
-        listed = await _listed(port, talk, Connecting(source))
+        if isinstance(meant, str):
+            talk.say([meant] if meant else [])
+            meant = await _source(talk, sources)
+        listed = await _listed(port, talk, meant)
+        meant = ""
         if listed is None:
             continue
         chosen = await _with_models(talk, now, *listed)
         if chosen is not None:
             return chosen
+
+
+async def _source(talk: Talk, sources: Sequence[ModelSource]) -> Connecting:
+    talk.say(
+        f"{number}. {one.title}: {one.words}" if one.words else f"{number}. {one.title}"
+        for number, one in enumerate(sources, 1)
+    )
+    source = await _picked(talk, "Which provider? A number or a name.", sources, _title)
+    if source is None:
+        raise Gone
+    return Connecting(source)
 
 
 async def _listed(
@@ -133,6 +148,8 @@ async def _listed(
     """Whoever was chosen, with what it needs, and its models; None: back."""
     source = chosen.source
     field = "address" if source.needs_address else "key" if source.needs_key else ""
+    if chosen.url:
+        field = "" if source.name else "key"
     while True:
         if field == "address":
             url = await _answer(talk, "The server's address, as https://HOST/v1:")

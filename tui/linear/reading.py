@@ -230,8 +230,8 @@ class Voice(Struct):
     edit: Callable[[str], Awaitable[Edited]] | None
     """The user's own editor on a text; None: there is no terminal for it."""
     drafts: Drafts
-    connect: Callable[[], None] = lambda: None
-    """Begin to ask what connecting a model takes."""
+    connect: Callable[[str], None] = lambda wanted: None
+    """Begin to ask what connecting a model takes; with the provider if it was named."""
     models: Callable[[], None] = lambda: None
     """Say all models that can be asked, when they are known."""
     pages: LongOutput = field(default_factory=LongOutput)

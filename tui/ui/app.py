@@ -158,18 +158,18 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
         if not isinstance(self.screen, StatusScreen):
             self.push_screen(StatusScreen(self.session))
 
-    def action_connect(self) -> None:
-        """Connect a model."""
-        self.connect_model(lambda done: None)
+    def action_connect(self, wanted: str = "") -> None:
+        """Connect a model, of the provider or server that was named."""
+        self.connect_model(lambda done: None, wanted)
 
-    def connect_model(self, then: Callable[[bool], None]) -> None:
+    def connect_model(self, then: Callable[[bool], None], wanted: str = "") -> None:
         """The same, and tell whether it was done."""
         from tui.ui.connect.screen import ConnectScreen, connected
 
         if self.connecting is None:
             self.notify("No model can be connected here.", severity="warning")
         elif not isinstance(self.screen, ConnectScreen):
-            screen = ConnectScreen(self.connecting(), self.session.status)
+            screen = ConnectScreen(self.connecting(), self.session.status, wanted)
             self.push_screen(screen, connected(screen, self.session, then))
 
     def action_model(self) -> None:

@@ -113,11 +113,13 @@ class Seat:
 
 
 @asynccontextmanager
-async def seated(port: Outside, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Seat]:
+async def seated(
+    port: Outside, size: tuple[int, int] = (80, 24), wanted: str = ""
+) -> AsyncIterator[Seat]:
     session = ScriptedSession()
     async with running(session, size) as (app, pilot):
         app.connecting = lambda: port
-        app.action_connect()
+        app.action_connect(wanted)
         await pilot.pause(0.05)
         await pilot.pause()
         yield Seat(app, pilot, session)
@@ -182,6 +184,24 @@ async def test_a_key_that_is_refused_is_said_beside_the_field_and_forgotten() ->
         assert "refused this key" in rows[at + 1]
         assert "characters" not in rows[at]
         assert KEY not in seat.text
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        ("groq", "The key for Groq"),
+        ("OLLAMA", "The fast model"),
+        ("grok", "There is no provider grok. Did you mean groq?"),
+        ("http://127.0.0.1:8000/v1", "Its key, if it wants one"),
+    ],
+)
+async def test_who_was_named_is_not_asked_for_again(wanted: str, says: str) -> None:
+    async with seated(Outside(), wanted=wanted) as seat:
+        assert says in seat.text
+        await seat.press("escape")
+        assert ("The server's address" if ":" in wanted else "Which provider?") in seat.text or (
+            wanted == "grok"
+        )
 
 
 async def test_a_server_that_hangs_can_be_left() -> None:

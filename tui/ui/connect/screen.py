@@ -20,6 +20,7 @@ from tui.engine.connecting import (
     ModelSource,
     Plan,
     key_wrong,
+    named_source,
 )
 from tui.engine.intents import Role, UseModel
 from tui.engine.model_choice import offer_words
@@ -61,9 +62,10 @@ _KEPT_SECRET = "It is shown nowhere and kept only when you write at the end."
 class ConnectScreen(SheetScreen[ConnectOutcome | None]):
     """From who shall answer to what is written."""
 
-    def __init__(self, port: ConnectPort, status: Status) -> None:
+    def __init__(self, port: ConnectPort, status: Status, wanted: str = "") -> None:
+        """``wanted`` is a provider or an address that was named already."""
         super().__init__()
-        self._port, self._status = port, status
+        self._port, self._status, self._wanted = port, status, wanted
         self._page: Page = "who"
         self._sources: Sequence[ModelSource] | None = None
         """None while it is looked for them."""
@@ -137,12 +139,15 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
     def _choose_source(self) -> None:
         item = self._chooser.chosen
         source = next((one for one in self._sources or () if item and one.name == item.key), None)
-        if source is None:
-            return
-        self._chosen = Connecting(source)
-        if source.needs_address:
+        if source is not None:
+            self._begin(Connecting(source))
+
+    def _begin(self, chosen: Connecting) -> None:
+        """Ask for what is missing of it, or for its models."""
+        self._chosen, source = chosen, chosen.source
+        if source.needs_address and not chosen.url:
             self._go("address")
-        elif source.needs_key:
+        elif source.needs_key or not source.name:
             self._go("key")
         else:
             self._list()
@@ -155,11 +160,7 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
             if not typed:
                 self._wrong = "Type the server's address, as https://HOST/v1."
                 return
-            self._chosen = replace(self._chosen, url=typed)
-            if self._chosen.source.needs_key or not self._chosen.source.name:
-                self._go("key")
-            else:
-                self._list()
+            self._begin(replace(self._chosen, url=typed))
             return
         optional = not self._chosen.source.name
         if (typed or not optional) and (wrong := key_wrong(typed)):
@@ -240,7 +241,12 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
     async def _look(self) -> None:
         self._sources = await self._port.look(self._tell)
         if self._page == "who":
-            typed = self._chooser.typed
+            typed, wanted = self._chooser.typed, self._wanted
+            meant = named_source(wanted, self._sources) if wanted and not typed else ""
+            if isinstance(meant, Connecting):
+                self._begin(meant)
+                return
+            self._wrong = meant
             self._chooser = Chooser(self._items(), filtered=True)
             for character in typed:
                 self._chooser.type(character)
@@ -370,7 +376,7 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
         assert self._chosen is not None
         title = self._chosen.source.title
         if self._page == "address":
-            about, below = f"The address of {title.lower()}", "As https://HOST/v1; http only here."
+            about, below = "The server's address", "As https://HOST/v1; http only here."
             if self._chosen.source.name:
                 about, below = f"The address of your {title} resource", "As https://HOST/..."
         else:

@@ -81,6 +81,8 @@ class SlashCommands:
             return self._set_theme(argument)
         elif name == "diff":
             self._turn.show_diff(*diff_asked(argument))
+        elif name == "connect":
+            self._screen.app.call_later(self._screen.app.run_action, f"connect({argument!r})")
         elif name in ("tree", "split"):
             self._screen.app.call_later(self._screen.run_action, f"command({name!r})")
         else:
