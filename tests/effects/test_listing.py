@@ -194,6 +194,14 @@ def test_a_folder_is_listed_with_what_is_hidden_and_ignored(root):
     assert names(Listing(root), "sub") == [("x.py", "file", False)]
 
 
+def test_what_is_no_text_by_its_name_has_its_size(root):
+    (root / "boat.png").write_bytes(b"x" * 321)
+    make(root, "a.py")
+    listing = Listing(root)
+    assert [entry.size_bytes for entry in listing.folder("")] == [None, 321]
+    assert listing.sizes(["boat.png", "gone.png"]) == {"boat.png": 321}
+
+
 def test_a_folder_that_cannot_be_listed_says_why(root, tmp_path_factory):
     make(root, "sub/x.py")
     (root / "out").symlink_to(tmp_path_factory.mktemp("elsewhere"))

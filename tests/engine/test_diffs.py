@@ -100,5 +100,5 @@ async def test_what_cannot_be_compared_says_why() -> None:
     ]
     world.files.data["b.py"] = b"\0\1"
     assert [old.note for old in await world.session.diffs.olds("disk", "b.py")] == [
-        "'b.py' is binary"
+        "'b.py' is a binary file (2 B)"
     ]

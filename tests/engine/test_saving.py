@@ -438,8 +438,8 @@ def test_only_the_hunks_lines_change(
     "data, reason",
     [
         ("one\ntwo\nthree\nñ\n".encode("latin-1"), "is not UTF-8"),
-        ("one\ntwo\nthree\n".encode("utf-16"), "is binary"),
-        (b"one\ntwo\nthree\n\0", "is binary"),
+        ("one\ntwo\nthree\n".encode("utf-16"), "is a binary file"),
+        (b"one\ntwo\nthree\n\0", "is a binary file"),
         (b"one\ntwo\nthree\n" + b"x" * MAX_BYTES, "too large"),
     ],
 )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from tui.core.file_kinds import kind_by_name
 from tui.core.files import FolderEntry, GitState, GitStates, summed
 from tui.engine.disk_changes import entries_below
 from tui.errors import FileRefused
@@ -35,9 +36,15 @@ class FakeFolders:
             raise FileRefused(self.refused[folder])
         start = f"{folder}/" if folder else ""
         return [
-            entry._replace(ignored=start + entry.name in self.ignored)
+            entry._replace(
+                ignored=start + entry.name in self.ignored,
+                size_bytes=34_100 if kind_by_name(entry.name) else None,
+            )
             for entry in entries_below(self.paths, folder)
         ]
+
+    async def sizes(self, paths: Sequence[str]) -> Mapping[str, int]:
+        return dict.fromkeys(paths, 34_100)
 
     def look(self) -> None:
         """The listing is always new."""

@@ -32,7 +32,7 @@ class FakeWorkspace(Workspace):
     def open(self, path: str) -> Buffer:
         if path not in self.buffers:
             if path not in self.files:
-                raise EditRefused(f"{path} is binary; duetto shows text files only.")
+                raise EditRefused(f"{path} is a binary file; duetto shows text files only.")
             self.typists[path] = Typist(self.files[path], path)
             self.buffers[path] = self.typists[path].buffer
         return self.buffers[path]

@@ -60,7 +60,7 @@ def test_a_path_that_is_none(
     [
         (["a.py", "+99"], "three"),
         (["latin.txt"], "is not UTF-8 (byte 4), so it is read-only"),
-        (["bin"], "'bin' is binary, so it is read-only"),
+        (["bin"], "'bin' is a binary file ("),
         (["big.txt"], "'big.txt' has 48 MB, so it is read-only"),
         ([os.fsdecode(NAMES[0])], "was not opened"),
         ([os.fsdecode(NAMES[1])], "not a usable path"),

@@ -266,6 +266,7 @@ class Composition:
             watch=self._watch if watched else None,
             opened=self._opened,
             folder=self._listing.folder,
+            sizes=self._listing.sizes,
             git_status=self._git_status if watched else None,
             git_head=self._git_head if watched else None,
             rescue=self.rescue if watched else None,

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct, field
 
+from tui.core.file_kinds import amount, kind_by_name
 from tui.core.text.patterns import pattern
 from tui.errors import EditRefused
 
@@ -114,7 +115,9 @@ def decoded(path: str, data: bytes) -> str:
     if len(data) > MAX_BYTES:
         raise EditRefused(f"'{shown}' is larger than 8 MB")
     if b"\0" in data:
-        raise EditRefused(f"'{shown}' is binary")
+        kind = kind_by_name(path)
+        what = f"{'an' if kind[0] in 'AIO' else 'a'} {kind}" if kind else "a binary file"
+        raise EditRefused(f"'{shown}' is {what} ({amount(len(data))})")
     if (data.count(b"\n") or data.count(b"\r")) > MAX_LINES:
         raise EditRefused(f"'{shown}' has more than {MAX_LINES:,} lines")
     try:
@@ -240,6 +243,8 @@ class FolderEntry(NamedTuple):
     kind: EntryKind = "file"
     ignored: bool = False
     """Hidden, or named by an ignore file: the file finder does not offer it."""
+    size_bytes: int | None = None
+    """Of what is no text by its name."""
 
 
 class GitStates(NamedTuple):

@@ -6,11 +6,12 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tui.core.file_kinds import kind_by_name
 from tui.core.files import EntryKind, FolderEntry
 from tui.core.programs import NO_COMMANDS, git_environment
 from tui.errors import FileRefused
@@ -85,19 +86,30 @@ class Listing:
             raise FileRefused(f"'{path}' leads elsewhere through a symlink")
         try:
             with os.scandir(whole) as found:
-                kinds = {entry.name: _entry_kind(entry) for entry in found}
+                listed = {entry.name: (_entry_kind(entry), _size(entry)) for entry in found}
         except OSError as error:
             raise FileRefused((error.strerror or str(error)).lower()) from None
-        kinds = {name: kind for name, kind in kinds.items() if name != ".git" and _is_usable(name)}
+        sizes = {name: size for name, (_, size) in listed.items()}
+        kinds = {
+            name: kind for name, (kind, _) in listed.items() if name != ".git" and _is_usable(name)
+        }
         below = {name: f"{path}/{name}" if path else name for name in kinds}
         left_out = {name for name, kind in kinds.items() if _is_left_out(whole, name, kind)}
         folders = {below[name] for name, kind in kinds.items() if kind == "folder"}
         named = self.ignored([below[n] for n in kinds if n not in left_out], folders)
         entries = [
-            FolderEntry(name, kind, name in left_out or below[name] in named)
+            FolderEntry(name, kind, name in left_out or below[name] in named, sizes[name])
             for name, kind in kinds.items()
         ]
         return sorted(entries, key=lambda e: (e.kind == "file", e.name.casefold(), e.name))
+
+    def sizes(self, paths: Iterable[str]) -> dict[str, int]:
+        """Bytes of these files; what is gone is left out."""
+        found: dict[str, int] = {}
+        for path in paths:
+            with suppress(OSError):
+                found[path] = os.lstat(os.path.join(self._root, path)).st_size
+        return found
 
     def ignored(self, paths: Collection[str], folders: Collection[str] = ()) -> set[str]:
         """Those of the paths (relative, with ``/``) that an ignore file of the workspace names.
@@ -311,6 +323,14 @@ def _entry_kind(entry: os.DirEntry[str]) -> EntryKind:
         return "folder" if entry.is_dir() else "file"
     except OSError:
         return "file"
+
+
+def _size(entry: os.DirEntry[str]) -> int | None:
+    """Of what is no text by its name; None: it may be text, or it is gone."""
+    with suppress(OSError):
+        if kind_by_name(entry.name) and entry.is_file():
+            return entry.stat().st_size
+    return None
 
 
 def _is_left_out(folder: str, name: str, kind: EntryKind) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Future, Task, sleep
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -366,6 +366,10 @@ class Folders:
             return await asyncio.to_thread(self._ports.folder, folder)
         listed = await asyncio.to_thread(self._ports.files.listing)
         return entries_below(listed, folder)
+
+    async def sizes(self, paths: Sequence[str]) -> Mapping[str, int]:
+        """Bytes of these files; of one that is gone nothing."""
+        return await asyncio.to_thread(self._ports.sizes, paths)
 
     def watch(self, *, seen: bool) -> None:
         """The tree came into sight (again), or went out of it.

@@ -352,6 +352,8 @@ class Ports(Struct):
 
     None: what `WorkspaceFiles.listing` knows of it.
     """
+    sizes: Callable[[Sequence[str]], Mapping[str, int]] = lambda paths: {}
+    """Bytes of files, for a thread; never raises."""
     git_status: Callable[[], Awaitable[Mapping[str, GitState]]] | None = None
     """Path -> state of what is not as it was committed (effects.git). Never raises."""
     journal: WriteLog | None = None

@@ -18,7 +18,7 @@ from tui.errors import EditRefused
 LARGE = FileRead(None, "too large", head=b"one\ntwo\nthr", size_bytes=104 << 20)
 VIEWS = [
     (FileRead(b"caf\xe9\n"), "'a.py' is not UTF-8 (byte 4), so it is read-only", "caf\udce9\n"),
-    (FileRead(b"a\0\x1b\n"), "'a.py' is binary, so it is read-only", "a\0\x1b\n"),
+    (FileRead(b"a\0\x1b\n"), "'a.py' is a binary file (4 B), so it is read-only", "a\0\x1b\n"),
     (
         LARGE,
         "'a.py' has 104 MB, so it is read-only and only the first 8 MB of it are shown",

@@ -15,6 +15,7 @@ from tui.core.files import summed
 from tui.engine.notices import Notices
 from tui.ui.app import DuettoApp
 from tui.ui.files.file_tree import FileTree
+from tui.ui.files.finder import FoundList
 
 WIDE, ROOMY, NARROW = (170, 40), (120, 36), (80, 24)
 
@@ -87,6 +88,18 @@ async def test_it_shows_folders_first_and_opens_them() -> None:
         assert s.lit == "README.md"
         await s.press("home", "enter")
         assert s.rows == [" ▸ ledger", " ▸ tests", "   README.md"]
+
+
+async def test_what_is_no_text_says_what_it_is() -> None:
+    files = {"a.py": "", "boat.png": "", "pictures-of-the-whole-house.tar": ""}
+    async with seat(files=files) as s:
+        await s.press("f4")
+        assert s.rows[0] == "   a.py"
+        assert s.rows[1].split() == ["boat.png", "PNG", "image,", "34.1", "kB"]
+        assert s.rows[2].startswith("   pictures-of-the-wh")
+        await s.press("ctrl+o", *"boat")
+        shown = s.app.screen.query_one(FoundList).render_line(0).text
+        assert shown.split() == ["▸", "boat.png", "PNG", "image,", "34.1", "kB"]
 
 
 async def test_letters_filter_and_escape_goes_back_step_by_step() -> None:

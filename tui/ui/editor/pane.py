@@ -207,7 +207,7 @@ class EditorPane(Vertical):
         active = self.files.active
         recent = [path for path in self.session.status.open_paths if path != active]
         self.session.folders.look()
-        self._finder = FileFinder(self.session.listing, recent)
+        self._finder = FileFinder(self.session.listing, recent, self.session.folders.sizes)
         self.app.push_screen(self._finder, self._open_wish)
 
     def _open_wish(self, wish: ChosenFile | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from tui.core.document.workspace import Workspace
@@ -22,6 +22,9 @@ class TreeFolders(Protocol):
 
     async def entries(self, folder: str) -> Sequence[FolderEntry]:
         """What lies in a folder; the root is the empty string. Raises FileRefused."""
+
+    async def sizes(self, paths: Sequence[str]) -> Mapping[str, int]:
+        """Bytes of these files."""
 
     def watch(self, *, seen: bool) -> None:
         """The tree came into sight, or went out of it."""

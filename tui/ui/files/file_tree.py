@@ -17,6 +17,7 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
+from tui.core.file_kinds import amount, kind_by_name
 from tui.core.files import FolderEntry, GitState
 from tui.engine.notices import Notices
 from tui.errors import FileRefused
@@ -382,14 +383,27 @@ def row_strip(
     sign = f"{_sign(row)} "
     room = width - 1 - len(indent) - len(sign) - sum(cell_len(note.text) for note in notes)
     name = clip(one_line(row.name) or row.name, max(room, 1))
+    about = _about(row, room - cell_len(name))
+    room -= cell_len(about)
     segments = [
         Segment(indent, style("", back)),
         Segment(sign, style("faint", back)),
         *_name(name, row.match, (colour, back, more)),
         Segment(" " * max(room - cell_len(name), 0), style("", back)),
+        Segment(about, style("faint", back)),
         *notes,
     ]
     return Strip([*Strip(segments).crop(0, width - 1), _edge(thumb)], width)
+
+
+def _about(row: TreeRow, room: int) -> str:
+    """What a binary is and its size, as far as there is room behind the name."""
+    kind = kind_by_name(row.path) if row.kind == "file" else ""
+    if not kind:
+        return ""
+    size = "" if row.size_bytes is None else amount(row.size_bytes)
+    forms = (", ".join(filter(None, (kind, size))), size)
+    return next((f"  {form}" for form in forms if form and cell_len(form) + 2 <= room), "")
 
 
 def _edge(thumb: bool) -> Segment:

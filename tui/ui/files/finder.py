@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
 from rich.segment import Segment
@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from tui.core.file_kinds import amount, kind_by_name
 from tui.core.fuzzy import Sieve
 from tui.ui import theme
 from tui.ui.editor.cells import LineCells
@@ -57,6 +58,16 @@ def find_files(query: str, paths: list[str], recent: list[str]) -> list[FoundFil
 class FoundList(PickList[FoundFile]):
     """The matches."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: dict[str, int] = {}
+        """Bytes of binaries, as far as they are known."""
+
+    @property
+    def in_sight(self) -> list[str]:
+        """The paths of the rows that are shown."""
+        return [item.path for item in self._items[self._top : self._top + self.size.height]]
+
     def light(self, path: str) -> None:
         """Light this one, if it is there."""
         self.step(next((at for at, found in enumerate(self._items) if found.path == path), 0))
@@ -65,6 +76,8 @@ class FoundList(PickList[FoundFile]):
         """Folder muted, name bright, what matched in the accent colour; the end is in sight."""
         style, name = theme.active().style, item.path.rfind("/") + 1
         cells = LineCells(item.path)
+        about = self._about(item.path, width - cells.width)
+        width -= len(about)
         first = max(cells.width - width, 0)
         segments: list[Segment] = []
         for piece in cells.window(first, first + width):
@@ -75,7 +88,18 @@ class FoundList(PickList[FoundFile]):
                 colour = "foreground" if offset >= name else "muted"
                 more = "bold" if offset in item.offsets else ""
                 segments.append(Segment(character, style("accent" if more else colour, back, more)))
+        if about:
+            gap = " " * max(width - cells.width, 0)
+            segments.append(Segment(f"{gap}{about}", style("faint", back)))
         return segments
+
+    def _about(self, path: str, room: int) -> str:
+        """What a binary is, and its size; empty for a text, or where there is no room."""
+        if not (kind := kind_by_name(path)):
+            return ""
+        size = f", {amount(self.sizes[path])}" if path in self.sizes else ""
+        words = f"  {kind}{size} "
+        return words if len(words) <= room else ""
 
 
 class FileFinder(ModalScreen[ChosenFile | None]):
@@ -91,12 +115,19 @@ class FileFinder(ModalScreen[ChosenFile | None]):
         *STEPS,
     ]
 
-    def __init__(self, paths: Callable[[], list[str]], recent: list[str]) -> None:
+    def __init__(
+        self,
+        paths: Callable[[], list[str]],
+        recent: list[str],
+        sizes: Callable[[Sequence[str]], Awaitable[Mapping[str, int]]],
+    ) -> None:
         """``recent`` are the files to offer before anything is typed.
 
-        ``paths`` are all files; asked at every key, for they may just be listed anew.
+        ``paths`` are all files; asked at every key, for they may just be listed anew. ``sizes``
+        are those of binaries.
         """
         super().__init__()
+        self._sizes = sizes
         self._paths = paths
         self._recent = recent
         self._field = Field(placeholder="a few letters or words of its path, or name:line")
@@ -129,6 +160,23 @@ class FileFinder(ModalScreen[ChosenFile | None]):
     def action_step(self, rows: int) -> None:
         """Light another match."""
         self._list.step(rows)
+        self._weigh()
+
+    @on(FoundList.Lit)
+    def _scrolled(self, event: Message) -> None:
+        event.stop()
+        self._weigh()
+
+    def _weigh(self) -> None:
+        """Ask for the sizes of the binaries in sight."""
+        known = self._list.sizes
+        wanted = [p for p in self._list.in_sight if p not in known and kind_by_name(p)]
+        if wanted:
+            self.run_worker(self._weighed(wanted), exclusive=True)
+
+    async def _weighed(self, wanted: Sequence[str]) -> None:
+        self._list.sizes |= await self._sizes(wanted)
+        self._list.refresh()
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -155,6 +203,7 @@ class FileFinder(ModalScreen[ChosenFile | None]):
         paths = self._paths()
         found = find_files(text.partition(":")[0], paths, self._recent)
         self._list.show(found)
+        self._weigh()
         count = len(found)
         words = (
             "no file matches"

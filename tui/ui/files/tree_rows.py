@@ -32,6 +32,8 @@ class TreeRow(NamedTuple):
     ignored: bool = False
     match: tuple[int, int] = (0, 0)
     """Columns of the name that the filter found."""
+    size_bytes: int | None = None
+    """Of what is no text by its name."""
 
 
 class Tree:
@@ -184,7 +186,8 @@ class Tree:
                 return
             count += 1
             opened = path in self._opened
-            yield TreeRow(path, entry.name, depth, entry.kind, opened, dim)
+            size = entry.size_bytes
+            yield TreeRow(path, entry.name, depth, entry.kind, opened, dim, size_bytes=size)
             if opened and entry.kind == "folder":
                 yield from self._below(path, depth + 1, ignored=dim)
         for name in self._gone_from(folder):

@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tui.core.file_kinds import amount
 from tui.core.meter import PRICE_UNKNOWN, Cost
 from tui.core.wire.endpoint_facts import SocketView
 from tui.core.wire.rate_limits import sentences
@@ -276,16 +277,6 @@ def span(seconds: float) -> str:
     if minutes >= 100 * 60:
         return f"{minutes // (24 * 60)} days"
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60:02}"
-
-
-def amount(size_bytes: int) -> str:
-    """``640 B``, ``34.1 kB``, ``1.2 MB``; thousands, as networks count."""
-    if size_bytes < 1000:
-        return f"{size_bytes} B"
-    for unit, factor in (("kB", 1e3), ("MB", 1e6), ("GB", 1e9)):
-        if size_bytes < 999.95 * factor or unit == "GB":
-            return f"{size_bytes / factor:.1f} {unit}"
-    raise AssertionError("unreachable")
 
 
 _LOOK_S = 1.0
