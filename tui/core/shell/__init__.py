@@ -1,0 +1,1 @@
+"""A model's command lines: what they would do, and how their output is kept."""
