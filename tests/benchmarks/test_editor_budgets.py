@@ -10,6 +10,7 @@ from time import process_time
 import pytest
 from textual.pilot import Pilot
 
+from tests.benchmarks.screen.replay_text import long_file
 from tests.support.editor_app import EditorApp
 from tests.support.fake_session import FakeSession
 from tui.ui.editor.changes import insert
@@ -21,19 +22,6 @@ FRAME_MS, LONG_LINE_MS = 16.0, 50.0
 TRIES = 5
 LINES = 10_000
 LONG = 300_000
-FUNCTION = (
-    "def value_{0}(self, key: str, default: int = {0}) -> int:\n"
-    '    """What is kept under a key; {0} if there is nothing."""\n'
-    "    # look it up once\n"
-    "    found = self._items.get(key)\n"
-    "    return default if found is None else int(found) + {0}\n"
-    "\n"
-)
-
-
-def source(lines: int) -> str:
-    """Python of about that many lines."""
-    return "".join(FUNCTION.format(number) for number in range(lines // 6))
 
 
 def paint(editor: Editor) -> None:
@@ -81,7 +69,7 @@ def idle_ms(step: Callable[[], object]) -> float:
 @pytest.mark.case("J02")
 @pytest.mark.parametrize(("path", "opens"), [("a.py", '"""'), ("a.ts", "`")])
 async def test_j02_a_quote_that_is_not_closed_costs_no_frame(path: str, opens: str) -> None:
-    async with editing(path, source(LINES)) as (editor, _):
+    async with editing(path, long_file(LINES)) as (editor, _):
         view = editor.view
         assert view is not None
         editor.go((10, 0))
