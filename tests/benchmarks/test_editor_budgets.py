@@ -66,7 +66,6 @@ def idle_ms(step: Callable[[], object]) -> float:
     return dearest
 
 
-@pytest.mark.case("J02")
 @pytest.mark.parametrize(("path", "opens"), [("a.py", '"""'), ("a.ts", "`")])
 async def test_j02_a_quote_that_is_not_closed_costs_no_frame(path: str, opens: str) -> None:
     async with editing(path, long_file(LINES)) as (editor, _):
@@ -85,7 +84,6 @@ async def test_j02_a_quote_that_is_not_closed_costs_no_frame(path: str, opens: s
         assert idle_ms(lambda: view.colours.idle(budget_s)) < 2 * FRAME_MS
 
 
-@pytest.mark.case("J03")
 @pytest.mark.parametrize("path", ["a.py", "a.txt"])
 async def test_j03_a_line_of_300_kb_costs_no_frame(path: str) -> None:
     async with editing(path, f"first = 1\n{'x = 1; ' * (LONG // 7)}\nlast = 2\n") as (editor, _):
