@@ -22,7 +22,7 @@ VAGUE = {"utils", "util", "helpers", "helper", "common", "manager", "managers", 
 CATCH_ALL = (
     "tui/cli/main.py",  # the last handler
     "tui/ui/app.py",  # the app's last handler
-    "tui/engine/services.py",  # the task supervisor
+    "tui/engine/supervisor.py",  # the task supervisor
     "tui/bridge/endpoints/",  # the plug-in edge
 )
 WAVED = re.compile(r"#\s*(?:noqa|type:\s*ignore|pragma: no cover|TODO|FIXME|XXX)")

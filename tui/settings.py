@@ -97,6 +97,7 @@ Price = Annotated[float, msgspec.Meta(ge=0)]
 Fallback = Annotated[str, msgspec.Meta(pattern="^[^/]+/.+$")]
 """``ENDPOINT/MODEL``."""
 PatchTool = Literal["custom", "function", "text"]
+ShellTool = Literal["auto", "function", "shell", "local_shell", "bash", "none"]
 PatchFormat = Literal["auto", "apply_patch", "search_replace", "unified_diff", "whole_file"]
 Transport = Literal["auto", "websocket", "http"]
 
@@ -175,6 +176,8 @@ class ModelSettings(SettingsTable, frozen=True):
     """None: as the price list says."""
     patch_tool: PatchTool = "custom"
     """How it hands over a patch: a freeform tool, a function tool, or in its prose."""
+    shell_tool: ShellTool = "auto"
+    """How it is offered a shell; ``none``: it runs no commands."""
     patch_format: PatchFormat = "auto"
     """What it is asked to write patches in; ``auto``: apply_patch, others are known in prose."""
 

@@ -13,7 +13,7 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -29,9 +29,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tests.support.fakes import World
+from tests.support.fakes import FakeRunner, World
 from tests.support.memory_wire import MemoryWire
 from tui.core.conversation import BlockKind
+from tui.core.programs import RunResult
 from tui.core.wire.server.protocol import ServerProtocol
 from tui.core.wire.server.run import Run
 from tui.engine import intents
@@ -215,6 +216,20 @@ class TalkingWorld(World):
         return self.talking[endpoint]
 
 
+class SlowRunner(FakeRunner):
+    """Runs each command until it is let go, or stopped."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held: list[asyncio.Event] = []
+
+    async def run(self, command: str | Sequence[str], *how: Any, **more: Any) -> RunResult:
+        self.commands.append(command)
+        self.held.append(asyncio.Event())
+        await self.held[-1].wait()
+        return self.result
+
+
 class Stage(RuleBasedStateMachine):
     """What the conversation is played on, and what must be true when it has come to rest."""
 
@@ -233,6 +248,9 @@ class Stage(RuleBasedStateMachine):
         self.handed: set[str] = set()
         """Tokens of turns that another model was to go on with."""
         self.wires: list[TalkingWire] = []
+        self.runner = SlowRunner()
+        self.allowed: list[str] = []
+        """Commands that the user said yes to."""
 
     async def comes_to_rest(self) -> None:
         for wire in self.wires:
@@ -240,6 +258,10 @@ class Stage(RuleBasedStateMachine):
         for _ in range(200):
             await self.passes(LATE_S if self.world.session.status.retry_s else 0.5)
             self.something_runs_or_is_expected()
+            for ask in list(self.world.session.status.asks):
+                self.world.session.submit(intents.Answer(ask.id, ask.choices[-1]))
+            for event in self.runner.held:
+                event.set()
             if self.running():
                 self.end(self.running()[-1], "completed")
             elif not self.world.session.status.busy:
@@ -265,6 +287,9 @@ class Stage(RuleBasedStateMachine):
         answers = [e.item["call_id"] for e in entries if str(e.item["type"]).endswith("_output")]
         assert sorted(calls) == sorted(answers)
         assert len(set(calls)) == len(calls)
+        ran = [str(command) for command in self.runner.commands]
+        assert len(set(ran)) == len(ran)
+        assert all(one.startswith("ls ") or one in self.allowed for one in ran)
 
     def said(self, items: list[tuple[bool, str]]) -> list[str]:
         """The user's tokens in these items, each with whether we said it.
@@ -377,6 +402,7 @@ class Conversation(Stage):
                 wire.late, wire.deaf, wire.mark = late, deaf, endpoint
                 self.wires.append(wire)
             self.world = TalkingWorld(dict(zip(endpoints, self.wires, strict=True)))
+            self.world.ports.runner = self.runner
             self.loop.set_default_executor(NoThread(1))
             await settle()
 
@@ -437,6 +463,24 @@ class Conversation(Stage):
     def edits_the_queue(self, held: bool) -> None:
         self.submit(intents.HoldQueued(0 if held else None))
 
+    @precondition(lambda self: self.world.session.status.asks)
+    @rule(choice=st.sampled_from([0, -1]))
+    def answers_a_question(self, choice: int) -> None:
+        ask = self.world.session.status.asks[0]
+        if choice == 0:
+            self.allowed.append(ask.command)
+        self.submit(intents.Answer(ask.id, ask.choices[choice]))
+
+    @rule()
+    def sends_to_the_background(self) -> None:
+        self.submit(intents.ToBackground())
+
+    @precondition(lambda self: any(not event.is_set() for event in self.runner.held))
+    @rule()
+    def a_command_ends(self) -> None:
+        next(event for event in self.runner.held if not event.is_set()).set()
+        self.carries(0)
+
     # the model
 
     @precondition(lambda self: self.running())
@@ -457,11 +501,17 @@ class Conversation(Stage):
                 run.finish("incomplete", reason="steered")
 
     @precondition(lambda self: self.running())
-    @rule(whole=st.booleans())
-    def calls_a_tool(self, whole: bool) -> None:
+    @rule(whole=st.booleans(), tool=st.sampled_from(["list", "ls", "make"]))
+    def calls_a_tool(self, whole: bool, tool: str = "list") -> None:
+        """A tool, a command that only reads, or one that is asked about."""
         run = self.running()[-1]
-        index = run.item_added({"type": "function_call", "name": "list"})
-        run.delta(index, "{}")
+        self.count += 1
+        index = run.item_added(
+            {"type": "function_call", "name": "list" if tool == "list" else "shell"}
+        )
+        run.delta(
+            index, "{}" if tool == "list" else json.dumps({"command": f"{tool} c{self.count}"})
+        )
         if whole:
             run.item_done(index)
 

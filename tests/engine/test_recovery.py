@@ -158,7 +158,8 @@ def after(seconds: float) -> dict[str, str]:
     return {"retry-after": str(seconds)}
 
 
-async def test_esc_while_it_waits_for_the_first_contact_gives_the_prompt_back(world: World) -> None:
+async def test_esc_while_it_waits_for_the_first_contact_gives_the_prompt_back() -> None:
+    world = World()
     world.wire.refusals = [EndpointError("busy", transient=True, retry_after_s=3.0)]
     world.session.submit(intents.Prompt("hello"))
     await settle()
@@ -167,7 +168,8 @@ async def test_esc_while_it_waits_for_the_first_contact_gives_the_prompt_back(wo
     assert (status.unsent, status.busy, status.retry_s) == ("hello", False, None)
 
 
-async def test_five_tries_then_http_then_five_more(world: World, quick_retries: None) -> None:
+async def test_five_tries_then_http_then_five_more(quick_retries: None) -> None:
+    world = World()
     world.wire.other_way = True
     world.session.submit(intents.Prompt("hello"))
     for number in range(1, 2 * MAX_TRIES + 3):
@@ -181,7 +183,8 @@ async def test_five_tries_then_http_then_five_more(world: World, quick_retries: 
     assert world.session.status.unsent == "hello"
 
 
-async def test_a_server_that_speaks_only_http_is_spoken_to_so_at_once(world: World) -> None:
+async def test_a_server_that_speaks_only_http_is_spoken_to_so_at_once() -> None:
+    world = World()
     world.wire.other_way = True
     world.wire.refusals = [EndpointError("426", http_may_work=True)]
     world.session.submit(intents.Prompt("hello"))
@@ -191,9 +194,8 @@ async def test_a_server_that_speaks_only_http_is_spoken_to_so_at_once(world: Wor
     assert world.session.drain().troubles == []
 
 
-async def test_a_key_that_is_refused_on_the_way_is_not_tried_again(
-    world: World, quick_retries: None
-) -> None:
+async def test_a_key_that_is_refused_on_the_way_is_not_tried_again(quick_retries: None) -> None:
+    world = World()
     world.wire.other_way = True
     model = await begun(world)
     model.say(model.open_text(), "half")
@@ -206,7 +208,8 @@ async def test_a_key_that_is_refused_on_the_way_is_not_tried_again(
     assert any("key" in t.what and t.unreachable for t in world.session.drain().troubles)
 
 
-async def test_the_connection_limit_is_nobodys_concern(world: World, quick_retries: None) -> None:
+async def test_the_connection_limit_is_nobodys_concern(quick_retries: None) -> None:
+    world = World()
     model = await begun(world, "one")
     model.text("first")
     limit = events.ErrorEvent(400, "websocket_connection_limit_reached", "60 minutes are up")
@@ -218,7 +221,8 @@ async def test_the_connection_limit_is_nobodys_concern(world: World, quick_retri
     assert world.session.drain().troubles == []
 
 
-async def test_a_socket_that_esc_had_to_drop_is_not_a_loss(world: World) -> None:
+async def test_a_socket_that_esc_had_to_drop_is_not_a_loss() -> None:
+    world = World()
     model = await begun(world, "one")
     model.text("first")
     world.session.submit(intents.Interrupt())
@@ -228,7 +232,8 @@ async def test_a_socket_that_esc_had_to_drop_is_not_a_loss(world: World) -> None
     assert (status.busy, status.connection) == (False, "offline")
 
 
-async def test_a_key_refused_before_the_first_prompt_is_called_that(world: World) -> None:
+async def test_a_key_refused_before_the_first_prompt_is_called_that() -> None:
+    world = World()
     world.wire.refusals = [KeyRefused("h refused the key (HTTP 401): check it")]
     await world.runs()
     (trouble,) = world.session.drain().troubles

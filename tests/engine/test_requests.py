@@ -222,13 +222,16 @@ async def test_a_call_that_begins_like_one_before_but_is_another_lands(
     assert "hunk 2 kept" in outputs(request)["call_2"]
 
 
-async def test_a_shell_that_does_not_is_answered_that_there_is_none() -> None:
-    world = World({"cache.py": CACHE})
+async def test_a_model_without_a_shell_is_answered_that_there_is_none() -> None:
+    spec = RoleSpec("fast", "quick-1", "main", shell_tool="none")
+    world = World({"cache.py": CACHE}, roles={"fast": spec})
     model = await begun(world)
     model.call("shell", {"command": ["ls"]}, "call_1")
     model.complete()
     request = await world.wire.request(2)
+    assert "shell" not in {tool["name"] for tool in request["tools"]}
     assert "there is no tool 'shell'" in outputs(request)["call_1"]
+    assert world.runner.commands == []
     assert world.session.workspace.hunks == []
 
 
@@ -417,7 +420,8 @@ async def refused(world: World, words: str) -> None:
     await settle()
 
 
-async def test_it_is_asked_again_without_and_from_then_on(world: World) -> None:
+async def test_it_is_asked_again_without_and_from_then_on() -> None:
+    world = World()
     await begun(world)
     await refused(world, LITELLM)
     first, second = world.wire.requests
@@ -436,7 +440,8 @@ async def test_it_is_asked_again_without_and_from_then_on(world: World) -> None:
     assert "previous_response_id" in third, "it goes on with the chain"
 
 
-async def test_a_server_that_always_finds_something_is_believed_in_the_end(world: World) -> None:
+async def test_a_server_that_always_finds_something_is_believed_in_the_end() -> None:
+    world = World()
     await begun(world)
     for name in ("prompt_cache_key", "include", "store", "parallel_tool_calls", "reasoning"):
         await refused(world, f"Unknown parameter: '{name}'.")
@@ -446,7 +451,8 @@ async def test_a_server_that_always_finds_something_is_believed_in_the_end(world
     assert len(world.wire.requests) <= 6
 
 
-async def test_a_refused_prewarm_teaches_the_same(world: World) -> None:
+async def test_a_refused_prewarm_teaches_the_same() -> None:
+    world = World()
     world.session.submit(intents.Prewarm())
     await settle()
     await refused(world, LITELLM)

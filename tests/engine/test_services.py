@@ -11,8 +11,9 @@ from tests.support.turns import begun, texts
 from tui.core.document.workspace import Workspace
 from tui.core.files import FileRead
 from tui.engine import intents
-from tui.engine.services import Backlog, Supervisor
+from tui.engine.services import Backlog
 from tui.engine.session_state import SessionState
+from tui.engine.supervisor import Supervisor
 from tui.errors import WireError
 
 
@@ -21,7 +22,8 @@ def backlog() -> tuple[Backlog, list[str]]:
     return Backlog(state), state.status.queued
 
 
-async def test_what_waits_is_what_would_be_lost(world: World) -> None:
+async def test_what_waits_is_what_would_be_lost() -> None:
+    world = World()
     model = await begun(world)
     world.session.submit(intents.Steer("steered"))
     world.session.submit(intents.Queue("later"))
@@ -31,9 +33,8 @@ async def test_what_waits_is_what_would_be_lost(world: World) -> None:
     model.text("ok")
 
 
-async def test_a_message_is_not_sent_while_it_is_edited_and_goes_when_it_is_not(
-    world: World,
-) -> None:
+async def test_a_message_is_not_sent_while_it_is_edited_and_goes_when_it_is_not() -> None:
+    world = World()
     model = await begun(world)
     for text in ("one", "two"):
         world.session.submit(intents.Queue(text))

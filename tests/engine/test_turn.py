@@ -16,6 +16,7 @@ from tui.core.wire.rate_limits import PAUSE, Limit
 from tui.engine import intents, response, turn
 from tui.engine.intents import Role
 from tui.engine.ports import RoleSpec
+from tui.engine.requests import TurnLimits
 from tui.engine.session import SessionOptions
 
 
@@ -33,7 +34,7 @@ async def test_a_turn_of_text() -> None:
     assert "previous_response_id" not in request
     assert "cache.py" in request["instructions"]
     assert {tool["name"] for tool in request["tools"]} == {
-        "read_file", "list", "search", "apply_patch",
+        "read_file", "list", "search", "shell", "shell_output", "apply_patch",
     }  # fmt: skip
     assert texts(request)[-1] == "hello"
     model = SteppedRehearsal(world.wire)
@@ -96,7 +97,7 @@ async def test_esc_while_a_question_waits_ends_the_turn() -> None:
 
 @each("limit, said", [(1, "1 rounds"), (3, "3 rounds")])
 async def test_rounds_are_limited(limit: int, said: str) -> None:
-    world = World({"a.py": "one\n"}, options=SessionOptions(round_limit=limit))
+    world = World({"a.py": "one\n"}, options=SessionOptions(limits=TurnLimits(limit)))
     model = await begun(world)
     for number in range(1, limit + 1):
         assert len(world.wire.requests) == number
@@ -148,7 +149,8 @@ async def test_an_answer_without_end_is_stopped_with_a_sentence(
     await world.wire.request(2)
 
 
-async def test_an_answer_at_the_output_limit_says_so(world: World) -> None:
+async def test_an_answer_at_the_output_limit_says_so() -> None:
+    world = World()
     model = await begun(world)
     model.text("as far as it goes")
     model.cut_short("max_output_tokens")
@@ -210,7 +212,8 @@ async def test_a_bug_before_the_request_ends_the_turn(monkeypatch: pytest.Monkey
     assert any("broke off" in trouble.what for trouble in world.session.drain().troubles)
 
 
-async def test_private_instructions_are_not_sent_and_it_is_said(world: World) -> None:
+async def test_private_instructions_are_not_sent_and_it_is_said() -> None:
+    world = World()
     world.agents_md = "the key is 12345"
     world.files.private = {"AGENTS.md": "it leads to a secret"}
     await begun(world)
@@ -235,9 +238,8 @@ async def test_a_response_tells_what_is_left() -> None:
     assert model is not None
 
 
-async def test_a_refusal_with_a_pause_longer_than_is_waited_for_says_until_when(
-    world: World,
-) -> None:
+async def test_a_refusal_with_a_pause_longer_than_is_waited_for_says_until_when() -> None:
+    world = World()
     await begun(world)
     now = world.clock.now()
     headers = {"retry-after": "3600", "x-ratelimit-remaining-tokens": "0"}
@@ -249,7 +251,8 @@ async def test_a_refusal_with_a_pause_longer_than_is_waited_for_says_until_when(
     assert Limit("tokens", 0) in status.limits
 
 
-async def test_a_vendors_event_tells_too_and_others_are_passed_over(world: World) -> None:
+async def test_a_vendors_event_tells_too_and_others_are_passed_over() -> None:
+    world = World()
     await begun(world)
     window = {"used_percent": 90, "window_minutes": 300}
     raw = {"rate_limits": {"primary": window}}
@@ -421,7 +424,8 @@ async def test_a_failed_continuation_is_asked_for_in_full(quick_retries: None) -
     assert list(outputs(request)) == ["call_1"]
 
 
-async def test_the_output_of_the_terminal_event_does_for_missing_items(world: World) -> None:
+async def test_the_output_of_the_terminal_event_does_for_missing_items() -> None:
+    world = World()
     await begun(world, "one")
     content = [{"type": "output_text", "text": "All."}]
     message = {"type": "message", "role": "assistant", "content": content}
@@ -432,7 +436,8 @@ async def test_the_output_of_the_terminal_event_does_for_missing_items(world: Wo
     assert (await world.wire.request(2))["input"][1] == message
 
 
-async def test_an_end_that_says_nothing_ends_the_turn_all_the_same(world: World) -> None:
+async def test_an_end_that_says_nothing_ends_the_turn_all_the_same() -> None:
+    world = World()
     model = await begun(world, "one")
     model.say(model.open_text(), "No end of mine, no usage.")
     world.wire.give(events.Completed({}))

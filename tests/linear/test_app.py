@@ -17,10 +17,13 @@ from tui.engine.intents import (
     Queue,
     RunCommand,
     SetEffort,
+    SetMode,
     StopCommand,
+    StopTask,
     Switch,
+    ToBackground,
 )
-from tui.engine.notices import Ask, Trouble
+from tui.engine.notices import Ask, TaskView, Trouble
 from tui.engine.slash import Command
 from tui.linear.app import BELL
 from tui.linear.command_table import LINEAR
@@ -291,3 +294,40 @@ def test_why_to_stay_is_said_once_at_the_end_of_a_file() -> None:
 def test_status_tells_the_limits_of_the_server(stage: LinearStage) -> None:
     stage.session.status.limits = (Limit("requests", 40, 60),)
     assert "Limit: 40 of 60 requests left." in stage.enter("/status")
+
+
+def test_a_question_about_a_command_takes_a_number_and_words(stage: LinearStage) -> None:
+    status = stage.session.status
+    status.asks.append(Ask(7, "Run make ?", "In src.", ("Run it once", "No"), "make", True))
+    said = stage.look()
+    assert "Question: Run make ?" in said
+    assert "Words behind 2 go to the model." in said
+    stage.enter("2 use ninja")
+    assert stage.session.intents[-1] == Answer(7, "No", "use ninja")
+
+
+def test_the_mode_and_the_tasks_are_said(stage: LinearStage) -> None:
+    status = stage.session.status
+    assert "asked about" in stage.enter("/mode")
+    assert "one of manual, sandbox, plan" in stage.enter("/mode fast")
+    stage.enter("/plan")
+    assert stage.session.intents[-1] == SetMode("plan")
+    assert "No command" in stage.enter("/tasks")
+    status.tasks = [TaskView(3, "npm run dev", "call_1", 0.0, background=True)]
+    assert "3  npm run dev  running for" in stage.enter("/tasks")
+    stage.enter("/tasks stop 3")
+    assert stage.session.intents[-1] == StopTask(3)
+    stage.enter("/background")
+    assert stage.session.intents[-1] == ToBackground()
+
+
+def test_a_command_of_the_model_is_told_when_it_is_known(stage: LinearStage) -> None:
+    answering(stage)
+    block = stage.session.state.add(Block(BlockKind.RUN, 1, "", "fast"))
+    assert "command" not in stage.look()
+    block.title = "pytest -q"
+    stage.session.state.changed(block)
+    assert "The model's command: pytest -q" in stage.look()
+    stage.session.state.append(block, "2 passed\n[exit 0 after 0.5 s]\n")
+    stage.session.state.close(block)
+    assert "2 passed\n[exit 0 after 0.5 s]" in stage.look()

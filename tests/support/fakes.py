@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 from tui.core.files import FileRead, Prepared
-from tui.core.programs import RunResult
+from tui.core.programs import AS_THE_USER, RunOptions, RunResult, Sandbox
 from tui.core.wire.events import (
     Completed,
     Created,
@@ -283,18 +283,33 @@ class FakeRunner:
 
     def __init__(self) -> None:
         self.commands: list[str | Sequence[str]] = []
+        self.hows: list[RunOptions] = []
         self.output: list[str] = ["all good\n"]
         self.result = RunResult(0, 0.5)
         self.hold: asyncio.Event | None = None
+        self.box = Sandbox()
+        self.ended: list[str | Sequence[str]] = []
+        """Those that ran to their end, or were ended."""
+
+    async def sandbox(self) -> Sandbox:
+        return self.box
 
     async def run(
-        self, command: str | Sequence[str], output: Callable[[str], None], deadline_s: float
+        self,
+        command: str | Sequence[str],
+        output: Callable[[bytes], None],
+        deadline_s: float,
+        how: RunOptions = AS_THE_USER,
     ) -> RunResult:
         self.commands.append(command)
+        self.hows.append(how)
         for text in self.output:
-            output(text)
-        if self.hold is not None:
-            await self.hold.wait()
+            output(text.encode())
+        try:
+            if self.hold is not None:
+                await self.hold.wait()
+        finally:
+            self.ended.append(command)
         return self.result
 
 
@@ -362,11 +377,11 @@ class World:
         assert self.outside is not None
         self.outside(set(paths))
 
-    async def answers(self, choice: str | int) -> None:
+    async def answers(self, choice: str | int, words: str = "") -> None:
         """The user answers the one question, with these words or with the choice of that number."""
         (ask,) = self.session.status.asks
-        words = ask.choices[choice] if isinstance(choice, int) else choice
-        self.session.submit(Answer(ask.id, words))
+        chosen = ask.choices[choice] if isinstance(choice, int) else choice
+        self.session.submit(Answer(ask.id, chosen, words))
         await settle()
 
     async def _verify_command(self) -> VerifyCommand | None:

@@ -28,6 +28,7 @@ from tui.effects.system import MonotonicClock
 from tui.effects.wire.endpoint import Endpoint
 from tui.effects.wire.link import ConnectionOptions
 from tui.engine.ports import MAIN_LANE, Ports, RoleSpec, VerifyCommand
+from tui.engine.requests import TurnLimits
 from tui.engine.session import Session, SessionOptions
 
 PATIENT = ConnectionOptions(
@@ -169,7 +170,7 @@ async def seated(
         jitter=lambda: 0.5,
     )
     role = RoleSpec("fast", model, "scripted", chaining=chaining)
-    session = Session(ports, {"fast": role}, SessionOptions(round_limit=6))
+    session = Session(ports, {"fast": role}, SessionOptions(limits=TurnLimits(6)))
     try:
         yield Stand(server, session, Seat(session), files, endpoint, waits)
     finally:

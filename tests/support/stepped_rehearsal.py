@@ -40,7 +40,7 @@ class SteppedRehearsal:
     def close_text(self, key: str, text: str) -> None:
         """The message is finished."""
         content = [{"type": "output_text", "text": text, "annotations": []}]
-        self._done({"type": "message", "id": key, "role": "assistant", "content": content})
+        self.item({"type": "message", "id": key, "role": "assistant", "content": content})
 
     def text(self, text: str, chunk: int = 5) -> None:
         """A whole message."""
@@ -65,7 +65,7 @@ class SteppedRehearsal:
         item = {"type": "reasoning", "id": key, "summary": []}
         self.wire.give(events.ItemAdded(len(self._items), item))
         self.wire.give(events.ReasoningDelta(key, text, summary=True))
-        self._done(
+        self.item(
             {**item, "summary": [{"type": "summary_text", "text": text}], "encrypted_content": "x"}
         )
 
@@ -81,7 +81,7 @@ class SteppedRehearsal:
 
     def close_patch(self, key: str, call_id: str, patch: str) -> None:
         """The patch is whole."""
-        self._done(self._patch_item(key, call_id, patch))
+        self.item(self._patch_item(key, call_id, patch))
 
     def patch(self, patch: str, call_id: str, chunk: int = 7) -> None:
         """A whole apply_patch call."""
@@ -90,13 +90,14 @@ class SteppedRehearsal:
             self.patch_delta(key, patch[at : at + chunk])
         self.close_patch(key, call_id, patch)
 
-    def call(self, name: str, arguments: dict[str, Any], call_id: str) -> None:
-        """A whole function call."""
-        key, text = f"fc_{call_id}", json.dumps(arguments)
+    def call(self, name: str, arguments: dict[str, Any] | str, call_id: str) -> None:
+        """A whole function call; ``arguments`` as an object, or as the text itself."""
+        key = f"fc_{call_id}"
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
         item = {"type": "function_call", "id": key, "call_id": call_id, "name": name}
         self.wire.give(events.ItemAdded(len(self._items), {**item, "arguments": ""}))
         self.wire.give(events.ArgumentsDelta(key, text))
-        self._done({**item, "arguments": text})
+        self.item({**item, "arguments": text})
 
     def complete(self, output_tokens: int | None = None) -> None:
         """``response.completed``."""
@@ -121,7 +122,8 @@ class SteppedRehearsal:
             response["usage"] = {"input_tokens": 100, "output_tokens": output_tokens}
         return response
 
-    def _done(self, item: dict[str, Any]) -> None:
+    def item(self, item: dict[str, Any]) -> None:
+        """A whole item of any kind."""
         self._items.append(item)
         self.wire.give(events.ItemDone(len(self._items) - 1, item))
 

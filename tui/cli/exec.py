@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import shlex
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol, TextIO, TypedDict, Unpack
+from typing import Protocol, TextIO, TypedDict, Unpack, get_args
 
 import click
 from msgspec.structs import replace
@@ -26,8 +27,9 @@ from tui.core.document.hunk import OPEN, PLACED, Decision, Hunk, Stage
 from tui.core.inert_text import PROSE, inert
 from tui.core.meter import MeterView
 from tui.core.wire.events import Usage
-from tui.engine.intents import Accept, Answer, Interrupt, Prompt, Role
-from tui.engine.notices import Status, Trouble
+from tui.engine.intents import Accept, Answer, Interrupt, Mode, Prompt, Role
+from tui.engine.notices import Ask, Status, Trouble
+from tui.engine.requests import TurnLimits
 from tui.engine.session import Session, SessionOptions
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREACHABLE, UsageError
 from tui.settings import Paths
@@ -47,6 +49,9 @@ class Report(Protocol):
 
     def trouble(self, trouble: Trouble) -> None:
         """Something went wrong."""
+
+    def asked(self, ask: Ask, choice: str) -> None:
+        """A question was answered in the user's stead."""
 
     def ended(self, session: Session, left_out: Sequence[Hunk], code: int) -> None:
         """The turn is over, hunks are decided on."""
@@ -81,6 +86,32 @@ class NewProse:
         return "".join(said)
 
 
+class CallNews:
+    """The model's calls since the last look; of a patch the hunks tell."""
+
+    def __init__(self) -> None:
+        self._blocks = 0
+        self._open: list[tuple[Block, bool]] = []
+        """What has not ended, and whether it was told that it began."""
+
+    def new(self, session: Session) -> Iterator[tuple[Block, bool]]:
+        """Each call that began (False) or ended (True)."""
+        blocks = session.transcript.blocks
+        fresh = [b for b in blocks[self._blocks :] if b.turn and b.kind in _CALLS]
+        self._blocks = len(blocks)
+        looked, self._open = [*self._open, *((block, False) for block in fresh)], []
+        for block, told in looked:
+            if block.title and not told:
+                yield block, False
+            if block.state != "open":
+                yield block, True
+            else:
+                self._open.append((block, bool(block.title)))
+
+
+_CALLS = (BlockKind.TOOL, BlockKind.RUN)
+
+
 class TextReport:
     """The model's prose on stdout, everything else on stderr."""
 
@@ -88,6 +119,7 @@ class TextReport:
         self._out, self._err = out, err
         self._prose = NewProse()
         self._ends_line = True
+        self._calls = CallNews()
         self._blocks = 0
         """Blocks of the conversation that were looked at for notes."""
 
@@ -101,6 +133,9 @@ class TextReport:
             self._out.write(text)
             self._out.flush()
             self._ends_line = text.endswith("\n")
+        for call, ended in self._calls.new(session):
+            if call.kind is BlockKind.RUN:
+                self._say(_last_line(call.text) if ended else f"$ {call.title}")
         blocks, status = session.transcript.blocks, session.status
         for block in blocks[self._blocks :]:
             # how it ended is told by `ended`
@@ -113,6 +148,11 @@ class TextReport:
         words = ": ".join(filter(None, (trouble.what, trouble.why)))
         step = f" ({trouble.next_step})" if trouble.next_step else ""
         self._say(f"duetto: {words}{step}")
+
+    def asked(self, ask: Ask, choice: str) -> None:
+        """Why a command did not run."""
+        if ask.command:
+            self._say("duetto: not run, nobody is here to ask (--allow PREFIX, --mode sandbox)")
 
     def ended(self, session: Session, left_out: Sequence[Hunk], code: int) -> None:
         """A line a file, and why hunks were left out."""
@@ -185,6 +225,7 @@ class JsonReport:
         self._hunks: dict[int, tuple[object, ...]] = {}
         self._metered_s = 0.0
         self._wire = WireNews()
+        self._calls = CallNews()
 
     def started(self, session: Session) -> None:
         """``turn.started``."""
@@ -198,11 +239,13 @@ class JsonReport:
         )
 
     def frame(self, session: Session) -> None:
-        """``retry``, ``transport``, ``steer``, ``text.delta``, ``hunk``, ``meter``."""
+        """``retry``, ``transport``, ``steer``, ``text.delta``, ``tool.*``, ``hunk``, ``meter``."""
         for kind, fields in self._wire.new(session):
             self._event(kind, **fields)
         if text := self._prose.new(session):
             self._event("text.delta", delta=text)
+        for block, ended in self._calls.new(session):
+            self._call(block, ended)
         for hunk in session.workspace.hunks:
             state = (hunk.stage, hunk.decision, tuple(hunk.flags), hunk.reason)
             if hunk.stage not in OPEN and self._hunks.get(hunk.id) != state:
@@ -223,6 +266,26 @@ class JsonReport:
             why=trouble.why,
             next_step=trouble.next_step,
         )
+
+    def asked(self, ask: Ask, choice: str) -> None:
+        """``consent``."""
+        self._event(
+            "consent",
+            question=ask.question,
+            command=ask.command,
+            detail=ask.detail,
+            answer=choice,
+        )
+
+    def _call(self, block: Block, ended: bool) -> None:
+        """``tool.call`` and ``tool.result``; a command's output is in its result."""
+        kind = "command" if block.kind is BlockKind.RUN else "tool"
+        fields = {"call_id": block.call_id, "kind": kind, "title": block.title}
+        if not ended:
+            self._event("tool.call", **fields)
+            return
+        states = {"done": "completed", "failed": "failed", "cut": "interrupted"}
+        self._event("tool.result", **fields, state=states[block.state], output=block.text)
 
     def ended(self, session: Session, left_out: Sequence[Hunk], code: int) -> None:
         """The last ``meter``, then ``turn.completed``, or ``error`` when it was interrupted."""
@@ -253,6 +316,7 @@ class JsonReport:
             tokens_estimated=view.tokens_estimated,
             seconds=_rounded(view.seconds),
             reasoning=view.reasoning,
+            tool_s=_rounded(view.tool_s),
         )
 
     def _event(self, event: str, /, **fields: object) -> None:
@@ -317,6 +381,10 @@ class ExecOptions(TypedDict):
     as_json: bool
     apply: bool
     linked: bool
+    mode: Mode | None
+    allow: tuple[str, ...]
+    max_rounds: int | None
+    max_cost: float | None
     folder: str
     record: Path | None
     trace: Path | None
@@ -331,6 +399,27 @@ class ExecOptions(TypedDict):
     "--linked",
     is_flag=True,
     help="Write hard links, too, wherever they lead; send those that lead outside.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(get_args(Mode)),
+    help="What the model's commands may do: manual refuses what is not allowed, sandbox runs"
+    " them confined, plan changes nothing.",
+)
+@click.option(
+    "--allow",
+    metavar="PREFIX",
+    multiple=True,
+    help="Run the model's commands that begin so, as in --allow 'npm test'; may be repeated.",
+)
+@click.option(
+    "--max-rounds", type=click.IntRange(1), metavar="N", help="Stop after so many responses."
+)
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(0, min_open=True),
+    metavar="USD",
+    help="Stop when the turn has cost so much.",
 )
 @click.option(
     "-C", "folder", metavar="DIR", default=".", help="The workspace [default: this folder]."
@@ -355,6 +444,9 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
         first_role=chosen,
         ambiguous=setup.settings.editor.ambiguous,
         linked=choices["linked"],
+        mode=choices["mode"] or "manual",
+        allow=tuple(_words(prefix) for prefix in choices["allow"]),
+        limits=TurnLimits(choices["max_rounds"] or TurnLimits().rounds, usd=choices["max_cost"]),
     )
     setup = replace(setup, tracer=tracer_for(choices["trace"]))
     composition = Composition(setup, options, watched=False, record=choices["record"])
@@ -365,6 +457,17 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     if choices["as_json"]:
         report = JsonReport(sys.stdout)
     return asyncio.run(_run(composition, text, report, apply=choices["apply"]))
+
+
+def _words(prefix: str) -> tuple[str, ...]:
+    """The words of a command's beginning. Raises UsageError: it has none."""
+    try:
+        words = tuple(shlex.split(prefix))
+    except ValueError as error:
+        raise UsageError(f"--allow {prefix!r}: {error}") from None
+    if not words:
+        raise UsageError("--allow needs the beginning of a command, as in --allow 'npm test'")
+    return words
 
 
 def _text(prompt: str) -> str:
@@ -400,6 +503,14 @@ async def _run(composition: Composition, text: str, report: Report, *, apply: bo
     finally:
         await composition.close()
     return EXIT_INTERRUPTED if turn.interrupted else code
+
+
+_NOBODY = "nobody is here who could be asked; only commands that read, or are allowed, run"
+
+
+def _last_line(text: str) -> str:
+    """How a command ended."""
+    return text.rstrip("\n").rpartition("\n")[2]
 
 
 class ExecTurn:
@@ -481,7 +592,8 @@ class ExecTurn:
             self._report.trouble(trouble)
         self._report.frame(session)
         for ask in list(session.status.asks):
-            session.submit(Answer(ask.id, ask.choices[-1]))
+            session.submit(Answer(ask.id, ask.choices[-1], _NOBODY if ask.command else ""))
+            self._report.asked(ask, ask.choices[-1])
 
     def _decide(self) -> None:
         """Accept what can be accepted unseen: neither it nor what it lies on has a flag."""

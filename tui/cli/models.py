@@ -214,6 +214,7 @@ def _spec(
         context_window=model.context_window or (facts.context_window if facts else None),
         patch_tool=flags.patch_tool or model.patch_tool,
         patch_format=flags.patch_format or model.patch_format,
+        shell_tool=model.shell_tool,
         chaining=chaining,
         tier=model.tier,
         same_tiers=sources.same_tiers(endpoint.spec, model.tier) if endpoint is not None else (),

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from tui.cli.options import ROLES
 from tui.core.files import FileBlock
-from tui.core.programs import RunResult
+from tui.core.programs import AS_THE_USER, RunOptions, RunResult, Sandbox
 from tui.core.wire.client.protocol import ClientProtocol
 from tui.core.wire.endpoint_facts import Abilities, Capabilities
 from tui.core.wire.events import Event
@@ -400,8 +400,16 @@ _ADDED = re.compile(
 class NoRunner:
     """Runs nothing."""
 
+    async def sandbox(self) -> Sandbox:
+        """There is nothing to confine."""
+        return Sandbox()
+
     async def run(
-        self, command: str | Sequence[str], output: Callable[[str], None], deadline_s: float
+        self,
+        command: str | Sequence[str],
+        output: Callable[[bytes], None],
+        deadline_s: float,
+        how: RunOptions = AS_THE_USER,
     ) -> RunResult:
         """Say why it was not run."""
         return RunResult(None, 0.0, error=NO_COMMANDS)

@@ -29,7 +29,16 @@ HEAD = """\
 schema = 1
 """
 _OF_THE_MODEL = frozenset(
-    ("context_window", "max_output_tokens", "images", "price", "tier", "patch_tool", "patch_format")
+    (
+        "context_window",
+        "max_output_tokens",
+        "images",
+        "price",
+        "tier",
+        "patch_tool",
+        "patch_format",
+        "shell_tool",
+    )
 )
 """What ``[models.X]`` says of one model only: it is commented out when another one comes."""
 _VALUE = re.compile(r"""(\s*[\w"'-]+\s*=\s*)("(?:[^"\\]|\\.)*"|'[^']*')(?P<rest>\s*(?:\#.*)?)""")

@@ -82,7 +82,7 @@ class History:
         """The model finished an item."""
         self.entries.append(HistoryEntry("output", item, origin))
 
-    def answer(self, call: Item, output: str, *, failed: bool = False) -> HistoryEntry:
+    def answer(self, call: Item, output: object, *, failed: bool = False) -> HistoryEntry:
         """A call is answered; what the entry says may be put right until it is sent."""
         entry = HistoryEntry("answer", answer_item(call, output, failed=failed))
         self.entries.append(entry)
@@ -179,7 +179,7 @@ class History:
             self.break_chain()
 
 
-def answer_item(call: Item, output: str, *, failed: bool = False) -> Item:
+def answer_item(call: Item, output: object, *, failed: bool = False) -> Item:
     """The output item of a call."""
     kind = str(call.get("type"))
     item: Item = {

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 PatchTool = Literal["custom", "function", "text"]
+ShellTool = Literal["auto", "function", "shell", "local_shell", "bash", "none"]
 PatchFormat = Literal["auto", "apply_patch", "search_replace", "unified_diff", "whole_file"]
 
 _APPLY_PATCH = """\
@@ -138,8 +139,16 @@ list and search before you edit it.
 - Your hunks are placed at once and reviewed by the user later: "placed, pending review" is \
 success. Do not send a kept hunk again. What was rejected stays rejected unless the user asks.
 - If a hunk could not be placed, look at the text as it is now and send only that hunk again.
-- You cannot run commands; the user runs the tests and tells you.
+{commands}
 """
+_NO_SHELL = "- You cannot run commands; the user runs the tests and tells you."
+_SHELL = """\
+- Run commands with {shell}: the tests, the linters, git. They run in the workspace and see the \
+disk: your pending hunks and unsaved text are not on it, and the answer says which were missing. \
+Edit files with patches, not with commands. Nothing can be typed into a command.
+- The user may be asked first, and may decline: go on without that command. What runs for long (a \
+server, a watcher) belongs in the background; read it with shell_output."""
+_PLAN = "- Plan mode: read and think, change nothing. No patches; only commands that read will run."
 _NOT_WHOLE = " Never rewrite a whole file to change a part of it."
 
 APPLY_PATCH_GRAMMAR = r"""start: begin_patch hunk+ end_patch
@@ -167,12 +176,20 @@ eof_line: "*** End of File" LF
 def instructions(
     paths: Sequence[str],
     agents_md: str,
-    patch_tool: PatchTool,
+    patch_tool: PatchTool | None,
     patch_format: PatchFormat = "auto",
+    shell_tool: ShellTool = "none",
 ) -> str:
-    """The instructions of a conversation: how to work, the files, the project's own rules."""
+    """The instructions of a conversation: how to work, the files, the project's own rules.
+
+    No ``patch_tool``: plan mode.
+    """
     role = _ROLE.replace("{whole}", "" if patch_format == "whole_file" else _NOT_WHOLE)
-    parts = [role, patch_notes(patch_tool, patch_format), _path_list(paths)]
+    name = {"bash": "bash", "local_shell": "local_shell"}.get(shell_tool, "shell")
+    shell = _NO_SHELL if shell_tool == "none" else _SHELL.replace("{shell}", name)
+    role = role.replace("{commands}", shell if patch_tool else f"{shell}\n{_PLAN}")
+    notes = [patch_notes(patch_tool, patch_format)] if patch_tool else []
+    parts = [role, *notes, _path_list(paths)]
     if agents_md.strip():
         text = agents_md.strip()
         if len(text) > AGENTS_LIMIT_CHARS:
@@ -200,11 +217,16 @@ def _path_list(paths: Sequence[str]) -> str:
 def _function(
     name: str, description: str, required: list[str], **members: str
 ) -> dict[str, object]:
-    """A function tool; a member's description starts with its JSON type and a colon."""
-    properties = {}
+    """A function tool; a member's description starts with its JSON type and a colon.
+
+    ``strings`` is an array of them.
+    """
+    properties: dict[str, dict[str, object]] = {}
     for member, text in members.items():
         kind, _, words = text.partition(": ")
         properties[member] = {"type": kind, "description": words}
+        if kind == "strings":
+            properties[member] |= {"type": "array", "items": {"type": "string"}}
     return {
         "type": "function",
         "name": name,
@@ -247,9 +269,54 @@ def _reading_tools() -> list[dict[str, object]]:
     ]
 
 
-def tools(patch_tool: PatchTool, patch_format: PatchFormat = "auto") -> list[dict[str, object]]:
-    """The tools that a model may call."""
+def shell_tool_of(model: str) -> ShellTool:
+    """The shell that a model knows, by its name."""
+    name = model.lower()
+    if "claude" in name:
+        return "bash"
+    return "shell" if "codex" in name else "function"
+
+
+_RUNS = "Run a command in the workspace and get its output. Nothing can be typed into it."
+
+
+def _shell_tools(shell_tool: ShellTool) -> list[dict[str, object]]:
+    """The shell in the form that the model knows, and what reads commands of the background."""
+    more = {
+        "workdir": "string: folder to run it in, relative to the workspace",
+        "timeout_ms": "integer: stop it after so long; 120000 if left out",
+        "background": "boolean: do not wait for it; read it with shell_output",
+        "tty": "boolean: run it in a terminal of its own",
+        "unsandboxed": "boolean: it needs the network or files outside; the user is asked",
+        "justification": "string: why, in one short sentence for the user",
+    }
+    if shell_tool == "local_shell":
+        shell: dict[str, object] = {"type": "local_shell"}
+    elif shell_tool == "shell":
+        shell = _function("shell", _RUNS, ["command"], command="strings: the argv", **more)
+    else:
+        name = "bash" if shell_tool == "bash" else "shell"
+        shell = _function(name, _RUNS, ["command"], command="string: for bash -c", **more)
+    read = _function(
+        "shell_output",
+        "What a command of the background has said since you looked last.",
+        ["task"],
+        task="integer: its number",
+        wait_s="number: wait so long for its end",
+        stop="boolean: end it",
+    )
+    return [shell, read]
+
+
+def tools(
+    patch_tool: PatchTool | None,
+    patch_format: PatchFormat = "auto",
+    shell_tool: ShellTool = "none",
+) -> list[dict[str, object]]:
+    """The tools that a model may call; no ``patch_tool``: plan mode."""
     offered = _reading_tools()
+    if shell_tool != "none":
+        offered += _shell_tools(shell_tool)
     if patch_tool == "custom":
         words = f"Edit files. The input is {TOOL_WORDS[patch_format]} itself, not JSON."
         offered.append(

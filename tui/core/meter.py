@@ -81,6 +81,8 @@ class MeterView(Struct, frozen=True):
     context_tokens: int | None = None
     context_window: int | None = None
     cost: Cost = Cost()
+    tool_s: float = 0.0
+    """What the turn's tools took, in no rate; those side by side count once."""
 
 
 class _Response(Struct):
@@ -142,6 +144,12 @@ class Meter:
         self._past: list[_Response] = []
         self._now: _Response | None = None
         self._context_tokens: int | None = None
+        self._tools = 0
+        """How many run now."""
+        self._tools_s = 0.0
+        """Since when, if any does."""
+        self._tool_s = 0.0
+        """What those took that are over."""
         self.responses = 0
         """How many requests have gone out; the number of the newest response."""
         self._first = 1
@@ -246,6 +254,14 @@ class Meter:
             sum(reasoning) if reasoning else None,
         )
 
+    def tool(self, now: float, *, begins: bool) -> None:
+        """A tool begins, or ends."""
+        if begins and not self._tools:
+            self._tools_s = now
+        self._tools = max(self._tools + (1 if begins else -1), 0)
+        if not begins and not self._tools:
+            self._tool_s += now - self._tools_s
+
     def stop(self, now: float) -> None:
         """The turn is over."""
         if self._stopped_s is None:
@@ -260,6 +276,7 @@ class Meter:
         self._ttft_s, self._past, self._bill = None, [], {}
         self._first, self._chars, self._turn_unknown = self.responses + 1, 0, False
         self._trail.clear()
+        self._tool_s, self._tools_s = 0.0, self._asked_s
 
     def view(self, now: float) -> MeterView:
         """What to show at ``now``."""
@@ -295,6 +312,7 @@ class Meter:
             context_tokens=self._context_tokens,
             context_window=self.context_window,
             cost=self._cost(responses),
+            tool_s=self._tool_s + (now - self._tools_s if self._tools else 0.0),
         )
 
     def _ghost(self, now: float) -> Written:

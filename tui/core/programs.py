@@ -66,6 +66,22 @@ class Confinement(Struct, frozen=True):
     network: bool = False
 
 
+class RunOptions(Struct, frozen=True):
+    """How a command runs."""
+
+    folder: str = ""
+    """Below the workspace's root."""
+    pty: bool = False
+    """It gets a terminal of its own."""
+    keys: bool = True
+    """Its environment has tokens and passwords, as that of the user's own commands has."""
+    confined: Confinement | None = None
+    """None: it may do what the user may."""
+
+
+AS_THE_USER = RunOptions()
+
+
 class Sandbox(Struct, frozen=True):
     """What this machine can do to confine a command."""
 

@@ -1,23 +1,20 @@
 """Runs commands in the workspace: the tests, or what the user typed after ``!``.
 
-A command is a process group of its own, with a deadline, a cap on its output, and nothing on
-stdin; stopping it stops all that it started.
+A command is a process group of its own, with a deadline and nothing on stdin;
+stopping it stops all that it started.
 """
 
 from __future__ import annotations
 
 import asyncio
-import codecs
 import contextlib
 import os
 import signal
 from asyncio.subprocess import Process
 from collections.abc import Callable, Mapping, Sequence
 
-from tui.core.programs import RunResult
+from tui.core.programs import AS_THE_USER, RunOptions, RunResult, Sandbox
 
-MAX_OUTPUT_BYTES = 1_000_000
-"""What is passed on of one command's output; the rest is read and dropped."""
 GRACE_S = 2.0
 """Between SIGTERM and SIGKILL."""
 STRAGGLER_S = 0.5
@@ -25,31 +22,17 @@ STRAGGLER_S = 0.5
 
 
 class _Output(asyncio.Protocol):
-    """The reading end of the command's pipe: decodes, caps and passes on."""
+    """The reading end of the command's pipe."""
 
-    def __init__(self, tell: Callable[[str], None], max_bytes: int) -> None:
+    def __init__(self, tell: Callable[[bytes], None]) -> None:
         self._tell = tell
-        self._left_bytes = max_bytes
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.ended = asyncio.Event()
 
     def data_received(self, data: bytes) -> None:
-        if self._left_bytes <= 0:
-            return
-        kept = data[: self._left_bytes]
-        self._left_bytes -= len(data)
-        if text := self._decoder.decode(kept):
-            self._tell(text)
-        if self._left_bytes <= 0:
-            self._tell("\n[output beyond this is not shown]\n")
+        self._tell(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.ended.set()
-
-    def close(self) -> None:
-        """Pass on what the decoder holds: half a character."""
-        if self._left_bytes > 0 and (text := self._decoder.decode(b"", final=True)):
-            self._tell(text)
 
 
 class Verifier:
@@ -59,26 +42,32 @@ class Verifier:
         self,
         root: str,
         environment: Mapping[str, str] | None = None,
-        max_output_bytes: int = MAX_OUTPUT_BYTES,
     ) -> None:
         """``environment`` is what commands get, read at each run (None: this process's)."""
         self._root = root
-        self._max_output_bytes = max_output_bytes
         self._environment = os.environ if environment is None else environment
 
+    async def sandbox(self) -> Sandbox:
+        """What confines the model's commands."""
+        return Sandbox()
+
     async def run(
-        self, command: str | Sequence[str], output: Callable[[str], None], deadline_s: float
+        self,
+        command: str | Sequence[str],
+        output: Callable[[bytes], None],
+        deadline_s: float,
+        how: RunOptions = AS_THE_USER,
     ) -> RunResult:
-        """Run to the end, passing decoded output on as it comes.
+        """Run to the end, passing output on as it comes.
 
         At the deadline, and when this is cancelled, the whole process group gets SIGTERM, then
         SIGKILL; a cancelled run raises CancelledError after that.
         """
         clock = asyncio.get_running_loop().time
         began = clock()
-        sink = _Output(output, self._max_output_bytes)
+        sink = _Output(output)
         try:
-            process, pipe = await self._start(command, sink)
+            process, pipe = await self._start(command, how.folder, sink)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
             return RunResult(None, clock() - began, error=f"cannot start {command!r}: {why}")
@@ -95,11 +84,10 @@ class Verifier:
                     await asyncio.wait_for(sink.ended.wait(), STRAGGLER_S)
             finally:
                 pipe.close()
-        sink.close()
         return RunResult(process.returncode, clock() - began, timed_out=timed_out)
 
     async def _start(
-        self, command: str | Sequence[str], sink: _Output
+        self, command: str | Sequence[str], folder: str, sink: _Output
     ) -> tuple[Process, asyncio.ReadTransport]:
         """Start it with a pipe of our own.
 
@@ -113,7 +101,7 @@ class Verifier:
         try:
             process = await asyncio.create_subprocess_exec(
                 *argv,
-                cwd=self._root,
+                cwd=os.path.join(self._root, folder),
                 env=child_environment(self._environment),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=writing,

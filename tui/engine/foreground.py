@@ -13,7 +13,7 @@ from tui.engine.intents import Intent, Role
 from tui.engine.notices import Status, Trouble
 from tui.engine.ports import MAIN_LANE, Abilities, RoleSpec
 from tui.engine.recovery import not_reached
-from tui.engine.requests import Outcome, TurnRequest
+from tui.engine.requests import Outcome, TurnLimits, TurnRequest
 from tui.engine.results import forget_served
 from tui.engine.services import Services
 from tui.engine.turn import Turn
@@ -31,7 +31,7 @@ class Foreground:
         services: Services,
         roles: Mapping[Role, RoleSpec],
         *,
-        round_limit: int,
+        limits: TurnLimits,
         suggest: Callable[[], str] | None = None,
     ) -> None:
         self._services = services
@@ -41,7 +41,7 @@ class Foreground:
         """What was said of outdated models."""
         self._roles = dict(roles)
         self._status = services.state.status
-        self._round_limit = round_limit
+        self._limits = limits
         self._backlog = services.backlog
         self._connections = Connections(services, self._closed)
         self._turn: Turn | None = None
@@ -300,6 +300,7 @@ class Foreground:
             state.add(Block(BlockKind.USER, self._number, brief, state="done"), text)
         status.busy, status.stopping, status.stopped = True, False, ""
         status.outcome = status.unsent = ""
+        status.can_go_on = False
         self._asked.add(text.strip())
         self._suggest()
         self._connections.describe(spec)
@@ -311,7 +312,7 @@ class Foreground:
             status.efforts.get(spec.role),
             status.tiers.get(spec.role, ""),
             status.throttle,
-            self._round_limit,
+            self._limits,
         )
         state.meter.prompted(self._services.ports.clock.now(), spec.model)
         self._renew()

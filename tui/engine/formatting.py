@@ -126,7 +126,7 @@ class Formatting:
         """Run it on these files and take over what it made of them."""
         if not paths:
             return
-        output: list[str] = []
+        output: list[bytes] = []
         author = Author.DISK
         try:
             result = await self._ports.runner.run(
@@ -139,7 +139,7 @@ class Formatting:
             self._changes.release(paths, author, put_back=stopped)
         failure = failure_of(result, command.deadline_s)
         if failure:
-            said = "".join(output).strip()[-_SHOWN_CHARS:]
+            said = b"".join(output).decode(errors="replace").strip()[-_SHOWN_CHARS:]
             self._say(f"{words_of(command)} {failure}", said)
         else:
             self._said = ""

@@ -229,7 +229,7 @@ class SetMode(Intent, frozen=True):
     mode: Mode
 
 
-class Background(Intent, frozen=True):
+class ToBackground(Intent, frozen=True):
     """Let a command of the model go on behind its back, the answer goes on at once.
 
     0: the newest one that is waited for.

@@ -48,7 +48,7 @@ class TaskView(Struct, frozen=True):
     """A command of the model that runs, or ran in the background."""
 
     number: int
-    """What `/tasks`, `intents.Background` and the model call it."""
+    """What `/tasks`, `intents.ToBackground` and the model call it."""
     command: str
     call_id: str
     """Of its block in the conversation."""

@@ -18,6 +18,7 @@ from msgspec import Struct, field
 from tui.core.document.unfinished_writes import Unfinished, WriteStep
 from tui.core.files import FileRead, FolderEntry, GitState, Prepared
 from tui.core.price import Quote, SameTiers
+from tui.core.programs import AS_THE_USER, RunOptions, Sandbox
 from tui.core.programs import RunResult as RunResult
 from tui.core.run_report import RunReport
 from tui.core.stamping import Stamp, no_stamp
@@ -34,6 +35,9 @@ MAIN_LANE = "main"
 """The lane of the foreground conversation."""
 PatchTool = Literal["custom", "function", "text"]
 """How a model hands over a patch: freeform tool, function tool, or in its prose."""
+ShellTool = Literal["auto", "function", "shell", "local_shell", "bash", "none"]
+"""How a model is offered a shell: a plain function, an argv as Codex has it, the built-in tool of
+the Responses API, Anthropic's ``bash``; ``auto``: by the model's name."""
 PatchFormat = Literal["auto", "apply_patch", "search_replace", "unified_diff", "whole_file"]
 """What a model is asked to write patches in; ``auto`` is apply_patch, others are known in prose."""
 
@@ -50,6 +54,7 @@ class RoleSpec(Struct, frozen=True):
     """Tokens; None if not known."""
     patch_tool: PatchTool = "custom"
     patch_format: PatchFormat = "auto"
+    shell_tool: ShellTool = "auto"
     chaining: bool = True
     """False: every request says all, for an endpoint that loses part of a chain."""
     tier: str = ""
@@ -235,12 +240,22 @@ class WriteLog(Protocol):
 
 
 class Runner(Protocol):
-    """Runs commands in the workspace (effects.verifier)."""
+    """Runs commands in the workspace (effects.commands)."""
+
+    async def sandbox(self) -> Sandbox:
+        """What confines the model's commands here; found out once. Never raises."""
 
     async def run(
-        self, command: str | Sequence[str], output: Callable[[str], None], deadline_s: float
+        self,
+        command: str | Sequence[str],
+        output: Callable[[bytes], None],
+        deadline_s: float,
+        how: RunOptions = AS_THE_USER,
     ) -> RunResult:
-        """Run to the end, streaming decoded output; cancelling it ends the process group."""
+        """Run to the end, handing on all output as it comes.
+
+        Cancelling it ends the process group: SIGTERM, then SIGKILL, within two seconds.
+        """
 
 
 class Rescue(Protocol):

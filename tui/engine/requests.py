@@ -26,13 +26,13 @@ from tui.core.document.hunk import OPEN, Decision, Need
 from tui.core.document.hunk_list import HunksOfFile
 from tui.core.document.report import HunkAccount, file_sha, presence, sha_of
 from tui.core.files import FileRead
-from tui.core.instructions import instructions, tools
+from tui.core.instructions import instructions, shell_tool_of, tools
 from tui.core.steps import Work, finished, while_same
 from tui.core.wire.events import ErrorEvent, Failed
 from tui.core.wire.refused_fields import RefusedFields, fields_refused, without
 from tui.engine.intents import Effort, Role
 from tui.engine.open_files import AGENTS_FILE, OpenFiles
-from tui.engine.ports import Ports, RoleSpec
+from tui.engine.ports import PatchTool, Ports, RoleSpec, ShellTool
 
 Version = tuple[int, int]
 """Identity and revision of a buffer."""
@@ -188,7 +188,7 @@ class Requests:
         head: Request = {
             "model": spec.model,
             "instructions": self._instructions,
-            "tools": tools(spec.patch_tool, spec.patch_format),
+            "tools": tools(self._patch_tool(spec), spec.patch_format, _shell_tool(spec)),
             "tool_choice": "auto",
             "parallel_tool_calls": True,
             "store": False,
@@ -202,6 +202,10 @@ class Requests:
         if spec.max_output_tokens is not None:
             head["max_output_tokens"] = spec.max_output_tokens
         return self._without_refused(spec, head)
+
+    def _patch_tool(self, spec: RoleSpec) -> PatchTool | None:
+        """None: the model is to plan, not to change anything."""
+        return None if self._open_files.status.mode == "plan" else spec.patch_tool
 
     def learns(self, spec: RoleSpec, head: Request, refusal: ErrorEvent | Failed) -> bool:
         """Whether a refusal names fields of what was sent that this request can do without.
@@ -228,7 +232,9 @@ class Requests:
         rules = self._ports.agents_md()
         if rules and not self._open_files.is_sent(AGENTS_FILE):
             rules = ""  # ignored, or a link to a secret
-        self._instructions = instructions(paths, rules, spec.patch_tool, spec.patch_format)
+        self._instructions = instructions(
+            paths, rules, self._patch_tool(spec), spec.patch_format, _shell_tool(spec)
+        )
         return {**head, "instructions": self._instructions}
 
     @property
@@ -332,12 +338,29 @@ def _waits(tally: HunksOfFile) -> bool:
     )
 
 
+def _shell_tool(spec: RoleSpec) -> ShellTool:
+    """The shell that a role's model is offered."""
+    return shell_tool_of(spec.model) if spec.shell_tool == "auto" else spec.shell_tool
+
+
 def origin(spec: RoleSpec) -> str:
     """Who said an item: endpoint and model."""
     return f"{spec.endpoint}\t{spec.model}"
 
 
 Outcome = Literal["completed", "interrupted", "failed"]
+
+
+class TurnLimits(Struct, frozen=True):
+    """What one turn may take before it is stopped; None: as much as it needs."""
+
+    rounds: int = 40
+    """Responses."""
+    tokens: int | None = None
+    """Of output."""
+    usd: float | None = None
+    """As far as the price is known."""
+    seconds: float | None = None
 
 
 class TurnRequest(Struct, frozen=True):
@@ -350,7 +373,7 @@ class TurnRequest(Struct, frozen=True):
     tier: str
     """Service tier; empty: the server's own choice."""
     throttle: float | None
-    round_limit: int
+    limits: TurnLimits = TurnLimits()
 
     @property
     def role(self) -> Role:

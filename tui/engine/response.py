@@ -45,6 +45,7 @@ from tui.engine.response_items import (
     with_text,
 )
 from tui.engine.session_state import SessionState
+from tui.engine.shell_calls import line_so_far
 from tui.engine.tools import brief_call
 
 if TYPE_CHECKING:
@@ -103,13 +104,15 @@ class Calls:
     def begin(self, key: str, item: Item) -> Call:
         """A call begins."""
         patch = item.get("type") == "apply_patch_call" or item.get("name") == PATCH_TOOL
+        patch = patch and not self._page.plans
+        shell = is_shell(item)
         name = self._page.unused(str(item.get("call_id", "")))
         landing = self._landing_of(item, name) if patch else None
-        kind = BlockKind.PATCH if patch else BlockKind.TOOL
+        kind = BlockKind.PATCH if patch else BlockKind.RUN if shell else BlockKind.TOOL
         title = PATCH_TOOL if patch else brief_call(str(item.get("name", "")), "")
         call = Call(item, self._page.block(kind, title, name), landing)
         call.twins = self._earlier.like(item) if patch else []
-        call.shell = not patch and is_shell(item)
+        call.shell = shell and not self._page.plans and item.get("type") != "custom_tool_call"
         self._keyed[key] = call
         self.all.append(call)
         return call
@@ -219,7 +222,7 @@ class Calls:
         if call.landing is None and call.shell and names_patch(text) and not self._closed:
             self._turn_patch(call)
         if call.landing is None:
-            call.block.title = brief_call(call.name, text)
+            call.block.title = (is_shell(item) and line_so_far(item)) or brief_call(call.name, text)
             self._state.changed(call.block)
             if not self._closed:
                 self.on_call(call)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from tui.core.conversation import CALL_OUTPUTS, Block, BlockKind, Item
+from tui.core.programs import RunResult
 from tui.core.text.patterns import pattern
 from tui.core.text.pieces import Pieces
 from tui.engine.session_state import SessionState
@@ -39,7 +40,9 @@ SHELLS = frozenset(
         "unified_exec",
     }
 )
-"""Function tools of other clients that models call to apply a patch, though we offer none."""
+"""Names under which models call a shell; some apply a patch that way."""
+SHELL_CALLS = ("local_shell_call", "shell_call")
+"""Calls of a shell that is a kind of its own on the wire."""
 
 _LINE_END = pattern("[\r\n]")
 
@@ -59,7 +62,7 @@ def call_text(item: Item) -> str:
     operation = item.get("operation")
     if isinstance(operation, dict):
         return str(operation.get("diff") or "")
-    text = item.get("input") or item.get("arguments") or ""
+    text = item.get("input") or item.get("arguments") or item.get("action") or ""
     # some servers give the arguments as the object itself
     return text if isinstance(text, str) else json.dumps(text)
 
@@ -80,8 +83,13 @@ def message_item(text: str) -> Item:
 
 
 def is_shell(item: Item) -> bool:
-    """True for a function call of a shell."""
-    return item.get("type") == "function_call" and str(item.get("name")).lower() in SHELLS
+    """True for a call of a shell."""
+    if item.get("type") in SHELL_CALLS:
+        return True
+    name = str(item.get("name")).lower()
+    if item.get("type") == "custom_tool_call":
+        return name in ("bash", "shell")
+    return item.get("type") == "function_call" and name in SHELLS
 
 
 def names_patch(text: str) -> bool:
@@ -255,6 +263,11 @@ class Page(Struct, frozen=True):
         """A new block of the conversation."""
         return self.state.add(Block(kind, self.turn, title, speaker=self.speaker, call_id=call_id))
 
+    @property
+    def plans(self) -> bool:
+        """The model is to plan: nothing that it writes lands."""
+        return self.state.status.mode == "plan"
+
     def unused(self, name: str) -> str:
         """A name for the hunks of a call or a message that no earlier one has."""
         taken = self.state.workspace.hunks_of(name)
@@ -324,6 +337,14 @@ class Call(Struct):
     report: Callable[[], Work[str]] | None = None
     """Gives the output, when it is sent: what is in the buffers then."""
     failed: bool = False
+    so_far: Callable[[], str] | None = None
+    """Of a command that runs: the output if it is ended now."""
+    result: RunResult | None = None
+    """How its command ended."""
+    reads: bool = False
+    """It changes nothing, so that others like it may run at its side."""
+    lives_on: bool = False
+    """Its command goes on in the background, and its block with it."""
 
     @property
     def name(self) -> str:

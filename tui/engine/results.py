@@ -28,9 +28,11 @@ from tui.engine.notices import Status, Trouble
 from tui.engine.ports import PatchFormat, RoleSpec
 from tui.engine.requests import Outcome, PatchReport, TurnRequest, origin
 from tui.engine.response import Earlier, Reply, landed
-from tui.engine.response_items import Call, Page
+from tui.engine.response_items import PATCH_TOOL, Call, Page, is_shell
 from tui.engine.services import Services
 from tui.engine.session_state import SessionState
+from tui.engine.shell_calls import as_answer
+from tui.engine.tools import ToolResult
 
 if TYPE_CHECKING:
     from tui.core.patches.landing import Landing
@@ -38,13 +40,19 @@ if TYPE_CHECKING:
 
 
 _BROKEN = "error: the tool failed; the user was told"
+_PLANS = "error: plan mode: nothing is edited; say in words what you would change"
+_READS = ("read_file", "list", "search", "shell_output")
+_OUTPUT_TOOLS = ("shell_output", "write_stdin")
 
 
 class CallRunner:
     """Calls that the model has no answer to yet."""
 
-    def __init__(self, services: Services, on_done: Callable[[], None]) -> None:
+    def __init__(
+        self, services: Services, on_done: Callable[[], None], *, has_shell: bool = True
+    ) -> None:
         self._services = services
+        self._has_shell = has_shell
         self._on_done = on_done
         self._calls: list[Call] = []
         self._running: dict[asyncio.Task[None], Call] = {}
@@ -61,10 +69,27 @@ class CallRunner:
         return bool(self._calls)
 
     def run(self, call: Call) -> None:
-        """Run a finished call; `on_done` is called when it has its output."""
-        task = self._services.supervisor.start(self._run(call), call.name)
+        """Run a finished call; `on_done` is called when it has its output.
+
+        Calls that only read run side by side; all others run alone, in their order.
+        """
+        reads = self._only_reads(call)
+        earlier = [task for task, other in self._running.items() if not (reads and other.reads)]
+        call.reads = reads
+        task = self._services.supervisor.start(self._run(call, earlier), call.name)
         self._running[task] = call
+        meter, now = self._services.state.meter, self._services.ports.clock.now
+        meter.tool(now(), begins=True)
+        task.add_done_callback(lambda done: meter.tool(now(), begins=False))
         task.add_done_callback(lambda done: self._end(done, call))
+
+    def _only_reads(self, call: Call) -> bool:
+        if call.landing is not None or call.name in _READS:
+            return True
+        return self._runs(call) and self._services.commands.only_reads(call)
+
+    def _runs(self, call: Call) -> bool:
+        return self._has_shell and is_shell(call.item)
 
     def collect(self, calls: Iterable[Call]) -> None:
         """These calls stand in the history and need answers."""
@@ -79,8 +104,10 @@ class CallRunner:
                 report = partial(self._report, call, call.landing, call.report, entry)
                 self._services.requests.owed.append(report)
                 continue
-            output = otherwise if call.output is None else call.output
-            history.answer(call.item, output, failed=call.failed or call.output is None)
+            so_far = otherwise if call.so_far is None else call.so_far()
+            output = so_far if call.output is None else call.output
+            answer = as_answer(str(call.item.get("type")), output, call.result)
+            history.answer(call.item, answer, failed=call.failed or call.output is None)
         return bool(calls)
 
     def _report(
@@ -98,16 +125,28 @@ class CallRunner:
         for task in self._running:
             task.cancel()
 
-    async def _run(self, call: Call) -> None:
+    async def _run(self, call: Call, earlier: list[asyncio.Task[None]]) -> None:
+        if earlier:
+            await asyncio.wait(earlier)
         if call.report is not None and call.landing is not None:
             await self._services.open_files.catalogue.prepare(
                 {hunk.path for hunk in call.landing.hunks}
             )
             return
-        arguments = str(call.item.get("arguments") or call.item.get("input") or "")
-        result = await self._services.tools.call(call.name, arguments)
+        result = await self._result(call)
         call.output, call.failed = result.output, result.failed
         self._services.state.append(call.block, result.brief)
+
+    async def _result(self, call: Call) -> ToolResult:
+        services = self._services
+        if call.item.get("name") == PATCH_TOOL or call.item.get("type") == "apply_patch_call":
+            return ToolResult(_PLANS, "plan mode: nothing is edited", failed=True)
+        if self._runs(call):
+            return await services.commands.run(call)
+        arguments = str(call.item.get("arguments") or call.item.get("input") or "")
+        if call.name in _OUTPUT_TOOLS:
+            return await services.commands.read(arguments)
+        return await services.tools.call(call.name, arguments)
 
     def _end(self, task: asyncio.Task[None], call: Call) -> None:
         self._running.pop(task, None)
@@ -116,7 +155,8 @@ class CallRunner:
             return
         if call.output is None and call.report is None:
             call.output, call.failed = _BROKEN, True
-        self._services.state.close(call.block, "failed" if call.failed else "done")
+        if not call.lives_on:
+            self._services.state.close(call.block, "failed" if call.failed else "done")
         self._on_done()
 
 
@@ -210,12 +250,13 @@ class Record:
 
         workspace, spec = self._services.state.workspace, self._request.spec
         wanted: PatchFormat = "auto" if hosted or channel == "shell" else spec.patch_format
+        plans = self._services.state.status.mode == "plan"
         return Landing(
             workspace,
             turn=self._request.number,
             call_id=call_id,
             channel=channel,
-            fmt=format_of(wanted, channel, in_prose=spec.patch_tool == "text"),
+            fmt="none" if plans else format_of(wanted, channel, in_prose=spec.patch_tool == "text"),
         )
 
     def count(self, response: Mapping[str, object], now: float, *, cut: bool) -> None:

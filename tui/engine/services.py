@@ -1,21 +1,18 @@
-"""What the parts of a session share: the services themselves, supervised tasks, the queue."""
+"""What the parts of a session share: the services themselves, and the queue."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections.abc import Callable, Coroutine
 from typing import Literal
 
 from msgspec import Struct
 
-from tui.engine.notices import Trouble
+from tui.engine.commands import Commands
 from tui.engine.open_files import OpenFiles
 from tui.engine.ports import Ports
 from tui.engine.requests import Requests
 from tui.engine.session_state import SessionState
+from tui.engine.supervisor import Supervisor
 from tui.engine.tools import WorkspaceTools
-from tui.errors import DuettoError
 
 Urgency = Literal["steer", "redirect", "later", "held"]
 """``steer``: with the next request, be it of the running turn; ``redirect``: as soon as what runs
@@ -83,57 +80,6 @@ class Backlog:
         self._urgencies[:] = ["held" if one == "held" else "later" for one in self._urgencies]
 
 
-_log = logging.getLogger(__name__)
-
-
-class Supervisor:
-    """Holds the tasks of a session."""
-
-    def __init__(self, state: SessionState) -> None:
-        self._state = state
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def start(
-        self,
-        work: Coroutine[object, object, None],
-        name: str,
-        on_broken: Callable[[], None] = lambda: None,
-    ) -> asyncio.Task[None]:
-        """Run to the end; an error becomes a Trouble, a bug is logged as well.
-
-        After either ``on_broken`` is called, so that nobody waits for what will not come.
-        """
-        guarded = self._guarded(work, name, on_broken)
-        task = asyncio.get_running_loop().create_task(guarded, name=name)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        # one that is cancelled before its first step would complain that it never ran
-        task.add_done_callback(lambda _: work.close())
-        return task
-
-    async def close(self) -> None:
-        """Cancel all and wait for their ends."""
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _guarded(
-        self, work: Coroutine[object, object, None], name: str, on_broken: Callable[[], None]
-    ) -> None:
-        try:
-            await work
-        except DuettoError as error:
-            self._state.trouble(Trouble(f"{name} failed", str(error)))
-            on_broken()
-        except Exception:
-            _log.exception("task %s broke", name)
-            self._state.trouble(
-                Trouble(f"{name} broke off", "an internal error; details are in the log")
-            )
-            on_broken()
-
-
 class Services(Struct, frozen=True):
     """The shared parts, made once by `Session`."""
 
@@ -142,5 +88,6 @@ class Services(Struct, frozen=True):
     open_files: OpenFiles
     requests: Requests
     tools: WorkspaceTools
+    commands: Commands
     supervisor: Supervisor
     backlog: Backlog

@@ -22,20 +22,22 @@ from tui.core.text.change_set import Position
 from tui.core.unsaved import Unsaved
 from tui.core.wire.endpoint_facts import SocketView
 from tui.engine import intents
+from tui.engine.commands import Commands
 from tui.engine.decisions import HunkDecisions, Memory
 from tui.engine.diffs import Diffs
 from tui.engine.disk_changes import Folders
 from tui.engine.foreground import Foreground
 from tui.engine.formatting import Formatting
-from tui.engine.intents import Intent, Role
+from tui.engine.intents import Intent, Mode, Role
 from tui.engine.notices import Notices, Trouble
 from tui.engine.open_files import SEND, OpenFiles, Selection
 from tui.engine.ports import Abilities, ModelOffers, Ports, RoleSpec, WorkspaceFiles
-from tui.engine.requests import Requests
+from tui.engine.requests import Requests, TurnLimits
 from tui.engine.rescue import Keeping, Rescuing, unsaved_of
 from tui.engine.saving import Saving
-from tui.engine.services import Backlog, Services, Supervisor
+from tui.engine.services import Backlog, Services
 from tui.engine.session_state import SessionState
+from tui.engine.supervisor import Supervisor
 from tui.engine.tools import WorkspaceTools
 from tui.engine.verification import Verification
 from tui.errors import DuettoError
@@ -51,8 +53,12 @@ class SessionOptions(Struct, frozen=True):
     """How a session behaves."""
 
     save: Literal["on-accept", "manual"] = "on-accept"
-    round_limit: int = 40
-    """Responses a turn before it is stopped."""
+    limits: TurnLimits = TurnLimits()
+    """Of one turn."""
+    mode: Mode = "manual"
+    """What the model's commands may do."""
+    allow: tuple[tuple[str, ...], ...] = ()
+    """Beginnings of commands that the user allows without a question."""
     suggest: Callable[[], str] | None = None
     """The one to offer now; None: the first that was not asked for yet."""
     first_role: Role = "fast"
@@ -106,7 +112,7 @@ class Session:
         services = self._shared = self._services()
         self._supervisor = services.supervisor
         self._foreground = Foreground(
-            services, roles, round_limit=self.options.round_limit, suggest=self.options.suggest
+            services, roles, limits=self.options.limits, suggest=self.options.suggest
         )
         self._saving = Saving(services, self.options.ask, linked=self.options.linked)
         self.formatting = Formatting(services, self._saving.changes)
@@ -123,7 +129,7 @@ class Session:
             in_slices=self.options.in_slices,
         )
         self._deciding.on_decided = Memory(services).decided
-        self.status.auto_accept = self.options.auto_accept
+        self.status.auto_accept, self.status.mode = self.options.auto_accept, self.options.mode
         self._verification = Verification(services, self._send)
         self.keeping = Keeping(services, lambda: self._foreground.unsent)
         """Keeps what is typed; the screen tells it of the prompt."""
@@ -197,6 +203,10 @@ class Session:
             **dict.fromkeys(of_conversation, foreground.handle),
             **dict.fromkeys(of_hunks, self._deciding.handle),
             **dict.fromkeys(of_commands, self._verification.handle),
+            **dict.fromkeys(
+                (intents.SetMode, intents.ToBackground, intents.StopTask),
+                self._shared.commands.handle,
+            ),
             intents.UseModel: self._choose_model,
             intents.ChooseModel: self._choose_model,
             intents.SaveFile: saving.save,
@@ -273,6 +283,7 @@ class Session:
     async def run(self) -> None:
         """Dial ahead of the first prompt, watch the files; returns when that is set up."""
         self._supervisor.start(self._foreground.dial(), "connecting")
+        self._supervisor.start(self._shared.commands.look(), "looking for a sandbox")
         if self._ports.watch is not None:
             changed = self.folders.telling(self._saving.outside)
             self._supervisor.start(_watch(self._state, self._ports, changed), "watching files")
@@ -302,8 +313,8 @@ class Session:
                 self._open_files.open(path, line, col, aside=aside, new=new)
             case intents.CloseFile(path):
                 self._open_files.close(path)
-            case intents.Answer(ask_id, choice):
-                self._state.questions.answer(ask_id, choice)
+            case intents.Answer(ask_id, choice, words):
+                self._state.questions.answer(ask_id, choice, words)
             case _:
                 raise TypeError(f"not an intent: {intent!r}")
 
@@ -315,8 +326,10 @@ class Session:
         bench = WorkspaceTools(
             state.workspace, open_files.catalogue, ports, open_files.privacy, consent
         )
+        supervisor = Supervisor(state)
+        commands = Commands(state, ports, open_files, supervisor, self.options.allow)
         return Services(
-            ports, state, open_files, requests, bench, Supervisor(state), Backlog(state)
+            ports, state, open_files, requests, bench, commands, supervisor, Backlog(state)
         )
 
 
@@ -373,6 +386,11 @@ def reasons_to_stay(session: Session, draft: str) -> list[str]:
         reasons.append(f"{queued} queued prompt{are} not sent.")
     if status.busy:
         reasons.append("An answer is still streaming.")
+    reasons += [
+        f"The model's command still runs: {inert(task.command)}."
+        for task in status.tasks
+        if not task.ended
+    ]
     if status.running:
         reasons.append(f"A command still runs: {inert(status.running)}.")
     return reasons

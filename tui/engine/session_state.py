@@ -35,23 +35,38 @@ class Questions:
         self._answers: dict[int, Future[str]] = {}
         self._count = 0
 
-    def ask(self, question: str, detail: str, choices: tuple[str, ...]) -> Future[str]:
-        """Ask the user; the future's result is one of the choices. Cancelled: taken back."""
+    def ask(
+        self,
+        question: str,
+        detail: str,
+        choices: tuple[str, ...],
+        *,
+        command: str = "",
+        takes_words: bool = False,
+    ) -> Future[str]:
+        """Ask the user; the future's result is one of the choices. Cancelled: taken back.
+
+        ``takes_words``: behind a refusal stand, below a newline, what the user said with it.
+        """
         self._count += 1
         answer: Future[str] = get_running_loop().create_future()
         self._answers[self._count] = answer
-        self._status.asks.append(Ask(self._count, question, detail, choices))
+        ask = Ask(self._count, question, detail, choices, command, takes_words)
+        self._status.asks.append(ask)
         answer.add_done_callback(partial(self._gone, self._count))
         self._changed()
         return answer
 
-    def answer(self, ask_id: int, choice: str) -> None:
+    def answer(self, ask_id: int, choice: str, words: str = "") -> None:
         """The user answered; an answer that is not among the choices is the refusal."""
         answer = self._answers.get(ask_id)
         ask = next((a for a in self._status.asks if a.id == ask_id), None)
         if answer is None or ask is None or answer.done():
             return
-        answer.set_result(choice if choice in ask.choices else ask.choices[-1])
+        refusal = ask.choices[-1]
+        choice = choice if choice in ask.choices else refusal
+        said = words.strip() if ask.takes_words and choice == refusal else ""
+        answer.set_result(f"{choice}\n{said}" if said else choice)
         self._retract(ask_id)
 
     def _gone(self, ask_id: int, answer: Future[str]) -> None:

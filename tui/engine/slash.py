@@ -17,15 +17,19 @@ from tui.engine.intents import (
     Dismiss,
     Effort,
     Intent,
+    Mode,
     NewConversation,
     RedoDecision,
     Restore,
     SetAutoAccept,
     SetEffort,
+    SetMode,
     SetTier,
     Steer,
+    StopTask,
     Switch,
     Throttle,
+    ToBackground,
     UndoTurn,
     Verify,
 )
@@ -33,6 +37,7 @@ from tui.engine.notices import Status
 
 AGAINST: tuple[Against, ...] = get_args(Against)
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
+MODES: tuple[Mode, ...] = get_args(Mode)
 _TIER = pattern(r"[a-z][a-z0-9_-]{0,31}")
 
 
@@ -45,6 +50,7 @@ class Command(NamedTuple):
     """How its argument is written; empty: it takes none."""
 
 
+MODE_WORDS = f"[{'|'.join(MODES)}]"
 COMMANDS: tuple[Command, ...] = (
     Command("fast", "Answer with the fast model from now on"),
     Command("deep", "Answer with the deep model from now on"),
@@ -68,6 +74,16 @@ COMMANDS: tuple[Command, ...] = (
         "[disk|head|turn] [PATH]",
     ),
     Command("auto", "Accept hunks automatically, except those that need a look", "[on|off]"),
+    Command(
+        "mode", "What the model's commands may do: ask, run in the sandbox, only read", MODE_WORDS
+    ),
+    Command("plan", "Plan mode: the model reads and thinks, and changes nothing"),
+    Command(
+        "tasks",
+        "The model's commands: what runs, and what ran in the background",
+        "[stop TASK]",
+    ),
+    Command("background", "Let the command that the model waits for go on behind it", "[TASK]"),
     Command("tree", "Show or hide the file tree with git status"),
     Command("split", "Two editors side by side, or one again"),
     Command("wrap", "Wrap long lines in the editor, or don't"),
@@ -190,6 +206,50 @@ def _auto(argument: str, status: Status) -> Intent | str | None:
     return SetAutoAccept(argument == "on" if argument else not status.auto_accept)
 
 
+def _mode(argument: str, status: Status) -> Intent | str | None:
+    for mode in MODES:
+        if argument == mode:
+            return SetMode(mode)
+    return f"The mode is one of {', '.join(MODES)}." if argument else None
+
+
+def _background(argument: str, status: Status) -> Intent | str | None:
+    if argument and not argument.isdecimal():
+        return "A task is a number, as /tasks lists it."
+    return ToBackground(int(argument or 0))
+
+
+def _tasks(argument: str, status: Status) -> Intent | str | None:
+    word, _, number = argument.partition(" ")
+    if not argument:
+        return None
+    if word != "stop" or not number.strip().isdecimal():
+        return "/tasks lists them, /tasks stop TASK ends one."
+    return StopTask(int(number))
+
+
+def mode_words(status: Status) -> str:
+    """What the mode means here."""
+    if status.mode == "plan":
+        return "Plan mode: the model reads and changes nothing."
+    if status.mode == "manual":
+        return "Every command of the model is asked about, unless it only reads."
+    if status.sandboxed:
+        return f"The model's commands run without a question in the sandbox ({status.sandbox})."
+    return f"Every command is asked about: {status.sandbox or 'no sandbox was found yet'}."
+
+
+def task_words(status: Status, now: float) -> str:
+    """The model's commands, a line each; not safe to show as it is."""
+    lines = [
+        f"{task.number}  {task.command}  "
+        + (task.ended or f"running for {now - task.began_s:.0f} s")
+        + ("  (background)" if task.background and not task.ended else "")
+        for task in status.tasks
+    ]
+    return "\n".join(lines) or "No command of the model runs."
+
+
 def _rescue(argument: str, status: Status) -> Intent | str | None:
     if argument not in ("", "forget"):
         return "/rescue brings it back, /rescue forget removes it."
@@ -203,6 +263,7 @@ _PLAIN: Mapping[str, Intent] = {
     "undo": UndoTurn(),
     "redo": RedoDecision(),
     "verify": Verify(),
+    "plan": SetMode("plan"),
 }
 _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {
     "model": _model,
@@ -211,5 +272,8 @@ _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {
     "throttle": _throttle,
     "steer": _steer,
     "auto": _auto,
+    "mode": _mode,
+    "background": _background,
+    "tasks": _tasks,
     "rescue": _rescue,
 }

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -185,11 +186,11 @@ class WorkspaceTools:
         run = {"read_file": self._read_file, "list": self._list, "search": self._search}.get(name)
         if run is None:
             what = f"there is no tool {name[:_MOST_TITLE_CHARS]!r}"
-            return _failure(f"{what}; use read_file, list, search, apply_patch")
+            return failure(f"{what}; use read_file, list, search, apply_patch")
         try:
             return await run(Arguments(arguments))
         except CallError as refusal:
-            return _failure(str(refusal))
+            return failure(str(refusal))
 
     async def _read_file(self, arguments: Arguments) -> ToolResult:
         path = workspace_path(arguments.text("path"))
@@ -328,7 +329,14 @@ class Arguments:
             raise CallError("the arguments are nested too deeply") from None
         if not isinstance(values, dict):
             raise CallError("the arguments are not a JSON object")
-        self._values: dict[str, object] = values
+        self._values: Mapping[str, object] = values
+
+    @classmethod
+    def of(cls, values: Mapping[str, object]) -> Arguments:
+        """Arguments that came as an object."""
+        made = cls("")
+        made._values = values
+        return made
 
     def text(self, name: str, default: str | None = None) -> str:
         """A string member. Raises CallError: it is missing and has no default."""
@@ -348,6 +356,30 @@ class Arguments:
             return int(str(value))
         except ValueError:
             raise CallError(f"the argument {name!r} must be a whole number") from None
+
+    def first(self, *names: str) -> str:
+        """The first of these that is a string and says something; empty: none is."""
+        values = (self._values.get(name) for name in names)
+        return next((value for value in values if isinstance(value, str) and value), "")
+
+    def strings(self, *names: str) -> tuple[str, ...]:
+        """The first of these that is there: a string, or a list of strings. Raises CallError."""
+        value = next((self._values[name] for name in names if self._values.get(name)), ())
+        parts = [value] if isinstance(value, str) else value
+        if not isinstance(parts, (list, tuple)) or not all(isinstance(one, str) for one in parts):
+            raise CallError(f"the argument {names[0]!r} must be a string or a list of strings")
+        return tuple(parts)
+
+    def decimal(self, default: float, *names: str) -> float:
+        """The first of these that is given, as a number. Raises CallError: it is none."""
+        value = next((self._values[name] for name in names if self._values.get(name)), default)
+        try:
+            number = float(str(value))
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise CallError(f"the argument {names[0]!r} must be a number")
+        return number
 
     def has(self, *names: str) -> bool:
         """True if one of these members is given."""
@@ -438,7 +470,8 @@ def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def _failure(why: str) -> ToolResult:
+def failure(why: str) -> ToolResult:
+    """The answer to a call that cannot be done, with the reason."""
     if len(why) > FAILURE_CHARS:
         why = f"{why[:FAILURE_CHARS]}..."
     return ToolResult(f"error: {why}", why, failed=True)

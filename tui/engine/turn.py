@@ -112,7 +112,9 @@ class Turn:
         self._resuming = False
         """The last response broke: ask again whether or not it left calls."""
         self._tries = Tries(services.ports.jitter)
-        self._runner = CallRunner(services, self._advance)
+        self._runner = CallRunner(
+            services, self._advance, has_shell=request.spec.shell_tool != "none"
+        )
         self._record = Record(services, request, self._runner)
         self._served = Served(services.state, request.spec.endpoint)
         self.pacer = Pacer(services, connection.wire, request.throttle, self.event)
@@ -423,11 +425,26 @@ class Turn:
             self._end("completed")
             return
         self._rounds += not self._resuming
-        if self._rounds >= self.request.round_limit:
-            why = f"the model made {self._rounds} rounds of calls"
+        if why := self._at_limit():
+            self._services.state.status.can_go_on = True
             self._fail(Trouble("The turn was stopped", why, GO_ON, severity="warning"))
         else:
             self.start()
+
+    def _at_limit(self) -> str:
+        """Which limit of a turn is reached, in words; empty: none is."""
+        limits = self.request.limits
+        view = self._services.state.meter.view(self._services.ports.clock.now())
+        spent = view.cost.turn_usd or 0.0
+        if self._rounds >= limits.rounds:
+            return f"the model made {self._rounds} rounds of calls"
+        if limits.tokens is not None and view.tokens >= limits.tokens:
+            return f"it took {view.tokens:,} tokens, the limit is {limits.tokens:,}"
+        if limits.usd is not None and spent >= limits.usd:
+            return f"it cost ${spent:.2f}, the limit is ${limits.usd:.2f}"
+        if limits.seconds is not None and view.seconds >= limits.seconds:
+            return f"it took {view.seconds:.0f} s, the limit is {limits.seconds:.0f} s"
+        return ""
 
     def _again(self, remedy: Remedy, *, broken: bool = False) -> None:
         """Ask once more, after a while; ``broken``: half of an answer is on the screen."""

@@ -16,6 +16,13 @@ from msgspec.structs import replace
 from tui.core.conversation import Block, BlockKind
 from tui.core.run_report import FailedTest, RunReport, as_prompt, of_change
 from tui.engine import intents
+from tui.engine.commands import (
+    USER_HEAD_BYTES,
+    USER_TAIL_BYTES,
+    CommandOutput,
+    ending,
+    not_on_disk,
+)
 from tui.engine.intents import Intent
 from tui.engine.notices import Trouble
 from tui.engine.ports import Ports, RunResult, VerifyCommand
@@ -160,19 +167,8 @@ class Verification:
 
     def _say_what_is_not_on_disk(self) -> None:
         """The tests see the files as they are saved, which may surprise."""
-        workspace = self._state.workspace
-        pending = sum(hunk.decidable for hunk in workspace.hunks)
-        unsaved = sum(map(workspace.is_dirty, workspace.buffers))
-        missing = [
-            words
-            for count, words in (
-                (pending, f"{pending} pending {'hunk' if pending == 1 else 'hunks'}"),
-                (unsaved, f"unsaved changes in {unsaved} {'file' if unsaved == 1 else 'files'}"),
-            )
-            if count
-        ]
-        if missing:
-            self._state.note(0, f"the tests run without {' and '.join(missing)}: not on disk")
+        if missing := not_on_disk(self._state.workspace):
+            self._state.note(0, f"the tests run without {missing}: not on disk")
 
     def _verdict(self, verdict: Verdict) -> None:
         self._status.verdict = verdict
@@ -190,25 +186,26 @@ class Verification:
         self._status.can_send_failure = False
         state.restated()
         start_s = self._services.ports.clock.now()
+        sink = CommandOutput(
+            state, block, self._services.ports.clock.now, USER_HEAD_BYTES, USER_TAIL_BYTES
+        )
         argv = command.argv if isinstance(command.argv, str) else (*command.argv, *command.options)
         try:
-            result = await self._services.ports.runner.run(
-                argv, lambda text: state.append(block, text), command.deadline_s
-            )
+            result = await self._services.ports.runner.run(argv, sink.feed, command.deadline_s)
         except asyncio.CancelledError:
             if not self._stopping:
+                sink.end("[stopped]")
                 state.close(block, "cut")
                 raise
             seconds = self._services.ports.clock.now() - start_s
             result = RunResult(None, seconds, stopped=True)
         passed = result.status == 0 and not result.timed_out and not result.stopped
-        output, report = block.text, RunReport()
+        output, report = sink.text, RunReport()
         if command.reader is not None:
             report = await asyncio.to_thread(command.reader, output, passed)
         if report.fault and set(self._changed(report)):
             report = replace(report, fault="", step="")
-        gap = "" if block.text_since(block.length - 1) in ("", "\n") else "\n"
-        state.append(block, f"{gap}{ending(result, command.deadline_s)}\n")
+        sink.end(ending(result, command.deadline_s))
         block.report = report if command.reader is not None and not result.stopped else None
         failed = not passed or report.fault
         state.close(block, "cut" if result.stopped else "failed" if failed else "done")
@@ -276,16 +273,3 @@ def verdict_of(result: RunResult, report: RunReport) -> Verdict:
     if result.status is None or result.error or report.fault:
         return "error"
     return "passed" if result.status == 0 else "failed"
-
-
-def ending(result: RunResult, deadline_s: float) -> str:
-    """How a run ended, in words."""
-    if result.stopped:
-        return f"[stopped after {result.seconds:.1f} s]"
-    if result.timed_out:
-        return f"[stopped at its deadline of {deadline_s:g} s]"
-    if result.error:
-        return f"[{result.error}]"
-    if result.status is not None and result.status < 0:
-        return f"[ended by signal {-result.status} after {result.seconds:.1f} s]"
-    return f"[exit {result.status} after {result.seconds:.1f} s]"

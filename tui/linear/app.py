@@ -362,8 +362,8 @@ class LinearApp:
             self.on_entered(text)
         if not text.strip():
             self._nothing()
-        elif text.strip().isdecimal():
-            self._number(int(text.strip()[:6]))
+        elif (number := self._chosen(text.strip())) is not None:
+            self._number(*number)
         elif (parts := split_command(text)) is not None and "\n" not in text:
             self._commander.run(*parts)
         elif text.startswith("!"):
@@ -398,7 +398,15 @@ class LinearApp:
         view = self._session.meter.view(self._session.now())
         self._say([state_words(self._session.status, view)])
 
-    def _number(self, number: int) -> None:
+    def _chosen(self, text: str) -> tuple[int, str] | None:
+        """The number of a choice, and words with it where the question takes some."""
+        number, _, words = text.partition(" ")
+        asks = self._session.status.asks
+        if not number.isdecimal() or (words and not (asks and asks[0].takes_words)):
+            return None
+        return int(number[:6]), words.strip()
+
+    def _number(self, number: int, words: str) -> None:
         """An answer to the oldest question."""
         asks = self._session.status.asks
         if not asks:
@@ -409,7 +417,7 @@ class LinearApp:
         else:
             choice = asks[0].choices[number - 1]
             self._say([f"Chosen: {choice}"])
-            self._session.submit(intents.Answer(asks[0].id, choice))
+            self._session.submit(intents.Answer(asks[0].id, choice, words))
 
     def _send(self, text: str) -> None:
         """To the model, now; what streams is stopped first."""

@@ -60,6 +60,10 @@ _SHARED = frozenset(
         "undo",
         "redo",
         "diff",
+        "mode",
+        "plan",
+        "tasks",
+        "background",
     )
 ) | {"auto", "clear", "rescue", "quit"}
 """What is as on the screen."""
@@ -69,7 +73,7 @@ LINEAR: tuple[Command, ...] = (
     *_INSTEAD.values(),
 )
 """All commands of the linear mode."""
-AT_ONCE = frozenset({"stop", "redirect", "queue", "queued", "steer"})
+AT_ONCE = frozenset({"stop", "redirect", "queue", "queued", "steer", "tasks", "background"})
 """What is not kept waiting for the end of an answer where commands come from a file."""
 
 

@@ -9,7 +9,15 @@ from tui.core.inert_text import inert
 from tui.core.programs import Edited
 from tui.engine import intents
 from tui.engine.session import Session, unsaved_paths
-from tui.engine.slash import asked, auto_words, diff_asked, model_words, unknown_command
+from tui.engine.slash import (
+    asked,
+    auto_words,
+    diff_asked,
+    mode_words,
+    model_words,
+    task_words,
+    unknown_command,
+)
 from tui.linear.command_table import LINEAR
 from tui.linear.reading import Picked, Recital, Voice, picked, waiting
 from tui.linear.words import brief, counted, hunk_line, numbers_words
@@ -105,11 +113,15 @@ class Commander:
             self._queue(intent)
         elif intent is None and name == "model":
             self._voice.models()
+        elif intent is None and name == "tasks":
+            say(inert(task_words(status, session.now())).split("\n"))
+        elif intent is None and name == "mode":
+            say([mode_words(status)])
         elif intent is None:
             say(model_words(status).split("\n"))
         else:
             session.submit(intent)
-            say(_done(intent, status.role))
+            say([mode_words(status)] if name in ("mode", "plan") else _done(intent, status.role))
 
     def _queue(self, intent: intents.Queue | intents.Steer) -> None:
         before = len(self._session.status.queued)

@@ -118,9 +118,10 @@ class RunNarrator:
     def news(self) -> list[str]:
         """The output, all or its end."""
         lines: list[str] = []
-        if not self._begun:
+        if not self._begun and self._block.title:
             self._begun = True
-            lines.append(f"Running: {brief(self._block.title)}")
+            how = "The model's command" if self._block.turn else "Running"
+            lines.append(f"{how}: {brief(self._block.title)}")
         ended = self._block.state != "open"
         told = report_lines(self._block.report) if ended else []
         if self._pace.outputs:

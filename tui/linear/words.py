@@ -126,7 +126,9 @@ def ask_lines(ask: Ask) -> list[str]:
     lines = [f"Question: {' '.join(ask.question.split())}"]
     lines += [line for line in ask.detail.split("\n") if line.strip()]
     lines += [f"{number}. {choice}" for number, choice in enumerate(ask.choices, 1)]
-    return [*lines, f"Type a number from 1 to {len(ask.choices)}."]
+    last = len(ask.choices)
+    words = f" Words behind {last} go to the model." if ask.takes_words else ""
+    return [*lines, f"Type a number from 1 to {last}.{words}"]
 
 
 def hunk_state(hunk: Hunk) -> str:

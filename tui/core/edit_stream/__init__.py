@@ -12,7 +12,9 @@ __all__ = ["Channel", "Format", "Parser", "parser_for"]
 Channel = Literal["custom", "function", "shell", "text"]
 """Where the patch comes: custom tool input, function arguments (JSON), a shell's arguments (JSON
 with the patch somewhere in its strings), assistant text."""
-Format = Literal["auto", "marked", "apply_patch", "search_replace", "unified_diff", "whole_file"]
+Format = Literal[
+    "auto", "marked", "none", "apply_patch", "search_replace", "unified_diff", "whole_file"
+]
 """What it is written in: auto detects all, marked those that have markers of their own."""
 
 _MARKED: tuple[Notation, ...] = ("apply_patch", "search_replace", "unified_diff")
@@ -48,6 +50,8 @@ def parser_for(fmt: Format, channel: Channel, exists: Exists = no_file) -> Parse
         formats = frozenset((*_MARKED, "whole_file"))
     elif fmt == "marked":
         formats = frozenset(_MARKED)
+    elif fmt == "none":
+        formats = frozenset()
     else:
         formats = frozenset((fmt,))
     parser = EditParser(formats, required=channel != "text", exists=exists)

@@ -1,0 +1,72 @@
+"""``duetto exec`` with a model that runs commands: what is refused, and what is told."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tests.support.fakes import World
+from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.turns import outputs
+from tui.cli.exec import ExecTurn, JsonReport, TextReport, exec_command
+from tui.engine.session import SessionOptions
+from tui.errors import UsageError
+
+
+async def play(world: World, report: JsonReport | TextReport, *commands: str) -> dict[str, str]:
+    """A turn whose first response calls these; returns what the model was answered."""
+    turn = asyncio.ensure_future(ExecTurn(world.session, report).play("go", apply=False))
+    await world.wire.request(1)
+    model = SteppedRehearsal(world.wire)
+    model.begin()
+    for number, command in enumerate(commands):
+        model.call("shell", {"command": command}, f"call_{number}")
+    model.complete()
+    request = await world.wire.request(2)
+    model.answers("Done.")
+    assert await turn == 0
+    return outputs(request)
+
+
+async def test_what_is_not_allowed_is_refused_and_all_of_it_is_told() -> None:
+    world = World({"a.py": "one\n"}, options=SessionOptions(allow=(("npm", "test"),)))
+    out = io.StringIO()
+    answers = await play(world, JsonReport(out), "npm test -- -v", "rm -rf /")
+    assert world.runner.commands == ["npm test -- -v"]
+    assert "nobody is here who could be asked" in answers["call_1"]
+    told: list[dict[str, Any]] = [json.loads(line) for line in out.getvalue().splitlines()]
+    events = [event for event in told if event["type"].startswith(("tool.", "consent"))]
+    assert [event["type"] for event in events if event.get("call_id") == "call_0"] == [
+        "tool.call",
+        "tool.result",
+    ]
+    (result,) = [e for e in events if e["type"] == "tool.result" and e["call_id"] == "call_0"]
+    assert (result["kind"], result["title"]) == ("command", "npm test -- -v")
+    assert result["state"] == "completed"
+    assert "all good" in result["output"]
+    assert "exit 0" in result["output"]
+    (asked,) = [event for event in events if event["type"] == "consent"]
+    assert (asked["command"], asked["answer"]) == ("rm -rf /", "Do not run it")
+
+
+async def test_text_says_each_command_and_how_it_ended() -> None:
+    world = World({"a.py": "one\n"})
+    out, err = io.StringIO(), io.StringIO()
+    await play(world, TextReport(out, err), "git status", "make")
+    assert "$ git status\n[exit 0 after 0.5 s]\n" in err.getvalue()
+    assert "--allow PREFIX" in err.getvalue()
+    assert out.getvalue() == "Done.\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--allow", "  "], ["--allow", "a 'b"], ["--max-cost", "0"], ["--mode", "yolo"]],
+)
+def test_options_that_say_nothing_are_refused(arguments: list[str]) -> None:
+    result = CliRunner().invoke(exec_command, ["go", *arguments])
+    assert result.exit_code == 2 or isinstance(result.exception, UsageError)

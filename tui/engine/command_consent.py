@@ -1,0 +1,157 @@
+"""Which of the model's commands may run: unasked, in the sandbox, or when the user says so."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import shlex
+from collections.abc import Iterable
+
+from tui.core.programs import Confinement, is_below
+from tui.core.shell.judging import Judgement, allowed, judge, prefix_of
+from tui.engine.open_files import SEND, OpenFiles
+from tui.engine.ports import Ports
+from tui.engine.session_state import SessionState
+from tui.engine.shell_calls import ShellCall
+from tui.engine.tools import CallError
+
+ONCE = "Run it once"
+REFUSE = "Do not run it"
+READING = Confinement(writable=False)
+_DECLINED = "the user declined to run this command"
+_GO_ON = "go on without it, or ask what to do instead"
+_EXACT, _PREFIX = ":run ", ":run all "
+"""What a consent for good is kept as, among those of the workspace's own commands."""
+
+
+class CommandConsent:
+    """Asks the user, where no answer is known yet."""
+
+    def __init__(
+        self,
+        state: SessionState,
+        ports: Ports,
+        open_files: OpenFiles,
+        allow: Iterable[tuple[str, ...]] = (),
+    ) -> None:
+        """``allow``: the prefixes that the user's own settings allow."""
+        self._state = state
+        self._ports = ports
+        self._open_files = open_files
+        self._prefixes = set(allow)
+        self._lines: set[str] = set()
+        """What was allowed for this session, as `_exact` names it."""
+        for consent in ports.consents:
+            if consent.startswith(_PREFIX):
+                self._prefixes.add(tuple(json.loads(consent.removeprefix(_PREFIX))))
+
+    async def permit(self, call: ShellCall, folder: str) -> Confinement | None:
+        """How a command may run; ``folder`` is its own, below the root. None: as the user's own.
+
+        Raises CallError: it may not, with the user's words.
+        """
+        judgement = judge(call.line)
+        mode, sandbox = self._state.status.mode, await self._ports.runner.sandbox()
+        inside, outside = self._split((*judgement.files, *judgement.folders), folder)
+        await self._allow_private(inside)
+        reads = judgement.reads and not outside and not judgement.sweeps and not call.free
+        if reads:
+            return READING if sandbox.works else None
+        if mode == "plan" and not judgement.reads:
+            raise CallError(
+                f"plan mode: only commands that read may run, and {judgement.why};"
+                " say what you would run instead"
+            )
+        if mode == "sandbox" and sandbox.works and not call.free:
+            return Confinement()
+        if self._is_known(call, folder, judgement):
+            return None
+        why = judgement.why
+        if judgement.reads:
+            why = f"it looks into {outside[0]}" if outside else "it reads whatever lies there"
+        await self._ask(call, folder, judgement, why)
+        return None
+
+    def only_reads(self, call: ShellCall) -> bool:
+        """True for a command that may run beside others."""
+        return judge(call.line).reads
+
+    def _is_known(self, call: ShellCall, folder: str, judgement: Judgement) -> bool:
+        exact = _exact(call, folder)
+        if exact in self._lines or _EXACT + exact in self._ports.consents:
+            return True
+        if judgement.reads:  # what it reads is why it is asked about
+            return all(any(w[: len(p)] == p for p in self._prefixes) for w in judgement.programs)
+        return allowed(judgement, self._prefixes, self._ports.files.root)
+
+    def _split(self, files: Iterable[str], folder: str) -> tuple[list[str], list[str]]:
+        """Files by where they lie: workspace paths, and what is named outside of it."""
+        inside, outside = list[str](), list[str]()
+        root = self._ports.files.root
+        for name in files:
+            path = posixpath.normpath(posixpath.join(root, folder, name))
+            if name.startswith("~") or not is_below(path, root):
+                outside.append(name)
+            elif path != root:
+                inside.append(posixpath.relpath(path, root))
+        return inside, outside
+
+    async def _allow_private(self, paths: list[str]) -> None:
+        """Ask for each private file. Raises CallError: one may not be sent."""
+        await self._open_files.catalogue.prepare(paths)
+        for path in paths:
+            reason = self._open_files.privacy(path)
+            if reason and not await self._open_files.consents.ask(SEND, path, reason):
+                raise CallError(f"the user declined to send {path} ({reason}); go on without it")
+
+    async def _ask(self, call: ShellCall, folder: str, judgement: Judgement, why: str) -> None:
+        """Raises CallError: the user said no."""
+        prefix = prefix_of(judgement)
+        words = f"“{shlex.join(prefix)} ...”" if prefix else "it"
+        session, always = (
+            f"Allow {words} in this session",
+            f"Always allow {words} in this project",
+        )
+        answer = await self._state.questions.ask(
+            f"Run {' ⏎ '.join(call.line.splitlines())} ?",
+            self._detail(call, folder, why),
+            (ONCE, session, always, REFUSE),
+            command=call.line,
+            takes_words=True,
+        )
+        choice, _, said = answer.partition("\n")
+        if choice == REFUSE:
+            raise CallError(f"{_DECLINED}: {said}" if said else f"{_DECLINED}; {_GO_ON}")
+        if choice in (session, always):
+            self._remember(_exact(call, folder), prefix, for_good=choice == always)
+
+    def _remember(self, exact: str, prefix: tuple[str, ...], *, for_good: bool) -> None:
+        if prefix:
+            self._prefixes.add(prefix)
+        else:
+            self._lines.add(exact)
+        if for_good:
+            consent = _PREFIX + json.dumps(prefix) if prefix else _EXACT + exact
+            self._ports.consents.add(consent)
+            self._ports.remember_consent(consent)
+
+    def _detail(self, call: ShellCall, folder: str, why: str) -> str:
+        """Where it would run, what it may touch, and why it is asked about."""
+        status = self._state.status
+        lines = [
+            f"In {folder or 'the workspace'}, outside any sandbox: it may write wherever you can,"
+            " and use the network.",
+            f"Asked because {why}.",
+        ]
+        if status.mode == "sandbox" and not status.sandboxed:
+            lines.append(f"Sandbox mode asks, too: {status.sandbox}.")
+        if call.free:
+            lines.append("The model asks to leave the sandbox.")
+        if call.why:
+            lines.append(f"The model says: {call.why}")
+        return "\n".join(lines)
+
+
+def _exact(call: ShellCall, folder: str) -> str:
+    """A command and where it runs."""
+    return f"{folder or '.'} {call.line}"
