@@ -15,10 +15,10 @@ from tui.cli import workspace_commands
 from tui.cli.workspace_commands import find_format, find_verify, found_in
 from tui.core.patches.landing import Landing
 from tui.core.programs import safe_path
+from tui.effects.commands import CommandRunner
 from tui.effects.files import Files
 from tui.effects.git import Git
 from tui.effects.listing import Listing
-from tui.effects.verifier import Verifier
 from tui.engine import intents
 from tui.engine.ports import VerifyCommand
 from tui.engine.session import Session, SessionOptions
@@ -211,7 +211,7 @@ def begin(tmp_path: Path) -> Callable[[VerifyCommand], Session]:
 
         world = World()
         world.ports.files = Files(root, Listing(root))
-        world.ports.runner = Verifier(str(root), dict(os.environ))
+        world.ports.runner = CommandRunner(str(root), dict(os.environ))
         world.ports.format_command = look_up
         return Session(world.ports, world.roles, SessionOptions(ask=True))
 

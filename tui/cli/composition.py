@@ -22,12 +22,12 @@ from tui.core.price import Price, Quote, SameTiers
 from tui.core.programs import Edited, safe_path
 from tui.core.wire.events import Usage
 from tui.core.wire.masking import Mask
+from tui.effects.commands import CommandRunner
 from tui.effects.files import Files
 from tui.effects.listing import Listing, warm
 from tui.effects.recorder import Recorder
 from tui.effects.rescue import RescueFolders
 from tui.effects.system import MonotonicClock, give_back
-from tui.effects.verifier import Verifier
 from tui.effects.write_ahead_log import WriteAheadLog
 from tui.engine.notices import Trouble
 from tui.engine.open_files import AGENTS_FILE
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class Consents:
-    """Commands of workspaces' own files that the user allowed for good, in the state folder.
+    """CommandRunner of workspaces' own files that the user allowed for good, in the state folder.
 
     A line each, which is only ever added: two instances do not lose each other's answers.
     """
@@ -257,7 +257,7 @@ class Composition:
             wires=self._network.wire,
             clock=self._clock,
             files=self._files,
-            runner=Verifier(str(setup.root), self._keyless),
+            runner=CommandRunner(str(setup.root), self._keyless),
             verify_command=self._verify_command,
             format_command=self._format_command,
             remember_consent=consents.remember,

@@ -8,7 +8,8 @@ are up to who runs them.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -56,6 +57,36 @@ def git_environment(environment: Mapping[str, str], *roots: str) -> dict[str, st
     }
 
 
+_SECRET_NAME = re.compile(
+    r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|PRIVATE|AUTH|COOKIE|SESSION_BUS|DSN$|^(DUETTO|AWS|AZURE)_"
+    r"|^(BASH_)?ENV$|^CDPATH$|^GIT_EXTERNAL_DIFF$|^GIT_CONFIG",
+    re.IGNORECASE,
+)
+_SECRET_VALUE = re.compile(
+    r"^(sk-|gh[opsu]_|github_pat_|xox[abp]-|AKIA|AIza|hf_|glpat-|npm_|pypi-|eyJ)[\w.-]{8}"
+    r"|-----BEGIN|://[^/@\s]*:[^/@\s]*@"
+)
+_GIT_SETTINGS = {"core.fsmonitor": "false", "safe.bareRepository": "explicit"}
+"""A folder that has the shape of a repository brings a configuration, which can name programs."""
+
+
+def without_keys(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment for a model's commands: nothing secret, no way to who holds secrets.
+
+    git locks nothing that it only looks at, and obeys no repository that lies in the workspace.
+    """
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if not _SECRET_NAME.search(name) and not _SECRET_VALUE.search(value)
+    }
+    kept |= {"PATH": safe_path(environment), "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+    kept |= {"GIT_PAGER": "cat", "PAGER": "cat", "GIT_CONFIG_COUNT": str(len(_GIT_SETTINGS))}
+    for at, (name, value) in enumerate(_GIT_SETTINGS.items()):
+        kept |= {f"GIT_CONFIG_KEY_{at}": name, f"GIT_CONFIG_VALUE_{at}": value}
+    return kept
+
+
 class Confinement(Struct, frozen=True):
     """What a command may touch that runs in the sandbox; all else of the disk is read-only."""
 
@@ -88,6 +119,18 @@ class Sandbox(Struct, frozen=True):
     works: bool = False
     words: str = "no sandbox on this machine"
     """What confines commands, or why nothing does, for the screen."""
+
+
+class Launch(NamedTuple):
+    """How a confined command is started."""
+
+    argv: tuple[str, ...]
+    variables: Mapping[str, str] = {}
+    """Over those of its environment."""
+    confine: Callable[[], None] | None = None
+    """Called in the new process before the program."""
+    tidy: Callable[[], None] = lambda: None
+    """Called when all of it has ended, in a thread."""
 
 
 class RunResult(Struct, frozen=True):

@@ -1,0 +1,217 @@
+import asyncio
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.tables import each
+from tui.core.programs import RunOptions, RunResult
+from tui.effects import commands
+from tui.effects.commands import CommandRunner
+
+PY = sys.executable
+
+
+class Lines:
+    """Collects output; `has` waits for a text in it."""
+
+    def __init__(self) -> None:
+        self.data = b""
+        self._news = asyncio.Event()
+
+    @property
+    def text(self) -> str:
+        return self.data.decode()
+
+    def __call__(self, data: bytes) -> None:
+        self.data += data
+        self._news.set()
+
+    async def has(self, text: str) -> None:
+        async with asyncio.timeout(60):
+            while text not in self.text:
+                self._news.clear()
+                await self._news.wait()
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    with contextlib.suppress(OSError):
+        stat = Path(f"/proc/{pid}/stat").read_text()
+        return stat.rsplit(")", 1)[1].split()[0] != "Z"
+    return True
+
+
+async def gone(pid: int) -> None:
+    async with asyncio.timeout(60):
+        while alive(pid):
+            await asyncio.sleep(0.02)
+
+
+AS_THE_MODEL = RunOptions(keys=False)
+
+
+async def test_all_output_comes_in_small_pieces(tmp_path: Path) -> None:
+    pieces: list[int] = []
+    runner = CommandRunner(str(tmp_path))
+    result = await runner.run(
+        "head -c 5000000 /dev/zero", lambda data: pieces.append(len(data)), 60
+    )
+    assert result.status == 0
+    assert sum(pieces) == 5_000_000
+    assert max(pieces) <= 32_768
+
+
+async def test_the_deadline_ends_the_whole_group(tmp_path: Path) -> None:
+    output = Lines()
+    result = await CommandRunner(str(tmp_path)).run("sleep 60 & echo $!; wait", output, 0.5)
+    assert result.timed_out
+    await gone(int(output.text))
+
+
+async def test_what_ignores_sigterm_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "GRACE_S", 0.2)
+    output = Lines()
+    command = "trap '' TERM; echo $$; while :; do sleep 0.05; done"
+    result = await CommandRunner(str(tmp_path)).run(command, output, 0.5)
+    assert result.timed_out
+    assert result.status == -9
+    await gone(int(output.text))
+
+
+async def test_cancelling_ends_the_whole_group(tmp_path: Path) -> None:
+    output = Lines()
+    running = asyncio.create_task(
+        CommandRunner(str(tmp_path)).run("sleep 60 & echo $!; echo ok; wait", output, 60)
+    )
+    await output.has("ok")
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await gone(int(output.text.split()[0]))
+
+
+@each("command", [["no-such-command-here"], [], ["a\0b"]])
+async def test_what_cannot_be_started_says_so(tmp_path: Path, command: list[str]) -> None:
+    result = await CommandRunner(str(tmp_path)).run(command, Lines(), 10)
+    assert result.status is None
+    assert result.error.startswith("cannot start")
+
+
+async def test_a_workspace_that_is_gone_says_so(tmp_path: Path) -> None:
+    result = await CommandRunner(str(tmp_path / "gone")).run("true", Lines(), 10)
+    assert result.status is None
+
+
+async def test_nothing_is_on_stdin(tmp_path: Path) -> None:
+    output = Lines()
+    await CommandRunner(str(tmp_path)).run("wc -c", output, 10)
+    assert output.text.strip() == "0"
+
+
+async def test_what_left_the_group_is_stopped_too(tmp_path: Path) -> None:
+    output = Lines()
+    daemon = "import os,time;os.setsid();print(os.getpid(),'ok',flush=True);time.sleep(60)"
+    running = asyncio.create_task(
+        CommandRunner(str(tmp_path)).run(f'{PY} -c "{daemon}" & sleep 60', output, 60)
+    )
+    await output.has("ok")
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await gone(int(output.text.split()[0]))
+
+
+async def test_a_deaf_group_is_killed_with_its_command(tmp_path: Path) -> None:
+    output = Lines()
+    deaf = "trap '' TERM; echo $$ ok; while :; do sleep 1; done"
+    running = asyncio.create_task(
+        CommandRunner(str(tmp_path)).run(f'sh -c "{deaf}" & sh -c "{deaf}" & exit', output, 60)
+    )
+    result = await running
+    assert result.status == 0
+    for line in output.text.splitlines():
+        await gone(int(line.split()[0]))
+
+
+async def test_a_command_that_reads_finds_the_end(tmp_path: Path) -> None:
+    for how in (RunOptions(), RunOptions(pty=True)):
+        output = Lines()
+        result = await CommandRunner(str(tmp_path)).run("cat; echo done", output, 30, how)
+        assert (result.status, output.text.splitlines()) == (0, ["done"])
+
+
+async def test_without_a_terminal_there_is_none_to_ask(tmp_path: Path) -> None:
+    result = await CommandRunner(str(tmp_path)).run("read x </dev/tty", Lines(), 30)
+    assert result.status not in (0, None)
+
+
+async def test_with_a_terminal_it_is_a_whole_one(tmp_path: Path) -> None:
+    output = Lines()
+    script = (
+        "test -t 0 && test -t 1 && test -t 2 && stty size </dev/tty; stty -a | grep -c -e -echo"
+    )
+    result = await CommandRunner(str(tmp_path)).run(script, output, 30, RunOptions(pty=True))
+    assert (result.status, output.text.splitlines()) == (0, ["24 80", "1"])
+
+
+async def test_the_model_has_no_keys_and_git_obeys_no_folder(tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "OPENAI_API_KEY": "x",
+        "DUETTO_HOME": "x",
+        "DATABASE": "postgres://me:pass@host/db",
+        "GREETING": "sk-0123456789abcdef",
+        "SSH_AUTH_SOCK": "/x",
+        "BASH_ENV": "/x",
+        "HARMLESS": "yes",
+        "PATH": f".:{os.environ['PATH']}",
+    }
+    output = Lines()
+    runner = CommandRunner(str(tmp_path), environment)
+    await runner.run("env; git config core.fsmonitor", output, 30, AS_THE_MODEL)
+    seen = dict(line.partition("=")[::2] for line in output.text.splitlines())
+    hidden = {"OPENAI_API_KEY", "DUETTO_HOME", "DATABASE", "GREETING", "SSH_AUTH_SOCK", "BASH_ENV"}
+    assert not hidden & seen.keys()
+    assert seen["HARMLESS"] == "yes"
+    assert not seen["PATH"].startswith(".")
+    assert output.text.endswith("false\n")
+    await runner.run("env", output := Lines(), 30)
+    assert "OPENAI_API_KEY=x" in output.text
+
+
+async def test_it_runs_in_a_folder_of_the_workspace_only(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "a b").mkdir(parents=True)
+    (root / "out").symlink_to(tmp_path)
+    output = Lines()
+    await CommandRunner(str(root)).run("pwd", output, 30, RunOptions("a b"))
+    assert output.text == f"{root}/a b\n"
+    for folder, why in (("out", "leads out"), ("../root2", "leads out"), ("gone", "is not there")):
+        result = await CommandRunner(str(root)).run("pwd", output, 30, RunOptions(folder))
+        assert result.status is None
+        assert why in result.error
+
+
+async def test_a_workspace_that_goes_away_meanwhile_ends_nothing(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    output = Lines()
+    result = await CommandRunner(str(root)).run("rmdir ../root; echo still", output, 30)
+    assert (result.status, output.text) == (0, "still\n")
+    assert "is not there" in (await CommandRunner(str(root)).run("true", output, 30)).error
+
+
+async def test_names_and_output_that_are_no_text_pass(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff")).touch()
+    output = Lines()
+    result = await CommandRunner(str(tmp_path)).run(f"ls {os.fsdecode(bytes([255]))}", output, 30)
+    assert result == RunResult(0, result.seconds)
+    assert output.data.startswith(b"\xff")

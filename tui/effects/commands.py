@@ -1,0 +1,324 @@
+"""Runs commands in the workspace: the tests, what the user typed after ``!``, the model's own.
+
+A command is a process group of its own, with a deadline and nothing on its stdin; stopping it
+stops all that it started, also what has left the group.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+from asyncio.subprocess import DEVNULL, Process
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from tui.core.programs import (
+    AS_THE_USER,
+    Confinement,
+    Launch,
+    RunOptions,
+    RunResult,
+    Sandbox,
+    is_below,
+    without_keys,
+)
+
+GRACE_S = 1.5
+"""Between SIGTERM and SIGKILL."""
+STRAGGLER_S = 0.5
+"""How long output, and what a command left running in its group, is still awaited at its end."""
+_READ_BYTES = 32_768
+"""At a time: a key waits for no more than one such piece."""
+_LOOK_S = 0.01
+_MARK = "DUETTO_COMMAND"
+"""The variable that all processes of a command inherit, whatever group they are in."""
+_END_OF_INPUT = b"\x04" * 16
+"""What who reads the terminal finds there."""
+
+
+class Confining(Protocol):
+    """What confines commands (effects.sandbox)."""
+
+    sandbox: Sandbox
+
+    def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
+        """How a command is started in it, in an absolute folder. Raises OSError."""
+
+
+class _Started(NamedTuple):
+    process: Process
+    output: _OutputPipe
+    launch: Launch
+
+
+class CommandRunner:
+    """Runs commands in one folder."""
+
+    def __init__(
+        self,
+        root: str,
+        environment: Mapping[str, str] | None = None,
+        find_sandbox: Callable[[], Confining] | None = None,
+    ) -> None:
+        """``environment`` is what commands get, read at each run (None: this process's).
+
+        ``find_sandbox`` is called once, in a thread, when it is first asked for; it may take long.
+        """
+        self._root = os.path.realpath(root)
+        self._environment = os.environ if environment is None else environment
+        self._find_sandbox = find_sandbox
+        self._finding: asyncio.Task[Confining | None] | None = None
+
+    async def sandbox(self) -> Sandbox:
+        """What confines the model's commands here; found out once. Never raises."""
+        found = await self._confining()
+        return found.sandbox if found is not None else Sandbox()
+
+    async def _confining(self) -> Confining | None:
+        if self._finding is None:
+            self._finding = asyncio.create_task(self._found())
+        # who asks may be cancelled: others wait, too
+        return await asyncio.shield(self._finding)
+
+    async def _found(self) -> Confining | None:
+        if self._find_sandbox is None:
+            return None
+        try:
+            return await asyncio.to_thread(self._find_sandbox)
+        except OSError:
+            return None
+
+    async def run(
+        self,
+        command: str | Sequence[str],
+        output: Callable[[bytes], None],
+        deadline_s: float,
+        how: RunOptions = AS_THE_USER,
+    ) -> RunResult:
+        """Run to the end, passing all output on as it comes.
+
+        At the deadline, and when this is cancelled, the whole process group gets SIGTERM, then
+        SIGKILL; a cancelled run raises CancelledError after that.
+        """
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        mark = os.urandom(12).hex()
+        try:
+            started = await self._start(command, output, how, mark)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or str(error)
+            return RunResult(None, clock() - began, error=f"cannot start {command!r}: {why}")
+        process = started.process
+        stopped = True
+        timed_out = False
+        try:
+            async with asyncio.timeout(deadline_s):
+                await process.wait()
+            stopped = False
+        except TimeoutError:
+            timed_out = True
+        finally:
+            await self._end(started, mark if stopped else "")
+        return RunResult(process.returncode, clock() - began, timed_out=timed_out)
+
+    async def _end(self, started: _Started, mark: str) -> None:
+        """Stop what is left: with ``mark`` all that the command started, else its group."""
+        try:
+            async with asyncio.TaskGroup() as ending:
+                ending.create_task(_end_group(started.process, GRACE_S if mark else STRAGGLER_S))
+                if mark:
+                    ending.create_task(_end_marked(mark))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(started.output.ended.wait(), STRAGGLER_S)
+        finally:
+            started.output.close()
+            await asyncio.to_thread(started.launch.tidy)
+
+    async def _start(
+        self,
+        command: str | Sequence[str],
+        output: Callable[[bytes], None],
+        how: RunOptions,
+        mark: str,
+    ) -> _Started:
+        argv = _shell(command) if isinstance(command, str) else tuple(command)
+        if not argv or not argv[0]:
+            raise ValueError("the command is empty")
+        folder = self._folder(how.folder)
+        environment = child_environment(self._environment)
+        if not how.keys:
+            environment = without_keys(environment)
+        launch = Launch(argv)
+        if how.confined is not None:
+            confining = await self._confining()
+            if confining is None:
+                raise OSError("there is no sandbox")
+            launch = confining.launch(argv, folder, how.confined)
+        environment |= {**launch.variables, _MARK: mark}
+        reading, writing = _terminal() if how.pty else os.pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *launch.argv,
+                cwd=folder,
+                env=environment,
+                **_streams(writing, launch.confine, pty=how.pty),
+            )
+        except BaseException:
+            os.close(reading)
+            await asyncio.to_thread(launch.tidy)
+            raise
+        finally:
+            os.close(writing)
+        return _Started(process, _OutputPipe(reading, output), launch)
+
+    def _folder(self, below: str) -> str:
+        """Where a command starts. Raises OSError."""
+        folder = os.path.realpath(os.path.join(self._root, below))
+        if not is_below(folder, self._root):
+            raise OSError(f"{below} leads out of the workspace")
+        if not os.path.isdir(folder):
+            raise OSError(f"the folder {below or self._root} is not there")
+        return folder
+
+
+def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a command sees: everything, but no colour is forced and output is not held back.
+
+    Its output is read by us and shown as text, so NO_COLOR is set whatever it was.
+    """
+    child = dict(environment)
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS", "COLUMNS", "LINES"):
+        child.pop(name, None)
+    child.update(NO_COLOR="1", PYTHONUNBUFFERED="1", TERM="dumb")
+    return child
+
+
+class _OutputPipe:
+    """The reading end of a command's output, a small piece in each turn of the event loop.
+
+    It is ours and not asyncio's: with that one ``wait()`` would wait for the last holder of the
+    pipe, and a daemon that the command left behind holds it for ever.
+    """
+
+    def __init__(self, reading: int, tell: Callable[[bytes], None]) -> None:
+        self._reading = reading
+        self._tell = tell
+        self._loop = asyncio.get_running_loop()
+        self.ended = asyncio.Event()
+        os.set_blocking(reading, False)
+        self._loop.add_reader(reading, self._read)
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._reading, _READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:  # a terminal whose other end is closed
+            data = b""
+        if data:
+            self._tell(data)
+        else:
+            self._loop.remove_reader(self._reading)
+            self.ended.set()
+
+    def close(self) -> None:
+        """Read no more."""
+        self._loop.remove_reader(self._reading)
+        os.close(self._reading)
+
+
+def _shell(command: str) -> tuple[str, ...]:
+    if os.name == "nt":
+        return (os.environ.get("COMSPEC", "cmd.exe"), "/c", command)
+    return ("/bin/sh", "-c", command)
+
+
+def _terminal() -> tuple[int, int]:
+    """A terminal that echoes nothing and changes no line ends; who reads it finds the end."""
+    import fcntl
+    import struct
+    import termios
+
+    ours, theirs = os.openpty()
+    attributes = termios.tcgetattr(theirs)
+    attributes[1] &= ~termios.OPOST
+    attributes[3] &= ~(termios.ECHO | termios.ECHONL)
+    termios.tcsetattr(theirs, termios.TCSANOW, attributes)
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    os.write(ours, _END_OF_INPUT)
+    return ours, theirs
+
+
+def _streams(writing: int, confine: Callable[[], None] | None, *, pty: bool) -> dict[str, Any]:
+    """How the new process gets its streams and its group."""
+    if not pty:
+        return {
+            "stdin": DEVNULL,
+            "stdout": writing,
+            "stderr": writing,
+            "start_new_session": True,
+            "preexec_fn": confine,
+        }
+
+    def enter() -> None:
+        os.login_tty(writing)
+        if confine is not None:
+            confine()
+
+    return {"pass_fds": (writing,), "preexec_fn": enter}
+
+
+async def _end_group(process: Process, grace_s: float) -> None:
+    """Stop what is left of the process group: SIGTERM, then SIGKILL."""
+    kill = getattr(signal, "SIGKILL", signal.SIGTERM)
+    try:
+        number: int = signal.SIGTERM
+        for _ in range(round(grace_s / _LOOK_S)):
+            if not _signal(process, number) and process.returncode is not None:
+                break
+            number = 0
+            await asyncio.sleep(_LOOK_S)
+    finally:
+        _signal(process, kill)
+    await process.wait()
+
+
+def _signal(process: Process, number: int) -> bool:
+    """False: nobody is there."""
+    try:
+        if os.name == "nt":
+            process.send_signal(number)
+        else:
+            os.killpg(process.pid, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+async def _end_marked(mark: str) -> None:
+    """Stop what has left the group, where the system shows processes' environments (Linux)."""
+    deadline = asyncio.get_running_loop().time() + GRACE_S
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        while pids := await asyncio.to_thread(_marked, mark):
+            for pid in pids:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, number)
+            if asyncio.get_running_loop().time() > deadline:
+                break
+            await asyncio.sleep(10 * _LOOK_S)
+
+
+def _marked(mark: str) -> list[int]:
+    wanted = f"{_MARK}={mark}".encode()
+    found = []
+    with contextlib.suppress(OSError):
+        for name in os.listdir("/proc"):
+            if not re.fullmatch(r"\d+", name):
+                continue
+            with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
+                if wanted in file.read():
+                    found.append(int(name))
+    return found
