@@ -10,7 +10,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.notations import NOTATIONS, told
@@ -139,3 +139,17 @@ def test_a02_what_failed_once_does_not_any_more(seed: int) -> None:
 def test_a02_ten_thousand_runs_give_the_input_back() -> None:
     for seed in range(10_000):
         gives_the_input_back(seed)
+
+
+@given(st.integers(0, 10**9))
+@settings(max_examples=150)
+@example(23)
+@example(620)
+def test_what_belongs_on_the_disk_is_what_taking_all_back_leaves(seed: int) -> None:
+    run = Run(seed)
+    run.streams()
+    run.edit("last")
+    planned = run.disk.workspace.disk_plan(PATH).data
+    run.disk.workspace.reject([hunk.id for hunk in run.disk.workspace.hunks])
+    if not run.disk.workspace.documents.records[PATH].live:  # he is asked of no hunk
+        assert run.buffer.encode() == (planned or b"")

@@ -37,7 +37,7 @@ def rows(workspace: Workspace) -> dict[str, list[str]]:
 def _rows(workspace: Workspace, path: str) -> list[str]:
     above: dict[int, list[str]] = {}
     record = workspace.documents.records[path]
-    for hunk in in_order(record, workspace.documents.layers, (0, record.buffer.line_count)):
+    for hunk in in_order(record, (0, record.buffer.line_count)):
         if not hunk.decidable or hunk.start is None or hunk.end is None:
             continue
         old = hunk.base.split("\n")

@@ -22,7 +22,7 @@ from tui.core.document.waiting_places import Places
 from tui.core.steps import Work, finished
 
 if TYPE_CHECKING:
-    from tui.core.document.file_record import Edges, FileRecord
+    from tui.core.document.file_record import FileRecord
     from tui.core.document.waiting_places import WaitingSection
     from tui.core.text.buffer import Mark
 
@@ -99,7 +99,6 @@ class Stood(NamedTuple):
     last: int
     base: str
     agent: str
-    edges: Sequence[Edges]
 
 
 class Beside(NamedTuple):

@@ -147,7 +147,7 @@ def _hold(documents: Documents, held: Held, places: Sequence[int]) -> None:
     hunk.candidates = places
     if hunk.id in documents.layers:
         layer = documents.layers[hunk.id]
-        layer.below = layer.edges = ()
+        layer.below = ()
 
 
 Undone = tuple[list[str], list[str]]
@@ -415,8 +415,9 @@ def _put_on(documents: Documents, record: FileRecord, step: DecisionStep) -> lis
         documents.restore(record)
     last = documents.switch_hunk(record, hunk, (first, last), text, on=True)
     _stand_again(documents, record, hunk, (first, last), off.rank)
-    for beside in still:
-        _set_beside(documents, beside)
+    for one, before, after in still:  # each says what it said before
+        if (one.base, one.agent) == (after.base, after.agent):
+            one.base, one.agent = before.base, before.agent
     if was_gone and step.disk is not None and record.disk is None:
         record.synced = None  # it was on the disk, and is to be there again
         return [record.path]
@@ -460,12 +461,3 @@ def _stands(one: Beside, first: int) -> bool:
     if start is None or end is None:
         return False
     return (start.line - first, end.line - first) == (after.first, after.last)
-
-
-def _set_beside(documents: Documents, one: Beside) -> None:
-    """A hunk beside says what it said before the other one was taken off."""
-    hunk, before, after = one
-    if (hunk.base, hunk.agent) == (after.base, after.agent):
-        hunk.base, hunk.agent = before.base, before.agent
-        if documents.layers[hunk.id].edges != before.edges:
-            documents.layers.own(hunk).edges = before.edges

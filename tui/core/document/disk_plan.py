@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
 from msgspec import Struct
 
 from tui.core.document.documents import Documents
-from tui.core.document.file_record import FileRecord, Layer
+from tui.core.document.file_record import FileRecord, stand
 from tui.core.document.hunk import Hunk, Kind
 from tui.core.document.hunk_index import HunkIndex
 from tui.core.files import FileRead, ascii_shown
-from tui.core.steps import AT_ONCE, Work, finished, in_parts, while_same
-from tui.core.text.buffer import Buffer, Form, Mark
-from tui.core.text.change_set import Author, Change, ChangeSet, end_of
+from tui.core.steps import Work, finished, in_parts, while_same
+from tui.core.text.buffer import Buffer, Form, Mark, split_text
+from tui.core.text.change_set import Author
 from tui.core.text.merge import merge3, merge_theirs
 from tui.core.text.rows import file_rows, keep_ends, rows_text
+from tui.core.text.weave import FoldedWeave, Weave, WovenEdit
 from tui.errors import EditRefused
 
 T = TypeVar("T")
 _TRIES = 3
-_FIRST_ROWS = itemgetter(0, 1)
 
 
 class DiskPlan(Struct, frozen=True):
@@ -136,12 +135,12 @@ def _backing_out(
     for part in in_parts(list(record.live)):
         out += [hunk for hunk in part if goes(hunk)]
         yield len(part)
+    if not out and record.landing is None:
+        return record.buffer.text(), []
     if record.landing is None:
-        if not out:
-            return record.buffer.text(), []
-        apart = yield from _without_apart(documents, record, out)
-        if apart is not None:
-            return apart
+        edits = _alone(record, out)
+        if edits is not None and not (yield from record.weave.torn(edits)):
+            return record.weave.without(edits, record.buffer.text()), []
     buffer, held = still_text(documents, record, goes).apart()
     return buffer.text(), held
 
@@ -150,66 +149,18 @@ def _backed_out(documents: Documents, record: FileRecord) -> tuple[str, list[Hun
     return finished(_backing_out(documents, record))
 
 
-def _without_apart(
-    documents: Documents, record: FileRecord, out: list[Hunk]
-) -> Work[tuple[str, list[Hunk]] | None]:
-    """The text without hunks that stand apart from each other; None: they do not.
-
-    All of them are taken back by one set of changes, so that a decision on one of 10,000 hunks is
-    written at once. Those that each changed all of the one before count as one.
-    """
-    buffer, towers = record.buffer, (yield from _towers(documents, out))
-    if towers is None:
-        return None
-    rows = record.live.rows()
-    yield AT_ONCE
-    places = sorted(((*rows[top], top, base) for top, base in towers), key=_FIRST_ROWS)
-    yield AT_ONCE
-    changes: list[Change] = []
-    done, held = -1, list[Hunk]()
-    for part in in_parts(places):
-        for first, last, hunk, base in part:
-            current = rows_text(buffer, first, last)
-            if current != hunk.agent:
-                base, comes_apart = _still(hunk, current)
-                held += [] if comes_apart else [hunk]
-            whole = (not base or base.endswith("\n")) and hunk.agent[-1:] in ("", "\n")
-            if first <= done or last >= buffer.line_count or not whole:
-                return None
-            if current != hunk.agent and documents.layers[hunk.id].below:
-                return None
-            changes.append(Change((first, 0), (last, 0), end_of((first, 0), base), current, base))
-            done = last
-        yield len(part)
-    back = ChangeSet(buffer.end, tuple(changes), Author.REVIEW)
-    return back.apply(buffer.text()), sorted(held, key=lambda hunk: record.live.rank(hunk))
+def _alone(record: FileRecord, hunks: Iterable[Hunk]) -> set[WovenEdit] | None:
+    """What hunks did to the text; None: one of them ends, or ended, the file's last line."""
+    edits: set[WovenEdit] = set()
+    for hunk in hunks:
+        if (edit := record.weave.edit(hunk)) is None or not _is_whole(hunk):
+            return None
+        edits.add(edit)
+    return edits
 
 
-def _towers(documents: Documents, pending: list[Hunk]) -> Work[list[tuple[Hunk, str]] | None]:
-    """The hunks that nothing lies on, and the text under all that they lie on.
-
-    None: some lie on several, or on a part of one.
-    """
-    towers: list[tuple[Hunk, str]] = []
-    known, lower = set(pending), 0
-    for part in in_parts(pending):
-        for top in part:
-            if documents.layers[top.id].above:
-                continue
-            hunk, layer = top, documents.layers[top.id]
-            while layer.below:
-                if layer.below[1:]:
-                    return None
-                under = layer.below[0]
-                layer = documents.layers[under.id]
-                if under not in known or list(layer.above) != [hunk] or under.agent != hunk.base:
-                    return None
-                if not hunk.base or not under.base:
-                    return None  # neither has a place of its own without rows
-                hunk, lower = under, lower + 1
-            towers.append((top, hunk.base))
-        yield len(part)
-    return towers if len(towers) + lower == len(pending) else None
+def _is_whole(hunk: Hunk | _Stood) -> bool:
+    return hunk.base[-1:] in ("", "\n") and hunk.agent[-1:] in ("", "\n")
 
 
 def _belongs(documents: Documents, record: FileRecord, *, empty: bool) -> bool:
@@ -231,8 +182,7 @@ class _Stood(NamedTuple):
     last: int
     base: str
     agent: str
-    edges: Sequence[tuple[Hunk, int | None, int | None]]
-    place: int
+    below: Sequence[Hunk]
     is_open: bool
     """It is to go: mostly as it is not decided, so that it does not belong on the disk."""
 
@@ -245,6 +195,7 @@ class StillText(Struct, frozen=True):
     lines: list[str]
     endings: list[str]
     stood: tuple[_Stood, ...] = ()
+    weave: FoldedWeave | None = None
     landing: tuple[int, int, str] | None = None
     """Rows that a section had painted, and the text that belongs there without it."""
     belongs: tuple[bool, bool] = (True, True)
@@ -274,35 +225,56 @@ class StillText(Struct, frozen=True):
         """
         if self.landing is None and not any(one.is_open for one in self.stood):
             return self.buffer(), []
-        copies = {
-            one.hunk.id: replace(
-                one.hunk,
-                start=Mark(one.first),
-                end=Mark(one.last),
-                base=one.base,
-                agent=one.agent,
-            )
-            for one in self.stood
-        }
         scratch = Documents(lambda path: FileRead(None))
-        for one in self.stood:
-            edges = [(copies[o.id], first, last) for o, first, last in one.edges if o.id in copies]
-            if edges or one.place:
-                scratch.layers[one.hunk.id] = Layer(edges=edges, place=one.place)
-        record = FileRecord(self.path, self.buffer(), None, live=HunkIndex(copies.values()))
+        record = FileRecord(self.path, self.buffer(), None)
+        if self.weave is not None:
+            record.set_weave(self.weave.weave())
         if self.landing is not None:
             first, last, text = self.landing
             scratch.rewrite(record, (first, last), text, Author.MODEL)
+        left, whole = self._going(record.weave)
+        if whole:
+            rest = record.weave.without(whole, record.buffer.text())
+            record.weave.switch(whole)
+            record.buffer = Buffer.of(self.path, self.form, *split_text(rest))
+        copies = [
+            replace(
+                one.hunk, start=Mark(one.first), end=Mark(one.last), base=one.base, agent=one.agent
+            )
+            for one in left
+        ]
+        for one, copy in zip(left, copies, strict=True):
+            record.weave.rename(one.hunk, copy)
+        if whole or self.landing:
+            stand(record, copies)
+        record.live = HunkIndex(copies)
         held: list[Hunk] = []
-        for one in reversed(self.stood):
-            copy = copies[one.hunk.id]
-            if not one.is_open or take_off(scratch, record, copy):
+        for one, copy in zip(left[::-1], copies[::-1], strict=True):
+            if take_off(scratch, record, copy):
                 continue
             if not _still(copy, _text_of(record, copy))[1]:
                 held.append(one.hunk)
             if not typed:
                 take_off(scratch, record, copy, still=True)
         return record.buffer, held[::-1]
+
+    def _going(self, weave: Weave) -> tuple[list[_Stood], set[WovenEdit]]:
+        """The hunks that are to be taken off one by one, and what the others that go did.
+
+        One by one go those that would leave a torn text, and what they lie on, behind them.
+        """
+        going = {one.hunk: one for one in self.stood if one.is_open}
+        edits = {edit: hunk for hunk in going if (edit := weave.edit(hunk))}
+        stack = [edits[edit] for edit in finished(weave.torn(edits))]
+        stack += going.keys() - edits.values()
+        stack += (one.hunk for one in going.values() if not _is_whole(one))
+        left: set[Hunk] = set()
+        while stack:
+            if (hunk := stack.pop()) in going and hunk not in left:
+                left.add(hunk)
+                stack += going[hunk].below
+        whole = {edit for edit, hunk in edits.items() if hunk not in left}
+        return [one for one in self.stood if one.hunk in left], whole
 
 
 def still_text(
@@ -316,8 +288,7 @@ def still_text(
             *rows[hunk],
             hunk.base,
             hunk.agent,
-            documents.layers[hunk.id].edges,
-            documents.layers[hunk.id].place,
+            documents.layers[hunk.id].below,
             goes(hunk),
         )
         for hunk in record.live
@@ -329,6 +300,7 @@ def still_text(
         list(buffer.lines),
         list(buffer.endings),
         stood,
+        record.still_weave() if any(one.is_open for one in stood) or painted else None,
         None if painted is None else (painted.row, painted.end, painted.without()),
         (_belongs(documents, record, empty=False), _belongs(documents, record, empty=True)),
     )
@@ -406,10 +378,4 @@ def _hand_on(documents: Documents, record: FileRecord, row: int, line: str) -> N
             hunk.base, hunk.woven = line, ()
             hunk.agent = rows_text(record.buffer, row, row + 1) + hunk.agent
             hunk.start.line = row
-            if not (edges := documents.layers[hunk.id].edges):
-                return
-            documents.layers.own(hunk).edges = [  # its old text begins a row earlier
-                (one, start if start is None else start + 1, end if end is None else end + 1)
-                for one, start, end in edges
-            ]
             return

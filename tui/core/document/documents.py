@@ -14,16 +14,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from tui.core.document.decision_log import DecisionLog
-from tui.core.document.file_record import (
-    Edges,
-    FileRecord,
-    Layers,
-    ahead_of,
-    in_order,
-    met_again,
-    number,
-    stand,
-)
+from tui.core.document.file_record import FileRecord, Layers, stand
 from tui.core.document.hunk import Hunk, Kind, Stage
 from tui.core.document.hunk_list import HunkList
 from tui.core.document.waiting_places import OpenSection
@@ -283,8 +274,6 @@ class Documents:
     ) -> None:
         """Let all that stands beside a text follow its change."""
         span = touched_span(record.buffer, change)
-        if span.n_old > span.n_new:
-            number(self.layers, in_order(record, self.layers, (span.row, span.row + span.n_old)))
         if record.live and author in _OTHERS:
             self._note_writer(record, span, author)
         record.live.move(span)
@@ -347,8 +336,9 @@ class Documents:
                 record.made.append(hunk)
         for piece in edit.pieces if (edit := record.weave.edit(hunk)) else ():
             piece.share((hunk.base, hunk.agent))
-        if hunk.id in self.layers:
-            stand(record, [*record.live.near(*rows), *record.off.near(*rows)])
+        beside = [*record.live.near(*rows), *record.off.near(*rows)]
+        if beside != [hunk]:
+            stand(record, beside)
         if record.gone and self.records.get(record.path) is record:
             self.restore(record)
 
@@ -359,27 +349,9 @@ class Documents:
         """
         assert hunk.start is not None
         assert hunk.end is not None
-        first, woven = hunk.start.line, record.weave.edit(hunk) is not None
-        edges = [] if woven else self._edges(record, hunk)
-        order = in_order(record, self.layers, (first, hunk.end.line))
-        ahead = [] if woven else ahead_of(record, self.layers, hunk)
+        rows = hunk.start.line, hunk.end.line
         record.live.remove(hunk)
-        hunk.end.line = self.switch_hunk(record, hunk, (first, hunk.end.line), text, on=False)
-        if woven:
-            return
-        number(self.layers, order)
-        for one in ahead:
-            assert one.start is not None
-            assert one.end is not None
-            one.start.line = one.end.line = first
-        for other, start, end in edges:
-            assert other.start is not None
-            assert other.end is not None
-            limit = hunk.end.line
-            if start is not None:
-                other.start.line = min(first + start, limit)
-            if end is not None:
-                other.end.line = max(min(first + end, limit), other.start.line)
+        hunk.end.line = self.switch_hunk(record, hunk, rows, text, on=False)
 
     def switch_hunk(
         self, record: FileRecord, hunk: Hunk, rows: tuple[int, int], text: str | None, *, on: bool
@@ -447,19 +419,6 @@ class Documents:
         ]
         if left:
             self.switch(record, left, Author.REVIEW)
-
-    def _edges(self, record: FileRecord, hunk: Hunk) -> list[Edges]:
-        """The edges of others in a hunk's old text: where they go when it is taken off."""
-        assert hunk.start is not None
-        assert hunk.end is not None
-        last = hunk.end.line
-        stop = last if last < file_rows(record.buffer) else record.buffer.line_count
-        rows = (hunk.start.line, stop, row_count(hunk.base))
-        return [
-            met_again(edges, rows)
-            for edges in self.layers[hunk.id].edges
-            if edges[0] in record.live or edges[0] in record.off
-        ]
 
     def drop(self, record: FileRecord) -> None:
         """Close a buffer: nothing belongs at its path any more."""

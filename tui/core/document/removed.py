@@ -38,7 +38,7 @@ def removed_lines(workspace: Workspace, path: str, first: int, last: int) -> lis
     near = [hunk for hunk in record.live.near(first, last) if _is_shown(hunk)]
     if len(near) > 1:
         wanted = set(near)
-        ordered = in_order(record, workspace.documents.layers, (first, last))
+        ordered = in_order(record, (first, last))
         near = [hunk for hunk in ordered if hunk in wanted]
     found = [one for hunk in near for one in _of_hunk(hunk) if first <= one.line <= last]
     return sorted(found, key=lambda one: one.line)

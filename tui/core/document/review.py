@@ -533,9 +533,7 @@ def _remove(
         return None
     first, last = hunk.start.line, hunk.end.line
     near = [*record.live.near(first, last), *record.off.near(first, last)]
-    under = [one for one, _, _ in documents.layers[hunk.id].edges if one in record.live]
-    near = [one for one in dict.fromkeys([*near, *under]) if one is not hunk]
-    before = [(one, _stood(documents, one, first)) for one in near]
+    before = [(one, _stood(one, first)) for one in near if one is not hunk]
     off = TakenOff(rows_text(record.buffer, first, last), "", record.live.rank(hunk), [])
     made = documents.layers[hunk.id].made_file and not record.named
     if whole and made:
@@ -546,7 +544,7 @@ def _remove(
     off.left = rows_text(record.buffer, hunk.start.line, hunk.end.line)
     record.off.append(hunk)
     first = hunk.start.line
-    off.beside = [Beside(one, stood, _stood(documents, one, first)) for one, stood in before]
+    off.beside = [Beside(one, stood, _stood(one, first)) for one, stood in before]
     if made and (whole or not whole_text(record.buffer)):
         documents.layers.own(hunk).record = record
         documents.drop(record)
@@ -554,12 +552,11 @@ def _remove(
     return off
 
 
-def _stood(documents: Documents, hunk: Hunk, first: int) -> Stood:
+def _stood(hunk: Hunk, first: int) -> Stood:
     """Where a hunk stands, counted from a row."""
     assert hunk.start is not None
     assert hunk.end is not None
-    edges = documents.layers[hunk.id].edges
-    return Stood(hunk.start.line - first, hunk.end.line - first, hunk.base, hunk.agent, edges)
+    return Stood(hunk.start.line - first, hunk.end.line - first, hunk.base, hunk.agent)
 
 
 def _undo_one(documents: Documents, hunk: Hunk) -> list[str]:

@@ -215,10 +215,7 @@ class AddWork(FileWork):
         hunk.removed = row_count(hunk.base)
         hunk.woven = removed(hunk.base, hunk.agent)
         layer = self.documents.layers.own(hunk)
-        stood = [
-            (one, one.start.line, one.end.line) for one in record.live if one.start and one.end
-        ]
-        layer.below, layer.edges = [one for one, _, _ in stood], stood
+        layer.below = [*record.live]
         for one in layer.below:
             self.documents.layers.own(one).goes_under(hunk)
         self.documents.rewrite(record, (0, row_count(hunk.base)), hunk.agent, Author.MODEL, hunk)

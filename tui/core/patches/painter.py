@@ -15,7 +15,7 @@ from operator import add, attrgetter
 from msgspec import Struct, field
 
 from tui.core.document.documents import Documents, Maker
-from tui.core.document.file_record import FileRecord, keep_apart, lay
+from tui.core.document.file_record import FileRecord, lay
 from tui.core.document.hunk import Hunk, Woven
 from tui.core.document.waiting_places import OpenSection
 from tui.core.patches.placement import Spot
@@ -289,8 +289,6 @@ class Painter:
             self._documents.settle(
                 self._record, hunk, (self.row + group.first, self.row + group.last)
             )
-            count = group.old[1] - group.old[0]
-            keep_apart(self._record, self._documents.layers, hunk, count)
 
     @property
     def all_held(self) -> bool:
@@ -462,9 +460,8 @@ class Painter:
         if not self._before:
             return
         met = self._met[low // STRETCH : high // STRETCH + 1]
-        some, record = {hunk for hunks in met for hunk in hunks}, self._record
-        older = [*record.off.ordered(some), *record.live.ordered(some)]
-        stood = [(one, *self._before[one], one in record.live) for one in older]
+        some = {hunk for hunks in met for hunk in hunks}
+        stood = [(one, *self._before[one]) for one in self._record.live.ordered(some)]
         lay(self._documents.layers, group.hunk, group.old, stood)
 
     def _show(self, every: bool = False) -> None:

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from itertools import islice
 from operator import itemgetter
+from typing import Any
 
+from tui.core.steps import Work
 from tui.core.text.change_set import Change, Position, TextReader, change_at, end_of, offset_in
 
 _MOST = 64
@@ -268,14 +270,25 @@ class Weave:
             edit.needs = needs
             self._corrections.append(edit)
 
+    def rename(self, key: Hashable, other: Hashable) -> None:
+        """What is known by a key, if anything is, is known by another one from now on."""
+        if edit := self._edits.pop(key, None):
+            edit.key = other
+            self._edits[other] = edit
+
     def forget(self, key: Hashable) -> None:
         """An edit that is off does not come back."""
-        edit = self._edits.pop(key, None)
-        for piece in edit.pieces if edit is not None else ():
+        if (edit := self._edits.pop(key, None)) is None:
+            return
+        for piece in edit.pieces:
             if piece.by is not edit:
                 piece.gone = tuple(one for one in piece.gone if one is not edit)
             else:
                 self._remove(piece)
+        for one in [*self._corrections]:
+            if one.needs and one.needs.pop(edit, False):  # so it does not come back, either
+                self._corrections.remove(one)
+                self.forget(one.key)
 
     def forget_gone(self, key: Hashable) -> None:
         """What an edit put in and others took out does not come back."""
@@ -338,6 +351,15 @@ class Weave:
                 break
         return placed[0][3], end
 
+    def in_order(self, edits: Iterable[WovenEdit]) -> list[WovenEdit]:
+        """Edits as they begin in the text, without those of which nothing is left."""
+        owners: dict[WovenPiece, list[WovenEdit]] = {}
+        for edit in edits:
+            for piece in edit.pieces:
+                owners.setdefault(piece, []).append(edit)
+        placed = self._placed(owners)
+        return list(dict.fromkeys(edit for _, _, piece, _ in placed for edit in owners[piece]))
+
     def edits_near(self, edit: WovenEdit, start: Position, end: Position) -> set[WovenEdit]:
         """Others that are on and did something in a range, right behind it, or in an edit."""
         found: set[WovenEdit] = set()
@@ -390,6 +412,50 @@ class Weave:
     def is_alone(self, edit: WovenEdit) -> bool:
         """True if nothing of another edit is torn when it is switched off."""
         return self.intact(edit) or not any(piece.seen for piece in edit.pieces if piece.by is edit)
+
+    def torn(self, edits: Collection[WovenEdit]) -> Work[set[WovenEdit]]:
+        """Which of some edits would leave a torn text if all of them were taken off.
+
+        These are those into which edits that stay put something, or out of which they took
+        something, and those that share a row with what such an edit did later.
+        """
+        found: set[WovenEdit] = set()
+        stand_before: dict[WovenEdit, int] = {}
+        base, stay = self._base, 0
+        now, then = rows = _SharedRow(found), _SharedRow(found)
+        for block in self._blocks:
+            for piece in block.pieces:
+                if piece.by is base and not piece.gone:
+                    if piece.rows and (now.holds or then.holds):
+                        now.end()
+                        then.end()
+                    continue
+                others, gone = self._others(piece, edits)
+                own = [one for one in (piece.by, *piece.gone) if one in edits]
+                if gone:
+                    found.update(own)
+                stay += piece.seen and piece.by in others
+                for edit in own:
+                    if stand_before.setdefault(edit, stay) < stay:
+                        found.add(edit)
+                for row, seen in zip(rows, (piece.seen, piece.is_seen(edits)), strict=True):
+                    if seen or gone:
+                        row.take(own, others, piece.extent if seen else _START)
+            yield len(block.pieces)
+        now.end()
+        then.end()
+        return found
+
+    def _others(
+        self, piece: WovenPiece, edits: Collection[WovenEdit]
+    ) -> tuple[list[WovenEdit], bool]:
+        """Who else put a piece in or took it out, and stays; whether one of them took it out."""
+        found = [one for one in piece.gone if one.on and one not in edits]
+        gone = bool(found)
+        by = piece.by
+        if by is not self._base and by.on and by not in edits:
+            found.append(by)
+        return found, gone
 
     def without(self, edits: Collection[WovenEdit], text: str) -> str:
         """The text, which is this one, as it would be with some edits off (those that are on)."""
@@ -622,40 +688,85 @@ class Weave:
         return False
 
 
+class _SharedRow:
+    """A row that is read piece by piece: which edits share it with what others did later."""
+
+    __slots__ = ("_found", "_others", "_own")
+
+    def __init__(self, found: set[WovenEdit]) -> None:
+        self._found = found
+        self._own: list[WovenEdit] = []
+        self._others: list[WovenEdit] = []
+
+    @property
+    def holds(self) -> bool:
+        """True if something of an edit is in it."""
+        return bool(self._own or self._others)
+
+    def take(self, own: list[WovenEdit], others: list[WovenEdit], extent: Position) -> None:
+        """The next piece, that these edits put in or took out."""
+        self._own += own
+        self._others += others
+        if extent[0]:
+            self.end()
+            if extent[1]:
+                self._own += own
+                self._others += others
+
+    def end(self) -> None:
+        """The row ends here."""
+        if self._own and self._others:
+            last = max(one.went_on for one in self._others)
+            self._found.update(one for one in self._own if one.began < last)
+        self._own.clear()
+        self._others.clear()
+
+
 class FoldedWeave:
-    """A weave of very many pieces as bytes; what its edits are known by is pointed to."""
+    """A weave as it stood at one moment: as bytes, if it has very many pieces.
+
+    What its edits are known by is pointed to.
+    """
 
     __slots__ = ("_data", "_keys")
 
     def __init__(self, weave: Weave) -> None:
-        import pickle  # hardly a session needs them
-        import zlib
-
         edits = [weave._base, *weave.edits]
-        numbers: dict[WovenEdit, int] = {edit: at for at, edit in enumerate(edits)}
-        self._keys = [edit.key for edit in edits]
+        numbers: dict[WovenEdit, int] = {one: at for at, one in enumerate(edits)}
+        number, self._keys = numbers.__getitem__, [edit.key for edit in edits]
         facts = [
             (
                 *(edit.on, edit.began, edit.went_on),
-                {numbers[one]: on for one, on in (edit.needs or {}).items()},
+                None
+                if edit.needs is None
+                else {numbers[other]: on for other, on in edit.needs.items()},
             )
             for edit in edits
         ]
         pieces = [
             (
-                *(numbers[piece.by], [numbers[edit] for edit in piece.gone]),
+                *(numbers[piece.by], tuple(map(number, piece.gone))),
                 *(piece.extent, piece.seen, piece.text if piece.is_told else None),
             )
             for piece in weave
         ]
-        self._data = zlib.compress(pickle.dumps((weave._count, facts, pieces), 5), 1)
+        self._data: Any = (weave._count, facts, pieces)
+
+    def pack(self) -> FoldedWeave:
+        """Make it small; returns it."""
+        import pickle  # hardly a session needs them
+        import zlib
+
+        self._data = zlib.compress(pickle.dumps(self._data, 5), 1)
+        return self
 
     def weave(self) -> Weave:
         """It, as it was."""
         import pickle
         import zlib
 
-        count, facts, pieces = pickle.loads(zlib.decompress(self._data))
+        packed = isinstance(self._data, bytes)
+        count, facts, pieces = pickle.loads(zlib.decompress(self._data)) if packed else self._data
         weave = Weave(_START)
         weave._count = count
         edits = [weave._base]
@@ -664,7 +775,7 @@ class FoldedWeave:
             edit.on, edit.went_on = on, went_on
             weave._edits[key] = edit
         for edit, (*_, needs) in zip(edits, facts, strict=True):
-            if needs:
+            if needs is not None:
                 edit.needs = {edits[number]: on for number, on in needs.items()}
                 weave._corrections.append(edit)
         found = []
