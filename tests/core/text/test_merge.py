@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.support.tables import each
 from tui.core.text.buffer import Buffer
 from tui.core.text.merge import line_changes, merge3
-from tui.core.text.rows import file_rows, old_rows, rows_text, shifted, touched_span
+from tui.core.text.rows import file_rows, rows_text, shifted, touched_span
 
 
 @each("torn", ["a\nb", "a\nB", "a"])
@@ -57,7 +57,6 @@ def test_rows_outside_the_touched_span_keep_their_text(data, text):
     assert rows_text(before, 0, span.row) == rows_text(buffer, 0, span.row)
     rest = rows_text(before, span.row + span.n_old, before.line_count)
     assert rest == rows_text(buffer, span.row + span.n_new, buffer.line_count)
-    assert old_rows(buffer, change) == rows_text(before, span.row, span.row + span.n_old)
 
 
 @given(st.data(), TEXTS)

@@ -253,8 +253,12 @@ class Documents:
         weave = record.weave
         change = record.buffer.replace(*where, text)
         self._follow(record, change, maker.author, maker.section)
-        by = maker.by or (record.undo_log.step if maker.author is Author.USER else maker.author)
+        by = maker.by
+        if by is None:
+            user = maker.author is Author.USER
+            by = record.undo_log.step if user else (maker.author, record.times_told)
         weave.change(change, by, ahead=maker.ahead)
+        record.note(maker.author, by)
         return change
 
     def switch(
@@ -266,6 +270,8 @@ class Documents:
         for change in reversed(changes.changes):
             done = record.buffer.replace(change.start, change.old_end, change.new_text)
             self._follow(record, done, author, None)
+        for edit in edits:
+            record.note(author, edit.key, was_on=edit.on)
         weave.switch(edits)
         return [change.inverse for change in changes.invert().changes]
 
@@ -288,10 +294,6 @@ class Documents:
                 section.painter.changed(span, author)
         if author is not Author.USER:
             record.undo_log.foreign(change)
-        edit = (record.buffer, change, span)
-        record.regions.follow(*edit, author is Author.USER)
-        record.tool_regions.follow(*edit, author is Author.TOOL)
-        record.since.follow(*edit, author is not Author.MODEL)
         self.touched.add(record.path)
 
     def _note_writer(self, record: FileRecord, span: Span, author: Author) -> None:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
-from itertools import islice
-from operator import attrgetter
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Iterable, Sequence
 
 from msgspec import Struct, field
 
@@ -15,14 +11,10 @@ from tui.core.document.hunk_index import HunkIndex
 from tui.core.document.undo_log import UndoLog
 from tui.core.document.waiting_places import OpenSection, PendingShifts, WaitingSection, nearest
 from tui.core.text.buffer import Buffer
-from tui.core.text.change_set import Change
+from tui.core.text.change_set import Author
 from tui.core.text.line_index import LineIndex
-from tui.core.text.rows import Span, file_rows, keep_ends, old_rows, rows_text, shifted
+from tui.core.text.rows import keep_ends, rows_text, touched_span, whole_text
 from tui.core.text.weave import FoldedWeave, Weave, WovenEdit
-
-if TYPE_CHECKING:
-    from tui.core.text.change_set import Author
-
 
 _FEW_EDITS = 200
 
@@ -37,92 +29,54 @@ class UserChange(Struct, frozen=True):
     new_text: str
 
 
-class _Region(Struct):
-    first: int
-    last: int
-    old_text: str
-
-
-_first, _last = attrgetter("first"), attrgetter("last")
-
-
-class UserRegions:
-    """Merged regions, each with the text that stood there before the user's first edit.
-
-    After replacing all there may be thousands: an edit looks only at those that it touches.
-    """
+class EditsSince:
+    """The edits that were made, undone or done again since somebody was told of the text."""
 
     def __init__(self) -> None:
-        self._regions: list[_Region] = []
-        """In the order of their rows: neither a first nor a last one is above one before it."""
+        self._were_on: dict[Hashable, bool] = {}
+        """What edits are known by in the weave -> whether they were in the text then."""
 
     def __bool__(self) -> bool:
-        return bool(self._regions)
+        return bool(self._were_on)
 
-    def follow(self, buffer: Buffer, change: Change, span: Span, own: bool) -> None:
-        """A change was made; ``own``: by whom these regions are about."""
-        if own:
-            self.edited(buffer, change, span)
-        elif self._regions:
-            self.moved(span)
-
-    def edited(self, buffer: Buffer, change: Change, span: Span) -> None:
-        """The user made this change; ``buffer`` is as it is after it."""
-        row, stop, delta = span.row, span.row + span.n_old, span.n_new - span.n_old
-        regions = self._regions
-        begin = bisect_left(regions, row, key=_last)
-        end = bisect_right(regions, stop, lo=begin, key=_first)
-        hits = regions[begin:end]
-        first = min([row, *(r.first for r in hits)])
-        last = max([stop, *(r.last for r in hits)])
-        olds = keep_ends(old_rows(buffer, change))
-        parts: list[str] = []
-        at = first
-        for region in [*hits, _Region(last, last, "")]:
-            for line in range(at, region.first):
-                if row <= line < stop:
-                    parts += olds[line - row : line - row + 1]
-                else:
-                    here = line if line < row else line + delta
-                    parts.append(rows_text(buffer, here, here + 1))
-            parts.append(region.old_text)
-            at = max(at, region.last)
-        if delta:
-            for region in islice(regions, end, None):
-                region.first += delta
-                region.last += delta
-        regions[begin:end] = [_Region(first, last + delta, "".join(parts))]
-
-    def moved(self, span: Span) -> None:
-        """Somebody else changed these rows."""
-        regions, stop = self._regions, span.row + span.n_old
-        lines_stay = span.n_old == span.n_new
-        for region in islice(regions, bisect_left(regions, span.row, key=_last), None):
-            if lines_stay and region.first > stop:
-                break
-            region.first, region.last, _ = shifted(region.first, region.last, span)
-
-    def before(self, buffer: Buffer) -> str:
-        """The whole text without these changes: with those of all others."""
-        parts: list[str] = []
-        at = 0
-        for region in self._regions:
-            parts += (rows_text(buffer, at, region.first), region.old_text)
-            at = max(at, region.last)
-        return "".join([*parts, rows_text(buffer, at, file_rows(buffer))])
+    def note(self, key: Hashable, *, was_on: bool) -> None:
+        """An edit is made or switched."""
+        self._were_on.setdefault(key, was_on)
 
     def forget(self) -> None:
-        """The model is told how the text is now."""
-        self._regions.clear()
+        """Somebody is told how the text is now."""
+        self._were_on.clear()
 
-    def take(self, buffer: Buffer) -> list[UserChange]:
-        """What really differs, and forget it."""
-        regions, self._regions = self._regions, []
-        changes = [
-            UserChange(buffer.path, r.first, r.old_text, rows_text(buffer, r.first, r.last))
-            for r in regions
-        ]
-        return [change for change in changes if change.old_text != change.new_text]
+    def before(self, weave: Weave, text: str) -> str:
+        """The whole text without these edits: with those of all others."""
+        return weave.without(self._changed(weave), text)
+
+    def take(self, weave: Weave, buffer: Buffer) -> list[UserChange]:
+        """What really differs in rows, and forget it."""
+        edits = self._changed(weave)
+        changes = weave.switching(edits)
+        before = keep_ends(weave.without(edits, buffer.text())) if changes else []
+        self.forget()
+        regions: list[tuple[int, int, int]] = []
+        for back in changes:
+            row, n_old, n_new = touched_span(buffer, back.inverse)
+            first, last, more = row, row + n_new, n_old - n_new
+            if regions and first <= regions[-1][1]:
+                first, end, before_it = regions.pop()
+                last, more = max(last, end), more + before_it
+            regions.append((first, last, more))
+        found: list[UserChange] = []
+        shift = 0
+        for first, last, more in regions:
+            old = "".join(before[first + shift : last + shift + more])
+            new = rows_text(buffer, first, last)
+            found += [UserChange(buffer.path, first, old, new)] if old != new else []
+            shift += more
+        return found
+
+    def _changed(self, weave: Weave) -> set[WovenEdit]:
+        known = ((weave.edit(key), was_on) for key, was_on in self._were_on.items())
+        return {edit for edit, was_on in known if edit is not None and edit.on is not was_on}
 
 
 class FileRecord(Struct, eq=False):
@@ -133,11 +87,13 @@ class FileRecord(Struct, eq=False):
     disk: bytes | None
     """What lies on the disk as far as we know; None: nothing."""
     undo_log: UndoLog = field(default_factory=UndoLog)
-    regions: UserRegions = field(default_factory=UserRegions)
-    tool_regions: UserRegions = field(default_factory=UserRegions)
+    by_user: EditsSince = field(default_factory=EditsSince)
+    by_tool: EditsSince = field(default_factory=EditsSince)
     """What a formatter changed since somebody asked."""
-    since: UserRegions = field(default_factory=UserRegions)
+    by_others: EditsSince = field(default_factory=EditsSince)
     """What was changed since the model was sent the text, by everybody but the model."""
+    times_told: int = 0
+    """What is changed later is another edit."""
     live: HunkIndex = field(default_factory=HunkIndex)
     """Hunks whose text stands in the buffer, in the order in which they landed."""
     off: HunkIndex = field(default_factory=HunkIndex)
@@ -221,8 +177,8 @@ class FileRecord(Struct, eq=False):
     @property
     def watched(self) -> bool:
         """True if somebody follows each change of the text: marks, undo, regions, places."""
-        regions = self.regions or self.tool_regions or self.since
-        return bool(self.buffer.marked or self.undo_log or regions or self.waiting)
+        edited = self.by_user or self.by_tool or self.by_others
+        return bool(self.buffer.marked or self.undo_log or edited or self.waiting)
 
     @property
     def blank(self) -> bool:
@@ -254,8 +210,21 @@ class FileRecord(Struct, eq=False):
 
     def begin_anew(self) -> None:
         """The text is another one, that nobody has touched."""
-        self.undo_log, self.regions, self.since = UndoLog(), UserRegions(), UserRegions()
+        self.undo_log, self.by_user, self.by_others = UndoLog(), EditsSince(), EditsSince()
         self._weave = None
+
+    def note(self, author: Author, key: Hashable, *, was_on: bool = False) -> None:
+        """Somebody makes or switches the edit that is known by a key."""
+        if author is not Author.MODEL:
+            self.by_others.note(key, was_on=was_on)
+        if author in (Author.USER, Author.TOOL):
+            by = self.by_user if author is Author.USER else self.by_tool
+            by.note(key, was_on=was_on)
+
+    def sent(self) -> str:
+        """The whole text as the model was sent it, with what it changed since."""
+        text = whole_text(self.buffer)
+        return self.by_others.before(self.weave, text) if self.by_others else text
 
     def forget(self) -> None:
         """No more sections come for now: keep little of what finds their places."""

@@ -13,7 +13,7 @@ from tui.core.document.decision_log import DecisionEntry
 from tui.core.document.disk_changes import outside_change, take_theirs
 from tui.core.document.disk_plan import DiskPlan, planning, with_hunks
 from tui.core.document.documents import Documents
-from tui.core.document.file_record import FileRecord, UserChange, stand, stood_near
+from tui.core.document.file_record import EditsSince, FileRecord, UserChange, stand, stood_near
 from tui.core.document.hunk import OPEN, Decision, Hunk, Kind, Stage
 from tui.core.document.undo_log import Apply
 from tui.core.document.waiting_places import OpenSection
@@ -265,20 +265,20 @@ class Workspace:
         Taken for a request: the model knows the texts as they are now.
         """
         for record in self.documents.records.values():
-            record.since.forget()
-        return [
-            change
-            for record in self.documents.records.values()
-            for change in record.regions.take(record.buffer)
-        ]
+            record.by_others.forget()
+        return self._taken(lambda record: record.by_user)
 
     def take_tool_changes(self) -> list[UserChange]:
         """What a formatter changed since the last take, one merged region each."""
-        return [
-            change
-            for record in self.documents.records.values()
-            for change in record.tool_regions.take(record.buffer)
-        ]
+        return self._taken(lambda record: record.by_tool)
+
+    def _taken(self, edits: Callable[[FileRecord], EditsSince]) -> list[UserChange]:
+        found: list[UserChange] = []
+        for record in self.documents.records.values():
+            record.times_told += 1
+            if since := edits(record):
+                found += since.take(record.weave, record.buffer)
+        return found
 
     @property
     def model_turns(self) -> list[int]:

@@ -308,7 +308,7 @@ class DeleteWork(FileWork):
         hunk.base = whole_text(record.buffer)
         hunk.removed = row_count(hunk.base)
         hunk.flags += ("deletes the file",)
-        if record.since.before(record.buffer) != hunk.base:
+        if record.sent() != hunk.base:
             hunk.flags += ("it was changed after the model had seen it",)
         record.deletion = hunk
         self.documents.layers.own(hunk).state = record.undo_log.state

@@ -150,7 +150,7 @@ class AddWork(FileWork):
         if record is not None and not blank and self._notation == "unified_diff":
             raise EditRefused(f"'{ascii_shown(path)}' already exists: the diff makes it new")
         self.record = record or self.documents.create(path)
-        self._sent = self.record.since.before(self.record.buffer)
+        self._sent = self.record.sent()
         self.path = self.record.path
         self.documents.hunk_list.moved([self._hunk], self.path)
         self._hunk.stage = Stage.READING

@@ -38,7 +38,7 @@ class WholeSection(DiffSection):
         self, documents: Documents, record: FileRecord, new_hunk: Callable[[int], Hunk]
     ) -> None:
         super().__init__(documents, record, new_hunk)
-        sent = record.since.before(record.buffer)
+        sent = record.sent()
         self._sent = keep_ends(sent)
         """The lines as the model was sent them, with their endings."""
         self.old = _lines(sent)

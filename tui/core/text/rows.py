@@ -75,17 +75,6 @@ def touched_span(buffer: Buffer, change: Change) -> Span:
     return Span(row, n_old, n_new)
 
 
-def old_rows(buffer: Buffer, change: Change) -> str:
-    """The text that the rows of `touched_span` had before the change."""
-    span = touched_span(buffer, change)
-    head = buffer.lines[change.start[0]][: change.start[1]]
-    last, col = change.new_end
-    tail = buffer.lines[last][col:] + buffer.endings[last]
-    lines = keep_ends(head + change.old_text + tail)
-    skip = span.row - change.start[0]
-    return "".join(lines[skip : skip + span.n_old])
-
-
 def shifted(first: int, last: int, span: Span) -> tuple[int, int, bool]:
     """Where a row range is after a change, and whether the change reached into it.
 
