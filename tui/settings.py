@@ -353,6 +353,10 @@ class Paths(Struct, frozen=True):
         dirs = platformdirs.PlatformDirs("duetto", appauthor=False)
         return cls(dirs.user_config_path / "config.toml", dirs.user_data_path, dirs.user_state_path)
 
+    def own(self) -> tuple[str, ...]:
+        """All of them, for who keeps others out."""
+        return str(self.config_file.parent), str(self.data_dir), str(self.state_dir)
+
     def make_state_dir(self) -> Path:
         """Make the state folder, mode 0700. Raises SettingsError."""
         return _made(self.state_dir, 0o700)

@@ -22,7 +22,7 @@ from tui.core.price import Price, Quote, SameTiers
 from tui.core.programs import Edited, safe_path
 from tui.core.wire.events import Usage
 from tui.core.wire.masking import Mask
-from tui.effects.commands import CommandRunner
+from tui.effects.commands import CommandRunner, Confining
 from tui.effects.files import Files
 from tui.effects.listing import Listing, warm
 from tui.effects.recorder import Recorder
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class Consents:
-    """CommandRunner of workspaces' own files that the user allowed for good, in the state folder.
+    """Commands of workspaces' own files that the user allowed for good, in the state folder.
 
     A line each, which is only ever added: two instances do not lose each other's answers.
     """
@@ -257,7 +257,7 @@ class Composition:
             wires=self._network.wire,
             clock=self._clock,
             files=self._files,
-            runner=CommandRunner(str(setup.root), self._keyless),
+            runner=CommandRunner(str(setup.root), self._keyless, self._find_sandbox),
             verify_command=self._verify_command,
             format_command=self._format_command,
             remember_consent=consents.remember,
@@ -277,6 +277,11 @@ class Composition:
             give_memory_back=give_back,
             stamp=setup.stamp,
         )
+
+    def _find_sandbox(self) -> Confining:
+        from tui.effects.sandbox import find_sandbox
+
+        return find_sandbox(str(self._setup.root), self._setup.paths.own(), os.environ)
 
     def _adopt(self, setup: SessionSetup, renewed: Collection[str]) -> None:
         """Other endpoints are in use from now on."""

@@ -31,6 +31,7 @@ from tui.cli.doctor_endpoints import (
     provider_findings,
     surroundings,
 )
+from tui.cli.doctor_sandbox import sandbox_findings
 from tui.cli.models import ResolvedModels, SessionSetup, resolve
 from tui.cli.options import ModelFlags, model_options, settings_for
 from tui.engine.verification import command_line
@@ -56,7 +57,8 @@ from tui.settings import (
 @click.option(
     "--probe",
     is_flag=True,
-    help="Try what each endpoint can do, and remember it: asks each model for one short answer.",
+    help="Try what each endpoint can do, and remember it: asks each model for one short answer."
+    " Try to break out of the sandbox of the model's commands.",
 )
 @click.option(
     "--bundle",
@@ -126,6 +128,7 @@ def examine(flags: ModelFlags, paths: Paths, *, probe: bool = False) -> Iterator
     here, config = Path.cwd(), flags.config or paths.config_file
     yield from own_theme_findings(settings or Settings(), here, paths, config)
     yield from _workspace(here, settings or Settings())
+    yield from sandbox_findings(here, paths, probe=probe)
     yield from key_findings(settings or Settings(), paths)
     if settings is None:
         return

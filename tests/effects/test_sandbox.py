@@ -1,0 +1,274 @@
+"""What confines commands: each tool that is here, and tools that are missing or half working."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.effects.test_commands import gone
+from tests.support.tables import each
+from tui.core.programs import Confinement, RunOptions
+from tui.effects import sandbox
+from tui.effects.commands import CommandRunner
+from tui.effects.sandbox import (
+    Bubblewrap,
+    Landlock,
+    NoSandbox,
+    Place,
+    Tool,
+    find_sandbox,
+    landlock_version,
+    seatbelt_profile,
+)
+
+BWRAP = shutil.which("bwrap")
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux only")
+
+
+class House:
+    """A home folder with a workspace and a secret in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self.root = self.home / "work"
+        self.own = self.home / "duetto"
+        for below in (self.root, self.own, self.home / ".ssh"):
+            below.mkdir(parents=True)
+        (self.home / ".ssh" / "id").write_text("secret key")
+        (self.own / "consents").write_text("secret consent")
+        self.environment = {**os.environ, "HOME": str(self.home)}
+
+    def place(self, root: Path | None = None) -> Place:
+        return Place(str(root or self.root), str(self.home), [str(self.own)])
+
+    async def run(
+        self,
+        tool: Tool,
+        command: str,
+        confined: Confinement | None = None,
+        root: Path | None = None,
+    ) -> str:
+        runner = CommandRunner(str(root or self.root), self.environment, lambda: tool)
+        said = bytearray()
+        how = RunOptions(keys=False, confined=confined or Confinement())
+        await runner.run(f"exec 2>&1; {command}", said.extend, 60, how)
+        return said.decode()
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path)
+
+
+def tool_or_skip(name: str, place: Place) -> Tool:
+    if name == "bwrap":
+        if not BWRAP:
+            pytest.skip("bubblewrap is not installed")
+        tool: Tool = Bubblewrap(BWRAP, place)
+    else:
+        if landlock_version() < 4:
+            pytest.skip("this kernel's Landlock knows no TCP")
+        tool = Landlock(place, landlock_version(), "no bubblewrap")
+    if why := sandbox.failing(tool, place):
+        pytest.skip(f"{name} does not work here: {why}")
+    return tool
+
+
+@linux
+@pytest.mark.parametrize("name", ["bwrap", "landlock"])
+async def test_the_workspace_and_nothing_else_is_written(name: str, house: House) -> None:
+    tool = tool_or_skip(name, house.place())
+    said = await house.run(
+        tool, "echo a > new; echo b > ../new; echo c >$TMPDIR/t && cat $TMPDIR/t"
+    )
+    assert (house.root / "new").read_text() == "a\n"
+    assert not (house.home / "new").exists()
+    assert said.endswith("c\n")
+    said = await house.run(tool, "echo a > newer; cat new", Confinement(writable=False))
+    assert said.endswith("a\n")
+    assert not (house.root / "newer").exists()
+
+
+@linux
+@pytest.mark.parametrize("name", ["bwrap", "landlock"])
+async def test_secrets_are_hidden_and_the_rest_is_read(name: str, house: House) -> None:
+    (house.root / ".env").write_text("secret variable")
+    (house.root / "sub").mkdir()
+    (house.root / "sub" / "a").write_text("plain")
+    tool = tool_or_skip(name, house.place())
+    hide = Confinement(hidden=(".env",))
+    said = await house.run(tool, "cat ../.ssh/id ../duetto/consents .env; cat sub/a", hide)
+    assert "secret" not in said
+    assert said.endswith("plain")
+
+
+@linux
+@pytest.mark.parametrize("name", ["bwrap", "landlock"])
+async def test_there_is_no_network_unless_it_is_asked_for(name: str, house: House) -> None:
+    tool = tool_or_skip(name, house.place())
+    server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    connect = f"import socket; socket.create_connection(('127.0.0.1', {port})); print('through')"
+    async with server:
+        for network in (False, True):
+            confined = Confinement(network=network)
+            said = await house.run(tool, f'{sys.executable} -ISc "{connect}"', confined)
+            assert ("through" in said) is network
+
+
+@linux
+async def test_what_configures_git_and_duetto_cannot_be_made_changed_or_moved(house: House) -> None:
+    tool = tool_or_skip("bwrap", house.place())
+    await house.run(tool, "mkdir .git .duetto; echo x > .duetto/config.toml; echo x > .git/config")
+    assert list(house.root.iterdir()) == []  # not even what stood in their place
+    (house.root / ".git" / "objects").mkdir(parents=True)
+    (house.root / ".git" / "config").write_text("mine")
+    said = await house.run(
+        tool,
+        "echo x > .git/config; mkdir .git/hooks; echo x > .git/hooks/post-commit; mv .git away;"
+        " echo ../evil > .git/commondir; echo y > .git/objects/y && echo stored",
+    )
+    assert said.endswith("stored\n")
+    assert {path.name for path in (house.root / ".git").iterdir()} == {"config", "objects"}
+    assert (house.root / ".git" / "config").read_text() == "mine"
+
+
+@linux
+async def test_commands_side_by_side_keep_what_stands_for_the_missing(house: House) -> None:
+    tool = tool_or_skip("bwrap", house.place())
+    await asyncio.gather(*(house.run(tool, f"sleep 0.{n}; mkdir .duetto/x") for n in range(3)))
+    assert list(house.root.iterdir()) == []
+
+
+@linux
+async def test_all_that_a_command_started_ends_with_it(house: House) -> None:
+    tool = tool_or_skip("bwrap", house.place())
+    runner = CommandRunner(str(house.root), house.environment, lambda: tool)
+    said = bytearray()
+    daemon = "import os,time; os.setsid(); time.sleep(60)"
+    command = f'{sys.executable} -ISc "{daemon}" & sleep 0.3'
+    await runner.run(command, said.extend, 60, RunOptions(keys=False, confined=Confinement()))
+    pids = [
+        int(folder.name)
+        for folder in Path("/proc").glob("[0-9]*")
+        if daemon.encode() in _command_line(folder)
+    ]
+    for pid in pids:
+        await gone(pid)
+
+
+def _command_line(folder: Path) -> bytes:
+    try:
+        return (folder / "cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+@linux
+async def test_a_workspace_in_a_hidden_folder_is_there_all_the_same(house: House) -> None:
+    root = house.own / "practice"
+    root.mkdir()
+    tool = tool_or_skip("bwrap", house.place(root))
+    said = await house.run(tool, "echo a > new; cat new ../consents", root=root)
+    assert said.startswith("a\n")
+    assert "secret" not in said
+
+
+@linux
+async def test_in_the_home_folder_hidden_files_are_read_only(house: House) -> None:
+    (house.home / ".profile").write_text("mine")
+    tool = tool_or_skip("bwrap", house.place(house.home))
+    assert "holds your home folder" in tool.sandbox.words
+    said = await house.run(tool, "echo x > .profile; cat .ssh/id; echo a > new", root=house.home)
+    assert "secret" not in said
+    assert (house.home / ".profile").read_text() == "mine"
+    assert (house.home / "new").read_text() == "a\n"
+
+
+@each(
+    "script, why",
+    [
+        ("", "bubblewrap is not installed"),
+        ("echo 'bwrap: No permissions to create new namespace' >&2; exit 1", "No permissions"),
+        ('while [ $1 != -- ]; do shift; done; shift; exec "$@"', "lets commands write anywhere"),
+        ("exit 0", "exit 0"),
+        ("sleep 60", "it hangs"),
+    ],
+)
+def test_a_tool_that_does_not_work_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, why: str
+) -> None:
+    house = House(tmp_path / (why.split()[-1] or "x"))
+    monkeypatch.setattr(sandbox, "_PROOF_S", 1.0)
+    monkeypatch.setattr(sandbox, "landlock_version", lambda: 0)
+    monkeypatch.setattr(sandbox.sys, "platform", "linux")
+    found = find_sandbox(str(house.root), (), environment_with(house, script))
+    assert isinstance(found, NoSandbox)
+    assert why in found.sandbox.words
+    assert not found.sandbox.works
+    with pytest.raises(OSError, match="no sandbox"):
+        found.launch(("true",), str(house.root), Confinement())
+
+
+@linux
+def test_one_that_leaves_the_network_open_is_not_used(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool_or_skip("bwrap", house.place())
+    script = 'for a do shift; [ "$a" = --unshare-net ] || set -- "$@" "$a"; done; exec ' + str(
+        BWRAP
+    )
+    monkeypatch.setattr(sandbox, "landlock_version", lambda: 0)
+    found = find_sandbox(str(house.root), (), environment_with(house, f'{script} "$@"'))
+    assert "does not cut off the network" in found.sandbox.words
+
+
+@linux
+def test_landlock_stands_in_and_says_what_stays_open(house: House) -> None:
+    tool_or_skip("landlock", house.place())
+    found = find_sandbox(str(house.root), (), environment_with(house, ""))
+    assert found.sandbox.works
+    assert "UDP" in found.sandbox.words
+
+
+def environment_with(house: House, script: str) -> dict[str, str]:
+    """A PATH on which bwrap is this script (empty: is not)."""
+    tools = house.home / "tools"
+    tools.mkdir()
+    if script:
+        (tools / "bwrap").write_text(f"#!/bin/sh\nPATH=/bin:/usr/bin\n{script}\n")
+        (tools / "bwrap").chmod(0o755)
+    return {"PATH": str(tools), "HOME": str(house.home)}
+
+
+@each("root, why", [("/", "the whole disk"), ("/nonexistent/folder", "is not there")])
+def test_where_no_sandbox_can_help_it_says_so(root: str, why: str) -> None:
+    assert why in find_sandbox(root).sandbox.words
+
+
+def test_a_workspace_that_is_read_only_is_said(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    access: Callable[..., bool] = lambda path, mode: False  # noqa: E731
+    monkeypatch.setattr(sandbox.os, "access", access)
+    assert house.place().remark == "; the workspace is read-only"
+
+
+def test_the_profile_of_macos_says_the_same(house: House) -> None:
+    profile = seatbelt_profile(house.place(), Confinement(hidden=('a "b',)), "/private/tmp/x")
+    lines = profile.splitlines()
+    assert lines[:3] == ["(version 1)", "(allow default)", "(deny network*)"]
+    root = os.path.realpath(house.root)
+    assert f'(allow file-write* (subpath "/private/tmp/x") (subpath "{root}"))' in lines
+    (never,) = [line for line in lines if line.startswith("(deny file-write* (")]
+    assert f'(subpath "{root}/.git/hooks")' in never
+    assert lines.index(never) > lines.index("(deny file-write*)")
+    assert lines[-1].startswith("(deny file-read* file-write*")
+    assert '/a \\"b")' in lines[-1]
+    assert "network" not in seatbelt_profile(house.place(), Confinement(network=True), "/t")

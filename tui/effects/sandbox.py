@@ -1,0 +1,442 @@
+"""What confines a model's commands: bubblewrap or Landlock on Linux, sandbox-exec on macOS.
+
+Inside, the workspace (but for git's hooks and what configures git and duetto) and a temporary
+folder can be written; what is secret in the home folder is not there; there is no network unless
+it is asked for. What a machine's sandbox cannot do is in its words.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from tui.core.programs import Confinement, Launch, Sandbox, is_below, safe_path
+
+_PROOF_S = 5.0
+"""A sandbox that needs longer for nothing does not work."""
+_SECRETS = """
+.ssh .aws .azure .gnupg .kube .docker .netrc .pgpass .git-credentials .npmrc .pypirc .vault-token
+.terraform.d .password-store .mozilla .thunderbird .cargo/credentials .cargo/credentials.toml
+.gem/credentials .m2/settings.xml .gradle/gradle.properties .config/gh .config/glab-cli .config/hub
+.config/gcloud .config/op .config/rclone .config/sops .config/git/credentials .config/chromium
+.config/google-chrome .config/BraveSoftware .config/microsoft-edge .config/github-copilot
+.local/share/keyrings .local/share/fish .bash_history .zsh_history .zhistory .python_history
+.node_repl_history .psql_history .mysql_history .sqlite_history .Xauthority .ICEauthority .claude
+.claude.json .codex .gemini .local/share/opencode Library/Keychains Library/Cookies Library/Safari
+Library/Messages Library/Mail Library/Application~Support/Google/Chrome
+Library/Application~Support/Firefox Library/Application~Support/BraveSoftware
+""".replace("~", "\0").split()
+"""In the home folder: keys, keyrings, browsers, histories of shells, other agents."""
+_PROTECTED = (".duetto/", ".git/hooks/", ".git/config", ".git/modules/", ".git/config.worktree")
+"""In the workspace: what has programs run outside of the sandbox. Folders end with a slash."""
+_NEVER_MADE = (".duetto/", ".git/", ".git/hooks/", ".git/config")
+"""What cannot be made either, where it is missing."""
+_LEADS_AWAY = ".git/commondir"
+"""With it git looks elsewhere for hooks and configuration; it cannot be there while git is used."""
+_LOOKED_UP = (
+    "/run/current-system",
+    "/run/opengl-driver",
+    "/run/systemd/resolve",
+    "/run/resolvconf",
+)
+"""Kept of /run, where otherwise the sockets of services are."""
+_CACHES = {"TMPDIR": "/tmp", "XDG_CACHE_HOME": "/tmp/.cache", "npm_config_cache": "/tmp/.npm"}
+
+
+class Place:
+    """The workspace, and what is to be kept from commands that run in it."""
+
+    def __init__(self, root: str, home: str, own: Iterable[str]) -> None:
+        """``own``: duetto's folders of settings, state and data."""
+        self.root = os.path.realpath(root)
+        self.home = os.path.realpath(home)
+        below = [os.path.join(home, name.replace("\0", " ")) for name in _SECRETS]
+        names = [*below, *own, "/etc/shadow", "/etc/gshadow"]
+        self.secrets = sorted({os.path.realpath(name) for name in names if os.path.exists(name)})
+
+    @property
+    def refusal(self) -> str:
+        """Why no sandbox can help here; empty: one can."""
+        if self.root == "/":
+            return "the workspace is the whole disk, which no sandbox can keep from commands"
+        return "" if os.path.isdir(self.root) else "the workspace is not there"
+
+    @property
+    def remark(self) -> str:
+        """What is special here, as a part of a sentence."""
+        if is_below(self.home, self.root):
+            return "; the workspace holds your home folder: its hidden files cannot be written"
+        return "" if os.access(self.root, os.W_OK) else "; the workspace is read-only"
+
+    def protected(self) -> Iterator[str]:
+        """What is in the workspace, and cannot be written."""
+        names = [os.path.join(self.root, name.rstrip("/")) for name in _PROTECTED]
+        if os.path.isfile(git := os.path.join(self.root, ".git")):
+            names = [git, *names]
+        if is_below(self.home, self.root):
+            with contextlib.suppress(OSError):
+                names += [e.path for e in os.scandir(self.home) if e.name.startswith(".")]
+        yield from (name for name in names if os.path.exists(name))
+
+
+class Tool(Protocol):
+    """One way to confine."""
+
+    sandbox: Sandbox
+
+    def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
+        """How a command is started in it. Raises OSError."""
+
+
+def find_sandbox(
+    root: str, own: Iterable[str] = (), environment: Mapping[str, str] | None = None
+) -> Tool:
+    """The best that works on this machine; starts programs, so for a thread."""
+    environment = os.environ if environment is None else environment
+    place = Place(root, environment.get("HOME") or os.path.expanduser("~"), own)
+    if place.refusal:
+        return NoSandbox(f"no sandbox: {place.refusal}")
+    path = safe_path(environment, root)
+    if sys.platform == "darwin":
+        found = shutil.which("sandbox-exec", path=path)
+        tool: Tool = (
+            Seatbelt(found, place) if found else NoSandbox("no sandbox: sandbox-exec is missing")
+        )
+        why = failing(tool, place) if found else ""
+        return NoSandbox(f"no sandbox: sandbox-exec does not work here ({why})") if why else tool
+    found = shutil.which("bwrap", path=path)
+    why = "bubblewrap is not installed"
+    if found:
+        tool = Bubblewrap(found, place)
+        if not (why := failing(tool, place)):
+            return tool
+        why = f"bubblewrap does not work here: {why}"
+    version = landlock_version()
+    if version >= _LANDLOCK_NET and not failing(Landlock(place, version, why), place):
+        return Landlock(place, version, why)
+    more = "" if found else ": install it (the package is called bubblewrap)"
+    return NoSandbox(f"no sandbox: {why}{more}")
+
+
+def failing(tool: Tool, place: Place) -> str:
+    """Why a sandbox is none, proved by a command in it; empty: it works."""
+    witness = os.path.join(_outside(place), f".duetto-{os.urandom(6).hex()}")
+    proof = '(: >"$1") 2>/dev/null; cat /proc/net/dev 2>/dev/null; exit 7'
+    try:
+        launch = tool.launch(("/bin/sh", "-c", proof, "sh", witness), place.root, Confinement())
+    except OSError as error:
+        return error.strerror or str(error)
+    try:
+        ran = subprocess.run(
+            launch.argv,
+            cwd=place.root,
+            env={"PATH": "/bin:/usr/bin", "LC_ALL": "C"},
+            preexec_fn=launch.confine,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_PROOF_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return "it hangs"
+    except (OSError, subprocess.SubprocessError) as error:
+        return getattr(error, "strerror", None) or str(error)
+    finally:
+        launch.tidy()
+    with contextlib.suppress(OSError):
+        os.unlink(witness)
+        return "it lets commands write anywhere"
+    if ran.returncode != 7:
+        said = ran.stderr.strip().splitlines()
+        return said[-1].removeprefix("bwrap: ")[:200] if said else f"exit {ran.returncode}"
+    interfaces = [line.partition(":")[0].strip() for line in ran.stdout.splitlines()[2:]]
+    if isinstance(tool, Bubblewrap) and set(interfaces) - {"lo"}:
+        return "it does not cut off the network"
+    return ""
+
+
+def _outside(place: Place) -> str:
+    """A folder outside of the workspace, one that we may write if there is any."""
+    folders = (os.path.dirname(place.root), place.home, tempfile.gettempdir())
+    outside = [folder for folder in folders if not is_below(folder, place.root)]
+    return next((folder for folder in outside if os.access(folder, os.W_OK)), outside[0])
+
+
+class NoSandbox:
+    """Nothing confines."""
+
+    def __init__(self, words: str) -> None:
+        self.sandbox = Sandbox(works=False, words=words)
+
+    def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
+        """Raises OSError: nothing may run unconfined by mistake."""
+        raise OSError(self.sandbox.words)
+
+
+class Bubblewrap:
+    """Namespaces of its own, which end with the command and all that it started."""
+
+    def __init__(self, program: str, place: Place) -> None:
+        self._program = program
+        self._place = place
+        self._made: Counter[str] = Counter()
+        """What stands for what cannot be made -> commands that run over them."""
+        self._lock = threading.Lock()
+        self.sandbox = Sandbox(
+            works=True,
+            words="bubblewrap: only the workspace and a temporary folder can be written, no network"
+            + place.remark,
+        )
+
+    def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
+        """See `Tool`."""
+        place, root = self._place, self._place.root
+        made = self._make() if confined.writable else []
+        leads_away = os.path.join(root, _LEADS_AWAY)
+        stray = leads_away if confined.writable and not os.path.lexists(leads_away) else ""
+        around = [secret for secret in place.secrets if is_below(root, secret)]
+        inside = [secret for secret in place.secrets if secret not in around]
+        shared = () if confined.network else ("--unshare-net",)
+        arguments: list[str] = [
+            *("--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", *shared),
+            *("--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
+            *("--tmpfs", "/tmp", "--tmpfs", "/run"),
+        ]
+        for name in _LOOKED_UP:
+            arguments += ["--ro-bind-try", name, name]
+        if os.path.realpath("/var/tmp") == "/var/tmp" and os.path.isdir("/var/tmp"):
+            arguments += ["--tmpfs", "/var/tmp"]
+        arguments += _hide(around)
+        arguments += ["--bind" if confined.writable else "--ro-bind", root, root]
+        arguments += _hide(inside)
+        if confined.writable:
+            git = os.path.join(root, ".git")
+            if os.path.isdir(git) and git not in made:  # so that it cannot be moved away
+                arguments += ["--bind", git, git]
+            for name in {*place.protected(), *made}:
+                if not any(is_below(name, secret) for secret in inside):
+                    arguments += ["--ro-bind", name, name]
+        arguments += _hide(os.path.join(root, name) for name in confined.hidden)
+        return Launch(
+            (self._program, *arguments, "--chdir", folder, "--", *argv),
+            _CACHES,
+            tidy=lambda: self._unmake(made, stray),
+        )
+
+    def _make(self) -> list[str]:
+        """Have something empty lie where nothing may be made; it goes with the last command."""
+        made = []
+        with self._lock:
+            for name in _NEVER_MADE:
+                path = os.path.join(self._place.root, name.rstrip("/"))
+                if os.path.dirname(path) in self._made:
+                    continue
+                with contextlib.suppress(OSError):
+                    if path not in self._made and name.endswith("/"):
+                        os.mkdir(path)
+                    elif path not in self._made:
+                        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+                    self._made[path] += 1
+                    made.append(path)
+        return made
+
+    def _unmake(self, made: Iterable[str], stray: str) -> None:
+        with self._lock, contextlib.suppress(OSError):
+            for path in made:
+                self._made[path] -= 1
+                if self._made[path] <= 0:
+                    del self._made[path]
+                    _remove_empty(path)
+            if stray:
+                os.unlink(stray)
+
+
+def _remove_empty(path: str) -> None:
+    with contextlib.suppress(OSError):
+        if os.path.isdir(path):
+            os.rmdir(path)
+        elif os.path.getsize(path) == 0:
+            os.unlink(path)
+
+
+def _hide(paths: Iterable[str]) -> list[str]:
+    """Arguments of bubblewrap: folders are empty there, files too."""
+    hidden: list[str] = []
+    for path in paths:
+        if os.path.isdir(path):
+            hidden += ["--tmpfs", path]
+        elif os.path.lexists(path):
+            hidden += ["--ro-bind", "/dev/null", path]
+    return hidden
+
+
+_LANDLOCK_NET = 4
+"""The version that knows TCP."""
+_EXECUTE, _READ_FILE, _READ_DIR = 1, 4, 8
+_OF_A_FILE = 0xC007
+"""Execute, write, read, truncate, ioctl."""
+_RULESET, _ADD_RULE, _RESTRICT = 444, 445, 446
+_NO_NEW_PRIVILEGES = 38
+
+
+class Landlock:
+    """The kernel's own limits for a process and what it starts; it needs no program."""
+
+    def __init__(self, place: Place, version: int, why: str) -> None:
+        """``why`` there is no bubblewrap."""
+        self._place = place
+        self._version = version
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self.sandbox = Sandbox(
+            works=True,
+            words="Landlock: only the workspace and a temporary folder can be written, no TCP; UDP,"
+            f" sockets of services and .git/hooks stay open ({why}){place.remark}",
+        )
+
+    def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
+        """See `Tool`."""
+        temporary = tempfile.mkdtemp(prefix="duetto-command-")
+        variables = {name: value.replace("/tmp", temporary, 1) for name, value in _CACHES.items()}
+        hidden = [os.path.join(self._place.root, name) for name in confined.hidden]
+        secrets = [*self._place.secrets, *map(os.path.realpath, hidden)]
+        every = (1 << (16 if self._version >= 5 else 15)) - 1
+        net = 0 if confined.network else 3
+        size = 24 if self._version >= 6 else 16
+        attributes = struct.pack("QQQ", every, net, 3)[:size]  # 3: abstract sockets, signals
+        libc, ruleset = self._libc, self._call(_RULESET, attributes, size, 0)
+
+        def tidy() -> None:
+            os.close(ruleset)
+            shutil.rmtree(temporary, ignore_errors=True)
+
+        try:
+            self._allow(ruleset, "/", _EXECUTE | _READ_DIR)
+            for path in _without("/", secrets):
+                self._allow(ruleset, path, _READ_FILE)
+            for path in [temporary, *([self._place.root] if confined.writable else [])]:
+                self._allow(ruleset, path, every & ~_READ_FILE)
+            self._allow(ruleset, temporary, every)
+            for name in ("null", "zero", "tty", "ptmx", "pts", "shm", "urandom", "random", "full"):
+                if os.path.exists(f"/dev/{name}"):
+                    self._allow(ruleset, f"/dev/{name}", every)
+        except OSError:
+            tidy()
+            raise
+
+        def confine() -> None:
+            libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+            if libc.syscall(_RESTRICT, ruleset, 0):
+                os._exit(126)
+
+        return Launch(tuple(argv), variables, confine, tidy)
+
+    def _allow(self, ruleset: int, path: str, rights: int) -> None:
+        try:
+            opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            return
+        try:
+            if not os.path.isdir(path):
+                rights &= (
+                    ~(0x3FF0 | _READ_DIR) | 2
+                )  # of a file: execute, write, read, truncate, ioctl
+                rights &= 1 | 2 | 4 | (1 << 14) | (1 << 15)
+            if rights:
+                self._call(_ADD_RULE, ruleset, 1, struct.pack("=Qi", rights, opened), 0)
+        finally:
+            os.close(opened)
+
+    def _call(self, number: int, *arguments: object) -> int:
+        result = self._libc.syscall(number, *arguments)
+        if result < 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        return int(result)
+
+
+def landlock_version() -> int:
+    """Of the kernel; 0: it has none, or it is off."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    with contextlib.suppress(OSError, AttributeError):
+        return max(0, int(ctypes.CDLL(None).syscall(_RULESET, None, 0, 1)))
+    return 0
+
+
+def _without(top: str, secrets: Sequence[str]) -> Iterator[str]:
+    """The largest parts of a folder in which nothing secret lies."""
+    if any(is_below(top, secret) for secret in secrets):
+        return
+    if not any(is_below(secret, top) for secret in secrets):
+        yield top
+        return
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(top):
+            if not entry.is_symlink():
+                yield from _without(entry.path, secrets)
+
+
+class Seatbelt:
+    """macOS's sandbox-exec."""
+
+    def __init__(self, program: str, place: Place) -> None:
+        self._program = program
+        self._place = place
+        self.sandbox = Sandbox(
+            works=True,
+            words="sandbox-exec: only the workspace and a temporary folder can be written,"
+            f" no network{place.remark}",
+        )
+
+    def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
+        """See `Tool`."""
+        temporary = os.path.realpath(tempfile.mkdtemp(prefix="duetto-command-"))
+        variables = {name: value.replace("/tmp", temporary, 1) for name, value in _CACHES.items()}
+        profile = seatbelt_profile(self._place, confined, temporary)
+        return Launch(
+            (self._program, "-p", profile, *argv),
+            variables,
+            tidy=lambda: shutil.rmtree(temporary, ignore_errors=True),
+        )
+
+
+def seatbelt_profile(place: Place, confined: Confinement, temporary: str) -> str:
+    """What a command may do, in the language of sandbox-exec: of two rules the later one holds."""
+    hidden = [os.path.join(place.root, name) for name in confined.hidden]
+    never = [
+        *(os.path.join(place.root, name.rstrip("/")) for name in _PROTECTED),
+        *place.protected(),
+    ]
+    writable = [temporary, *([place.root] if confined.writable else [])]
+    around = [secret for secret in place.secrets if is_below(place.root, secret)]
+    lines = [
+        "(version 1)",
+        "(allow default)",
+        "" if confined.network else "(deny network*)",
+        '(deny mach-lookup (global-name "com.apple.SecurityServer"))',
+        "(deny file-write*)",
+        '(allow file-write* (literal "/dev/null") (literal "/dev/zero") (regex #"^/dev/tty"))',
+        _rule("deny file-read*", around),
+        _rule("allow file-read*", [place.root] if around else []),
+        _rule("allow file-write*", writable),
+        _rule("deny file-write*", never),
+        _rule("deny file-read* file-write*", [*(set(place.secrets) - set(around)), *hidden]),
+    ]
+    return "\n".join(line for line in lines if line)
+
+
+def _rule(what: str, paths: Iterable[str]) -> str:
+    quoted = [path.replace("\\", "\\\\").replace('"', '\\"') for path in sorted(paths)]
+    filters = " ".join(f'(subpath "{path}")' for path in quoted)
+    return f"({what} {filters})" if quoted else ""
