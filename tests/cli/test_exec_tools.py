@@ -58,7 +58,7 @@ async def test_text_says_each_command_and_how_it_ended() -> None:
     world = World({"a.py": "one\n"})
     out, err = io.StringIO(), io.StringIO()
     await play(world, TextReport(out, err), "git status", "make")
-    assert "$ git status\n[exit 0 after 0.5 s]\n" in err.getvalue()
+    assert "$ git status\n[exit 0 after 0.5 s] git status\n" in err.getvalue()
     assert "--allow PREFIX" in err.getvalue()
     assert out.getvalue() == "Done.\n"
 

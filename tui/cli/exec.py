@@ -135,7 +135,7 @@ class TextReport:
             self._ends_line = text.endswith("\n")
         for call, ended in self._calls.new(session):
             if call.kind is BlockKind.RUN:
-                self._say(_last_line(call.text) if ended else f"$ {call.title}")
+                self._say(f"{_last_line(call.text)} {call.title}" if ended else f"$ {call.title}")
         blocks, status = session.transcript.blocks, session.status
         for block in blocks[self._blocks :]:
             # how it ended is told by `ended`

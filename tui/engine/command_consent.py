@@ -18,7 +18,7 @@ from tui.engine.tools import CallError
 ONCE = "Run it once"
 REFUSE = "Do not run it"
 READING = Confinement(writable=False)
-_DECLINED = "the user declined to run this command"
+_DECLINED = "this command was declined"
 _GO_ON = "go on without it, or ask what to do instead"
 _EXACT, _PREFIX = ":run ", ":run all "
 """What a consent for good is kept as, among those of the workspace's own commands."""
@@ -107,11 +107,8 @@ class CommandConsent:
     async def _ask(self, call: ShellCall, folder: str, judgement: Judgement, why: str) -> None:
         """Raises CallError: the user said no."""
         prefix = prefix_of(judgement)
-        words = f"“{shlex.join(prefix)} ...”" if prefix else "it"
-        session, always = (
-            f"Allow {words} in this session",
-            f"Always allow {words} in this project",
-        )
+        words = f"{shlex.join(prefix)} …" if prefix else "it"
+        session, always = f"Allow {words} this session", f"Allow {words} in this project"
         answer = await self._state.questions.ask(
             f"Run {' ⏎ '.join(call.line.splitlines())} ?",
             self._detail(call, folder, why),
@@ -139,7 +136,7 @@ class CommandConsent:
         """Where it would run, what it may touch, and why it is asked about."""
         status = self._state.status
         lines = [
-            f"In {folder or 'the workspace'}, outside any sandbox: it may write wherever you can,"
+            f"In {folder or 'the workspace'}, not confined: it can write wherever you can,"
             " and use the network.",
             f"Asked because {why}.",
         ]

@@ -109,7 +109,8 @@ class Calls:
         name = self._page.unused(str(item.get("call_id", "")))
         landing = self._landing_of(item, name) if patch else None
         kind = BlockKind.PATCH if patch else BlockKind.RUN if shell else BlockKind.TOOL
-        title = PATCH_TOOL if patch else brief_call(str(item.get("name", "")), "")
+        name_of = brief_call(str(item.get("name", "")), "")
+        title = PATCH_TOOL if patch else "" if shell else name_of
         call = Call(item, self._page.block(kind, title, name), landing)
         call.twins = self._earlier.like(item) if patch else []
         call.shell = shell and not self._page.plans and item.get("type") != "custom_tool_call"
