@@ -187,7 +187,8 @@ class Commands:
         job = self._start(call, shell, folder, confined)
         call.so_far = lambda: _stopped(job, self._ports.clock.now(), notes)
         try:
-            await job.released.wait()
+            with self._state.tool_time(self._ports.clock.now):
+                await job.released.wait()
         except asyncio.CancelledError:
             if not job.background:
                 job.stop()

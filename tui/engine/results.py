@@ -78,9 +78,6 @@ class CallRunner:
         call.reads = reads
         task = self._services.supervisor.start(self._run(call, earlier), call.name)
         self._running[task] = call
-        meter, now = self._services.state.meter, self._services.ports.clock.now
-        meter.tool(now(), begins=True)
-        task.add_done_callback(lambda done: meter.tool(now(), begins=False))
         task.add_done_callback(lambda done: self._end(done, call))
 
     def _only_reads(self, call: Call) -> bool:
@@ -146,7 +143,8 @@ class CallRunner:
         arguments = str(call.item.get("arguments") or call.item.get("input") or "")
         if call.name in _OUTPUT_TOOLS:
             return await services.commands.read(arguments)
-        return await services.tools.call(call.name, arguments)
+        with services.state.tool_time(services.ports.clock.now):
+            return await services.tools.call(call.name, arguments)
 
     def _end(self, task: asyncio.Task[None], call: Call) -> None:
         self._running.pop(task, None)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Future, get_running_loop
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -251,6 +252,15 @@ class SessionState:
         while index > 0 and blocks[index] is not block:
             index -= 1
         self._changed_from(index)
+
+    @contextmanager
+    def tool_time(self, now: Callable[[], float]) -> Iterator[None]:
+        """A tool is at work, which the meter counts apart."""
+        self.meter.tool(now(), begins=True)
+        try:
+            yield
+        finally:
+            self.meter.tool(now(), begins=False)
 
     def metered(self) -> None:
         """The meter moved."""
