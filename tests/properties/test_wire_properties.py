@@ -110,9 +110,11 @@ def frames_of(words: list[str], response_id: str, lane: str | None) -> list[str]
 
 
 def heard(client: ClientProtocol, frames: list[str]) -> list[events.Event]:
+    found: list[events.Event] = []
     for text in frames:
         client.receive_text(text, 0.0)
-    return client.events_received()
+        found += client.events_received()
+    return found
 
 
 @given(st.lists(st.lists(st.text(max_size=5), max_size=6), min_size=2, max_size=4), st.data())

@@ -160,6 +160,9 @@ class Ear:
     def received(self, payload: bytes, now: float) -> None:
         self._client.receive_text(payload, now)
 
+    def flush(self, now: float) -> None:
+        pass
+
     def binary(self) -> None:
         raise AssertionError("nothing binary was said")
 

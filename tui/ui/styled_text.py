@@ -165,6 +165,11 @@ def clip_left(text: str, width: int) -> str:
 
 def make_strip(pieces: Iterable[Piece], width: int, base: Style) -> Strip:
     """A strip exactly ``width`` cells wide on ``base``; what is too long is cropped."""
+    return Strip(_segments(pieces, width, base), width)
+
+
+def _segments(pieces: Iterable[Piece], width: int, base: Style) -> Iterable[Segment]:
+    """What is in such a strip."""
     segments: list[Segment] = []
     last: Style | None = None
     used = 0
@@ -180,9 +185,7 @@ def make_strip(pieces: Iterable[Piece], width: int, base: Style) -> Strip:
             last = full
     if used < width:
         segments.append(Segment(" " * (width - used), base))
-        return Strip(segments, width)
-    strip = Strip(segments, used)
-    return strip.crop(0, width) if used > width else strip
+    return Strip(segments, used).crop(0, width) if used > width else segments
 
 
 _MOST_MIXED = 4096
@@ -267,12 +270,12 @@ class StyledRow:
             return make_strip([margin, *self._line.pieces], self._width, base)
         inner = inner_width(self._width)
         fill = palette.style("foreground", self._line.back)
-        strip = make_strip(self._line.pieces, inner, fill)
+        segments = _segments(self._line.pieces, inner, fill)
         if MARGIN + inner > self._width:
-            pieces = [(segment.text, segment.style or fill) for segment in strip]
+            pieces = [(segment.text, segment.style or fill) for segment in segments]
             return make_strip([margin, *pieces], self._width, base)
         right = Segment(" " * (self._width - MARGIN - inner), base)
-        return Strip([Segment(*margin), *strip, right], self._width)
+        return Strip([Segment(*margin), *segments, right], self._width)
 
 
 def inner_width(width: int) -> int:

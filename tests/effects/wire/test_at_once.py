@@ -7,6 +7,7 @@ import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from websockets.frames import Frame, Opcode
@@ -151,3 +152,22 @@ async def test_pings_of_a_server_that_does_not_read_make_no_heap() -> None:
             while len(seen) < 14 or seen[-14] != 0x8A or seen[-13] != 0x88:
                 seen += await loop.sock_recv(plug, 2**20)
         assert apply_mask(seen[-8:], seen[-12:-8]) == b"the last"
+
+
+async def test_pieces_that_come_at_once_are_handed_on_as_few_and_whole() -> None:
+    async with bare("main", "deep") as (plug, [(_, first), (_, second)]):
+        parts = [(name, item) for name in ("main", "deep") for item in "ab" for _ in range(50)]
+        flood = b"".join(
+            said(name, "response.output_text.delta", item_id=item, delta=f"{item}{at} ")
+            for at, (name, item) in enumerate(parts)
+        )
+        await asyncio.get_running_loop().sock_sendall(plug, flood)
+        for heard, name in ((first, "main"), (second, "deep")):
+            whole = [f"{item}{at} " for at, (lane, item) in enumerate(parts) if lane == name]
+            texts = partial(_texts, heard)
+            await heard.until(lambda texts=texts, whole=whole: texts() == "x" + "".join(whole))
+            assert len(heard.events) < 50
+
+
+def _texts(heard: Heard) -> str:
+    return "".join(event.delta for event in heard.events if isinstance(event, events.TextDelta))

@@ -40,6 +40,9 @@ class Ear:
     def received(self, payload: bytes, now: float) -> None:
         self.heard.append(payload)
 
+    def flush(self, now: float) -> None:
+        pass
+
     def received_long(self, payload: bytes | bytearray, now: float) -> Iterator[None]:
         yield from [None] * 3
         self.heard.append(payload)

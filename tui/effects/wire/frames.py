@@ -1,9 +1,10 @@
 """The frames of one socket: those that carry tokens are split here, the rest by the library.
 
 A short, complete, unmasked, uncompressed text frame is one slice of what came from the network, and
-goes to the sink in the same call. Long and fragmented texts are collected here, and weighed while
-they come. Whatever else comes (control frames, compressed messages, nonsense) is given to the
-library, frame by frame, so that it is always aligned; its messages are taken from its own events.
+goes to the sink in the same call, which acts on a few of them at a time. Long and fragmented texts
+are collected here, and weighed while they come. Whatever else comes (control frames, compressed
+messages, nonsense) is given to the library, frame by frame, so that it is always aligned; its
+messages are taken from its own events.
 There is no task, queue or hop per frame, and no reader that could stall: pings are answered between
 turns too.
 
@@ -56,7 +57,10 @@ class Sink(Protocol):
     """Who takes what a socket brings."""
 
     def received(self, payload: bytes | bytearray, now: float) -> None:
-        """A short text message, in UTF-8, that came at ``now``."""
+        """A short text message, in UTF-8, that came at ``now``; see `flush`."""
+
+    def flush(self, now: float) -> None:
+        """A few messages were received at once: act on them."""
 
     def received_long(self, payload: bytes | bytearray, now: float) -> Iterator[None]:
         """One of more than `UNWEIGHED_BYTES`, taken in steps; nothing is handed on between."""
@@ -261,6 +265,7 @@ class FrameSocket(ClientConnection):
                     body = at + 2
                     stop = body + size if size < 126 else end + 1
                 if stop > end or size > self._plain_bytes or not size:
+                    sink.flush(now)
                     at, glance = self._oddity(data, at), 0
                 else:
                     payload = data[body:stop]
@@ -273,9 +278,11 @@ class FrameSocket(ClientConnection):
                     glance -= _FRAME_BYTES + size
                     received(payload, now)
                 if glance <= 0:
+                    sink.flush(now)
                     if clock() > began + BUDGET_S or self.aside():
                         break
                     glance = _GLANCE_BYTES
+            sink.flush(now)
             self._wait_if_due(data, at, began)
             done = True
         finally:
@@ -534,6 +541,7 @@ class FrameSocket(ClientConnection):
         self._plain_bytes = -1
         if self._sink is not None and not self._told:
             self._told = True
+            self._sink.flush(self._now())
             self._sink.ended(error)
 
 

@@ -22,7 +22,7 @@ from tui.core.stamping import Name
 from tui.core.wire.address import Address, shown
 from tui.core.wire.client.protocol import ClientProtocol
 from tui.core.wire.endpoint_facts import Capabilities, SocketView
-from tui.core.wire.events import Event
+from tui.core.wire.events import Delta, Event
 from tui.core.wire.refusals import UNUSABLE_CODE, discreet, lost_code, lost_words, without_secrets
 from tui.effects.wire.frames import FrameSocket
 
@@ -279,6 +279,8 @@ class Link:
         self.lanes: list[LinkedLane] = []
         self.bytes_out = 0
         self._routes: Mapping[str | None, LinkedLane] = {}
+        self._handing: list[Event] = []
+        """What was received and is being handed on."""
         self._timer: asyncio.TimerHandle | None = None
         self._deadline: float | None = None
         """For which it is set."""
@@ -343,7 +345,7 @@ class Link:
     def steer(self, lane: LinkedLane, text: str) -> int | None:
         """Add to the response in flight."""
         number = self.protocol.steer(text, lane.wire_name, self._clock.now())
-        self._deliver(self._clock.now())
+        self.flush(self._clock.now())
         self.serve()
         return number
 
@@ -351,24 +353,34 @@ class Link:
         """Stop the lane's response; written when this returns."""
         now = self._clock.now()
         self.protocol.interrupt(lane.wire_name, now)
+        name, left = lane.wire_name, self._handing
+        left[:] = [one for one in left if one.stream_id != name or not isinstance(one, Delta)]
         self._write()
-        self._deliver(now)
+        self.flush(now)
         self.serve()
 
     def received(self, payload: bytes | bytearray, now: float) -> None:
         """Take a text message: the hot path."""
         if self._recorder is not None:
             self._recorder.frame("s2c", now, self.number, payload)
-        protocol = self.protocol
-        if protocol.receive_text(payload, now):
+        if self.protocol.receive_text(payload, now):
             self._pass_on(now)
-            return
-        routes = self._routes
-        for event in protocol.events_received():
-            lane = routes.get(event.stream_id)
-            if lane is not None:
-                lane.heard_at = now
-                lane.on_event(event, now)
+
+    def flush(self, now: float) -> None:
+        """Hand on what was received, and what the protocol itself has to say."""
+        before, events = self._handing, self.protocol.events_received()
+        while events:
+            self._handing = events  # an event may lead to an interrupt, and that to others
+            event = events.pop(0)
+            lane = self._routes.get(event.stream_id)
+            if lane is None:
+                self.stray_at = now
+                _log.info("an event that is no lane's: %s", type(event).__name__)
+                continue
+            lane.heard_at = now
+            delta = isinstance(event, Delta)
+            lane.on_event(event if delta else discreet(event, self._address), now)
+        self._handing = before
 
     def received_long(self, payload: bytes | bytearray, now: float) -> Iterator[None]:
         """Take a long text message, step by step."""
@@ -380,11 +392,9 @@ class Link:
 
     def _pass_on(self, now: float) -> None:
         """Hand on what the protocol has heard, and do what it wants then."""
-        events = self.protocol.events_received()
-        if not events:
+        if not self.protocol.has_events:
             self.stray_at = now
-        for event in events:
-            self._hand(event, now)
+        self.flush(now)
         if self.protocol.needs_care:
             self.used_at = now
             self.serve()
@@ -491,20 +501,6 @@ class Link:
             *figures,
         )
 
-    def _deliver(self, now: float) -> None:
-        """Hand on what the protocol itself has to say."""
-        for event in self.protocol.events_received():
-            self._hand(event, now)
-
-    def _hand(self, event: Event, now: float) -> None:
-        lane = self._routes.get(event.stream_id)
-        if lane is None:
-            self.stray_at = now
-            _log.info("an event that is no lane's: %s", type(event).__name__)
-            return
-        lane.heard_at = now
-        lane.on_event(discreet(event, self._address), now)
-
     def _write(self) -> None:
         protocol = self._socket.protocol
         texts = self.protocol.data_to_send()
@@ -526,7 +522,7 @@ class Link:
         self._timer = self._deadline = None
         now = self._clock.now()
         self.protocol.tick(now)
-        self._deliver(now)
+        self.flush(now)
         self.serve()
 
     def _lost(self, reason: str, ending: Coroutine[Any, Any, None]) -> None:
@@ -540,7 +536,7 @@ class Link:
         self._record("s2c", {"_meta": "close", "code": self.close_code, "reason": reason})
         try:
             self.protocol.connection_lost(reason)
-            self._deliver(self._clock.now())
+            self.flush(self._clock.now())
         finally:
             # a bug on the way must not leave a turn waiting for ever
             lanes, self.lanes, self._routes = self.lanes, [], {}

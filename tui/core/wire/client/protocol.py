@@ -1,6 +1,6 @@
 """The client's side of the wire without any I/O: one connection, its lanes, steering, interrupts.
 
-Its owner feeds `receive_text` with every text frame, takes `events_received` after each, writes
+Its owner feeds `receive_text` with every text frame, takes `events_received` after some, writes
 `data_to_send`, calls `tick` when `deadline` is reached, moves what `unroutable` gives to another
 socket, and drops this one once `should_drop`. Every event that is handed on bears the name of its
 lane in `stream_id`, whether or not the server said it. A protocol lives as long as its socket;
@@ -197,7 +197,8 @@ class ClientProtocol:
     def receive_text(self, data: str | bytes | bytearray, now: float) -> bool:
         """Take one text frame that came at ``now``, in seconds. Never raises.
 
-        False: it was a piece of an answer, and all there is to do is to hand its event on.
+        False: it was a piece of an answer, and all there is to do is to hand its event on. One
+        that goes on where the last one ended, which is not handed on yet, becomes one with it.
         """
         try:
             event: Event | ToolDelta | None = decode_typed(data)
@@ -213,7 +214,9 @@ class ClientProtocol:
             if lane.name is not name and lane.name != name:
                 force_setattr(event, "stream_id", lane.name)
             if lane.flowing and not lane.half.waiting and event.delta.isascii():
-                self._lanes.events.append(event)
+                events = self._lanes.events
+                if not (events and _goes_on(events[-1], event)):
+                    events.append(event)
                 return False
             self._take_delta(lane, event, now)
         elif event is None:
@@ -244,6 +247,11 @@ class ClientProtocol:
         """
         self.closed = True
         self._lanes.clear(reason)
+
+    @property
+    def has_events(self) -> bool:
+        """True if `events_received` has something to say."""
+        return bool(self._lanes.events)
 
     def events_received(self) -> list[Event]:
         """Events since the last call, in order."""
@@ -441,3 +449,15 @@ class ClientProtocol:
         over = lane.state in (LaneState.IDLE, LaneState.HELD, LaneState.SENT)
         if running or (over and not lane.steers.stalled(parent)):
             lane.expect_orphan()
+
+
+def _goes_on(last: Event, event: AnyDelta) -> bool:
+    """Put a piece of text to the one before it, if it is of the same; else False."""
+    if type(last) is not type(event) or not isinstance(last, Delta):
+        return False
+    if (last.item_id, last.output_index) != (event.item_id, event.output_index):
+        return False
+    if last.stream_id is not event.stream_id and last.stream_id != event.stream_id:
+        return False
+    force_setattr(last, "delta", last.delta + event.delta)
+    return True
