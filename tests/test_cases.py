@@ -1,4 +1,4 @@
-"""Every case of the catalogue is named by a test: `pytest.mark.case`, read from the source."""
+"""Every case of the catalogue is named by a test: ``test_a05_...`` or `pytest.mark.case`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ pytestmark = reads_all
 CATALOGUE = Path(__file__).parent / "corpus/EDIT-CASES.md"
 SECTIONS = "ABCDEFGHIJ"
 _CASE = re.compile(r"^([A-J]\d\d) ", re.MULTILINE)
+_IN_NAME = re.compile(r"_([a-j]\d\d)(?=_)")
 _AGAIN = re.compile(r" (J\d\d) ")
 """Section J has several cases in a line."""
 
@@ -33,6 +34,10 @@ def named() -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
     for source in sources():
         if Path(source.path).name.startswith("test_"):
+            for node in source.nodes:
+                if isinstance(node, Function) and node.name.startswith("test_"):
+                    for case in _IN_NAME.findall(node.name):
+                        found[case.upper()].append(f"{source.path}:{node.lineno}")
             for mark in _marks(source):
                 for argument in mark.args:
                     where = f"{source.path}:{mark.lineno}"

@@ -50,7 +50,6 @@ def test_a_quick_run_measures_all_that_a_person_feels(tmp_path: Path) -> None:
     assert found[seen.KEYS]["value"] == 100
     assert found[seen.FIRST_PAINT]["value"] < found[seen.FIRST_KEY]["value"]
     assert found[seen.ESC_FROZEN]["value"] <= found[seen.ESC_WIRE]["value"]
-    assert found[seen.BLOCK_P95]["value"] <= found[seen.BLOCK_MAX]["value"]
     judged = {*screen.AT_EVERY_RATE, *screen.IN_ALL, seen.CPU} - {seen.RSS_LONG}
     assert judged <= found.keys()
     assert all(found[name]["target"] for name in judged)
@@ -104,7 +103,7 @@ def test_a_quick_run_measures_every_transport(tmp_path: Path) -> None:
 def test_a_missed_target_fails_only_where_that_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     found = Findings(("How.",), lambda spot: Bound(33.0) if spot.rate else None)
     found.add(Spot(seen.LAG_P95, "", 1000), 41.0, 39.0, None)
-    found.add(Spot(seen.UPDATES, "somewhere", client="pi"), 2.0)
+    found.add(Spot(seen.PAINTED, "somewhere", client="pi"), 2.0)
     small = Spot(seen.DRAIN, "50,000-line file")
     found.bounds[small] = Bound(1.5, note="too small a difference")
     found.add(small, 2.0)
@@ -202,14 +201,13 @@ def test_a_stream_s_figures() -> None:
     last_s = 10 + len(tokens) / 1_000
     marks = [int(number) for number in asked.mark.findall("".join(tokens))]
     painted = [(10 + (at + 1) / 1_000 + 0.020, at) for at in marks]
-    picture = Picture(None, painted[::2], {asked.end: last_s + 0.012}, [10.1, 10.2])
+    picture = Picture(None, painted[::2], {asked.end: last_s + 0.012})
     sent = Sent("websocket", 9.9, 10.0, last_s, len(tokens), None, "", True)
     samples = [(9.8, 5.0), (last_s + 1, 5.08)]
-    found = dict(seen.stream(Played(asked, 9.8, sent, picture, samples, 40_000)))
-    assert found[seen.LAG_P50] >= 20  # a mark that was never seen counts when one behind it is
+    found = dict(seen.stream(Played(asked, 9.8, sent, picture, samples)))
+    assert found[seen.LAG_P95] >= 20  # a mark that was never seen counts when one behind it is
     assert found[seen.DRAIN] == pytest.approx(12, abs=0.01)
     assert found[seen.CPU] == pytest.approx(0.08 / len(tokens) * 1_000)
-    assert found[seen.BYTES] == pytest.approx(40_000 / len(tokens))
 
 
 def test_an_esc_is_split_by_the_trace(tmp_path: Path) -> None:
@@ -283,13 +281,14 @@ async def test_bytes_arrive_whole_in_order_and_late() -> None:
     async with await asyncio.start_server(echo, "127.0.0.1", 0) as server:
         network, loop = FarNetwork(server.sockets[0].getsockname()[1]), asyncio.get_running_loop()
         port = await network.listen(0.05)
+        began_s = loop.time()
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         # a round trip to connect, and one there and back; three flights there of the last
         for data, trips in ((b"x", 2), (b"y", 1), (bytes(range(256)) * 400, 3)):
-            began_s = loop.time()
             writer.write(data)
             assert await reader.readexactly(len(data)) == data
             assert loop.time() - began_s >= trips * 0.05 * 0.95
+            began_s = loop.time()
         assert network.sent_bytes(port) == 2 + 256 * 400
         writer.write_eof()
         assert await reader.read() == b""

@@ -10,6 +10,7 @@ from time import process_time
 import pytest
 from textual.pilot import Pilot
 
+from tests.benchmarks.screen.replay_text import long_file
 from tests.support.editor_app import EditorApp
 from tests.support.fake_session import FakeSession
 from tui.ui.editor.changes import insert
@@ -21,19 +22,6 @@ FRAME_MS, LONG_LINE_MS = 16.0, 50.0
 TRIES = 5
 LINES = 10_000
 LONG = 300_000
-FUNCTION = (
-    "def value_{0}(self, key: str, default: int = {0}) -> int:\n"
-    '    """What is kept under a key; {0} if there is nothing."""\n'
-    "    # look it up once\n"
-    "    found = self._items.get(key)\n"
-    "    return default if found is None else int(found) + {0}\n"
-    "\n"
-)
-
-
-def source(lines: int) -> str:
-    """Python of about that many lines."""
-    return "".join(FUNCTION.format(number) for number in range(lines // 6))
 
 
 def paint(editor: Editor) -> None:
@@ -78,10 +66,9 @@ def idle_ms(step: Callable[[], object]) -> float:
     return dearest
 
 
-@pytest.mark.case("J02")
 @pytest.mark.parametrize(("path", "opens"), [("a.py", '"""'), ("a.ts", "`")])
 async def test_j02_a_quote_that_is_not_closed_costs_no_frame(path: str, opens: str) -> None:
-    async with editing(path, source(LINES)) as (editor, _):
+    async with editing(path, long_file(LINES)) as (editor, _):
         view = editor.view
         assert view is not None
         editor.go((10, 0))
@@ -97,7 +84,6 @@ async def test_j02_a_quote_that_is_not_closed_costs_no_frame(path: str, opens: s
         assert idle_ms(lambda: view.colours.idle(budget_s)) < 2 * FRAME_MS
 
 
-@pytest.mark.case("J03")
 @pytest.mark.parametrize("path", ["a.py", "a.txt"])
 async def test_j03_a_line_of_300_kb_costs_no_frame(path: str) -> None:
     async with editing(path, f"first = 1\n{'x = 1; ' * (LONG // 7)}\nlast = 2\n") as (editor, _):

@@ -10,16 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.composed import composed
 from tests.support.endpoint_servers import KEY, Call, HttpServer, Say, Script, Status
 from tests.support.endpoint_servers_anthropic import Anthropic
 from tests.support.endpoint_servers_chat import Chat
 from tests.support.seat import Seat
 from tui.cli.composition import Composition
-from tui.cli.models import SessionSetup, resolve, withheld
 from tui.cli.options import ModelFlags
 from tui.engine import intents
-from tui.engine.session import SessionOptions
-from tui.settings import Paths, parse
+from tui.settings import parse
 
 pytestmark = pytest.mark.slow
 
@@ -51,16 +50,9 @@ async def seated(
     monkeypatch.setenv("ONE_KEY", KEY)
     monkeypatch.setenv("TWO_KEY", f"{KEY}-two")
     (home / "work").mkdir()
-    paths = Paths.find({"DUETTO_HOME": str(home / "home")})
     settings = parse(config, "config.toml")
-    models = resolve(settings, ModelFlags(**flags), os.environ, paths)
-    place = SessionSetup(home / "work", settings, models, paths)
-    composition = Composition(place, SessionOptions(), watched=False)
-    assert not config or KEY not in str(withheld(place, os.environ))
-    try:
-        yield Seat(composition.session), composition
-    finally:
-        await composition.close()
+    async with composed(home / "work", settings, ModelFlags(**flags), os.environ) as found:
+        yield found
 
 
 def exposed(composition: Composition) -> str:

@@ -10,14 +10,12 @@ import pytest
 from tests.support.tables import case
 from tui.cli.appearance import StartTheme, line_complaints, start_theme, use_keys
 from tui.cli.doctor_checks import own_key_findings, own_line_findings, own_theme_findings
-from tui.errors import SettingsError
 from tui.settings import (
     EditorSettings,
     Paths,
     ProjectEditorSettings,
     ProjectSettings,
     load,
-    load_project,
     parse,
 )
 from tui.ui import keymap, theme
@@ -67,12 +65,6 @@ def test_keys_of_some_terminals_only_are_noted(tmp_path: Path) -> None:
     assert noted.text == "Ctrl+Shift+T (verify) comes only from terminals with the Kitty protocol"
 
 
-def test_no_keys_no_words(tmp_path: Path) -> None:
-    settings = load(tmp_path / "config.toml")
-    assert use_keys(settings, tmp_path / "config.toml") == []
-    assert list(own_key_findings(settings, tmp_path / "config.toml")) == []
-
-
 def written(tmp_path: Path, text: str) -> Path:
     file = tmp_path / "config.toml"
     file.write_text(text)
@@ -99,22 +91,6 @@ def test_what_is_no_text_is_told_and_nothing_else_is_lost(tmp_path: Path) -> Non
     settings = load(file)
     assert settings.meter.gutter_ghost == "turn"
     assert "line 2: meter.line: is not text" in line_complaints(settings, file)[0]
-
-
-def test_a_line_without_a_mistake_is_not_spoken_of_at_the_start(tmp_path: Path) -> None:
-    file = written(tmp_path, '[meter]\nline = "{rate}"\n')
-    assert line_complaints(load(file), file) == []
-    assert [one.state for one in own_line_findings(load(file), file)] == ["ok"]
-    assert list(own_line_findings(load(written(tmp_path, "")), file)) == []
-
-
-def test_a_cloned_repository_has_no_say_in_it(tmp_path: Path) -> None:
-    """Its own words beside a verdict would be taken for ours."""
-    folder = tmp_path / ".duetto"
-    folder.mkdir()
-    (folder / "config.toml").write_text('[meter]\nline = "tests passed"\n')
-    with pytest.raises(SettingsError, match="meter"):
-        load_project(tmp_path)
 
 
 @pytest.fixture(autouse=True)
@@ -185,13 +161,6 @@ def test_mistakes_in_the_users_file_are_told_and_the_rest_is_worn(paths: Paths) 
     assert "duetto theme check mine" in trouble.next_step
 
 
-def test_a_file_that_is_no_text_is_told(paths: Paths) -> None:
-    (paths.themes_dir / "mine.toml").write_bytes(b"\xff\xfe\x00")
-    found = dress(paths, theme="mine")
-    assert found.choice == "mine"
-    assert "not UTF-8" in found.troubles[0].why
-
-
 def test_a_choice_is_kept_and_the_settings_file_is_not_written(paths: Paths) -> None:
     before = dress(paths, theme="ember")
     text = paths.config_file.read_text()
@@ -240,11 +209,6 @@ def findings(paths: Paths, text: str = "") -> list[tuple[str, str]]:
     settings = parse(text, str(paths.config_file))
     found = own_theme_findings(settings, paths.data_dir, paths, paths.config_file)
     return [(finding.state, finding.text) for finding in found]
-
-
-def test_the_doctor_is_silent_where_all_is_well(paths: Paths) -> None:
-    (paths.themes_dir / "mine.toml").write_text('base = "nord"\n')
-    assert findings(paths, '[editor]\ntheme = "mine"\n') == []
 
 
 def test_the_doctor_lists_every_mistake_of_every_file(paths: Paths) -> None:

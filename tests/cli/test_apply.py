@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.apply_runs import Apply, runner
+from tests.support.apply_runs import Apply
 from tests.support.scenarios import LINK, Scenario, Tree, scenarios, tree_of
 from tests.support.sources import ROOT
 from tests.support.tables import case
@@ -36,13 +36,6 @@ SCENARIOS = [
     if number % 10 == 0 or one.meta.get("symlinks") or one.folder.name in ON_A_DISK
 ]
 HELLO = "*** Begin Patch\n*** Add File: hello.txt\n+hello\n*** End Patch\n"
-
-
-@pytest.fixture
-def apply(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Apply:
-    return runner(capfd, monkeypatch, tmp_path / "home")
 
 
 @pytest.fixture

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.apply_runs import runner
 from tests.support.scenarios import tree_of
 
 Tree = dict[str, bytes]
-
-
-@pytest.fixture
-def apply(capfd, monkeypatch, tmp_path):
-    return runner(capfd, monkeypatch, tmp_path / "home")
 
 
 @pytest.fixture

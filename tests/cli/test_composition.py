@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tui.cli.composition import Composition, Consents, Pricing
+from tests.support.composed import composed
+from tui.cli.composition import Consents, Pricing
 from tui.cli.models import SessionSetup, resolve
 from tui.cli.network import Network, bridge_arguments
 from tui.cli.options import ModelFlags
@@ -16,14 +17,9 @@ from tui.core.wire.events import Usage
 from tui.effects import known_endpoints
 from tui.effects.system import MonotonicClock
 from tui.engine import intents
-from tui.engine.session import SessionOptions
 from tui.settings import Paths, RehearsalSettings, Settings, parse
 
-
-def setup(root: Path, home: Path) -> SessionSetup:
-    paths = Paths.find({"DUETTO_HOME": str(home)})
-    settings = Settings(rehearsal=RehearsalSettings(fast_tokens_s=20_000, mistakes=0.0))
-    return SessionSetup(root, settings, resolve(settings, ModelFlags(), {}), paths)
+QUICK = Settings(rehearsal=RehearsalSettings(fast_tokens_s=20_000, mistakes=0.0))
 
 
 def test_the_bridge_is_told_the_rates() -> None:
@@ -98,49 +94,29 @@ async def test_a_session_over_a_real_bridge_socket_and_disk(tmp_path: Path) -> N
     root = tmp_path / "work"
     root.mkdir()
     (root / "AGENTS.md").write_text("Use tabs.\n")
-    composition = Composition(setup(root, tmp_path / "home"), SessionOptions())
-    session = composition.session
-    woken = asyncio.Event()
-    session.on_wake = woken.set
-    try:
-        await session.run()
-        session.submit(intents.Prompt("hello"))
-        async with asyncio.timeout(60):
-            while session.status.busy:
-                await woken.wait()
-                woken.clear()
-                session.drain()
-                await asyncio.sleep(0)
-        assert session.status.outcome == "completed"
-        assert session.status.rehearsal
-        assert session.status.connection == "ready"
-        assert session.listing() == ["AGENTS.md"]
-    finally:
-        await composition.close()
+    async with composed(root, QUICK, watched=True) as (seat, _):
+        await seat.session.run()
+        await seat.ask("hello")
+        assert seat.session.status.outcome == "completed"
+        assert seat.session.status.rehearsal
+        assert seat.session.status.connection == "ready"
+        assert seat.session.listing() == ["AGENTS.md"]
 
 
 async def test_a_change_on_disk_reaches_the_open_buffer(tmp_path: Path) -> None:
     root = tmp_path / "work"
     root.mkdir()
     (root / "a.py").write_text("one\n")
-    composition = Composition(setup(root, tmp_path / "home"), SessionOptions())
-    session = composition.session
-    woken = asyncio.Event()
-    session.on_wake = woken.set
-    try:
-        session.submit(intents.OpenFile("a.py"))
-        await session.run()
-        buffer = session.workspace.buffers["a.py"]
-        async with asyncio.timeout(60):
-            count = 0
-            while buffer.text() == "one\n" or count == 0:
-                count += 1
-                # the watcher may not have begun when the first one is written
-                (root / "a.py").write_text(f"two {count}\n")
-                await asyncio.sleep(0.2)
+    async with composed(root, QUICK, watched=True) as (seat, _), asyncio.timeout(60):
+        seat.session.submit(intents.OpenFile("a.py"))
+        await seat.session.run()
+        buffer, count = seat.session.workspace.buffers["a.py"], 0
+        while buffer.text() == "one\n" or count == 0:
+            count += 1
+            # the watcher may not have begun when the first one is written
+            (root / "a.py").write_text(f"two {count}\n")
+            await asyncio.sleep(0.2)
         assert buffer.text().startswith("two ")
-    finally:
-        await composition.close()
 
 
 HOUSE = """

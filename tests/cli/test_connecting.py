@@ -10,7 +10,7 @@ import keyring
 import pytest
 from keyring.backends.fail import Keyring as NoKeyring
 
-from tests.cli.test_keys import Memory
+from tests.cli.conftest import Memory
 from tests.support.stand_in import KEY, StandIn, stand_in
 from tests.support.tables import case
 from tui.cli import endpoints
@@ -19,14 +19,6 @@ from tui.cli.models import ResolvedModels, SessionSetup
 from tui.effects.measured_speeds import MeasuredSpeeds
 from tui.engine.connecting import Connecting, Measured, ModelSource
 from tui.settings import Paths, Settings, load
-
-
-@pytest.fixture
-def ring() -> Iterator[Memory]:
-    before, ring = keyring.get_keyring(), Memory()
-    keyring.set_keyring(ring)
-    yield ring
-    keyring.set_keyring(before)
 
 
 @pytest.fixture

@@ -249,13 +249,3 @@ def test_proxies_and_authorities_are_named_without_secrets(
 def test_no_odd_password_of_a_proxy_is_shown(value: str, shown: str) -> None:
     (finding,) = surroundings({"HTTPS_PROXY": value})
     assert finding.text == f"HTTPS_PROXY={shown} (never for this machine)"
-
-
-def test_an_unknown_theme_of_the_workspace_is_a_note(capsys: pytest.CaptureFixture[str]) -> None:
-    Path(".duetto").mkdir()
-    Path(".duetto/config.toml").write_text('[editor]\ntheme = "neon"\n')
-    assert exit_status("--json") == 0
-    theme = report(capsys)["theme"]
-    assert theme["state"] == "note"
-    assert "neon" in str(theme["text"])
-    assert "dusk" in str(theme["advice"])

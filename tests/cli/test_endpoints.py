@@ -24,11 +24,6 @@ KEYS = {
 }
 
 
-@pytest.fixture
-def paths(tmp_path: Path) -> Paths:
-    return Paths.find({"DUETTO_HOME": str(tmp_path)})
-
-
 def resolved(
     paths: Paths, text: str = "", keys: dict[str, str] | None = None, **flags: str
 ) -> ResolvedModels:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import io
 import json
@@ -17,26 +16,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
+from tests.support.composed import composed
 from tests.support.fakes import World
-from tests.support.nasty_server import Nasty, Refusal, nasty
+from tests.support.nasty_server import Nasty, nasty
 from tests.support.nasty_steps import Close
-from tests.support.scenarios import tree_of
 from tests.support.server_words import created, delta, error, spoken, turn
 from tests.support.sse_upstream import completed as sse_completed
 from tests.support.sse_upstream import message, opening, saying, serving
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tui.cli import practice
-from tui.cli.composition import Composition
 from tui.cli.exec import ExecTurn, JsonReport, WireNews
-from tui.cli.models import SessionSetup, resolve
 from tui.cli.options import ModelFlags
 from tui.core.files import LINK_OUTSIDE
 from tui.engine import recovery
 from tui.engine.ports import PatchFormat, RoleSpec
 from tui.engine.session import Session, SessionOptions
-from tui.settings import Paths, Settings, Transport
+from tui.settings import Transport
 
 pytestmark = pytest.mark.slow
 
@@ -114,30 +110,6 @@ def test_apply_writes_and_the_exercise_is_solved(
     assert done.returncode == 0, done.stderr
     after = subprocess.run(tests, cwd=root, capture_output=True, timeout=60)
     assert after.returncode == 0, after.stdout
-
-
-@pytest.mark.parametrize(
-    ("form", "tool"),
-    [
-        ("apply_patch", "text"),
-        ("whole_file", "text"),
-    ],
-)
-def test_every_format_is_written_to_the_disk(
-    environment: dict[str, str], root: Path, home: Path, form: str, tool: str
-) -> None:
-    quiet_mistakes(home)
-    before = tree_of(root)
-    flags = ("--patch-format", form, "--patch-tool", tool)
-    done = run(environment, PROMPT, "-C", str(root), "--apply", *flags)
-    assert done.returncode == 0, done.stderr
-    after = tree_of(root)
-    changed = [path for path in after if after[path] != before.get(path)]
-    assert changed
-    for path in changed:
-        ast.parse(after[path])
-        assert path in done.stderr
-    assert "accepted" in done.stderr
 
 
 def test_json_is_one_event_a_line(environment: dict[str, str], root: Path, home: Path) -> None:
@@ -317,15 +289,9 @@ BUSY = [error(503, "server_error", "down")]
 async def session_over(
     folder: Path, url: str, transport: Transport = "websocket"
 ) -> AsyncIterator[Session]:
-    models = resolve(Settings(), ModelFlags(endpoint=url, fast="m"), {})
-    models.endpoints["cli"] = replace(models.endpoints["cli"], transport=transport)
-    paths = Paths.find({"DUETTO_HOME": str(folder / "home")})
-    place = SessionSetup(folder, Settings(), models, paths)
-    composition = Composition(place, SessionOptions(), watched=False)
-    try:
-        yield composition.session
-    finally:
-        await composition.close()
+    flags = ModelFlags(endpoint=url, fast="m")
+    async with composed(folder, flags=flags, transport=transport) as (seat, _):
+        yield seat.session
 
 
 async def played_over_wire(session: Session) -> tuple[int, list[dict[str, Any]]]:
@@ -399,10 +365,3 @@ async def test_steering_is_told_once_a_step(tmp_path: Path) -> None:
         assert list(news.new(session)) == [("steer", {"text": "shorter", "fate": "accepted"})]
         status.steering, status.steering_fates = [], []
         assert list(news.new(session)) == []
-
-
-async def test_a_refused_upgrade_is_unreachable(tmp_path: Path) -> None:
-    server = Nasty([FINE], refusals=[Refusal(404)] * 9)
-    async with nasty(server) as url, session_over(tmp_path, url) as session:
-        code, _ = await played_over_wire(session)
-    assert code == 3

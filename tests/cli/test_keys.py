@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import keyring
 import pytest
 from click.testing import CliRunner
-from keyring.backend import KeyringBackend
 
+from tests.cli.conftest import Memory
 from tui.cli import endpoints
 from tui.cli.keys import keys_command
 from tui.cli.models import resolve
@@ -21,35 +19,6 @@ from tui.errors import EndpointError, UsageError
 from tui.settings import Paths, parse
 
 KEY = "gsk-correct-horse-battery"
-
-
-class Memory(KeyringBackend):
-    """A keyring in a dict."""
-
-    priority = 1
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.entries: dict[tuple[str, str], str] = {}
-        self.looks = 0
-
-    def get_password(self, service: str, username: str) -> str | None:
-        self.looks += 1
-        return self.entries.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self.entries[service, username] = password
-
-    def delete_password(self, service: str, username: str) -> None:
-        del self.entries[service, username]
-
-
-@pytest.fixture
-def ring() -> Iterator[Memory]:
-    before, ring = keyring.get_keyring(), Memory()
-    keyring.set_keyring(ring)
-    yield ring
-    keyring.set_keyring(before)
 
 
 @pytest.fixture

@@ -1,16 +1,10 @@
 import logging
 import stat
-from pathlib import Path
 
 import pytest
 
 from tui.cli import logfile
 from tui.settings import Paths
-
-
-@pytest.fixture
-def paths(tmp_path: Path) -> Paths:
-    return Paths.find({"DUETTO_HOME": str(tmp_path)})
 
 
 def test_it_is_private_and_in_the_state_folder(paths: Paths) -> None:

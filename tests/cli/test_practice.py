@@ -54,12 +54,6 @@ def test_starting_over_keeps_the_old_one(tmp_path: Path) -> None:
     assert (kept / "ledger" / "cache.py").read_text() == "mine"
 
 
-def test_starting_over_with_nothing_there(tmp_path: Path) -> None:
-    root, kept = practice.start_over(tmp_path, NOW)
-    assert kept is None
-    assert (root / RECORD).is_file()
-
-
 def test_a_file_in_its_place_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "practice").write_text("")
     with pytest.raises(UsageError, match="is not a folder"):

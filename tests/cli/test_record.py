@@ -12,12 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from tests.support.commands import DUETTO, Duetto, Inside, clean_environment, sentence
+from tests.support.composed import composed
 from tests.support.nasty_server import Nasty, Refusal, nasty
 from tests.support.seat import Seat
 from tests.support.server_words import error, spoken, turn
-from tui.cli.composition import Composition
-from tui.cli.models import SessionSetup, resolve
-from tui.cli.options import ModelFlags
 from tui.cli.practice import ensure
 from tui.cli.replay import replay_command
 from tui.cli.replay_session import ReplaySession
@@ -25,8 +23,8 @@ from tui.core.conversation import BlockKind
 from tui.core.wire.recording import read
 from tui.effects import recorder as recorder_module
 from tui.engine import intents
-from tui.engine.session import Session, SessionOptions
-from tui.settings import Paths, RehearsalSettings, Settings, parse
+from tui.engine.session import Session
+from tui.settings import RehearsalSettings, Settings, parse
 
 KEY = "correct-horse-battery-staple"
 HEADER = "extra-header-secret"
@@ -153,17 +151,10 @@ async def test_a_recording_that_fails_warns_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recorder_module, "FLUSH_S", 0.001)
-    server = Nasty([turn(1, *spoken("fine"))])
-    async with nasty(server) as url:
-        settings = parse(config(url), "config.toml")
-        models = resolve(settings, ModelFlags(), {"MODEL_PASS": KEY})
-        paths = Paths.find({"DUETTO_HOME": str(tmp_path / "home")})
-        place = SessionSetup(tmp_path, settings, models, paths)
-        composition = Composition(
-            place, SessionOptions(), watched=False, record=tmp_path / "r.jsonl"
-        )
-        try:
-            seat = Seat(composition.session)
+    async with nasty(Nasty([turn(1, *spoken("fine"))])) as url:
+        settings, keys = parse(config(url), "config.toml"), {"MODEL_PASS": KEY}
+        file = tmp_path / "r.jsonl"
+        async with composed(tmp_path, settings, environ=keys, record=file) as (seat, composition):
             recorder = composition._recorder
             assert recorder is not None
             recorder._stop("the disk is gone")
@@ -171,23 +162,15 @@ async def test_a_recording_that_fails_warns_once(
             assert await seat.ask("go") == "fine"
             assert [t.what for t in seat.troubles] == ["The recording stopped"]
             assert [t.severity for t in seat.troubles] == ["warning"]
-        finally:
-            await composition.close()
 
 
 @pytest.mark.slow
 async def test_our_own_recording_plays_back_to_the_same_conversation(tmp_path: Path) -> None:
     """Edits, Esc half-way, another prompt, another role: over the rehearsal, then without it."""
-    paths = Paths.find({"DUETTO_HOME": str(tmp_path / "home")})
     settings = Settings(rehearsal=RehearsalSettings(fast_tokens_s=400, mistakes=0.0))
-    place = SessionSetup(
-        ensure(tmp_path / "data"), settings, resolve(settings, ModelFlags(), {}), paths
-    )
-    file = tmp_path / "r.jsonl"
-    composition = Composition(place, SessionOptions(), watched=False, record=file)
-    try:
-        seat = Seat(composition.session)
-        session = composition.session
+    root, file = ensure(tmp_path / "data"), tmp_path / "r.jsonl"
+    async with composed(root, settings, record=file) as (seat, _):
+        session = seat.session
         session.submit(intents.Prompt("make the cache safe for threads"))
         await seat.until(lambda: session.workspace.hunks and session.status.busy)
         session.submit(intents.Interrupt())
@@ -198,8 +181,6 @@ async def test_our_own_recording_plays_back_to_the_same_conversation(tmp_path: P
         session.submit(intents.Throttle(10_000))
         await seat.ask("hello")
         happened = blocks(session), stages(session)
-    finally:
-        await composition.close()
     with file.open("rb") as opened:
         stage = ReplaySession(read(opened), 0)
     try:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import DUETTO, Duetto, clean_environment
+from tests.support.commands import DUETTO, clean_environment
+from tests.support.composed import composed
 from tests.support.nasty_server import Nasty, nasty
 from tests.support.server_words import called, error, function_call, spoken, turn
 from tui.cli.composition import Composition, Consents
@@ -194,17 +195,11 @@ def test_commands_of_the_workspace_do_not_get_the_keys(tmp_path: Path) -> None:
 
 async def test_a_command_sees_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODEL_PASS", KEY)
-    composition = Composition(setup(tmp_path, CONNECTED, dict(os.environ)), SessionOptions())
-    session = composition.session
-    woken = asyncio.Event()
-    session.on_wake = woken.set
-    session.submit(intents.RunCommand('echo "pass=$MODEL_PASS path=${PATH:+set}"'))
-    async with asyncio.timeout(60):
-        while not session.transcript.blocks or session.status.running:
-            await woken.wait()
-            woken.clear()
-            session.drain()
-    await composition.close()
+    settings = parse(CONNECTED, "config.toml")
+    async with composed(tmp_path, settings, environ=os.environ) as (seat, _):
+        session = seat.session
+        session.submit(intents.RunCommand('echo "pass=$MODEL_PASS path=${PATH:+set}"'))
+        await seat.until(lambda: session.transcript.blocks and not session.status.running)
     assert "pass= path=set" in session.transcript.blocks[-1].text
 
 
@@ -271,21 +266,3 @@ def test_a_consent_that_cannot_be_kept_is_asked_again(tmp_path: Path) -> None:
     consents = Consents(paths, "/one")
     consents.remember("make test")
     assert consents.known() == set()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "line",
-    [
-        '[endpoints.x]\nurl = "wss://evil.example/v1"\n',
-        '[models.fast]\nname = "m"\n',
-        "[rehearsal]\nseed = 3\n",
-        '[editor]\nsave = "manual"\n',
-    ],
-)
-def test_a_workspace_may_not_choose_servers(tmp_path: Path, line: str) -> None:
-    (tmp_path / ".duetto").mkdir()
-    (tmp_path / ".duetto" / "config.toml").write_text(line)
-    seen = Duetto(tmp_path, clean_environment(tmp_path / "h")).run("doctor")
-    assert seen.returncode == 1
-    assert "unknown key" in seen.stdout.decode()

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fakes import World
-from tests.support.tables import case
-from tui.cli import workspace_commands
+from tests.support.tables import case, each
 from tui.cli.workspace_commands import find_format, find_verify, found_in
 from tui.core.patches.landing import Landing
 from tui.core.programs import safe_path
@@ -25,47 +24,27 @@ from tui.engine.session import Session, SessionOptions
 from tui.errors import SettingsError
 from tui.settings import FormatSettings, Settings, VerifySettings, parse
 
+FINDERS = [("verify", find_verify), ("format", find_format)]
 
-def test_the_users_own_command_comes_first(tmp_path: Path) -> None:
-    settings = parse('[verify]\ncommand = "make test"\ndeadline_s = 9', "FILE")
-    (tmp_path / "test_a.py").touch()
-    command = find_verify(tmp_path, settings)
+
+@each("name, find", FINDERS)
+def test_the_users_own_command_comes_first_and_the_workspaces_is_asked_for(
+    tmp_path_factory: pytest.TempPathFactory, name: str, find: Callable[..., VerifyCommand | None]
+) -> None:
+    root = tmp_path_factory.mktemp(name)
+    assert find(root, Settings()) is None
+    (root / ".duetto").mkdir()
+    (root / ".duetto/config.toml").write_text(f'[{name}]\ncommand = ["tox", "-q"]\n')
+    command = find(root, Settings())
     assert command is not None
-    assert (command.argv, command.needs_consent, command.deadline_s) == ("make test", False, 9)
-
-
-def test_the_workspaces_command_is_asked_for(tmp_path: Path) -> None:
-    (tmp_path / ".duetto").mkdir()
-    (tmp_path / ".duetto/config.toml").write_text('[verify]\ncommand = ["tox", "-q"]\n')
-    command = find_verify(tmp_path, Settings())
-    assert command is not None
-    assert command.argv == ("tox", "-q")
+    assert (command.argv, command.source) == (("tox", "-q"), ".duetto/config.toml")
     assert command.needs_consent
-    assert command.source == ".duetto/config.toml"
-
-
-def test_a_broken_workspace_file_is_said(tmp_path: Path) -> None:
-    (tmp_path / ".duetto").mkdir()
-    (tmp_path / ".duetto/config.toml").write_text("[verify\n")
-    with pytest.raises(SettingsError, match="line 1"):
-        find_verify(tmp_path, Settings())
-
-
-def test_an_interpreter_that_came_with_the_repository_is_asked_for(tmp_path: Path) -> None:
-    (tmp_path / "test_a.py").touch()
-    python = tmp_path / ".venv/bin/python"
-    python.parent.mkdir(parents=True)
-    python.write_text("#!/bin/sh\n")
-    (tmp_path / ".venv/lib/python3.11/site-packages/pytest").mkdir(parents=True)
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
-    own = find_verify(tmp_path, Settings())
+    own = find(root, parse(f'[{name}]\ncommand = "make it"\ndeadline_s = 9', "FILE"))
     assert own is not None
-    assert not own.needs_consent
-    subprocess.run(["git", "add", "-f", ".venv"], cwd=tmp_path, check=True)
-    theirs = find_verify(tmp_path, Settings())
-    assert theirs is not None
-    assert theirs.argv == own.argv
-    assert theirs.needs_consent
+    assert (own.argv, own.needs_consent, own.deadline_s) == ("make it", False, 9)
+    (root / ".duetto/config.toml").write_text(f"[{name}\n")
+    with pytest.raises(SettingsError, match="line 1"):
+        find(root, Settings())
 
 
 def environment(root: Path) -> None:
@@ -137,13 +116,13 @@ def test_a_program_of_the_workspace_is_asked_for_in_the_users_own_command(
 ) -> None:
     environment(tmp_path)
     settings = Settings(verify=VerifySettings(command=argv), format=FormatSettings(command=argv))
-    for look in (find_verify, workspace_commands.find_format):
+    for look in (find_verify, find_format):
         command = look(tmp_path, settings)
         assert command is not None
         assert command.needs_consent
         assert command.source == "it runs .venv/bin/python"
     git(tmp_path, "init")
-    for look in (find_verify, workspace_commands.find_format):
+    for look in (find_verify, find_format):
         command = look(tmp_path, settings)
         assert command is not None
         assert not command.needs_consent
@@ -170,32 +149,6 @@ for path in sys.argv[1:]:
     open(path, "w").write(text.replace("x=1", "x = 1"))
 """
 PATCH = "*** Begin Patch\n*** Update File: a b.py\n@@\n-x = 0\n+x=1\n*** End Patch\n"
-
-
-def test_the_users_own_command_comes_first_format_command(tmp_path: Path) -> None:
-    (tmp_path / ".duetto").mkdir()
-    (tmp_path / ".duetto/config.toml").write_text('[format]\ncommand = ["black"]\n')
-    settings = parse('[format]\ncommand = "ruff format"\ndeadline_s = 9', "FILE")
-    command = find_format(tmp_path, settings)
-    assert command is not None
-    assert (command.argv, command.needs_consent, command.deadline_s) == ("ruff format", False, 9)
-
-
-def test_the_workspaces_command_for_formatting_is_asked_for(tmp_path: Path) -> None:
-    assert find_format(tmp_path, Settings()) is None
-    (tmp_path / ".duetto").mkdir()
-    (tmp_path / ".duetto/config.toml").write_text('[format]\ncommand = ["black", "-q"]\n')
-    command = find_format(tmp_path, Settings())
-    assert command is not None
-    assert (command.argv, command.source) == (("black", "-q"), ".duetto/config.toml")
-    assert command.needs_consent
-
-
-def test_a_broken_workspace_file_is_said_for_formatting(tmp_path: Path) -> None:
-    (tmp_path / ".duetto").mkdir()
-    (tmp_path / ".duetto/config.toml").write_text("[format\n")
-    with pytest.raises(SettingsError, match="line 1"):
-        find_format(tmp_path, Settings())
 
 
 @pytest.fixture

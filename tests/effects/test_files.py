@@ -65,7 +65,6 @@ def snares(root):
     (root / "hooks").symlink_to(".git/hooks")
 
 
-@pytest.mark.case("H01")
 @each(
     "path, words",
     [
@@ -100,7 +99,6 @@ def test_h01_paths_that_are_refused(files, snares, root, path, words):
     assert (root.parent / "outside.txt").read_text() == "secret\n"
 
 
-@pytest.mark.case("H01")
 def test_h01_fifo_is_refused_and_does_not_block(files, root):
     """H01: FIFO -> refused."""
     os.mkfifo(root / "pipe")
@@ -110,7 +108,6 @@ def test_h01_fifo_is_refused_and_does_not_block(files, root):
         files.write("pipe", b"x", b"")
 
 
-@pytest.mark.case("H02")
 def test_h02_paths_that_are_accepted(files, root):
     """H02: absolute inside, .. inside, symlink inside, spaces and unicode."""
     (root / "my dir").mkdir()
@@ -127,7 +124,6 @@ def test_h02_paths_that_are_accepted(files, root):
     assert files.relative(str(root / "x/../y.py")) == "y.py"
 
 
-@pytest.mark.case("H02")
 def test_h02_root_behind_a_symlink(root, tmp_path):
     (tmp_path / "link").symlink_to("ws")
     files = Files(tmp_path / "link", Listing(tmp_path / "link"))
@@ -136,7 +132,6 @@ def test_h02_root_behind_a_symlink(root, tmp_path):
     assert files.read(str(root / "a.txt")).data is not None
 
 
-@pytest.mark.case("H06")
 def test_h06_too_large_is_refused(files, root):
     """H06: > 8 MB -> refused with the reason."""
     (root / "big").write_bytes(b"x" * (MAX_BYTES + 1))
@@ -181,7 +176,6 @@ def test_new_files_get_the_mode_of_the_umask(files, root):
     assert stat.S_IMODE((root / "n.txt").stat().st_mode) == 0o640
 
 
-@pytest.mark.case("H09")
 def test_h09_a_twin_is_refused(files, root):
     """H09: the same name composed in another way -> no twin."""
     (root / unicodedata.normalize("NFD", "café.txt")).write_bytes(b"x")
@@ -280,7 +274,6 @@ def test_many_files_are_looked_up_together(files, root):
 REPOSITORY = Path(__file__).parent.parent.parent
 
 
-@pytest.mark.case("H07")
 def test_h07_mode_owner_and_attributes_are_kept(files, root):
     """H07: exec bit, owner."""
     script = root / "run.sh"
@@ -307,7 +300,6 @@ def test_h07_mode_owner_and_attributes_are_kept(files, root):
         assert os.getxattr(script, "user.note") == b"kept"
 
 
-@pytest.mark.case("H07")
 def test_h07_access_lists_are_kept(files, root):
     """H07: POSIX ACLs are attributes of the file; a user of number 1234 may read it, too."""
     entries = [(0x01, 6, -1), (0x02, 4, 1234), (0x04, 4, -1), (0x10, 4, -1), (0x20, 0, -1)]
@@ -325,7 +317,6 @@ def test_h07_access_lists_are_kept(files, root):
         assert "system.posix_acl_access" not in os.listxattr(root / "f")
 
 
-@pytest.mark.case("H07")
 def test_h07_hard_links_are_kept(files, root):
     """H07: hard link count preserved."""
     os.link(root / "a.txt", root / "b.txt")
@@ -336,7 +327,6 @@ def test_h07_hard_links_are_kept(files, root):
     assert (root / "a.txt").read_bytes() == b"s"
 
 
-@pytest.mark.case("H07")
 def test_h07_read_only_is_refused(files, root):
     """H07: read-only file refused."""
     (root / "a.txt").chmod(0o444)
@@ -347,7 +337,6 @@ def test_h07_read_only_is_refused(files, root):
     assert (root / "a.txt").read_bytes() == b"one\r\ntwo\n"
 
 
-@pytest.mark.case("H07")
 @pytest.mark.parametrize("links", [1, 2])
 def test_h07_disk_full_changes_nothing(files, root, monkeypatch, links):
     """H07: disk full -> old file intact, the reason said."""
@@ -385,7 +374,6 @@ for name, expected in (("f", b"x" * 20_000), ("alone", b"y"), ("new/n", None)):
 """
 
 
-@pytest.mark.case("H07")
 def test_h07_the_kernel_stops_the_write(root):
     """H07: the system refuses more bytes in the middle of a write -> old files intact."""
     (root / "f").write_bytes(b"x" * 20_000)

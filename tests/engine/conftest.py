@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.fakes import World
 from tui.engine import recovery
 
 
@@ -9,3 +10,9 @@ from tui.engine import recovery
 def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits between tries."""
     monkeypatch.setattr(recovery, "FIRST_WAIT_S", 0.0)
+
+
+@pytest.fixture
+async def world() -> World:
+    """A session in a workspace without files."""
+    return World()

@@ -22,8 +22,7 @@ async def warmed(world: World) -> SteppedRehearsal:
     return model
 
 
-async def test_it_is_sent_once_a_connection() -> None:
-    world = World()
+async def test_it_is_sent_once_a_connection(world: World) -> None:
     await warmed(world)
     world.session.submit(intents.Prewarm())
     await settle()
@@ -35,8 +34,7 @@ async def test_it_is_sent_once_a_connection() -> None:
     assert world.wire.dials == 2
 
 
-async def test_where_it_is_refused_only_the_dial_is_made() -> None:
-    world = World()
+async def test_where_it_is_refused_only_the_dial_is_made(world: World) -> None:
     world.wire.can = Abilities(prewarm=False)
     world.session.submit(intents.Prewarm())
     await settle()
@@ -50,8 +48,7 @@ async def test_without_chaining_there_is_nothing_to_continue_from() -> None:
     assert (world.wire.dials, world.wire.prewarms) == (1, [])
 
 
-async def test_a_prompt_waits_for_the_end_of_the_prewarm() -> None:
-    world = World()
+async def test_a_prompt_waits_for_the_end_of_the_prewarm(world: World) -> None:
     world.session.submit(intents.Prewarm())
     await settle()
     world.session.submit(intents.Prompt("hello"))
@@ -76,8 +73,7 @@ async def test_but_not_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (world.wire.drops, world.wire.dials) == (1, 2)
 
 
-async def test_nothing_of_a_prewarm_that_answers_is_shown() -> None:
-    world = World()
+async def test_nothing_of_a_prewarm_that_answers_is_shown(world: World) -> None:
     world.session.submit(intents.Prewarm())
     await settle()
     model = SteppedRehearsal(world.wire)
@@ -86,8 +82,7 @@ async def test_nothing_of_a_prewarm_that_answers_is_shown() -> None:
     assert world.session.meter.view(world.clock.now()).tokens == 0
 
 
-async def test_a_dial_that_fails_while_typing_is_told_to_the_prompt() -> None:
-    world = World()
+async def test_a_dial_that_fails_while_typing_is_told_to_the_prompt(world: World) -> None:
     world.wire.refusals = [EndpointError("nothing listening"), EndpointError("nothing listening")]
     world.session.submit(intents.Prewarm())
     await settle()
@@ -98,16 +93,14 @@ async def test_a_dial_that_fails_while_typing_is_told_to_the_prompt() -> None:
     assert len(world.session.drain().troubles) == 1
 
 
-async def test_another_effort_than_was_warmed_says_all() -> None:
-    world = World()
+async def test_another_effort_than_was_warmed_says_all(world: World) -> None:
     await warmed(world)
     world.session.submit(intents.SetEffort("high"))
     world.session.submit(intents.Prompt("hello"))
     assert "previous_response_id" not in await world.wire.request(1)
 
 
-async def test_esc_while_the_prompt_waits_for_it_gives_the_prompt_back() -> None:
-    world = World()
+async def test_esc_while_the_prompt_waits_for_it_gives_the_prompt_back(world: World) -> None:
     world.session.submit(intents.Prewarm())
     await settle()
     world.session.submit(intents.Prompt("hello"))

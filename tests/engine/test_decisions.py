@@ -107,7 +107,6 @@ async def test_a_write_that_is_refused_leaves_nothing_to_undo() -> None:
     assert world.session.workspace.last_decision() is None
 
 
-@pytest.mark.case("I02")
 @each("choice", [decisions.KEEP_LINES, decisions.REMOVE_FILE, decisions.LEAVE_FILE])
 async def test_i02_a_new_file_that_the_user_typed_in_is_asked_about(choice: str) -> None:
     world = World({"a.py": TEXT}, options=ASKING)
@@ -130,7 +129,6 @@ async def test_i02_a_new_file_that_the_user_typed_in_is_asked_about(choice: str)
     assert "new.py" not in world.files.data
 
 
-@pytest.mark.case("I02")
 async def test_i02_without_anybody_to_ask_what_was_typed_stays() -> None:
     world = World({})
     land(world, ADD)

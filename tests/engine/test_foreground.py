@@ -91,8 +91,7 @@ async def test_switching_mid_stream_hands_the_instruction_over() -> None:
     )
 
 
-async def test_what_nobody_has_begun_to_answer_is_handed_over_as_it_is() -> None:
-    world = World()
+async def test_what_nobody_has_begun_to_answer_is_handed_over_as_it_is(world: World) -> None:
     model = await begun(world, "sort it")
     world.session.submit(intents.Steer("by name"))
     world.wire.news("accepted")
@@ -106,8 +105,7 @@ async def test_what_nobody_has_begun_to_answer_is_handed_over_as_it_is() -> None
     assert len([text for text in texts(request) if "sort it" in text]) == 1
 
 
-async def test_esc_before_anything_was_sent_gives_the_prompt_back() -> None:
-    world = World()
+async def test_esc_before_anything_was_sent_gives_the_prompt_back(world: World) -> None:
     world.session.submit(intents.Prompt("hello"))
     world.session.submit(intents.Interrupt())
     assert not world.session.status.busy
@@ -117,8 +115,7 @@ async def test_esc_before_anything_was_sent_gives_the_prompt_back() -> None:
     assert world.wire.requests == []
 
 
-async def test_a_new_conversation_forgets() -> None:
-    world = World()
+async def test_a_new_conversation_forgets(world: World) -> None:
     model = await begun(world, "one")
     model.text("first")
     world.session.submit(intents.NewConversation())
@@ -187,8 +184,7 @@ def said(world: World) -> list[str]:
     return [b.text for b in world.session.transcript.blocks if b.kind is BlockKind.USER]
 
 
-async def test_a_steered_answer_goes_on_and_the_text_stands_where_it_was_used() -> None:
-    world = World()
+async def test_a_steered_answer_goes_on_and_the_text_stands_where_it_was_used(world: World) -> None:
     model = await begun(world, "write it")
     model.text("First part.")
     world.session.submit(intents.Steer("keep it small"))
@@ -215,8 +211,7 @@ async def test_a_steered_answer_goes_on_and_the_text_stands_where_it_was_used() 
     assert len(world.wire.requests) == 1
 
 
-async def test_a_successor_continues_the_chain() -> None:
-    world = World()
+async def test_a_successor_continues_the_chain(world: World) -> None:
     model = await begun(world, "write it")
     world.session.submit(intents.Steer("keep it small"))
     model.finishes("All of it.")
@@ -233,9 +228,8 @@ async def test_a_successor_continues_the_chain() -> None:
     assert texts(await world.wire.request(3)) == ["write it", "keep it small", "next"]
 
 
-async def test_a_successor_may_come_in_one_burst_with_its_own_end() -> None:
+async def test_a_successor_may_come_in_one_burst_with_its_own_end(world: World) -> None:
     """What arrives in one read is handed on after all of it was taken in: nothing is busy then."""
-    world = World()
     model = await begun(world, "write it")
     world.session.submit(intents.Steer("keep it small"))
     with world.wire.burst():
@@ -247,8 +241,7 @@ async def test_a_successor_may_come_in_one_burst_with_its_own_end() -> None:
     assert len(world.wire.requests) == 1
 
 
-async def test_a_text_that_comes_back_is_the_next_prompt() -> None:
-    world = World()
+async def test_a_text_that_comes_back_is_the_next_prompt(world: World) -> None:
     model = await begun(world, "write it")
     world.session.submit(intents.Queue("and then the docs"))
     world.session.submit(intents.Steer("keep it small"))
@@ -263,8 +256,7 @@ async def test_a_text_that_comes_back_is_the_next_prompt() -> None:
     assert status.queued == ["and then the docs"]
 
 
-async def test_a_text_that_comes_back_after_the_end_is_sent_then() -> None:
-    world = World()
+async def test_a_text_that_comes_back_after_the_end_is_sent_then(world: World) -> None:
     model = await begun(world, "write it")
     world.session.submit(intents.Steer("keep it small"))
     model.finishes("Done.")
@@ -275,8 +267,7 @@ async def test_a_text_that_comes_back_after_the_end_is_sent_then() -> None:
     assert texts(await world.wire.request(2)) == ["keep it small"]
 
 
-async def test_several_texts_that_come_back_go_together_in_their_order() -> None:
-    world = World()
+async def test_several_texts_that_come_back_go_together_in_their_order(world: World) -> None:
     model = await begun(world, "write it")
     for text in ("one", "two", "three"):
         world.session.submit(intents.Steer(text))
@@ -349,8 +340,7 @@ async def test_while_a_tool_runs_a_text_goes_with_its_output() -> None:
     assert said(world) == ["read it", "never mind"]
 
 
-async def test_a_loss_puts_the_texts_into_what_is_said_again() -> None:
-    world = World()
+async def test_a_loss_puts_the_texts_into_what_is_said_again(world: World) -> None:
     model = await begun(world, "write it")
     world.session.submit(intents.Steer("keep it small"))
     world.wire.news("accepted")
@@ -367,8 +357,7 @@ async def test_a_loss_puts_the_texts_into_what_is_said_again() -> None:
     assert world.session.status.steering == []
 
 
-async def test_it_does_not_matter_whether_the_news_comes_after_the_loss() -> None:
-    world = World()
+async def test_it_does_not_matter_whether_the_news_comes_after_the_loss(world: World) -> None:
     await begun(world, "write it")
     world.session.submit(intents.Steer("keep it small"))
     world.wire.lose()
@@ -377,8 +366,7 @@ async def test_it_does_not_matter_whether_the_news_comes_after_the_loss() -> Non
     assert world.session.status.queued == []
 
 
-async def test_a_loss_while_a_successor_is_owed_makes_it_a_turn_of_its_own() -> None:
-    world = World()
+async def test_a_loss_while_a_successor_is_owed_makes_it_a_turn_of_its_own(world: World) -> None:
     model = await begun(world, "write it")
     world.session.submit(intents.Steer("keep it small"))
     world.wire.news("accepted")
@@ -390,8 +378,7 @@ async def test_a_loss_while_a_successor_is_owed_makes_it_a_turn_of_its_own() -> 
     assert said(world) == ["write it", "keep it small"]
 
 
-async def test_cut_for_a_text_that_comes_back_all_the_same_goes_on_with_it() -> None:
-    world = World()
+async def test_cut_for_a_text_that_comes_back_all_the_same_goes_on_with_it(world: World) -> None:
     model = await begun(world, "write it")
     world.session.submit(intents.Steer("keep it small"))
     model.text("A part.")
@@ -403,8 +390,7 @@ async def test_cut_for_a_text_that_comes_back_all_the_same_goes_on_with_it() -> 
     assert notes(world) == []
 
 
-async def test_esc_takes_the_texts_back_into_the_queue() -> None:
-    world = World()
+async def test_esc_takes_the_texts_back_into_the_queue(world: World) -> None:
     model = await begun(world, "write it")
     world.session.submit(intents.Queue("later"))
     world.session.submit(intents.Steer("keep it small"))
@@ -419,8 +405,7 @@ async def test_esc_takes_the_texts_back_into_the_queue() -> None:
     assert len(world.wire.requests) == 1
 
 
-async def test_esc_while_a_successor_is_owed_stops_it_too() -> None:
-    world = World()
+async def test_esc_while_a_successor_is_owed_stops_it_too(world: World) -> None:
     model = await begun(world, "write it")
     world.session.submit(intents.Steer("keep it small"))
     model.finishes("All.")
@@ -436,8 +421,7 @@ async def test_esc_while_a_successor_is_owed_stops_it_too() -> None:
     assert "never seen" not in str(blocks(world))
 
 
-async def test_a_redirect_says_what_was_steered_first() -> None:
-    world = World()
+async def test_a_redirect_says_what_was_steered_first(world: World) -> None:
     model = await begun(world, "write it")
     world.session.submit(intents.Steer("keep it small"))
     world.session.submit(intents.Prompt("no, as a class"))
@@ -447,8 +431,7 @@ async def test_a_redirect_says_what_was_steered_first() -> None:
     assert world.session.status.queued == []
 
 
-async def test_what_nobody_answered_comes_back_whole() -> None:
-    world = World()
+async def test_what_nobody_answered_comes_back_whole(world: World) -> None:
     await begun(world, "write it")
     world.session.submit(intents.Steer("keep it small"))
     world.wire.lose()
@@ -459,8 +442,7 @@ async def test_what_nobody_answered_comes_back_whole() -> None:
     assert texts(await world.wire.request(3)) == ["once more"]
 
 
-async def test_where_it_is_known_not_to_work_it_queues_and_the_label_says_so() -> None:
-    world = World()
+async def test_where_it_is_known_not_to_work_it_queues_and_the_label_says_so(world: World) -> None:
     world.wire.can = Abilities(steer=False)
     model = await begun(world, "write it")
     world.session.drain()
@@ -473,8 +455,7 @@ async def test_where_it_is_known_not_to_work_it_queues_and_the_label_says_so() -
     assert texts(await world.wire.request(2)) == ["keep it small"]
 
 
-async def test_the_label_follows_what_runs() -> None:
-    world = World()
+async def test_the_label_follows_what_runs(world: World) -> None:
     assert world.session.alt_label() == "queue"
     model = await begun(world, "write it")
     assert world.session.alt_label() == "steer"
@@ -484,22 +465,19 @@ async def test_the_label_follows_what_runs() -> None:
     assert world.session.alt_label() == "queue"
 
 
-async def test_with_nothing_running_a_steering_text_is_a_prompt() -> None:
-    world = World()
+async def test_with_nothing_running_a_steering_text_is_a_prompt(world: World) -> None:
     world.session.submit(intents.Steer("hello"))
     assert texts(await world.wire.request(1)) == ["hello"]
 
 
-async def test_a_text_given_while_it_dials_goes_along() -> None:
-    world = World()
+async def test_a_text_given_while_it_dials_goes_along(world: World) -> None:
     world.session.submit(intents.Prompt("hello"))
     world.session.submit(intents.Steer("be brief"))
     assert texts(await world.wire.request(1)) == ["hello", "be brief"]
     assert said(world) == ["hello", "be brief"]
 
 
-async def test_an_answer_at_its_limit_is_whole_again_with_a_successor() -> None:
-    world = World()
+async def test_an_answer_at_its_limit_is_whole_again_with_a_successor(world: World) -> None:
     model = await begun(world, "write it")
     world.session.submit(intents.Steer("go on then"))
     model.text("As far as it goes")
@@ -511,8 +489,7 @@ async def test_an_answer_at_its_limit_is_whole_again_with_a_successor() -> None:
     assert notes(world) == []
 
 
-async def test_a_successor_nobody_steered_is_not_taken() -> None:
-    world = World()
+async def test_a_successor_nobody_steered_is_not_taken(world: World) -> None:
     model = await begun(world, "write it")
     model.finishes("Done.")
     assert world.wire.on_event is unheard, "the wire does not keep a turn that is over"

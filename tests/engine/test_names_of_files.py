@@ -264,7 +264,6 @@ def update(path: str, *lines: str) -> list[str]:
     return [f"*** Update File: {path}", "@@", *lines]
 
 
-@pytest.mark.case("H02")
 @pytest.mark.parametrize("name", NAMES)
 def test_h02_an_edit_under_another_name_is_in_the_open_buffer(linked_root: Path, name: str) -> None:
     session = session_in(linked_root)
@@ -284,7 +283,6 @@ def test_h02_an_edit_under_another_name_is_in_the_open_buffer(linked_root: Path,
     assert not session.workspace.conflicts
 
 
-@pytest.mark.case("H02")
 @pytest.mark.parametrize("name", NAMES)
 def test_h02_a_patch_that_has_both_names_is_written_whole(linked_root: Path, name: str) -> None:
     session = session_in(linked_root)
@@ -297,7 +295,6 @@ def test_h02_a_patch_that_has_both_names_is_written_whole(linked_root: Path, nam
     assert (linked_root / "real.py").read_text() == REAL
 
 
-@pytest.mark.case("H02")
 def test_h02_a_tab_under_another_name_is_the_same_tab(linked_root: Path) -> None:
     session = session_in(linked_root)
     for name in ("real.py", *NAMES):
@@ -306,7 +303,6 @@ def test_h02_a_tab_under_another_name_is_the_same_tab(linked_root: Path) -> None
     assert session.workspace.documents.quotable("link.py") is session.workspace.buffers["real.py"]
 
 
-@pytest.mark.case("H02")
 def test_h02_two_calls_under_two_names_come_one_after_the_other(linked_root: Path) -> None:
     session = session_in(linked_root)
     one, other = (Landing(session.workspace, turn=1, call_id=name) for name in "ab")
@@ -349,7 +345,6 @@ def test_a_new_file_in_a_folder_that_is_a_link_has_one_name(linked_root: Path) -
     assert (linked_root / "new.py").read_text() == "y\n"
 
 
-@pytest.mark.case("H09")
 def test_h09_names_that_differ_in_case_are_one_file_where_the_volume_says_so() -> None:
     class OneVolume(Disk):
         """Takes names for the same if only their letters' case differs."""

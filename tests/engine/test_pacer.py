@@ -53,8 +53,7 @@ async def test_text_comes_at_the_rate_that_was_asked_for() -> None:
     assert world.session.status.outcome == "completed"
 
 
-async def test_it_takes_hold_in_the_middle_of_an_answer_and_lets_go_at_once() -> None:
-    world = World()
+async def test_it_takes_hold_in_the_middle_of_an_answer_and_lets_go_at_once(world: World) -> None:
     model = await begun(world, "one")
     model.text("at once ")
     assert said(world) == "at once "
@@ -177,8 +176,9 @@ async def test_what_comes_at_once_and_is_long_lands_in_parts_and_esc_drops_the_r
 
 
 @pytest.mark.parametrize("key", ["x", "left"])
-async def test_nothing_lands_while_a_key_is_on_its_way_to_the_screen(key: str) -> None:
-    world = World()
+async def test_nothing_lands_while_a_key_is_on_its_way_to_the_screen(
+    world: World, key: str
+) -> None:
     model = await begun(world, "one")
     first = world.session.input_first
     first.came(key, asyncio.get_running_loop())
@@ -199,8 +199,7 @@ async def test_nothing_lands_while_a_key_is_on_its_way_to_the_screen(key: str) -
     assert said(world) == "behind it again"
 
 
-async def test_no_more_is_read_while_a_key_is_on_its_way_or_enough_is_held() -> None:
-    world = World()
+async def test_no_more_is_read_while_a_key_is_on_its_way_or_enough_is_held(world: World) -> None:
     model = await begun(world, "one")
     first = world.session.input_first
     item, pieces = model.open_text(), pacer.FULL + 1
@@ -224,8 +223,7 @@ async def test_no_more_is_read_while_a_key_is_on_its_way_or_enough_is_held() -> 
     assert not first.holds_reading()
 
 
-async def test_a_key_is_not_on_the_screen_with_the_one_before_it() -> None:
-    world = World()
+async def test_a_key_is_not_on_the_screen_with_the_one_before_it(world: World) -> None:
     model = await begun(world, "one")
     first = world.session.input_first
     for _ in range(2):

@@ -158,8 +158,7 @@ def after(seconds: float) -> dict[str, str]:
     return {"retry-after": str(seconds)}
 
 
-async def test_esc_while_it_waits_for_the_first_contact_gives_the_prompt_back() -> None:
-    world = World()
+async def test_esc_while_it_waits_for_the_first_contact_gives_the_prompt_back(world: World) -> None:
     world.wire.refusals = [EndpointError("busy", transient=True, retry_after_s=3.0)]
     world.session.submit(intents.Prompt("hello"))
     await settle()
@@ -168,8 +167,7 @@ async def test_esc_while_it_waits_for_the_first_contact_gives_the_prompt_back() 
     assert (status.unsent, status.busy, status.retry_s) == ("hello", False, None)
 
 
-async def test_five_tries_then_http_then_five_more(quick_retries: None) -> None:
-    world = World()
+async def test_five_tries_then_http_then_five_more(world: World, quick_retries: None) -> None:
     world.wire.other_way = True
     world.session.submit(intents.Prompt("hello"))
     for number in range(1, 2 * MAX_TRIES + 3):
@@ -183,8 +181,7 @@ async def test_five_tries_then_http_then_five_more(quick_retries: None) -> None:
     assert world.session.status.unsent == "hello"
 
 
-async def test_a_server_that_speaks_only_http_is_spoken_to_so_at_once() -> None:
-    world = World()
+async def test_a_server_that_speaks_only_http_is_spoken_to_so_at_once(world: World) -> None:
     world.wire.other_way = True
     world.wire.refusals = [EndpointError("426", http_may_work=True)]
     world.session.submit(intents.Prompt("hello"))
@@ -194,8 +191,9 @@ async def test_a_server_that_speaks_only_http_is_spoken_to_so_at_once() -> None:
     assert world.session.drain().troubles == []
 
 
-async def test_a_key_that_is_refused_on_the_way_is_not_tried_again(quick_retries: None) -> None:
-    world = World()
+async def test_a_key_that_is_refused_on_the_way_is_not_tried_again(
+    world: World, quick_retries: None
+) -> None:
     world.wire.other_way = True
     model = await begun(world)
     model.say(model.open_text(), "half")
@@ -208,8 +206,7 @@ async def test_a_key_that_is_refused_on_the_way_is_not_tried_again(quick_retries
     assert any("key" in t.what and t.unreachable for t in world.session.drain().troubles)
 
 
-async def test_the_connection_limit_is_nobodys_concern(quick_retries: None) -> None:
-    world = World()
+async def test_the_connection_limit_is_nobodys_concern(world: World, quick_retries: None) -> None:
     model = await begun(world, "one")
     model.text("first")
     limit = events.ErrorEvent(400, "websocket_connection_limit_reached", "60 minutes are up")
@@ -221,8 +218,7 @@ async def test_the_connection_limit_is_nobodys_concern(quick_retries: None) -> N
     assert world.session.drain().troubles == []
 
 
-async def test_a_socket_that_esc_had_to_drop_is_not_a_loss() -> None:
-    world = World()
+async def test_a_socket_that_esc_had_to_drop_is_not_a_loss(world: World) -> None:
     model = await begun(world, "one")
     model.text("first")
     world.session.submit(intents.Interrupt())
@@ -232,8 +228,7 @@ async def test_a_socket_that_esc_had_to_drop_is_not_a_loss() -> None:
     assert (status.busy, status.connection) == (False, "offline")
 
 
-async def test_a_key_refused_before_the_first_prompt_is_called_that() -> None:
-    world = World()
+async def test_a_key_refused_before_the_first_prompt_is_called_that(world: World) -> None:
     world.wire.refusals = [KeyRefused("h refused the key (HTTP 401): check it")]
     await world.runs()
     (trouble,) = world.session.drain().troubles

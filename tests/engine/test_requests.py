@@ -420,8 +420,7 @@ async def refused(world: World, words: str) -> None:
     await settle()
 
 
-async def test_it_is_asked_again_without_and_from_then_on() -> None:
-    world = World()
+async def test_it_is_asked_again_without_and_from_then_on(world: World) -> None:
     await begun(world)
     await refused(world, LITELLM)
     first, second = world.wire.requests
@@ -440,8 +439,7 @@ async def test_it_is_asked_again_without_and_from_then_on() -> None:
     assert "previous_response_id" in third, "it goes on with the chain"
 
 
-async def test_a_server_that_always_finds_something_is_believed_in_the_end() -> None:
-    world = World()
+async def test_a_server_that_always_finds_something_is_believed_in_the_end(world: World) -> None:
     await begun(world)
     for name in ("prompt_cache_key", "include", "store", "parallel_tool_calls", "reasoning"):
         await refused(world, f"Unknown parameter: '{name}'.")
@@ -451,8 +449,7 @@ async def test_a_server_that_always_finds_something_is_believed_in_the_end() -> 
     assert len(world.wire.requests) <= 6
 
 
-async def test_a_refused_prewarm_teaches_the_same() -> None:
-    world = World()
+async def test_a_refused_prewarm_teaches_the_same(world: World) -> None:
     world.session.submit(intents.Prewarm())
     await settle()
     await refused(world, LITELLM)

@@ -169,8 +169,7 @@ async def test_all_that_would_be_lost() -> None:
     assert session.unsaved("a thought") == Unsaved((TYPED,), "a thought", ("next",))
 
 
-async def test_a_prompt_that_waits_for_the_socket_would_be_lost_too() -> None:
-    world = World()
+async def test_a_prompt_that_waits_for_the_socket_would_be_lost_too(world: World) -> None:
     world.session.submit(Prompt("hello"))
     world.session.submit(Queue("later"))
     assert world.session.unsaved("").queued == ("hello", "later")

@@ -258,7 +258,6 @@ def hunks_of(world: World) -> list[tuple[object, ...]]:
     ]
 
 
-@pytest.mark.case("B20")
 @each("size", [1, 5, 400])
 async def test_b20_operations_with_bare_diffs_do_what_the_envelope_does(size: int) -> None:
     world, other = World(dict(FILES)), World(dict(FILES))
@@ -287,7 +286,6 @@ async def test_b20_operations_with_bare_diffs_do_what_the_envelope_does(size: in
         assert texts == {"a.py": b"one\nTWO\nthree\n", "sub/new.py": b"first\n\nlast\n"}
 
 
-@pytest.mark.case("B20")
 async def test_b20_the_diff_lands_while_it_comes_and_a_cut_leaves_nothing_half_done() -> None:
     world = World(dict(FILES))
     await begun(world)

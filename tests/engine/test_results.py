@@ -58,8 +58,7 @@ def test_what_a_price_depends_on(
     assert bill.tier == tier
 
 
-async def test_a_turn_is_billed_and_the_window_shown() -> None:
-    world = World()
+async def test_a_turn_is_billed_and_the_window_shown(world: World) -> None:
     asked: list[tuple[str, tuple[str, ...], Usage, str]] = []
 
     async def quote(endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:

@@ -22,8 +22,7 @@ def backlog() -> tuple[Backlog, list[str]]:
     return Backlog(state), state.status.queued
 
 
-async def test_what_waits_is_what_would_be_lost() -> None:
-    world = World()
+async def test_what_waits_is_what_would_be_lost(world: World) -> None:
     model = await begun(world)
     world.session.submit(intents.Steer("steered"))
     world.session.submit(intents.Queue("later"))
@@ -33,8 +32,9 @@ async def test_what_waits_is_what_would_be_lost() -> None:
     model.text("ok")
 
 
-async def test_a_message_is_not_sent_while_it_is_edited_and_goes_when_it_is_not() -> None:
-    world = World()
+async def test_a_message_is_not_sent_while_it_is_edited_and_goes_when_it_is_not(
+    world: World,
+) -> None:
     model = await begun(world)
     for text in ("one", "two"):
         world.session.submit(intents.Queue(text))

@@ -80,8 +80,7 @@ async def test_what_is_not_an_intent_is_a_bug() -> None:
         World().session.submit("stop")  # type-checked callers cannot do this
 
 
-async def test_running_dials_ahead_and_closing_ends_everything() -> None:
-    world = World()
+async def test_running_dials_ahead_and_closing_ends_everything(world: World) -> None:
     await world.runs()
     await asyncio.to_thread(lambda: None)
     await settle()
@@ -107,8 +106,7 @@ async def test_a_session_offers_the_first_prompt_that_was_not_asked() -> None:
     assert session.status.prompts == ["one", "two"]
 
 
-async def test_that_files_are_not_watched_is_told() -> None:
-    world = World()
+async def test_that_files_are_not_watched_is_told(world: World) -> None:
 
     async def refused(callback: object) -> None:
         raise FileRefused("the system refused it: too many watches")

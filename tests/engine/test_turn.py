@@ -149,8 +149,7 @@ async def test_an_answer_without_end_is_stopped_with_a_sentence(
     await world.wire.request(2)
 
 
-async def test_an_answer_at_the_output_limit_says_so() -> None:
-    world = World()
+async def test_an_answer_at_the_output_limit_says_so(world: World) -> None:
     model = await begun(world)
     model.text("as far as it goes")
     model.cut_short("max_output_tokens")
@@ -212,8 +211,7 @@ async def test_a_bug_before_the_request_ends_the_turn(monkeypatch: pytest.Monkey
     assert any("broke off" in trouble.what for trouble in world.session.drain().troubles)
 
 
-async def test_private_instructions_are_not_sent_and_it_is_said() -> None:
-    world = World()
+async def test_private_instructions_are_not_sent_and_it_is_said(world: World) -> None:
     world.agents_md = "the key is 12345"
     world.files.private = {"AGENTS.md": "it leads to a secret"}
     await begun(world)
@@ -238,8 +236,9 @@ async def test_a_response_tells_what_is_left() -> None:
     assert model is not None
 
 
-async def test_a_refusal_with_a_pause_longer_than_is_waited_for_says_until_when() -> None:
-    world = World()
+async def test_a_refusal_with_a_pause_longer_than_is_waited_for_says_until_when(
+    world: World,
+) -> None:
     await begun(world)
     now = world.clock.now()
     headers = {"retry-after": "3600", "x-ratelimit-remaining-tokens": "0"}
@@ -251,8 +250,7 @@ async def test_a_refusal_with_a_pause_longer_than_is_waited_for_says_until_when(
     assert Limit("tokens", 0) in status.limits
 
 
-async def test_a_vendors_event_tells_too_and_others_are_passed_over() -> None:
-    world = World()
+async def test_a_vendors_event_tells_too_and_others_are_passed_over(world: World) -> None:
     await begun(world)
     window = {"used_percent": 90, "window_minutes": 300}
     raw = {"rate_limits": {"primary": window}}
@@ -424,8 +422,7 @@ async def test_a_failed_continuation_is_asked_for_in_full(quick_retries: None) -
     assert list(outputs(request)) == ["call_1"]
 
 
-async def test_the_output_of_the_terminal_event_does_for_missing_items() -> None:
-    world = World()
+async def test_the_output_of_the_terminal_event_does_for_missing_items(world: World) -> None:
     await begun(world, "one")
     content = [{"type": "output_text", "text": "All."}]
     message = {"type": "message", "role": "assistant", "content": content}
@@ -436,8 +433,7 @@ async def test_the_output_of_the_terminal_event_does_for_missing_items() -> None
     assert (await world.wire.request(2))["input"][1] == message
 
 
-async def test_an_end_that_says_nothing_ends_the_turn_all_the_same() -> None:
-    world = World()
+async def test_an_end_that_says_nothing_ends_the_turn_all_the_same(world: World) -> None:
     model = await begun(world, "one")
     model.say(model.open_text(), "No end of mine, no usage.")
     world.wire.give(events.Completed({}))

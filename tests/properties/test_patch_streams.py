@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -140,7 +139,6 @@ class Bench:
                 assert self.workspace.buffers[path].encode() == data
 
 
-@pytest.mark.case("A01", "A02")
 @given(patch=patches(), at=st.integers(0, 400), size=st.integers(1, 9), cut=st.booleans())
 @settings(max_examples=80)
 def test_a01_a02_pieces_cuts_and_undo(patch, at, size, cut):

@@ -125,7 +125,6 @@ def test_edits_elsewhere_stay_when_the_model_is_taken_back(data, stream):
     assert disk.workspace.disk_plan("a.txt").data == mine.encode()
 
 
-@pytest.mark.case("G05")
 @given(st.data(), streams())
 @settings(max_examples=50)
 def test_g05_the_users_undo_and_redo_pass_the_models_lines_by(data, stream):

@@ -121,21 +121,18 @@ def gives_the_input_back(seed: int) -> None:
     assert not run.disk.workspace.is_dirty(PATH), seed
 
 
-@pytest.mark.case("A02")
 @given(st.integers(0, 10**9))
 @settings(max_examples=150)
 def test_a02_all_taken_back_is_the_input(seed: int) -> None:
     gives_the_input_back(seed)
 
 
-@pytest.mark.case("A02")
 @pytest.mark.parametrize("seed", FAILED)
 def test_a02_what_failed_once_does_not_any_more(seed: int) -> None:
     gives_the_input_back(seed)
 
 
 @pytest.mark.slow
-@pytest.mark.case("A02")
 def test_a02_ten_thousand_runs_give_the_input_back() -> None:
     for seed in range(10_000):
         gives_the_input_back(seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from tui.core.wire import events
@@ -141,3 +142,131 @@ def fates(got: list[events.Event]) -> list[tuple[int, str]]:
 def kinds(got: list[events.Event]) -> list[str]:
     """The types of events."""
     return [type(event).__name__ for event in got]
+
+
+def heard(got: list[events.Event]) -> list[str]:
+    """What is handed on, in short: the types of events, and the fates of texts."""
+    return [
+        f"{one.number} {one.fate}" if isinstance(one, events.SteerNews) else type(one).__name__
+        for one in got
+    ]
+
+
+def frame(sent: dict[str, Any]) -> str:
+    """A frame that went out, in short: ``create @b``, ``steer #1``, ``interrupt #2``."""
+    kind = str(sent["type"]).removeprefix("response.")
+    about = sent.get("previous_response_id") or sent.get("response_id")
+    lane = f" @{sent['stream_id']}" if "stream_id" in sent else ""
+    return kind + lane + (f" #{about.removeprefix('resp_')}" if about else "")
+
+
+Step = Callable[[ClientSide, str | None, str, str], Any]
+
+
+def _ask(side: ClientSide, lane: str | None, name: str, how: str) -> None:
+    parent = {"previous_response_id": name} if how == "after" else {}
+    ahead = {"generate": False} if how == "ahead" else {}
+    side.client.create({"model": MODEL, **parent, **ahead}, lane, side.now)
+
+
+def _steer(side: ClientSide, lane: str | None, name: str, how: str) -> None:
+    assert (side.client.steer("smaller", lane, side.now) is None) == (how == "cannot")
+
+
+def _refuse(side: ClientSide, lane: str | None, name: str, rest: str) -> list[events.Event]:
+    code, _, steer = rest.partition(" ")
+    return side.steer_failed(code, name, name=steer)
+
+
+def _error(side: ClientSide, lane: str | None, name: str, rest: str) -> list[events.Event]:
+    status, _, code = rest.partition(" ")
+    return side.error(None if status == "-" else int(status), lane, code=code)
+
+
+STEPS: dict[str, Step] = {
+    "ask": _ask,
+    "stream": lambda side, lane, name, rest: side.streaming(lane, name),
+    "steer": _steer,
+    "stop": lambda side, lane, name, rest: side.client.interrupt(lane, side.now),
+    "abandon": lambda side, lane, name, rest: side.client.abandon(lane),
+    "lose": lambda side, lane, name, rest: side.client.connection_lost("the connection broke"),
+    "wait": lambda side, lane, name, rest: side.wait(float(rest)),
+    "begin": lambda side, lane, name, rest: side.created(name, lane),
+    "queued": lambda side, lane, name, rest: side.say(
+        "response.queued", lane, response={"id": name}
+    ),
+    "works": lambda side, lane, name, rest: side.in_progress(name, lane),
+    "delta": lambda side, lane, name, rest: side.delta("x", lane),
+    "call": lambda side, lane, name, rest: side.call(lane),
+    "end": lambda side, lane, name, rest: side.completed(name, lane),
+    "cut": lambda side, lane, name, rest: side.incomplete(rest, name, lane),
+    "fail": lambda side, lane, name, rest: side.failed(name, lane),
+    "accept": lambda side, lane, name, rest: side.accepted(rest, name),
+    "refuse": _refuse,
+    "pending": lambda side, lane, name, rest: side.say(
+        "response.steer.pending", steer={"id": rest, "previous_response_id": name}
+    ),
+    "error": _error,
+    "unknown": lambda side, lane, name, rest: side.say("error", lane, **UNKNOWN_EVENT),
+}
+
+
+def _knows(side: ClientSide, what: str) -> None:
+    known: dict[str, Any] = {"prewarm": side.known.prewarm, "lanes": side.known.lanes}
+    known |= {"steer": side.known.steer.get(MODEL), "interrupt": side.known.interrupt.get(MODEL)}
+    answer, _, ability = f" {what}".rpartition(" ")
+    assert known[ability] is {"": True, "no": False, "nothing of": None}[answer.strip()], what
+
+
+class Dialogue:
+    """A conversation in words, step by step, with ``/`` between them; what a step says is checked.
+
+    The user: ``ask [after|ahead]``, ``steer [cannot]``, ``stop``, ``abandon``; time: ``wait S``;
+    the network: ``lose``. The server: ``begin``, ``queued``, ``works``, ``delta``, ``call``,
+    ``end``, ``cut REASON``, ``fail``, ``accept STEER``, ``refuse CODE [STEER]``,
+    ``pending STEER``, ``error STATUS [CODE]``, ``unknown event``. ``stream``: asked, begun, and a
+    delta came. ``@b`` names a lane, ``#2`` a response (else the first); ``-> ...`` is all that is
+    handed on. Checks: ``sent ...`` the frames since the last look, ``is STATE``, ``busy``,
+    ``free``, ``rests`` (nothing is due), ``drops``, ``stays``, ``elsewhere @b``,
+    ``knows [no|nothing of] ABILITY``.
+    """
+
+    def __init__(self, side: ClientSide) -> None:
+        self.side = side
+
+    def play(self, script: str) -> None:
+        """Play it to the end."""
+        for step in " ".join(script.split()).split(" / "):
+            words, arrow, wanted = step.partition(" -> ")
+            verb, *rest = words.split()
+            lane = next((word[1:] for word in rest if word[0] == "@"), None)
+            name = "resp_" + next((word[1:] for word in rest if word[0] == "#"), "1")
+            plain = " ".join(word for word in rest if word[0] not in "@#")
+            if verb in STEPS:
+                told = STEPS[verb](self.side, lane, name, plain)
+                said = heard(told if isinstance(told, list) else self.side.got())
+                assert not arrow or ", ".join(said) == wanted.replace("nothing", ""), (step, said)
+            else:
+                self.check(verb, lane, " ".join(rest), plain)
+
+    def check(self, verb: str, lane: str | None, said: str, plain: str) -> None:
+        """Look at what is so now."""
+        client = self.side.client
+        match verb:
+            case "sent":
+                frames = ", ".join(map(frame, self.side.sent()))
+                assert frames == said.replace("nothing", ""), (said, frames)
+            case "is":
+                assert client.lane(lane).state.name == plain, (said, client.lane(lane).state)
+            case "busy" | "free":
+                assert client.busy is (verb == "busy"), verb
+            case "rests":
+                assert client.deadline() is None, client.deadline()
+            case "drops" | "stays":
+                assert client.should_drop is (verb == "drops"), verb
+            case "knows":
+                _knows(self.side, plain)
+            case "elsewhere":
+                assert [name for name, _ in client.unroutable()] == [lane], said
+            case _:
+                raise ValueError(f"no step: {verb} {said}")

@@ -61,6 +61,15 @@ class Gate:
             return found
 
 
+def choose_models(term: Terminal) -> None:
+    """Answer with tiny-8b and large-32b of the stand-in; then they are tested."""
+    term.wait_for("The fast model")
+    term.type("tiny\r")
+    term.wait_for("The deep model")
+    term.type("large\r")
+    term.wait_for("test again")
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """All tests of this folder start real programs."""
     item.add_marker(pytest.mark.slow)

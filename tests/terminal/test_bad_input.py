@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Callable
-from pathlib import Path
 
 from tests.support.terminal import Terminal
 
@@ -39,23 +38,3 @@ def test_an_endpoint_that_is_not_there_leaves_the_app_usable(
         term.type("y")
         assert term.wait_exit() == 0
     assert term.trouble() == ""
-
-
-def test_a_binary_file_is_refused_in_words(start: Callable[..., Terminal], tmp_path: Path) -> None:
-    (tmp_path / "data.bin").write_bytes(bytes(range(256)) * 40)
-    term = start("data.bin")
-    term.wait_for("send")
-    term.wait_for("data.bin")
-    term.wait_for(re.compile("UTF-8|binary|not text"))
-    assert term.status is None
-
-
-def test_a_file_cannot_act_on_the_terminal(start: Callable[..., Terminal], tmp_path: Path) -> None:
-    evil = "a\x1b]0;owned\x07b\x1b[2Jc [bold]markup[/bold] \x9b31m \x1b[?1049l end\n"
-    (tmp_path / "evil.txt").write_text(evil)
-    term = start("evil.txt")
-    shown = term.wait_for("[bold]markup[/bold]")
-    assert "evil.txt" in shown
-    assert b"owned\x07" not in term.output
-    assert b"\x1b[2Jc" not in term.output
-    assert term.modes[1049]

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.stand_in import KEY, StandIn, stand_in
 from tests.support.terminal import Terminal
-from tests.terminal.conftest import DUETTO
+from tests.terminal.conftest import DUETTO, choose_models
 from tui.settings import load
 
 WRONG = "sk-wrong-key-of-somebody"
@@ -49,15 +49,18 @@ def shown_nowhere(term: Terminal | None, tmp_path: Path, *keys: str) -> None:
             assert not file.is_file() or key.encode() not in file.read_bytes(), file
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 def test_a_pasted_key_then_models_a_test_and_the_lines(
-    start: Callable[..., Terminal], tmp_path: Path, provider: StandIn, size: tuple[int, int]
+    start: Callable[..., Terminal], tmp_path: Path, provider: StandIn
 ) -> None:
     config = tmp_path / "home" / "config.toml"
     mine = '# mine\nschema = 1\n\n[editor]   # looks\ntheme = "paper"\n'
     config.write_text(mine)
     record = tmp_path / "home" / "record.jsonl"
-    term = start("practice", "--record", record, size=size)
+    term = start("practice", "--record", record, size=(80, 24))
+    term.wait_for("send")
+    term.type("/connect mein\r")
+    term.wait_for("Did you mean mine")
+    term.type("\x1b")
     term.wait_for("send")
     term.type("/connect\r")
     term.wait_for("▸ Anthropic")
@@ -75,11 +78,7 @@ def test_a_pasted_key_then_models_a_test_and_the_lines(
     term.wait_for("The key for Mine")
     term.paste(KEY)
     term.type("\r")
-    term.wait_for("The fast model")
-    term.type("tiny\r")
-    term.wait_for("The deep model")
-    term.type("large\r")
-    term.wait_for("test again")
+    choose_models(term)
     term.wait_for(lambda text: text.count("tokens/s (80 tokens)") == 2)
     term.type("\r")
     term.wait_for("The key goes into the system's keyring")
@@ -107,33 +106,6 @@ def test_a_pasted_key_then_models_a_test_and_the_lines(
     models = load(config).models
     assert models.fast is not None
     assert models.fast.name == "tiny-8b", "/model is for the session"
-
-
-def test_it_is_left_without_a_trace(
-    start: Callable[..., Terminal], tmp_path: Path, provider: StandIn
-) -> None:
-    term = start("practice", size=(80, 24))
-    term.wait_for("send")
-    term.type("/connect mein\r")
-    term.wait_for("Did you mean mine")
-    term.type("\x1b")
-    term.wait_for("send")
-    term.type("/connect Mine\r")
-    term.wait_for("The key for Mine")
-    term.paste(KEY)
-    term.type("\r")
-    term.wait_for("The fast model")
-    term.type("tiny\r")
-    term.wait_for("The deep model")
-    term.type("large\r")
-    term.wait_for("test again")
-    term.type("\x03")
-    term.wait_for("send")
-    assert ring(tmp_path) == {}
-    assert not (tmp_path / "home" / "config.toml").exists()
-    term.type("\x11")
-    assert term.wait_exit() == 0
-    shown_nowhere(term, tmp_path, KEY)
 
 
 def test_in_the_linear_mode_with_the_same_questions(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.support.terminal import Terminal
 
-ESC, F2, F5, ALT_A, ALT_U = "\x1b", "\x1bOQ", "\x1b[15~", "\x1ba", "\x1bu"
+ESC, F2, F5, ALT_A = "\x1b", "\x1bOQ", "\x1b[15~", "\x1ba"
 
 
 def test_prompt_interrupt_redirect_accept_verify(
@@ -65,42 +65,3 @@ def test_switching_in_the_middle_of_an_answer(start: Callable[..., Terminal]) ->
     term.type(F2)
     term.wait_for("Done.", 30)
     assert "fast" in term.text
-
-
-def test_the_models_turn_is_taken_back_byte_for_byte(
-    start: Callable[..., Terminal], practice: Path
-) -> None:
-    term = start("practice")
-    term.wait_for("Tab takes the suggestion")
-    before = (practice / "ledger/cache.py").read_bytes()
-    term.type("make the cache safe for threads\r")
-    term.wait_for("Done.")
-    term.type(ALT_A)
-    term.wait_for("accepted")
-    term.wait_gone("Alt+A")
-    assert (practice / "ledger/cache.py").read_bytes() != before
-    term.type(ALT_U)
-    term.wait_gone("accepted")
-    term.wait_for(lambda _: (practice / "ledger/cache.py").read_bytes() == before)
-
-
-def test_leaving_with_pending_hunks_is_asked(
-    start: Callable[..., Terminal], practice: Path
-) -> None:
-    term = start("practice")
-    term.wait_for("Tab takes the suggestion")
-    before = (practice / "ledger/cache.py").read_bytes()
-    term.type("make the cache safe for threads\r")
-    term.wait_for("Done.")
-    term.type("\x11")
-    term.wait_for("undecided: not on disk")
-    assert term.status is None
-    assert (practice / "ledger/cache.py").read_bytes() == before
-
-
-def test_a_shell_command(start: Callable[..., Terminal]) -> None:
-    term = start("practice")
-    term.wait_for("send")
-    term.type("!echo it has $((40 + 2)) lines\r")
-    term.wait_for("it has 42 lines")
-    term.wait_for("exit 0")

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.stand_in import stand_in
 from tests.support.terminal import Terminal
+from tests.terminal.conftest import choose_models
 from tui.cli.open_app import FIRST_RUN
 from tui.settings import load
 
@@ -86,11 +87,7 @@ def test_a_server_of_this_machine_is_connected_and_answers_at_once(
         term.wait_for("Which provider?")
         term.wait_for("▸ Mine")
         term.type("\r")
-        term.wait_for("The fast model")
-        term.type("tiny\r")
-        term.wait_for("The deep model")
-        term.type("large\r")
-        term.wait_for("test again")
+        choose_models(term)
         term.type("\r")
         term.wait_for("will say:")
         assert not settings.exists()

@@ -42,14 +42,3 @@ def test_from_the_first_prompt_to_the_other_model(
     term.type("\x11")
     assert term.wait_exit() == 0
     assert term.trouble() == ""
-
-
-def test_keys_that_were_changed_are_said_and_work(
-    start: Callable[..., Terminal], tmp_path: Path
-) -> None:
-    home = tmp_path / "home"
-    (home / "config.toml").write_text('[keys.prompt]\ncomplete = "f9"\n')
-    term = start("practice", "--guide")
-    term.wait_for("F9 takes the suggestion")
-    term.type("\x1b[20~")
-    term.wait_for("❯ make the cache safe")

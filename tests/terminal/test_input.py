@@ -1,4 +1,4 @@
-"""Keys as slow lines, multiplexers and odd clipboards send them, to the real binary."""
+"""Odd clipboards, and what a trace tells of a key, with the real binary."""
 
 from __future__ import annotations
 
@@ -11,64 +11,7 @@ from pathlib import Path
 from tests.support.terminal import Terminal
 
 Start = Callable[..., Terminal]
-UP, LEFT = "\x1b[A", "\x1b[D"
 EVIL = "one\x1b[31mtwo\x07\x1b]0;owned\x07three\x9b5D\0four\x1b[201~\x1b[2Jfive"
-
-
-def test_a_sequence_in_pieces_is_never_typed(start: Start) -> None:
-    term = start("practice")
-    term.wait_for("send")
-    term.type("ab")
-    term.wait_for("❯ ab")
-    for at, gap_s in ((1, 0.12), (2, 0.25)):
-        term.type(LEFT[:at])
-        term.pump(gap_s)
-        term.type(LEFT[at:])
-        term.pump(0.05)
-    term.type("x")
-    term.wait_for("❯ xab")
-    for mouse in ("\x1b[<35;20;20M", "\x1b[<0;20;9m"):
-        for at in range(1, len(mouse), 3):
-            term.type(mouse[:at])
-            term.pump(0.1)
-            term.type(mouse[at:])
-    term.type("y")
-    term.wait_for("❯ xyab")
-
-
-def test_late_answers_of_the_terminal_are_not_typed(start: Start) -> None:
-    term = start("practice")
-    term.wait_for("send")
-    for answer in (
-        "\x1b[?2026;2$y",
-        "\x1b[?5u",
-        "\x1b[?62;22c",
-        "\x1b]11;rgb:1010/1010/1414\x1b\\",
-        "\x1b]10;rgb:ffff/ffff/ffff\x07",
-        "\x1bP>|XTerm(390)\x1b\\",
-        "\x1b[12;40R",
-        "\x1b[I\x1b[O\x1b[I",
-    ):
-        half = len(answer) // 2
-        term.type(answer[:half])
-        term.pump(0.03)
-        term.type(answer[half:])
-    term.type("only this")
-    shown = term.wait_for("❯ only this")
-    assert "rgb" not in shown
-    assert "XTerm" not in shown
-
-
-def test_a_paste_with_escapes_is_text_in_the_prompt(start: Start) -> None:
-    term = start("practice")
-    term.wait_for("send")
-    term.settle()
-    before = len(term.output)
-    term.paste(EVIL)
-    shown = term.wait_for("five")
-    assert "one" in shown
-    check_inert(term.output[before:])
-    assert "REHEARSAL" in term.text  # nothing was cleared
 
 
 def test_a_paste_with_escapes_is_text_in_the_editor(start: Start, tmp_path: Path) -> None:
@@ -108,13 +51,6 @@ def test_a_megabyte_pasted_into_the_editor_is_one_step(start: Start, tmp_path: P
     term.type("\x1a")
     term.wait_gone("the end")
     term.wait_for("first")
-
-
-def test_a_new_line_in_every_way_that_terminals_send_it(start: Start) -> None:
-    term = start("practice")
-    term.wait_for("send")
-    term.type("one\x1b[13;2utwo\x1b[27;2;13~three\x1b[13;2:1ufour\nfive")
-    term.wait_for(re.compile(r"❯ one .*\n +two .*\n +three .*\n +four .*\n +five "))
 
 
 def test_the_clipboard_of_the_terminal(start: Start, tmp_path: Path) -> None:

@@ -258,23 +258,6 @@ def test_a_prompt_is_written_in_the_users_editor(
     term.wait_for("Sending again: written outside and more")
 
 
-def test_a_closed_window_keeps_what_stood_in_the_line_a_second_ago(
-    start: Start, environment: dict[str, str]
-) -> None:
-    term = start("practice", "--linear")
-    term.wait_for("/quit leaves.")
-    term.wait_for(re.compile(r"^>$", re.M))
-    term.type("half a thought")
-    state = Path(environment["DUETTO_HOME"], "state")
-
-    def kept(text: str = "") -> list[str]:
-        return [file.read_text() for file in state.glob("rescue/*/draft.txt")]
-
-    term.wait_for(kept)
-    term.hang_up()
-    assert kept() == ["half a thought"]
-
-
 def test_what_is_said_may_go_elsewhere_while_somebody_types(
     environment: dict[str, str], tmp_path: Path
 ) -> None:

@@ -1,4 +1,4 @@
-"""The file tree and two editors in the real binary, over a real repository."""
+"""The file tree in the real binary, over a real repository."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.support.terminal import Terminal
 
 Start = Callable[..., Terminal]
-F4, SPLIT, OTHER = "\x1bOS", "\x1c", "\x1b3"
+F4 = "\x1bOS"
 
 
 def git(root: Path, *arguments: str) -> None:
@@ -53,21 +53,3 @@ def test_the_tree_follows_what_others_do(start: Start, repo: Path) -> None:
     term.type("lock\r")
     term.wait_for("lock.py ×")
     term.wait_gone("Alt+Enter beside")
-
-
-def test_two_editors_show_one_text(start: Start, repo: Path) -> None:
-    term = start(repo / "README.md", size=(120, 36))
-    term.wait_for("following")
-    term.type("\x1b2")
-    term.type(SPLIT)
-    term.wait_for(lambda text: text.count("first = 1") == 2)
-    term.type(OTHER)
-    term.wait_for(lambda text: "▎README.md" in text.split("\n")[2][50:])
-    term.type("zero")
-    term.wait_for(lambda text: text.count("zerofirst = 1") == 2)
-    term.resize(80, 24)
-    term.wait_for(lambda text: text.count("zerofirst = 1") == 1)
-    term.resize(120, 36)
-    term.wait_for(lambda text: text.count("zerofirst = 1") == 2)
-    term.type(SPLIT)
-    term.wait_for(lambda text: text.count("zerofirst = 1") == 1)

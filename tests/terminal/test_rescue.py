@@ -12,7 +12,7 @@ import pytest
 from tests.support.terminal import Terminal
 
 Start = Callable[..., Terminal]
-PANE, QUIT = "\x1bo", "\x11"
+QUIT = "\x11"
 
 
 @pytest.fixture
@@ -124,24 +124,6 @@ def test_what_was_saved_is_kept_no_longer(start: Start, work: Path, tmp_path: Pa
     term.wait_for(lambda _: (work / "a.txt").read_text() == "IMPORTANTold\n")
     term.wait_for(lambda _: not (folder / "files" / "a.txt").exists())
     assert (folder / "draft.txt").exists()
-
-
-def test_it_is_offered_and_comes_back(start: Start, work: Path, tmp_path: Path) -> None:
-    term = start(work / "a.txt")
-    typed_in(term)
-    term.close()
-    folder = rescued(tmp_path)
-    term = start(work, size=(180, 36))
-    term.wait_for("/rescue brings it back")
-    assert "1 file (a.txt), a draft" in term.text
-    assert folder.exists()
-    term.type("/rescue\r")
-    term.wait_for("IMPORTANTold")
-    term.wait_for("❯ half a thought")
-    assert not folder.exists()
-    assert (work / "a.txt").read_text() == "old\n"
-    term.type("\x13")
-    term.wait_for(lambda _: (work / "a.txt").read_text() == "IMPORTANTold\n")
 
 
 def test_what_the_user_left_behind_is_not_kept(start: Start, work: Path, tmp_path: Path) -> None:

@@ -35,43 +35,6 @@ def test_with_a_model_of_ones_own_it_starts_on_the_current_folder(
     assert "practice/" not in shown
 
 
-def test_it_is_usable_when_small(start: Start) -> None:
-    term = start("practice", size=(40, 12))
-    term.wait_for(READY)
-    term.type("hi")
-    term.wait_for("❯ hi")
-    term.type(QUIT)
-    term.wait_for("A draft")
-    term.type("y")
-    assert term.wait_exit() == 0
-    assert term.trouble() == ""
-
-
-def test_a_file_with_a_place_is_shown(start: Start, tmp_path: Path) -> None:
-    lines = "".join(f"line {number}\n" for number in range(1, 201))
-    (tmp_path / "long.txt").write_text(lines)
-    term = start("long.txt:150:3")
-    shown = term.wait_for("line 150")
-    assert "long.txt" in shown
-    assert "line 1\n" not in shown
-    term.wait_for("150:3")
-
-
-def test_ctrl_c_twice_quits(start: Start) -> None:
-    term = start("practice")
-    term.wait_for(READY)
-    term.type("a draft")
-    term.wait_for("❯ a draft")
-    term.type("\x03")
-    term.wait_gone("❯ a draft")
-    assert term.status is None
-    term.type("\x03")
-    term.wait_for("Ctrl+C again leaves duetto.")
-    term.type("\x03")
-    assert term.wait_exit() == 0
-    assert term.trouble() == ""
-
-
 def test_its_bridge_ends_with_it(start: Start) -> None:
     """Even when duetto is killed and can tidy nothing."""
     term = start("practice")

@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.stand_in import KEY, StandIn, stand_in
 from tests.support.terminal import Terminal
+from tests.terminal.conftest import choose_models
 
 ESC, HOME, END, UP, SAVE, QUIT = "\x1b", "\x1b[1;5H", "\x1b[F", "\x1b[A", "\x13", "\x11"
 PANE, VERIFY, ACCEPT_ALL = "\x1b[17~", "\x1b[15~", "\x1ba"
@@ -135,11 +136,7 @@ def connect(term: Terminal) -> None:
     term.wait_for("The key for Mine")
     term.paste(KEY)
     term.type("\r")
-    term.wait_for("The fast model")
-    term.type("tiny\r")
-    term.wait_for("The deep model")
-    term.type("large\r")
-    term.wait_for("test again")
+    choose_models(term)
     term.wait_for(lambda text: text.count("tokens/s (80 tokens)") == 2)
     term.type("\r")
     term.wait_for("The key goes into the system's keyring")

@@ -94,20 +94,6 @@ def test_a_stop_that_nobody_can_notice_is_made_good(start: Start) -> None:
     assert term.trouble() == ""
 
 
-def test_while_an_answer_streams(start: Start) -> None:
-    term = start("practice")
-    ready(term)
-    term.type("make the cache safe for threads\r")
-    term.wait_for("Esc stop")
-    term.signal(signal.SIGTSTP)
-    wait_stopped(term)
-    assert term.trouble() == ""
-    term._screen.reset()
-    term.signal(signal.SIGCONT)
-    term.wait_for("make the cache safe")
-    term.leave()
-
-
 def test_a_signal_while_it_is_stopped_ends_it(start: Start) -> None:
     term = start("practice")
     ready(term)

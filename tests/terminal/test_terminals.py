@@ -76,14 +76,6 @@ def test_only_codes_that_the_terminal_has(start: Start, name: str) -> None:
     assert term.trouble() == ""
 
 
-def test_where_colours_are_none_what_is_chosen_is_in_reverse(start: Start) -> None:
-    term = start("practice", size=(100, 30), kind=KINDS["none"])
-    term.wait_for("send")
-    term.type("\x10")
-    term.wait_for("/help")
-    assert term.cells(lambda cell: cell.reverse), "the chosen row of the palette"
-
-
 def test_a_light_terminal_is_noticed_and_no_key_is_lost(start: Start, config: Path) -> None:
     config.write_text('[editor]\ntheme = "auto"\n', encoding="utf-8")
     term = start("practice", size=(100, 30))

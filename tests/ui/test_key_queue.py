@@ -270,15 +270,3 @@ async def test_keys_wait_no_longer_once_the_first_picture_is_there_and_nobody_ha
     app.hold_keys(lambda: released.append(1))
     async with app.run_test() as pilot:
         await until(pilot, lambda: released)
-
-
-async def test_a_key_knows_who_was_handed_it() -> None:
-    async with running(ScriptedSession()) as (app, pilot):
-        typed, unbound, taken = (*(TypedKey(events.Key(name, None)) for name in ("x", "f24")), [])
-        typed.character = "x"
-        app.post_message(typed)
-        await until(pilot, lambda: app.bench.prompt_box.prompt.text == "x")
-        assert typed.holder is app.bench.prompt_box.prompt
-        unbound.on_taken = lambda: taken.append(unbound.holder)
-        app.post_message(unbound)
-        await until(pilot, lambda: app in taken)

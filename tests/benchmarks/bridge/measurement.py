@@ -93,22 +93,17 @@ _LOADED = "openai-chat"
 _FIRST_TURNS = 5
 """They load modules and dial: not counted."""
 READY = "ready after the command s"
-DIRECT, THROUGH = "first token directly ms", "first token through the bridge ms"
 ADDED = "added to the first token ms"
-BRIDGE_CPU = "CPU of the bridge us per token"
 ADDED_CPU = "added CPU us per token"
 """The bridge's, and what its client spends more than one of the upstream does."""
 CAME = "tokens that came %"
-LATE_P95, LATE_MAX = "a token behind its pace p95 ms", "a token behind its pace max ms"
-DIRECT_P95, DIRECT_MAX = "the machine's own delay p95 ms", "the machine's own delay max ms"
+LATE_P95 = "a token behind its pace p95 ms"
+DIRECT_P95 = "the machine's own delay p95 ms"
 """The same pace with nothing between: what else runs on this machine."""
 CORE = "of one core %"
 MEMORY = "memory at most MB"
-STOP_P50, STOP_P95, STOP_MAX = (
-    "upstream told of an interrupt p50 ms",
-    "upstream told of an interrupt p95 ms",
-    "upstream told of an interrupt max ms",
-)
+STOP_P95 = "upstream told of an interrupt p95 ms"
+STOP_MAX = "upstream told of an interrupt max ms"
 AT_MOST = {
     READY: 0.5,
     ADDED: 1.0,
@@ -259,8 +254,6 @@ def _turns(plan: Plan, findings: Findings, stand: Stand, tell: Tell) -> None:
         stand.clients.ask(**told, count=_FIRST_TURNS)
         times = stand.clients.ask(**told, count=plan.turns)
         direct, through = (statistics.median(times[name]) for name in ("direct", "through"))
-        findings.add(Spot(DIRECT, kind), direct)
-        findings.add(Spot(THROUGH, kind), through)
         findings.add(Spot(ADDED, kind), through - direct)
 
 
@@ -274,7 +267,6 @@ def _bursts(plan: Plan, findings: Findings, stand: Stand, tell: Tell) -> None:
             spent = stand.clients.ask(**told, tokens=plan.burst_tokens)
             ours_us = (stand.cpu_s() - before_s) / plan.burst_tokens * 1e6
             more_us = (spent["through"] - spent["direct"]) / plan.burst_tokens * 1e6
-            findings.add(Spot(BRIDGE_CPU, f"{kind}, without pace"), ours_us)
             findings.add(Spot(ADDED_CPU, f"{kind}, without pace"), ours_us + more_us)
 
 
@@ -290,7 +282,6 @@ def _load(plan: Plan, findings: Findings, stand: Stand, tell: Tell) -> None:
     came = clients.ask(do="finish", **counted)
     directly = f"{plan.streams} streams at {rate} tokens/s, without the bridge"
     findings.add(Spot(DIRECT_P95, directly), came["p95"])
-    findings.add(Spot(DIRECT_MAX, directly), came["max"])
     clients.ask(do="begin", **at, count=plan.streams, **counted)
     began_s, before_s = time.perf_counter(), stand.cpu_s()
     time.sleep(plan.stream_s * 0.7)
@@ -298,12 +289,9 @@ def _load(plan: Plan, findings: Findings, stand: Stand, tell: Tell) -> None:
     came = clients.ask(do="finish", **counted)
     findings.add(Spot(CAME, where), came["tokens"] / came["wanted"] * 100)
     findings.add(Spot(LATE_P95, where), came["p95"])
-    findings.add(Spot(LATE_MAX, where), came["max"])
     findings.add(Spot(CORE, where), spent_s / passed_s * 100)
     # Its clients cost the same as those of the provider: they only count.
-    per_token_us = spent_s / (passed_s * rate * plan.streams) * 1e6
-    findings.add(Spot(BRIDGE_CPU, where), per_token_us)
-    findings.add(Spot(ADDED_CPU, where), per_token_us)
+    findings.add(Spot(ADDED_CPU, where), spent_s / (passed_s * rate * plan.streams) * 1e6)
     _interrupts(plan, findings, stand, tell)
     findings.add(Spot(MEMORY, where), processes.usage([stand.bridge.pid]).peak_mb)
 
@@ -325,6 +313,5 @@ def _interrupts(plan: Plan, findings: Findings, stand: Stand, tell: Tell) -> Non
             findings.troubles.append(f"{len(missing)} interrupts never reached the upstream")
         times = sorted((closed[tag] - sent[tag]) * 1000 for tag in sent if tag in closed)
         if times:
-            findings.add(Spot(STOP_P50, where), times[len(times) // 2])
             findings.add(Spot(STOP_P95, where), times[int(len(times) * 0.95)])
             findings.add(Spot(STOP_MAX, where), times[-1])

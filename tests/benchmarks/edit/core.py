@@ -342,7 +342,6 @@ def _landing(plan: Plan, fmt: Notation) -> Iterator[Step]:
     """A token's cost, and how it follows what is in the file and in the patch."""
     lines = samples.source(LINES)
     few, many = (Edit(lines, samples.spread(lines, count), fmt) for count in plan.sections)
-    yield figures.TOKEN, fmt, partial(_tokens, many, plan.repeats)
     words = f"{fmt}, {plan.sections[1]:,} for {plan.sections[0]:,}"
     dear, cheap = partial(landed_us, many), partial(landed_us, few)
     yield figures.SECTIONS, words, partial(_ratio, dear, cheap, plan.repeats)
@@ -359,9 +358,7 @@ def _memory(plan: Plan, fmt: Notation) -> Iterator[Step]:
     half, whole = (
         _added(lines, count, fmt) for count in (plan.memory_lines, plan.memory_lines * 2)
     )
-    held = held_bytes
-    size = TOKEN
-    yield figures.MEMORY, fmt, lambda: [held(whole, size) / len(whole.text)]
+    held, size = held_bytes, TOKEN
     yield figures.DELTAS, fmt, lambda: [held(half, 1) / held(half, 64)]
     yield figures.TWICE, fmt, lambda: [held(whole, size) / held(half, size)]
 
@@ -376,7 +373,6 @@ def _long_line(plan: Plan, fmt: Notation) -> Iterator[Step]:
     ]
     dear, cheap = (partial(_landing_s, edit) for edit in edits)
     yield figures.LINE, fmt, partial(_ratio, dear, cheap, max(2, plan.repeats))
-    yield figures.LINE_S, fmt, partial(repeated, dear, 1)
 
 
 def _whole_patches(plan: Plan) -> Iterator[Step]:
@@ -409,10 +405,6 @@ def _landing_s(edit: Edit) -> float:
     _, spent_s = land(workspace, edit)
     check(workspace, edit)
     return spent_s
-
-
-def _tokens(edit: Edit, runs: int) -> list[float]:
-    return repeated(partial(landed_us, edit), runs)
 
 
 def _ratio(dear: Callable[[], float], cheap: Callable[[], float], runs: int) -> list[float]:

@@ -11,9 +11,7 @@ from pathlib import Path
 from tests.benchmarks.edit import figures
 from tests.benchmarks.edit.figures import LINES, RATE, ROWS, SHORT_LINES, Plan
 from tests.benchmarks.findings import Findings, Spot, Tell
-from tests.benchmarks.screen.figures import CPU as STREAM_CPU
-from tests.benchmarks.screen.figures import Stamp, echoes, late_ms, percentile, read
-from tests.benchmarks.screen.figures import stream as stream_figures
+from tests.benchmarks.screen.figures import Stamp, echoes, percentile, read
 from tests.benchmarks.screen.measurement import EDITOR, pressed_keys
 from tests.benchmarks.screen.replay_text import (
     EDITED,
@@ -81,12 +79,8 @@ def _streamed(told: Told, fmt: Notation, lines: int, where: str) -> None:
         seat.idle()
         played = seat.played(asked, seat.submit(asked))
         _judge_text(told.findings, asked, seat, file, where)
-    add = told.findings.add
     for figure, value in _frames(played, read(trace)):
-        add(Spot(figure, where), value)
-    cpu_s = dict(stream_figures(played)).get(STREAM_CPU)
-    if cpu_s is not None:
-        add(Spot(figures.CPU, where), cpu_s)
+        told.findings.add(Spot(figure, where), value)
 
 
 def _typed(told: Told, fmt: Notation) -> None:
@@ -105,7 +99,6 @@ def _typed(told: Told, fmt: Notation) -> None:
         _judge_text(told.findings, asked, seat, file, f"{fmt}, with keys")
     found = [at_s * 1000 for at_s in echoes(pressed, played.picture)]
     for figure, value in (
-        (figures.KEY_P50, percentile(found, 0.5)),
         (figures.KEY_P95, percentile(found, 0.95)),
         (figures.KEY_MAX, max(found, default=None)),
         (figures.KEYS, 100 * len(found) / max(1, len(pressed))),
@@ -140,26 +133,16 @@ def _frames(played: Played, trace: Sequence[Stamp]) -> Iterator[tuple[str, float
     first_s, last_s = played.sent.first_s, played.sent.last_s
     if first_s is None or last_s is None:
         return
-    frames = [
-        [float(part) for part in stamp.detail.split()]
+    work = [
+        float(stamp.detail.split()[1])
         for stamp in trace
         if stamp.name == "frame" and first_s <= stamp.at_s <= last_s
     ]
-    painted, work = ([frame[at] for frame in frames] for at in (0, 1))
     # the first one has what was done since the frame before the answer: its waiting, too
-    for figure, values, share in (
-        (figures.FRAME_P50, work[1:], 0.5),
-        (figures.FRAME_P95, work[1:], 0.95),
-        (figures.PAINT_P95, painted, 0.95),
-    ):
-        value = percentile(values, share)
+    for figure, share in ((figures.FRAME_P50, 0.5), (figures.FRAME_P95, 0.95)):
+        value = percentile(work[1:], share)
         if value is not None:
             yield figure, value
-    yield figures.FRAMES, len(frames) / (last_s - first_s)
-    late = late_ms(trace, first_s, last_s)
-    if late:
-        yield figures.LATE_P95, percentile(late, 0.95) or 0.0
-        yield figures.LATE_MAX, max(late)
 
 
 def _judge_text(findings: Findings, asked: Wanted, seat: Seat, file: Path, where: str) -> None:

@@ -87,7 +87,7 @@ def _first(
     return next(fitting, None)
 
 
-LAG_P50, LAG_P95, LAG_MAX = "paint lag p50 ms", "paint lag p95 ms", "paint lag max ms"
+LAG_P95 = "paint lag p95 ms"
 """From the time at which a mark is due on the wire to that at which it is on the screen."""
 DRAIN = "drain ms"
 """From the server's last token to the painted end of the text."""
@@ -95,11 +95,10 @@ CPU = "CPU s per 1,000 tokens"
 """Of the client and all that it started, from Enter to the painted end."""
 PAINTED = "tokens/s painted"
 """All tokens, by the time from the first one sent to the last one painted."""
-UPDATES, BYTES = "screen updates per s", "terminal bytes per token"
-KEY_P50, KEY_P95, KEY_MAX = "key echo p50 ms", "key echo p95 ms", "key echo max ms"
+KEY_P95 = "key echo p95 ms"
 """From a key in the prompt to its character on the screen, while an answer streams."""
 KEYS = "keys echoed %"
-EDITOR_KEY_P50, EDITOR_KEY_P95 = "editor key echo p50 ms", "editor key echo p95 ms"
+EDITOR_KEY_P95 = "editor key echo p95 ms"
 """The same of a key in an open file."""
 ESC_KEY = "Esc pressed to recognised ms"
 ESC_WIRE, ESC_FROZEN = "Esc recognised to wire ms", "Esc recognised to frozen ms"
@@ -107,15 +106,13 @@ ESC_STILL = "Esc recognised to still ms"
 """Still: the first frame after the freeze is written, so the text on the screen stays."""
 PRESS_WIRE, PRESS_STILL = "Esc pressed to wire ms", "Esc pressed to last new text ms"
 """As seen from outside: what the server hears, what the screen shows."""
-FIRST_PAINT, FIRST_KEY, START_CPU = "first paint ms", "first key echoed ms", "start CPU s"
+FIRST_PAINT, FIRST_KEY = "first paint ms", "first key echoed ms"
 PAINT_AGAIN = "first paint of a start like the last one ms"
 IDLE_CPU, IDLE_SOON = "idle CPU %", "idle CPU behind the first key %"
 """Of one core: once all is done, and in the two seconds after the first key's echo."""
 RSS_START, RSS_LONG = "memory after start MB", "memory after a long session MB"
-BLOCK_P95, BLOCK_MAX = "loop block p95 ms", "loop block max ms"
+BLOCK_P95 = "loop block p95 ms"
 """How late the event loop comes to its turns while a patch streams into a coloured file."""
-LANDING_P95, LANDED = "landing lag p95 ms", "landing drain ms"
-"""As paint lag and drain, of the patch's lines in the editor."""
 
 Found = Iterator[tuple[str, float | None]]
 
@@ -134,9 +131,7 @@ def milliseconds(seconds: float | None) -> float | None:
 def stream(played: Played) -> Found:
     """Of an answer that was watched from its first token to its end."""
     lags, drain_s = lags_s(played), _drain_s(played)
-    yield LAG_P50, milliseconds(percentile(lags, 0.5))
     yield LAG_P95, milliseconds(percentile(lags, 0.95))
-    yield LAG_MAX, milliseconds(max(lags, default=None))
     yield DRAIN, milliseconds(drain_s)
     first_s, last_s = played.sent.first_s, played.sent.last_s
     if drain_s is None or first_s is None or last_s is None:
@@ -145,9 +140,6 @@ def stream(played: Played) -> Found:
     tokens = played.sent.tokens
     yield CPU, _cpu_until(played, end_s + BEHIND_S) / tokens * 1000
     yield PAINTED, (tokens - 1) / max(1e-3, end_s - first_s)
-    shown = [at_s for at_s in played.picture.changes_s if first_s <= at_s <= end_s]
-    yield UPDATES, len(shown) / max(1e-3, end_s - first_s)
-    yield BYTES, played.written_bytes / tokens
 
 
 def lags_s(played: Played) -> list[float]:
@@ -177,17 +169,13 @@ def marks_of(played: Played) -> list[int]:
 def keys(pressed: Sequence[tuple[float, str]], picture: Picture) -> Found:
     """Of keys: when each was pressed, and what then stands in the prompt."""
     found = echoes(pressed, picture)
-    yield KEY_P50, milliseconds(percentile(found, 0.5))
     yield KEY_P95, milliseconds(percentile(found, 0.95))
-    yield KEY_MAX, milliseconds(max(found, default=None))
     yield KEYS, 100 * len(found) / len(pressed) if pressed else None
 
 
 def keys_in_editor(pressed: Sequence[tuple[float, str]], picture: Picture) -> Found:
     """The same of keys in an open file."""
-    found = echoes(pressed, picture)
-    yield EDITOR_KEY_P50, milliseconds(percentile(found, 0.5))
-    yield EDITOR_KEY_P95, milliseconds(percentile(found, 0.95))
+    yield EDITOR_KEY_P95, milliseconds(percentile(echoes(pressed, picture), 0.95))
 
 
 def echoes(pressed: Sequence[tuple[float, str]], picture: Picture) -> list[float]:
@@ -216,13 +204,9 @@ def esc(pressed_s: float, sent: Sent, picture: Picture, trace: Sequence[Stamp]) 
 
 def edit(played: Played, trace: Sequence[Stamp]) -> Found:
     """Of a patch that streams into a file."""
-    yield LANDING_P95, milliseconds(percentile(lags_s(played), 0.95))
-    yield LANDED, milliseconds(_drain_s(played))
     first_s, last_s = played.sent.first_s, played.sent.last_s
     if first_s is not None and last_s is not None:
-        late = late_ms(trace, first_s, last_s)
-        yield BLOCK_P95, percentile(late, 0.95)
-        yield BLOCK_MAX, max(late, default=None)
+        yield BLOCK_P95, percentile(late_ms(trace, first_s, last_s), 0.95)
 
 
 def _drain_s(played: Played) -> float | None:

@@ -207,14 +207,12 @@ def started(client: Client, work: Path) -> Found:
                     echo_s = at_s
         terminal.rest(0.3)
         family = terminal.processes()
-        cpu_s, before_s = processes.cpu_s(family), time.monotonic()
-        ran_s = processes.ran_s(family)
+        ran_s, before_s = processes.ran_s(family), time.monotonic()
         terminal.rest(SOON_S)
         ran_s, lasted_s = processes.ran_s(family) - ran_s, time.monotonic() - before_s
     yield figures.IDLE_SOON, ran_s / lasted_s * 100
     yield figures.FIRST_PAINT, figures.milliseconds(first_s and first_s - begun_s)
     yield figures.FIRST_KEY, figures.milliseconds(echo_s and echo_s - begun_s)
-    yield figures.START_CPU, cpu_s
 
 
 def rested(seat: Seat, seconds: float) -> Found:

@@ -169,8 +169,6 @@ class Played:
     picture: Picture
     cpu_samples: list[tuple[float, float]]
     """Time, and the processor time of the client's processes up to then."""
-    written_bytes: int
-    """To the terminal, from the first token on."""
 
 
 class Seat:
@@ -253,10 +251,8 @@ class Seat:
         while time.monotonic() < deadline:
             samples.append((time.monotonic(), cpu_s(family)))
             time.sleep(SAMPLE_S)
-        pieces = self.terminal.take()
-        picture = self._emulator.read(pieces, (asked.end, *words), asked.mark, submitted_s)
-        written = sum(len(data) for now_s, data in pieces if now_s >= sent.first_s)
-        return Played(asked, submitted_s, sent, picture, samples, written)
+        picture = self.see((asked.end, *words), asked.mark, submitted_s)
+        return Played(asked, submitted_s, sent, picture, samples)
 
     def close(self) -> None:
         """Quit it."""

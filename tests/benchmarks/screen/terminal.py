@@ -250,8 +250,6 @@ class Picture:
     """Whenever a mark with a higher number than all before was there."""
     seen: dict[str, float] = field(default_factory=dict)
     """When the words that were looked for were there for the first time."""
-    changes_s: list[float] = field(default_factory=list)
-    """When any text changed."""
     last: str = ""
     """The screen at the end."""
 
@@ -284,7 +282,6 @@ class Emulator:
                 picture.first_text_s = now_s
             if now_s < since_s:
                 continue
-            picture.changes_s.append(now_s)
             text = "\n".join(rows)
             for word in [word for word in pending if word in text]:
                 picture.seen[word] = now_s

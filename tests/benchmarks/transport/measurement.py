@@ -11,24 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.findings import Bound, Findings, Spot, Tell
+from tests.benchmarks.transport.clients import SSE_KEPT, SSE_NEW, WS_FULL, WS_INCREMENTAL
 from tests.benchmarks.transport.far_network import INITIAL_BYTES
-from tests.benchmarks.transport.ways import (
-    SSE_KEPT,
-    SSE_NEW,
-    TOKEN_CLIENTS,
-    TRANSPORTS,
-    WS_INCREMENTAL,
-)
 from tests.benchmarks.worker import Worker
 from tui.errors import DuettoError
 
 _PACKAGE = "tests.benchmarks.transport"
+TRANSPORTS = (SSE_NEW, SSE_KEPT, WS_FULL, WS_INCREMENTAL)
+TOKEN_CLIENTS = (SSE_KEPT, WS_INCREMENTAL)
 Cell = tuple[int, int]
 """Added round trip in ms and history in kB."""
 Turns = dict[str, list[dict[str, float]]]
-"""By transport: TTFT and processor time in ms, bytes that the client sent."""
-TTFT, OVERHEAD, SENT, CPU = "TTFT ms", "overhead ms", "sent bytes", "client CPU ms"
-TOKEN_CPU, TOKEN_WALL = "client CPU us a token", "wall us a token"
+"""By transport: TTFT in ms, bytes that the client sent."""
+TTFT, OVERHEAD, SENT = "TTFT ms", "overhead ms", "sent bytes"
+TOKEN_CPU = "client CPU us a token"
 LESS_OVERHEAD, HALF, AS_FAST, FEWER_BYTES, LESS_CPU = 80.0, 0.5, 1.05, 80.0, 30.0
 BYTES_AT_KB = 100
 METHOD = (
@@ -40,8 +36,8 @@ METHOD = (
     "TTFT: from the call that sends to the first text that is handed on. Overhead: TTFT beyond one "
     "round trip. Sent: TCP payload of a turn from the client, counted by the proxy, with TLS.",
     "Tokens: every event is a TLS record of its own; without pace they come in full segments.",
-    "Idle: a tool of 400 ms between two turns whose answers last 500 ms; CPU up to the first text "
-    "there. All figures are medians; the transports take turns, in blocks or one by one.",
+    "Idle: a tool of 400 ms between two turns whose answers last 500 ms. All figures "
+    "are medians; the transports take turns, in blocks or one by one.",
 )
 """How the figures come about, a sentence or three each."""
 
@@ -130,7 +126,7 @@ def measure(plan: Plan, tell: Tell) -> Findings:
         run.tokens(port, (0, plan.tokens, plan.token_runs), TOKEN_CLIENTS)
         tell(f"{plan.paced_rate} tokens/s")
         paced = (plan.paced_rate, plan.paced_tokens, plan.paced_runs)
-        run.tokens(port, paced, (SSE_KEPT, WS_INCREMENTAL))
+        run.tokens(port, paced, TOKEN_CLIENTS)
         clients.ask(do="close")
     return findings
 
@@ -174,12 +170,8 @@ class Measurement:
         for name, measured in turns.items():
             own = {key: statistics.median(turn[key] for turn in measured) for key in measured[0]}
             middle[name] = own | {"overhead_ms": own["ttft_ms"] - round_trip_ms}
-            for figure, key in (
-                (TTFT, "ttft_ms"),
-                (OVERHEAD, "overhead_ms"),
-                (SENT, "sent_bytes"),
-                (CPU, "cpu_ms"),
-            ):
+            rows = ((TTFT, "ttft_ms"), (OVERHEAD, "overhead_ms"), (SENT, "sent_bytes"))
+            for figure, key in rows:
                 self._findings.add(Spot(figure, f"{place}, {name}"), middle[name][key])
         ours, new, kept = middle[WS_INCREMENTAL], middle[SSE_NEW], middle[SSE_KEPT]
         if idle_ms:
@@ -212,12 +204,8 @@ class Measurement:
                     found[name].append(figures)
         for name in clients:
             where = name if rate else f"without pace, {name}"
-            self._findings.add(
-                Spot(TOKEN_CPU, where, rate), *(one["cpu_us"] for one in found[name])
-            )
-            self._findings.add(
-                Spot(TOKEN_WALL, where, rate), *(one["wall_us"] for one in found[name])
-            )
+            spot = Spot(TOKEN_CPU, where, rate)
+            self._findings.add(spot, *(one["cpu_us"] for one in found[name]))
         cost = {name: statistics.median(one["cpu_us"] for one in found[name]) for name in found}
         place = f"{rate:,} tokens/s" if rate else "without pace"
         # with a pace the system's waking up is most of it, and the same for all

@@ -23,6 +23,7 @@ from typing import Any
 
 from aiohttp import WSMsgType, web
 
+from tests.benchmarks.screen.replay_server import frame, named_sse
 from tests.benchmarks.worker import answer_questions
 
 PATH = "/v1/responses"
@@ -31,25 +32,6 @@ ITEM_ID = "msg_0000000000000000000000000000abcd"
 
 Encode = Callable[[Mapping[str, Any]], bytes]
 """An event as the bytes of its transport."""
-
-
-def sse(event: Mapping[str, Any]) -> bytes:
-    """An event as Server-Sent Event, in an HTTP chunk of its own."""
-    text = f"event: {event['type']}\ndata: {compact(event)}\n\n".encode()
-    return b"%x\r\n%b\r\n" % (len(text), text)
-
-
-def websocket_frame(event: Mapping[str, Any]) -> bytes:
-    """An event as WebSocket text frame (RFC 6455, section 5.2)."""
-    text = compact(event).encode()
-    if len(text) < 126:
-        return b"\x81" + bytes([len(text)]) + text
-    return b"\x81\x7e" + len(text).to_bytes(2, "big") + text
-
-
-def compact(event: Mapping[str, Any]) -> str:
-    """JSON without spaces, as real servers send it."""
-    return json.dumps(event, separators=(",", ":"))
 
 
 @lru_cache(maxsize=8)
@@ -185,7 +167,7 @@ class Server:
                 break
             asked = json.loads(message.data)
             if asked.get("type") == "response.create":
-                answer = Answer(asked, next(self._numbers), websocket_frame)
+                answer = Answer(asked, next(self._numbers), frame)
                 await answer.write(request.transport)
         return answers
 
@@ -196,7 +178,7 @@ class Server:
         await response.prepare(request)
         assert request.transport is not None
         # written past aiohttp, a chunk an event: the client's cost must not depend on our pace
-        await Answer(asked, next(self._numbers), sse).write(request.transport)
+        await Answer(asked, next(self._numbers), named_sse).write(request.transport)
         await response.write_eof()
         return response
 

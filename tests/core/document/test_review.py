@@ -420,7 +420,6 @@ def test_deletions_that_met_in_one_place_come_back_in_their_order():
         assert place.text("a.txt") == "a\na\nb\na\na"
 
 
-@pytest.mark.case("I03")
 def test_i03_what_somebody_else_brought_to_the_disk_is_accepted():
     place = landed()
     place.files["a.txt"] = TEXT.replace("a\n", "A\n").replace("g\n", "g\nh\n").encode()
@@ -434,7 +433,6 @@ def test_i03_what_somebody_else_brought_to_the_disk_is_accepted():
     assert place.text("a.txt").encode() == place.files["a.txt"]
 
 
-@pytest.mark.case("I03")
 def test_i03_a_change_beside_the_hunk_or_like_it_accepts_nothing():
     place = landed()
     place.files["a.txt"] = TEXT.replace("a\n", "A!\n").encode()
@@ -446,7 +444,6 @@ def test_i03_a_change_beside_the_hunk_or_like_it_accepts_nothing():
     assert {hunk.decision for hunk in other.workspace.hunks} == {Decision.PENDING}
 
 
-@pytest.mark.case("I03")
 def test_i03_a_new_file_and_a_deletion_that_others_did_are_accepted():
     place = disk(b="b\n")
     place.land(

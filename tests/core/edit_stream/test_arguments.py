@@ -23,7 +23,6 @@ def unescaped(deltas: list[str]) -> tuple[str, str]:
     return text + reader.finish(False), reader.failure
 
 
-@pytest.mark.case("A05")
 @each("ascii_only", [True, False])
 @each("member", ["input", "patch", "diff"])
 @each("size", [1, 2, 3, 5, 1000])
@@ -36,7 +35,6 @@ def test_a05_chunks_end_anywhere(ascii_only, member, size):
     assert run(ArgumentPatches(), pieces(text, size)) == read(PATCH)
 
 
-@pytest.mark.case("A05")
 @each("held", ["\\", "\\u", "\\u00e", "\\ud83d", "\\ud83d\\", "\\ud83d\\ude0"])
 def test_a05_nothing_is_said_until_it_is_decided(held):
     """A05: nothing is emitted until decided."""
@@ -45,7 +43,6 @@ def test_a05_nothing_is_said_until_it_is_decided(held):
     assert "".join(reader.feed(char) for char in held) == ""
 
 
-@pytest.mark.case("A06")
 def test_a06_what_was_said_only_grows():
     """A06: already emitted text is never emitted again or torn."""
     text = json.dumps({"input": PATCH})
@@ -56,7 +53,6 @@ def test_a06_what_was_said_only_grows():
         assert said + reader.feed(text[cut:]) == PATCH
 
 
-@pytest.mark.case("A08")
 def test_a08_the_argument_has_another_form():
     """A08: `{"command":[...]}` around a patch -> the error says that the form is wrong."""
     text = json.dumps({"command": ["apply_patch", PATCH]})

@@ -194,7 +194,6 @@ def edits(text: str) -> list:
     return [event for event in read(text, "text") if not isinstance(event, Prose)]
 
 
-@pytest.mark.case("A07")
 @each(
     "text",
     [
@@ -216,7 +215,6 @@ def test_a07_prose_only(text):
     assert joined(read(text, "text", cut=True)) == ([Prose(text)] if text else [])
 
 
-@pytest.mark.case("A09")
 @each(
     "before, after",
     [

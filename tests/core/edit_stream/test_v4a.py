@@ -37,7 +37,6 @@ def lines(text: str) -> list[tuple[str, str]]:
     return [(event.op, event.text) for event in read(text) if isinstance(event, Line)]
 
 
-@pytest.mark.case("A03")
 def test_a03_crlf_over_two_deltas_and_empty_deltas():
     """A03: CRLF split over two deltas; empty deltas."""
     text = update("@@\n-a\n+b\n").replace("\n", "\r\n")
@@ -47,7 +46,6 @@ def test_a03_crlf_over_two_deltas_and_empty_deltas():
     assert FileOp(Kind.EDIT, "f.py") in whole
 
 
-@pytest.mark.case("A07")
 def test_a07_no_patch_on_a_tool_channel():
     """A07: prose only on the tool channel -> error "no Begin Patch"."""
     assert "1: no Begin Patch" in failure("I will change the file.\nNow.\n")
@@ -56,14 +54,12 @@ def test_a07_no_patch_on_a_tool_channel():
     assert read("", cut=True) == [Cut()]
 
 
-@pytest.mark.case("A08")
 def test_a08_json_where_the_patch_belongs():
     """A08: the tool's plain text is JSON around a patch -> the form is wrong."""
     text = '{"input": "*** Begin Patch\\n*** End Patch"}'
     assert "the argument's form is wrong, it is JSON" in failure(text)
 
 
-@pytest.mark.case("A09")
 def test_a09_padded_markers_and_environment_id():
     """A09: padded markers, Environment ID preamble."""
     text = (
@@ -73,7 +69,6 @@ def test_a09_padded_markers_and_environment_id():
     assert read(text) == read(update("@@\n-old\n+new\n"))
 
 
-@pytest.mark.case("A09")
 def test_a09_padded_end_inside_a_section_is_context_if_the_section_goes_on():
     text = update("@@\n a\n *** End Patch\n-b\n")
     assert lines(text) == [("=", "a"), ("=", "*** End Patch"), ("-", "b")]
@@ -81,7 +76,6 @@ def test_a09_padded_end_inside_a_section_is_context_if_the_section_goes_on():
     assert read(followed)[-2:] == [End(True), Prose("Done.\n")]
 
 
-@pytest.mark.case("A09")
 def test_a09_two_patches_in_one_stream():
     """A09: two patches in one message; sections count on."""
     text = update("@@\n-a\n+b\n") + "\nand\n" + update("@@\n-c\n+d\n", "g.py")
@@ -97,7 +91,6 @@ def test_a09_two_patches_in_one_stream():
     assert Prose("\nand\n") in events
 
 
-@pytest.mark.case("A11")
 @each("indent", ["  ", "    ", "\t"])
 def test_a11_a_patch_indented_as_a_whole(indent):
     """A11: patch inside an indented list item -> markers at the Begin line's indent."""
@@ -108,13 +101,11 @@ def test_a11_a_patch_indented_as_a_whole(indent):
     assert read(stripped) == read(plain)
 
 
-@pytest.mark.case("A11")
 def test_a11_only_the_begin_line_is_indented():
     text = "  " + update("@@\n   deep\n-a\n+b\n")
     assert lines(text) == [("=", "  deep"), ("-", "a"), ("+", "b")]
 
 
-@pytest.mark.case("A12")
 def test_a12_unprefixed_line_is_context_as_it_stands_and_names_its_line():
     """A12: the file decides what it is; the line is never dropped, and those behind it stay."""
     events = read(update("@@\n-a\n+A\n@@\n b\nc\n\td\n+e\n@@\n-f\n"))
@@ -128,7 +119,6 @@ def test_a12_unprefixed_line_is_context_as_it_stands_and_names_its_line():
     assert events.count(SectionEnd(True)) == 3
 
 
-@pytest.mark.case("A12")
 def test_a12_unprefixed_line_is_an_error_where_nothing_ends_the_patch():
     """It may be text behind a patch that was not ended."""
     events = read("*** Begin Patch\n*** Update File: a\n@@\n-b\n+B\n\nThat is all.\n")
@@ -140,7 +130,6 @@ def test_a12_unprefixed_line_is_an_error_where_nothing_ends_the_patch():
     assert Failure(7, "'That is all.' has no ' ', '+' or '-' prefix") in events
 
 
-@pytest.mark.case("A13")
 def test_a13_line_without_plus_in_a_new_file():
     """A13: error at that line; whole lines so far are told."""
     events = read(patch("*** Add File: n.txt\n+one\ntwo\n"))
@@ -153,7 +142,6 @@ def test_a13_line_without_plus_in_a_new_file():
     ]
 
 
-@pytest.mark.case("A14")
 def test_a14_unknown_header_names_the_valid_ones():
     """A14: unknown header -> error with the valid headers."""
     said = failure(patch("*** Tweak File: f.txt\n"))
@@ -165,7 +153,6 @@ def test_a14_unknown_header_names_the_valid_ones():
     assert "is not a file header" in failure(patch("*** Delete File: a\n-x\n"))
 
 
-@pytest.mark.case("A15")
 def test_a15_markers_inside_lines_are_content():
     """A15: `+*** End Patch` or ` *** Note` inside a hunk -> content."""
     text = update("@@\n *** Note ***\n+*** End Patch\n-*** Update File: x\n")
@@ -176,7 +163,6 @@ def test_a15_markers_inside_lines_are_content():
     ]
 
 
-@pytest.mark.case("A16")
 @each("pending", ["@", "*", "***", " ", " x", "-", "-x", "*** End Pa", "x"])
 def test_a16_only_plus_lines_are_painted_unfinished(pending):
     """A16: an unfinished line is not painted while it can be a marker."""
@@ -185,7 +171,6 @@ def test_a16_only_plus_lines_are_painted_unfinished(pending):
     assert parser.tail() == []
 
 
-@pytest.mark.case("A16")
 def test_a16_tail_of_a_new_file_and_behind_a_blank():
     parser = PatchParser()
     parser.feed("*** Begin Patch\n*** Add File: f.py\n+def")
@@ -198,7 +183,6 @@ def test_a16_tail_of_a_new_file_and_behind_a_blank():
     assert parser.feed("\n") == [Line("+", ""), Line("+", "x")]
 
 
-@pytest.mark.case("B06")
 def test_b06_move_only_right_behind_the_header():
     """B06: move, rename only."""
     assert MoveTo("b") in read(patch("*** Update File: a\n*** Move to: b\n"))
@@ -211,7 +195,6 @@ def test_b06_move_only_right_behind_the_header():
         assert "'*** Move to:' belongs right behind" in failure(patch(body))
 
 
-@pytest.mark.case("B08")
 def test_b08_first_chunk_without_header_and_the_one_behind_end_of_file():
     """B08: first chunk without @@ accepted; one without @@ after End of File -> error."""
     assert read(update("-a\n+b\n")) == read(update("@@\n-a\n+b\n"))
@@ -226,7 +209,6 @@ def test_b08_first_chunk_without_header_and_the_one_behind_end_of_file():
     assert not failure(update("@@\n-a\n*** End of File\n@@\n+b\n"))
 
 
-@pytest.mark.case("B11")
 def test_b11_blank_lines():
     """B11: blank line without leading space as context, as separator, before End."""
     assert lines(update("@@\n a\n\n-b\n")) == [("=", "a"), ("=", ""), ("-", "b")]
@@ -235,7 +217,6 @@ def test_b11_blank_lines():
     assert lines(patch("\n*** Add File: n\n+a\n\n+b\n\n\n")) == [("+", "a"), ("+", ""), ("+", "b")]
 
 
-@pytest.mark.case("B12")
 def test_b12_stacked_anchors():
     """B12: stacked @@ belong to one section."""
     events = read(update("@@ class A:\n@@   def f(self):\n-a\n+b\n@@\n-c\n"))
@@ -243,7 +224,6 @@ def test_b12_stacked_anchors():
     assert SectionStart(2, False) in events
 
 
-@pytest.mark.case("B13")
 @each(
     "header, anchor",
     [
@@ -259,7 +239,6 @@ def test_b13_line_numbers_are_hints(header, anchor):
     assert anchor in read(update(f"{header}\n-a\n+b\n"))
 
 
-@pytest.mark.case("B18")
 def test_b18_no_end_marker():
     """B18: clean end -> closed and flagged, deletes not; cut -> the open hunk is not closed."""
     text = "*** Begin Patch\n*** Update File: f.py\n@@\n-a\n+b"
@@ -273,7 +252,6 @@ def test_b18_no_end_marker():
     assert "no End Patch after the move" in failure(move)
 
 
-@pytest.mark.case("B18")
 def test_b18_the_newline_behind_end_patch_is_optional():
     """B18, s108: LF after End Patch is optional, also when the stream is cut there."""
     text = update("@@\n-a\n+b\n").rstrip("\n")
@@ -282,7 +260,6 @@ def test_b18_the_newline_behind_end_patch_is_optional():
     assert read(text[:-1], cut=True)[-1] == FileEnd(False)
 
 
-@pytest.mark.case("B19")
 def test_b19_empty_patch_and_update_without_hunks():
     """B19: error, nothing changes."""
     assert failure(patch("")) == "2: patch has no file operations"

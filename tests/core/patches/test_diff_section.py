@@ -43,7 +43,6 @@ def land(place: Disk, body: str, *, path: str = "a.txt", cut: bool = False) -> L
     return landing
 
 
-@pytest.mark.case("E01")
 def test_e01_each_contiguous_change_is_a_hunk_and_can_be_rejected_alone():
     place = disk(a=LONG)
     body = LONG.replace("line 2\n", "LINE 2\n").replace("line 7\n", "line 7\nmore\n")
@@ -56,7 +55,6 @@ def test_e01_each_contiguous_change_is_a_hunk_and_can_be_rejected_alone():
     assert place.text("a.txt") == LONG.replace("line 7\n", "line 7\nmore\n")
 
 
-@pytest.mark.case("E01")
 def test_e01_the_tail_that_is_not_reached_stays_visible_and_unmodified():
     place = disk(a=LONG)
     landing = begin(place)
@@ -71,7 +69,6 @@ def test_e01_the_tail_that_is_not_reached_stays_visible_and_unmodified():
     assert len(landing.hunks) == 1
 
 
-@pytest.mark.case("E03")
 def test_e03_the_user_takes_what_was_held_all_the_same():
     place = disk(a=LONG)
     place.workspace.documents.ask = True
@@ -85,7 +82,6 @@ def test_e03_the_user_takes_what_was_held_all_the_same():
     assert place.text("a.txt") == "by the user\n" + LONG
 
 
-@pytest.mark.case("E03")
 @each(
     "line",
     ["    ...", "  ...rest,", "x = f(...)", "def f() -> int: ...", "# wait...", "print('...more')"],
@@ -212,7 +208,6 @@ def test_a_deletion_of_a_file_that_was_changed_since_says_so():
     )
 
 
-@pytest.mark.case("H04")
 def test_h04_a_merge_keeps_the_bytes_of_lines_that_stay():
     place = Disk({"a.txt": b"\xef\xbb\xbfa\r\nb\nc\r\nd"})
     place.workspace.open("a.txt")
@@ -221,7 +216,6 @@ def test_h04_a_merge_keeps_the_bytes_of_lines_that_stay():
     assert place.workspace.buffers["a.txt"].encode() == b"\xef\xbb\xbfa\r\nB\r\nc\r\nd!"
 
 
-@pytest.mark.case("E03")
 def test_e03_held_text_that_does_not_fit_what_was_typed_since_is_not_placed():
     place = disk(a=LONG)
     place.workspace.documents.ask = True
@@ -235,7 +229,6 @@ def test_e03_held_text_that_does_not_fit_what_was_typed_since_is_not_placed():
     assert place.text("a.txt") == "line 0\nx\n"
 
 
-@pytest.mark.case("E03")
 @each(
     "line",
     [
@@ -256,7 +249,6 @@ def test_e03_an_ordinary_comment_with_dots_is_no_placeholder(line):
     assert not is_placeholder(line, shorter=True)
 
 
-@pytest.mark.case("E03")
 @each(
     "line",
     [
@@ -352,7 +344,6 @@ def words(landing: Landing) -> str:
     return "; ".join(hunk.reason for hunk in landing.hunks)
 
 
-@pytest.mark.case("C09")
 def test_c09_the_longest_search_that_is_there_once_divides():
     place = disk(a="Intro\n=======\n\ntext\n")
     landing = begin_block(place)
@@ -372,7 +363,6 @@ def test_c09_the_longest_search_that_is_there_once_divides():
     assert place.text("a.txt") == "New\n=======\n\ntext\n"
 
 
-@pytest.mark.case("F02")
 def test_f02_the_knob_takes_the_first_but_never_of_loose_hits():
     place = disk(a="k\nv\nk\nv\n  v\n   w\n  v\n   w\n")
     place.workspace.documents.first = True
@@ -405,7 +395,6 @@ def test_the_user_deletes_the_region_and_nothing_is_painted():
     assert words(landing).startswith("target deleted")
 
 
-@pytest.mark.case("C18")
 @each("there", [b"a\n\xe9\n", b"a\n\0\n"])
 def test_c18_a_file_that_cannot_be_edited_sends_its_block_to_no_other(there):
     place = Disk({"x.py": there, "sub/x.py": b"a\n"})
@@ -416,7 +405,6 @@ def test_c18_a_file_that_cannot_be_edited_sends_its_block_to_no_other(there):
     assert "sub/x.py" not in place.workspace.buffers
 
 
-@pytest.mark.case("C18")
 def test_c18_a_deleted_file_sends_its_block_to_no_other():
     place = Disk({"x.py": b"a\n", "sub/x.py": b"a\n"})
     place.workspace.documents.names = lambda: sorted(place.files)

@@ -18,7 +18,6 @@ def only(landing: Landing):
     return landing.hunks[0]
 
 
-@pytest.mark.case("B02")
 def test_b02_add_over_existing_is_flagged_and_recoverable():
     place = disk(d="old\n")
     landing = place.land(BEGIN + "*** Add File: d.txt\n+fresh\n" + END)
@@ -29,7 +28,6 @@ def test_b02_add_over_existing_is_flagged_and_recoverable():
     assert place.files == {"d.txt": b"old\n"}
 
 
-@pytest.mark.case("B01")
 def test_b01_an_added_file_grows_as_it_comes_and_is_written_when_accepted():
     place = disk()
     landing = place.start()
@@ -47,7 +45,6 @@ def test_b01_an_added_file_grows_as_it_comes_and_is_written_when_accepted():
     assert place.files == {"docs/n.md": b"one\ntwo\n"}
 
 
-@pytest.mark.case("B06")
 def test_b06_move_with_edit_over_an_existing_file():
     place = disk(a="one\n", b="other\n")
     landing = place.land(patch("*** Move to: b.txt", "@@", "-one", "+ONE"))
@@ -61,7 +58,6 @@ def test_b06_move_with_edit_over_an_existing_file():
     assert place.files == {"a.txt": b"one\n", "b.txt": b"other\n"}
 
 
-@pytest.mark.case("B07")
 def test_b07_add_then_update():
     place = disk()
     body = "*** Add File: n.txt\n+one\n*** Update File: n.txt\n@@\n-one\n+ONE\n"
@@ -72,7 +68,6 @@ def test_b07_add_then_update():
     assert landing.hunks[0].decision is Decision.ACCEPTED
 
 
-@pytest.mark.case("B07")
 def test_b07_rejecting_the_added_file_rejects_its_update():
     place = disk()
     body = "*** Add File: n.txt\n+one\n*** Update File: n.txt\n@@\n-one\n+ONE\n"
@@ -82,7 +77,6 @@ def test_b07_rejecting_the_added_file_rejects_its_update():
     assert {hunk.decision for hunk in landing.hunks} == {Decision.REJECTED}
 
 
-@pytest.mark.case("B18")
 def test_b18_a_delete_needs_what_follows_it():
     place = disk(a="a\n")
     landing = place.land(BEGIN + "*** Delete File: a.txt\n")
@@ -112,7 +106,6 @@ def test_paths_are_checked_before_anything_is_read():
     assert read == []
 
 
-@pytest.mark.case("H02")
 def test_h02_an_absolute_path_inside_and_a_backslash_are_accepted():
     place = Disk({"sub/a.txt": b"a\n"})
     assert place.land(patch("@@", "-a", "+b", file="/root/sub/a.txt")).placed_all

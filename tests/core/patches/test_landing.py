@@ -16,20 +16,17 @@ def stages(landing: Landing) -> list[str]:
     return [hunk.stage.value for hunk in landing.hunks]
 
 
-@pytest.mark.case("B16")
 def test_b16_a_section_of_context_is_no_review_item():
     landing = disk(a="a\nb\n").land(patch("@@", " a", " b"))
     assert landing.hunks == []
     assert landing.placed_all
 
 
-@pytest.mark.case("B16")
 def test_b16_context_that_is_not_there_is_told():
     landing = disk(a="a\nb\n").land(patch("@@", " a", " gone"))
     assert stages(landing) == ["refused"]
 
 
-@pytest.mark.case("A12")
 def test_a12_an_error_leaves_the_open_section_out_and_keeps_closed_ones():
     place = disk(a="a\nb\nc\n")
     landing = place.land(patch("@@", "-a", "+A", "@@", " b", "-c", "*** c"))
@@ -38,7 +35,6 @@ def test_a12_an_error_leaves_the_open_section_out_and_keeps_closed_ones():
     assert place.text("a.txt") == "A\nb\nc\n"
 
 
-@pytest.mark.case("A17")
 def test_a17_a_second_call_waits_for_the_first_ones_file():
     place = disk(a="a\nb\n")
     first, second = place.start(), place.start()
@@ -54,7 +50,6 @@ def test_a17_a_second_call_waits_for_the_first_ones_file():
     assert second.placed_all
 
 
-@pytest.mark.case("A17")
 def test_a17_a_second_call_that_ends_while_it_waits_still_lands():
     place = disk(a="a\nb\n")
     first, second = place.start(), place.start()
@@ -67,7 +62,6 @@ def test_a17_a_second_call_that_ends_while_it_waits_still_lands():
     assert place.text("a.txt") == "A\nB\n"
 
 
-@pytest.mark.case("A17")
 def test_a17_the_first_one_is_told_of_what_a_call_writes_that_ends_while_it_waits():
     place = disk(a="a\nb\nc\nd\n")
     first, second = place.start(), place.start()
@@ -82,7 +76,6 @@ def test_a17_the_first_one_is_told_of_what_a_call_writes_that_ends_while_it_wait
     assert place.text("a.txt") == "user\nA1\nA2\nA3\nb\nc\nD1\nD2\n"
 
 
-@pytest.mark.case("A17")
 def test_a17_lines_that_a_call_that_ends_while_it_waits_takes_from_the_first_are_a_conflict():
     place = disk(a="a\nb\nc\n")
     first, second = place.start(), place.start()
@@ -96,7 +89,6 @@ def test_a17_lines_that_a_call_that_ends_while_it_waits_takes_from_the_first_are
     assert place.text("a.txt") == "a\nsecond\nc\n"
 
 
-@pytest.mark.case("A17")
 def test_a17_a_third_call_still_waits_when_the_second_one_has_ended():
     place = disk(a="a\nb\nc\n")
     first, second, third = place.start(), place.start(), place.start()
@@ -112,7 +104,6 @@ def test_a17_a_third_call_still_waits_when_the_second_one_has_ended():
     assert third.placed_all
 
 
-@pytest.mark.case("I05")
 def test_i05_nothing_is_ever_called_reverted():
     place = disk(a="a\nb\n")
     landing = place.start()
@@ -122,7 +113,6 @@ def test_i05_nothing_is_ever_called_reverted():
     assert "interrupted" in landing.report()
 
 
-@pytest.mark.case("A14", "B08")
 def test_a14_b08_an_error_ends_the_patch_and_what_was_closed_before_stays():
     place = disk(a="a\nb\n")
     tweak = "*** Tweak File: b.txt\n*** End"

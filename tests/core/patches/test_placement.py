@@ -22,7 +22,6 @@ from tui.errors import EditRefused
 BEGIN = "*** Begin Patch\n*** Update File: a.txt\n"
 
 
-@pytest.mark.case("F02")
 def test_f02_an_exact_duplicate_is_refused_with_its_lines_or_asked():
     place = disk(a="k\nv\nk\nv\n")
     landing = place.land(patch("@@", "-v", "+V"))
@@ -34,7 +33,6 @@ def test_f02_an_exact_duplicate_is_refused_with_its_lines_or_asked():
     assert landing.hunks[0].stage is Stage.CANDIDATES
 
 
-@pytest.mark.case("F02")
 def test_f02_the_user_places_an_ambiguous_hunk():
     place = disk(a="k\nv\nk\nv\n")
     hunk = place.land(patch("@@", "-v", "+V")).hunks[0]
@@ -50,7 +48,6 @@ def test_f02_the_user_places_an_ambiguous_hunk():
         place.workspace.place(hunk.id, 2)
 
 
-@pytest.mark.case("F03")
 def test_f03_a_contradicted_place_is_retracted_and_moved_once():
     place = disk(a="one\ntwo\nx  \ny\none  \ntwo\nthree\n")
     landing = place.start()
@@ -64,7 +61,6 @@ def test_f03_a_contradicted_place_is_retracted_and_moved_once():
     assert place.text("a.txt") == "one\ntwo\nx  \ny\none  \n2\nthree\n"
 
 
-@pytest.mark.case("F03")
 def test_f03_a_contradicted_place_with_no_other_is_taken_back():
     place = disk(a="one\ntwo\nthree")
     landing = place.start()
@@ -79,7 +75,6 @@ def test_f03_a_contradicted_place_with_no_other_is_taken_back():
     )
 
 
-@pytest.mark.case("F06")
 def test_f06_only_the_first_line_lost_its_indentation():
     place = disk(a="    def f(self):\n        a = 1\n        return a\n")
     landing = place.land(patch("@@", " def f(self):", "-        a = 1", "+        a = 2"))
@@ -120,7 +115,6 @@ def test_cost_of_a_delta_does_not_follow_the_length_of_the_file():
     assert [[*hunk.flags] for hunk in landing.hunks] == [[], ["out of order"]]
 
 
-@pytest.mark.case("F02")
 def test_f02_places_of_a_waiting_hunk_follow_what_is_painted_above_by_the_next_frame():
     place = disk(a="top\nv\nv\n")
     place.workspace.documents.ask = True
@@ -457,7 +451,6 @@ def test_what_fits_loosely_above_an_earlier_hunk_is_refused_for_that():
     assert landing.hunks[1].reason == f"context not found: {why}, at line 1"
 
 
-@pytest.mark.case("H04")
 @each("fmt", ["apply_patch", "unified_diff", "search_replace"])
 def test_h04_new_lines_end_as_the_first_line_did_before_the_patch(fmt):
     place = disk(a="one\r\ntwo\nthree\nfour\n")

@@ -229,13 +229,11 @@ DIFFS = {
 }
 
 
-@pytest.mark.case("A02")
 @each("name", DIFFS)
 def test_a02_a_diff_without_lines_does_nothing_before_the_next_header(name):
     cut_everywhere(EMPTY, "unified_diff", DIFFS[name])
 
 
-@pytest.mark.case("A02")
 @pytest.mark.parametrize(
     ("work", "mark"), [(DeleteWork, "*** Delete File"), (UpdateWork, "*** Move to")]
 )
@@ -263,7 +261,6 @@ rename to c.py
 REMOVAL = "--- a/e.py\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-x\n-\n"
 
 
-@pytest.mark.case("A02")
 @pytest.mark.parametrize(
     ("files", "text"), [({"a.py": b"a\nc\n"}, RENAME), ({"e.py": b"x\n\n"}, REMOVAL)]
 )

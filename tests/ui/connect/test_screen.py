@@ -217,18 +217,6 @@ async def test_a_server_that_hangs_can_be_left() -> None:
         assert "The key for Groq" in seat.text, "its late answer changes nothing"
 
 
-async def test_five_thousand_models_are_filtered_by_typing() -> None:
-    port = Outside()
-    port.listed = Listed(tuple(ModelOffer("groq", f"model-{number}") for number in range(5000)))
-    async with seated(port) as seat:
-        await seat.press(*"groq", "enter")
-        await seat.paste(KEY)
-        assert "more" in await seat.press("enter")
-        shown = await seat.press(*"4999")
-        assert "model-4999" in shown
-        assert "model-1" not in shown
-
-
 async def test_names_are_typed_where_there_is_no_list() -> None:
     port = Outside()
     port.listed = Listed((), "It gives no list: type the model's name.", is_typed=True)

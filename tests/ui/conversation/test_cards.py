@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
 from textual.pilot import Pilot
 
 from tests.support.scripted_app import exercise, running, settled
@@ -37,20 +35,6 @@ async def test_a_file_of_a_card_is_folded_to_its_counts() -> None:
         assert rows[2].startswith("✎ README.md")
         await pilot.press("space")
         assert len([row for row in shown(app) if "pending" in row]) == 3
-
-
-async def test_space_shows_the_lines_of_a_hunk_in_its_card() -> None:
-    session = ScriptedSession()
-    session.say("patch", speaker="fast")
-    hunk = session.hunk(Stage.LANDED, 7, added=1, removed=1)
-    hunk.base, hunk.agent = "old line\n", "new \x1b[2Jline\n"
-    async with running(session) as (app, pilot):
-        await pilot.press("shift+tab", "space")
-        rows = "\n".join(shown(app))
-        assert "\N{MINUS SIGN}old line" in rows
-        assert "+new \N{SYMBOL FOR ESCAPE}[2Jline" in rows
-        await pilot.press("space")
-        assert "old line" not in "\n".join(shown(app))
 
 
 async def test_the_scroll_bar_is_right_whatever_opens_and_closes() -> None:
@@ -143,16 +127,6 @@ def test_the_parts_of_a_failure() -> None:
     )
     assert failure("It broke") == FailureWords("It broke", "", "")
     assert failure("It broke: a\nb\nnext") == FailureWords("It broke", "a\nb", "next")
-
-
-@given(st.text())
-def test_nothing_of_a_failure_is_left_out(text: str) -> None:
-    said = "".join("".join(failure(text)).split())
-    assert (
-        said == "".join(text.split())
-        or said == "".join(text.replace(":", "", 1).split())
-        or (sorted(said) == sorted("".join(text.split()).replace(":", "", 1)))
-    )
 
 
 async def test_a_failure_is_a_card_with_its_next_step_and_keys() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from textual.geometry import Region
 
 from tests.support.scripted_session import ScriptedSession
-from tui.core.document.hunk import Hunk, Stage
+from tui.core.document.hunk import Stage
 from tui.ui.conversation.layout import TranscriptLayout
 from tui.ui.conversation.search import NOT_FOUND, SearchControl
 from tui.ui.conversation.selection import Selection
@@ -116,30 +116,6 @@ def test_hunks_are_stepped_through_and_those_that_wait_come_first() -> None:
     assert one.selection.return_to("ledger/cache.py", line)
     assert one.selection.hunk is session.workspace.hunks[2]
     assert not one.selection.return_to("ledger/other.py", line)
-
-
-class CountedHunks(list[Hunk]):
-    """Hunks that count how often somebody walks through all of them."""
-
-    walks = 0
-
-    def __iter__(self) -> Iterator[Hunk]:
-        self.walks += 1
-        return super().__iter__()
-
-    def __reversed__(self) -> Iterator[Hunk]:
-        self.walks += 1
-        return super().__reversed__()
-
-
-def test_finding_what_waits_walks_through_the_hunks_once() -> None:
-    session = patch(200)
-    one = Conversation(session)
-    session.workspace.hunks = hunks = CountedHunks(session.workspace.hunks)
-    assert one.selection.select_pending()
-    one.selection.step_hunk(waiting=True)
-    assert session.workspace.hunk_list.has_waiting()
-    assert hunks.walks < 20
 
 
 def test_a_search_counts_in_slices_and_says_how_many() -> None:

@@ -6,16 +6,14 @@ import itertools
 import random
 
 import pytest
-from textual.pilot import Pilot
 
-from tests.support.scripted_app import running, settled, until
+from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import TAKEN_BACK, UNPAINTED, Decision, Hunk, Stage
 from tui.core.document.hunk_list import HunkList
 from tui.core.text.buffer import Mark
 from tui.engine.notices import Notices
-from tui.ui.app import DuettoApp
 from tui.ui.conversation import hunk_card, text_view
 from tui.ui.conversation.hunk_card import FilePart, PatchView, card_lines, empty_lines
 from tui.ui.conversation.text_view import ReasoningView, TextView
@@ -114,11 +112,6 @@ def answers(session: ScriptedSession, turns: int) -> None:
         session.say("text", f"answer {turn}\n\n" * 3, speaker="fast")
 
 
-async def frame(app: DuettoApp, session: ScriptedSession, pilot: Pilot[int]) -> None:
-    await settled(session, pilot)
-    await pilot.pause(0.02)
-
-
 async def test_of_a_long_conversation_only_what_is_in_sight_is_made() -> None:
     session = ScriptedSession()
     answers(session, 5000)
@@ -129,25 +122,6 @@ async def test_of_a_long_conversation_only_what_is_in_sight_is_made() -> None:
         assert rows.total > 20_000
         last = [app.bench.transcript.render_line(y).text for y in range(30)]
         assert any("answer 4999" in row for row in last)
-
-
-def is_behind(app: DuettoApp) -> bool:
-    return app.bench.transcript.rows.behind is not None
-
-
-@pytest.mark.slow
-async def test_a_burst_is_taken_up_over_several_frames() -> None:
-    session = ScriptedSession()
-    async with running(session) as (app, pilot):
-        block = session.say("text", speaker="fast", state="open")
-        session.stream(block, "A line of an answer that came all at once.\n\n" * 4000)
-        app._paint()
-        assert is_behind(app)
-        await until(pilot, lambda: not is_behind(app))
-        session.stream(block, "the very end")
-        await frame(app, session, pilot)
-        rows = [app.bench.transcript.render_line(y).text for y in range(30)]
-        assert any("the very end" in row for row in rows)
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])

@@ -68,16 +68,6 @@ async def test_typing_goes_to_the_workspace_and_to_the_screen_at_once() -> None:
         assert d.session.where == ("a.py", (6, 1), None)
 
 
-async def test_copy_cut_and_paste() -> None:
-    async with desk() as d:
-        await d.press("shift+end", "ctrl+c")
-        assert d.app.clipboard == "def f(a):"
-        await d.press("ctrl+x", "ctrl+end", "ctrl+v")
-        assert d.text == TEXT.removeprefix("def f(a):") + "def f(a):"
-        await d.press("ctrl+z")
-        assert not d.text.endswith("def f(a):")
-
-
 async def test_only_damaged_rows_are_painted(monkeypatch: pytest.MonkeyPatch) -> None:
     async with desk(LONG, path="a.txt") as d:  # colours may come frames later
         painted: list[Region] = []

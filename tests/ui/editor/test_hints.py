@@ -125,14 +125,6 @@ def said(rows: list[EditorRow]) -> dict[int, str]:
     return {y: "".join(text for text, _ in row.chips) for y, row in enumerate(rows) if row.chips}
 
 
-def test_its_row_is_marked_and_the_mark_is_explained() -> None:
-    session = session_with()
-    session.now_s = 101.0  # 50 tokens: five lines
-    rows = laid_ghost(session)
-    assert [y for y, row in enumerate(rows) if row.ghost] == [14]
-    assert said(rows) == {14: f" {GUTTER_GHOST} 50 tok/s would be here "}
-
-
 @each("top, now_s", [(30, 101.0), (0, 104.0)])
 def test_out_of_sight_it_says_nothing(top: int, now_s: float) -> None:
     session = session_with()

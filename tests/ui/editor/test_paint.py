@@ -18,16 +18,6 @@ from tui.ui.editor.view import View
 from tui.ui.editor.wrapping import Slice, Wrapping, overlays_in, slices, spans_in
 from tui.ui.highlight.lines import Spans
 
-PALETTE = theme.cached_theme(theme.DEFAULT_THEME)
-
-
-FRAME = RowFrame(30, 0, 3)
-
-
-def painted(row: EditorRow, frame: RowFrame = FRAME) -> str:
-    return RowPainter(PALETTE).strip(row, frame).text
-
-
 FAMILY = "👩\u200d👩\u200d👧"
 
 

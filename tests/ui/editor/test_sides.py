@@ -108,27 +108,8 @@ async def test_where_two_do_not_fit_the_one_of_the_user_is_seen(size: tuple[int,
         assert shown.path == LONG
 
 
-TWINS = [
-    line
-    for number in range(8)
-    for line in (
-        f"def handler_{number}():",
-        '    log("start")',
-        f"    value = {number % 4}",
-        "    return value",
-        "",
-    )
-]
-"""Eight functions; each value stands in two of them."""
-FILES = {"a.py": "\n".join(TWINS) + "\n", "b.py": "x = 1\n", "c.py": "gone = 1\nbye = 2\n"}
-
-
-def update(*lines: str, file: str = "a.py") -> str:
-    """A patch of one file."""
-    return patch(*lines, file=file)
-
-
-TWO_FILES = update("@@", "-x = 1", "+x = 2", "+y = 3", file="b.py")
+FILES = {"a.py": "".join(f"row {number}\n" for number in range(40)), "b.py": "x = 1\n"}
+TWO_LINES = patch("@@", "-x = 1", "+x = 2", "+y = 3", file="b.py")
 
 
 async def test_two_models_in_two_files_both_paint() -> None:
@@ -138,8 +119,8 @@ async def test_two_models_in_two_files_both_paint() -> None:
         await pair.pilot.pause()
         for side in pair.pane.sides:
             side.editor.let_go()
-        pair.session.start(update("@@", " " + TWINS[10], "+    one", "+    two"))
-        pair.session.start(TWO_FILES)
+        pair.session.start(patch("@@", " row 10", "+one", "+two", file="a.py"))
+        pair.session.start(TWO_LINES)
         pair.session.feed(70)
         await pair.frame()
         tabs = pair.pane.files.tabs.render_line(0).text

@@ -103,30 +103,6 @@ async def test_a_selection_stays_over_its_text() -> None:
 
 
 @pytest.mark.case("G03")
-@pytest.mark.parametrize("accept", [True, False])
-async def test_lines_at_the_edges_are_outside_of_the_hunk(accept: bool) -> None:
-    async with stepped({"a.py": TEXT}, "a.py") as pair:
-        await pair.start(patched(), "+new 3\n")
-        await pair.go(29, len(LINES[29]))
-        await pair.press("enter", *"above")
-        await pair.stream()
-        await pair.go(stands(pair, LINES[32]))
-        await pair.press(*"below", "enter")
-        expected = result()
-        expected[34:34] = ["below"]
-        expected[30:30] = ["above"]
-        assert pair.buffer.lines == expected
-        hunk = pair.hunks[0]
-        assert hunk.agent == "new 0\nnew 1\nnew 2\nnew 3\n"
-        await pair.press("alt+a" if accept else "alt+r")
-        await pair.frame()
-        if not accept:
-            expected[31:35] = LINES[30:32]
-        assert pair.buffer.lines == expected
-        assert hunk.decision is (Decision.ACCEPTED if accept else Decision.REJECTED)
-
-
-@pytest.mark.case("G03")
 @pytest.mark.parametrize(
     "where", ["behind the last one", "before the next one", "into the next one"]
 )
@@ -178,27 +154,6 @@ async def test_what_is_typed_in_painted_lines_stays_and_the_stream_goes_on() -> 
         assert hunk.decision is Decision.PENDING
 
 
-@pytest.mark.case("G03")
-async def test_what_is_typed_into_a_file_that_is_being_made_stays() -> None:
-    lines = [f"+made {number}" for number in range(20)]
-    patch = "\n".join(["*** Begin Patch", "*** Add File: new.py", *lines, "*** End Patch", ""])
-    async with stepped({"a.py": TEXT}, "a.py") as pair:
-        await pair.start(patch, "+made 9\n")
-        assert pair.pane.files.active == "new.py"
-        await pair.go(4, len("made 4"))
-        await pair.press(*" mine", "enter", *"more")
-        before = pair.sight()
-        await pair.crawl()
-        assert pair.sight() == before
-        made = [line[1:] for line in lines]
-        made[4:5] = ["made 4 mine", "more"]
-        assert pair.buffer.lines == [*made, ""]
-        await pair.press("alt+r")
-        await pair.frame()
-        assert "made 4 mine\nmore\n" in pair.session.workspace.buffers["new.py"].text()
-        assert "new.py" not in pair.session.files
-
-
 @pytest.mark.case("G02")
 async def test_a_changed_old_line_is_merged_where_both_fit() -> None:
     async with stepped({"a.py": TEXT}, "a.py") as pair:
@@ -217,28 +172,6 @@ async def test_a_changed_old_line_is_merged_where_both_fit() -> None:
         assert (hunk.stage, hunk.flags) == (
             Stage.LANDED,
             ("merged with what was changed meanwhile",),
-        )
-
-
-@pytest.mark.case("G02")
-async def test_a_changed_old_line_that_both_change_shows_both() -> None:
-    async with stepped({"a.py": TEXT}, "a.py") as pair:
-        await pair.start(patched(), f" {LINES[29]}\n")
-        await pair.go(30)
-        await pair.stream(f"-{LINES[30]}\n")
-        await pair.press(*"my ")
-        before = pair.sight()
-        await pair.crawl()
-        assert pair.sight() == before
-        expected = [*LINES, ""]
-        expected[30] = f"my {LINES[30]}"
-        assert pair.buffer.lines == expected
-        hunk = pair.hunks[0]
-        assert hunk.stage is Stage.CONFLICT
-        assert "you changed these lines" in hunk.reason
-        assert (hunk.base, hunk.agent) == (
-            f"{LINES[30]}\n{LINES[31]}\n",
-            "new 0\nnew 1\nnew 2\nnew 3\n",
         )
 
 
@@ -280,29 +213,6 @@ async def test_a_region_that_is_deleted_takes_nothing_of_the_stream() -> None:
         assert pair.hunks[0].reason.startswith("target deleted")
         await pair.press("ctrl+z")
         assert pair.buffer.lines == [*LINES, ""]
-
-
-@pytest.mark.case("G05")
-async def test_sixty_hunks_leave_the_users_undo_alone() -> None:
-    lines = [f"row {number}" for number in range(10_000)]
-    edits = [Edit(at, at + 1, (f"agent {at}",)) for at in range(100, 6_100, 100)]
-    async with stepped({"a.py": "\n".join([*lines, ""])}, "a.py") as pair:
-        await pair.go(50)
-        for word in ("first", "second"):
-            await pair.press(*word, "down")
-        await pair.start(patch_of(lines, edits, 2, "a.py"))
-        before = pair.sight()
-        await pair.crawl(400)
-        assert len(pair.hunks) == 60
-        assert pair.sight() == before
-        await pair.press("ctrl+z", "ctrl+z", "ctrl+z")
-        expected = list(lines)
-        for edit in edits:
-            expected[edit.first] = edit.new[0]
-        assert pair.buffer.lines == [*expected, ""]
-        assert pair.said() == ["Nothing of yours to undo."]
-        await pair.press("ctrl+y", "ctrl+y")
-        assert pair.buffer.lines[50] == "firstrow 50"
 
 
 @pytest.mark.case("G05")

@@ -25,12 +25,6 @@ FILES["find.py"] = LINES
 FILES["big.py"] = "value = 1\n" * 20_000 + "needle\n"
 
 
-FAR = 30_000
-
-
-FILES["far.py"] = "value = 1\n" * FAR + "needle\n"
-
-
 def text_of(p: EditorPane) -> str:
     session = p.session
     assert isinstance(session, FakeSession)

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.core.document.hunk import Stage
-from tui.engine.intents import Interrupt, Throttle
+from tui.engine.intents import Interrupt
 from tui.ui import keymap
 from tui.ui.app import DuettoApp
 from tui.ui.guide.guide import Ending, Guide
@@ -157,10 +157,6 @@ class Stand:
         self.session.say("note", "stopped after 512 tokens, 3 ms", state="cut")
         self.session.status.outcome = "interrupted"
         await self.settle()
-
-    @property
-    def throttles(self) -> list[float | None]:
-        return [one.tokens_s for one in self.session.intents if isinstance(one, Throttle)]
 
 
 @asynccontextmanager

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from tests.support.tables import each
 from tui.ui import keymap
-from tui.ui.keymap import KEYMAP, SHIPPED, actions, hints, key_name, rows, shown
+from tui.ui.keymap import KEYMAP, SHIPPED, hints, key_name, rows, shown
 from tui.ui.keys.remapping import MOST_WAYS, remapped
+from tui.ui.keys.spelling import spelled
 from tui.ui.keys.table import SCOPES, Key, Scope
 
 
@@ -32,11 +33,72 @@ def refused(wishes: dict[str, Any]) -> dict[str, str]:
     return {".".join(one.path): one.words for one in keymap.use(wishes)}
 
 
-def test_one_key_several_none() -> None:
-    assert refused({"global": {"verify": "Ctrl+B", "switch": ["F9", "Alt+M"], "effort": ""}}) == {}
-    assert keys_of("verify") == ("ctrl+b",)
-    assert keys_of("switch") == ("f9", "alt+m")
-    assert keys_of("effort") == ()
+STOPS, TYPES = "stops the answer, always", "is needed for typing"
+ANSWERED: list[tuple[dict[str, Any], dict[str, str]]] = [
+    ({"global": {"verify": "Ctrl+B", "switch": ["F9", "Alt+M"], "effort": ""}}, {}),
+    ({"prompt": {"newline": "Enter", "send": "Ctrl+J"}}, {}),  # two actions swap their keys
+    # places that are never meant at once may share a key
+    ({"prompt": {"steer": "Ctrl+T"}, "editor": {"outline": "Ctrl+T"}}, {}),
+    ({"prompt": {"steer": "Ctrl+P"}}, {"prompt.steer": "is the key of"}),
+    ({"conversation": {"activate": "a"}}, {"conversation.activate": "is the key of"}),
+    ({"diff": {"layout": "f"}}, {"diff.layout": "is the key of"}),
+    ({"diff": {"layout": "Ctrl+Q"}}, {"diff.layout": "is the key of"}),
+    ({"files": {"leave": "Ctrl+F"}}, {"files.leave": "is the key of"}),
+    (
+        {"global": {"verify": "Ctrl+S", "effort": "Ctrl+B"}},
+        {"global.verify": 'Ctrl+S is the key of "save" everywhere;'},
+    ),
+    # what fails with the one it leaned on
+    ({"global": {"verify": "Ctrl+S", "save": "Ctrl+P"}}, {"global.verify": "", "global.save": ""}),
+    (
+        {"global": {"verify": "F9", "effort": "F9"}},
+        {"global.effort": "take another one, or give that action another first"},
+    ),
+    *(({"global": {"verify": key}}, {"global.verify": STOPS}) for key in ("Esc", "Ctrl+C", "^C")),
+    ({"global": {"verify": "Ctrl+B Esc"}}, {"global.verify": STOPS}),
+    ({"global": {"interrupt": ["Esc", "Ctrl+B"]}}, {}),
+    ({"global": {"interrupt": "Ctrl+B"}}, {"global.interrupt": "must keep Esc"}),
+    ({"global": {"cancel": ""}}, {"global.cancel": "must keep Ctrl+C"}),
+    ({"diff": {"close": "q"}}, {"diff.close": "must keep Esc"}),
+    *(
+        ({"global": {"verify": key}}, {"global.verify": TYPES})
+        for key in ("v", "Ä", "Space", "Enter", "x v")
+    ),
+    ({"prompt": {"steer": "Backspace"}}, {"prompt.steer": TYPES}),
+    ({"editor": {"find": "Down"}}, {"editor.find": TYPES}),
+    ({"files": {"leave": "x"}}, {"files.leave": TYPES}),
+    (
+        {"global": {"verify": "Ctrl+S v"}},
+        {"global.verify": "Ctrl+S v could never be typed, since Ctrl+S alone is"},
+    ),
+    (
+        {"global": {"verify": "Ctrl+K v", "effort": "Ctrl+K"}},
+        {"global.effort": "Ctrl+K begins Ctrl+K v, the keys of"},
+    ),
+    (
+        {"global": {"verify": "Ctrl+K v", "effort": "Ctrl+K v x"}},
+        {"global.effort": "could never be typed"},
+    ),
+    # one of its own counts like one of another
+    ({"global": {"save": ["Ctrl+K", "Ctrl+K x"]}}, {"global.save": "Ctrl+K x"}),
+]
+
+
+@each("wishes, said", ANSWERED)
+def test_what_is_refused_has_its_own_key_and_all_else_is_granted(
+    wishes: dict[str, Any], said: dict[str, str]
+) -> None:
+    keymap.use({})
+    shipped = {(s, a): keys_of(a, s) for s, table in wishes.items() for a in table}
+    found = refused(wishes)
+    assert found.keys() == said.keys()
+    assert all(words in found[path] for path, words in said.items())
+    for scope, table in wishes.items():
+        for action, keys in table.items():
+            wanted = [keys] * bool(keys) if isinstance(keys, str) else keys
+            granted = tuple(map(spelled, wanted))
+            kept = f"{scope}.{action}" in said
+            assert keys_of(action, scope) == (shipped[scope, action] if kept else granted)
 
 
 def test_footer_and_texts_follow() -> None:
@@ -55,82 +117,6 @@ def test_an_action_without_a_key_is_shown_with_the_way_that_is_left() -> None:
     assert shown("verify") == "F9 v"
 
 
-def test_two_actions_swap_their_keys() -> None:
-    assert refused({"prompt": {"newline": "Enter", "send": "Ctrl+J"}}) == {}
-    assert actions("prompt")["enter"] == "newline"
-    assert actions("prompt")["ctrl+j"] == "send"
-
-
-def test_a_key_that_is_taken_is_refused_and_all_else_holds() -> None:
-    said = refused({"global": {"verify": "Ctrl+S", "effort": "Ctrl+B"}})
-    assert list(said) == ["global.verify"]
-    assert said["global.verify"].startswith('Ctrl+S is the key of "save" everywhere;')
-    assert keys_of("verify") == ("f5", "alt+v")
-    assert keys_of("effort") == ("ctrl+b",)
-
-
-def test_what_fails_with_the_one_it_leaned_on_is_refused_too() -> None:
-    said = refused({"global": {"verify": "Ctrl+S", "save": "Ctrl+P"}})
-    assert set(said) == {"global.verify", "global.save"}
-    assert keys_of("save") == ("ctrl+s",)
-
-
-def test_the_later_one_of_two_is_refused() -> None:
-    said = refused({"global": {"verify": "F9", "effort": "F9"}})
-    assert said == {
-        "global.effort": 'F9 is the key of "verify" everywhere;'
-        " take another one, or give that action another first"
-    }
-
-
-def test_places_that_are_never_meant_at_once_may_share_a_key() -> None:
-    assert refused({"prompt": {"steer": "Ctrl+T"}, "editor": {"outline": "Ctrl+T"}}) == {}
-
-
-@each(
-    "scope, action, key",
-    [
-        ("prompt", "steer", "Ctrl+P"),
-        ("conversation", "activate", "a"),
-        ("diff", "layout", "f"),
-        ("diff", "layout", "Ctrl+Q"),
-        ("files", "leave", "Ctrl+F"),
-    ],
-)
-def test_places_that_are_meant_at_once_may_not(scope: str, action: str, key: str) -> None:
-    assert list(refused({scope: {action: key}})) == [f"{scope}.{action}"]
-
-
-@each("key", ["Esc", "Ctrl+C", "Ctrl+B Esc", "^C"])
-def test_stopping_keeps_its_keys(key: str) -> None:
-    said = refused({"global": {"verify": key}})
-    assert "stops the answer, always" in said["global.verify"]
-
-
-def test_stopping_may_have_more_keys_and_none_less() -> None:
-    assert refused({"global": {"interrupt": ["Esc", "Ctrl+B"]}}) == {}
-    assert "must keep Esc" in refused({"global": {"interrupt": "Ctrl+B"}})["global.interrupt"]
-    assert "must keep Ctrl+C" in refused({"global": {"cancel": ""}})["global.cancel"]
-    assert "must keep Esc" in refused({"diff": {"close": "q"}})["diff.close"]
-
-
-@each(
-    "scope, action, key",
-    [
-        ("global", "verify", "v"),
-        ("global", "verify", "Ä"),
-        ("global", "verify", "Space"),
-        ("global", "verify", "Enter"),
-        ("global", "verify", "x v"),
-        ("prompt", "steer", "Backspace"),
-        ("editor", "find", "Down"),
-        ("files", "leave", "x"),
-    ],
-)
-def test_nothing_takes_the_keys_that_type(scope: str, action: str, key: str) -> None:
-    assert "is needed for typing" in refused({scope: {action: key}})[f"{scope}.{action}"]
-
-
 def test_keys_one_after_the_other() -> None:
     assert refused({"global": {"verify": "Ctrl+K v", "effort": "Ctrl+K e x"}}) == {}
     assert shown("verify") == "Ctrl+K v"
@@ -139,17 +125,6 @@ def test_keys_one_after_the_other() -> None:
         ("v",): "verify",
         ("e", "x"): "effort",
     }
-
-
-def test_a_key_that_would_shadow_longer_ones_is_refused() -> None:
-    said = refused({"global": {"verify": "Ctrl+S v"}})
-    assert said["global.verify"].startswith("Ctrl+S v could never be typed, since Ctrl+S alone is")
-    said = refused({"global": {"verify": "Ctrl+K v", "effort": "Ctrl+K"}})
-    assert said["global.effort"].startswith("Ctrl+K begins Ctrl+K v, the keys of")
-    said = refused({"global": {"verify": "Ctrl+K v", "effort": "Ctrl+K v x"}})
-    assert "could never be typed" in said["global.effort"]
-    said = refused({"global": {"save": ["Ctrl+K", "Ctrl+K x"]}})
-    assert "Ctrl+K x" in said["global.save"], "one of its own counts like one of another"
 
 
 def test_behind_the_leader_the_users_key_comes_first() -> None:

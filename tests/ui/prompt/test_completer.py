@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from textual import events
-
 from tests.support.fake_draft import FakeDraft
 from tests.support.tables import each
 from tui.engine.notices import Status
 from tui.ui.prompt.completer import Completer
-from tui.ui.prompt.history import DraftHistory, HistorySearch
-from tui.ui.prompt.vi import ViController
 
 
 def typed(text: str, *paths: str) -> tuple[FakeDraft, Completer]:
@@ -60,37 +56,3 @@ def test_a_command_is_sure_only_where_nothing_else_is_meant(text: str, sure: boo
     completer.step(1)
     completer.step(-1)
     assert completer.sure, "it was chosen"
-
-
-def test_earlier_prompts_are_looked_for_and_the_draft_comes_back() -> None:
-    draft, completer = typed("a draft")
-    history = DraftHistory()
-    for text in ("make the cache safe", "write a test\nfor the cache", "rename it"):
-        history.add(text)
-    search = HistorySearch(draft, history, completer, draft.write)
-    search.begin(draft.text)
-    draft.write("cac ma")
-    search.look()
-    assert [item.text for item in completer.items] == ["make the cache safe"]
-    assert search.aside == "a draft"
-    search.end()
-    assert (draft.text, search.active) == ("a draft", False)
-
-
-def press(vi: ViController, *names: str) -> None:
-    for name in names:
-        vi.take(events.Key(name, name if len(name) == 1 else None))
-
-
-def test_vi_edits_selects_and_walks() -> None:
-    draft, walked = FakeDraft("fix the old\ncache"), list[int]()
-    vi = ViController(draft, walked.append, list, lambda: None)
-    assert not vi.take(events.Key("x", "x")), "it is text in insert mode"
-    assert vi.leave_insert()
-    assert not vi.leave_insert()
-    press(vi, "d", "d")
-    assert draft.text == "fix the old"
-    press(vi, "u", "0", "v", "l")
-    assert draft.text == "fix the old\ncache"
-    assert draft.selected is not None
-    assert vi.words == "visual"

@@ -173,18 +173,6 @@ async def test_files_are_listed_over_the_prompt_and_chosen_with_the_arrows() -> 
         assert session.intents == [Prompt("see @tests/test_cache.py")]
 
 
-async def test_a_command_is_run_by_enter_as_it_is_lit() -> None:
-    session = ScriptedSession()
-    async with running(session) as (app, pilot):
-        await pilot.press(*keys("/de"))
-        assert shown(app)[1].startswith(" ▸ /deep")
-        assert "run" in hint(app)
-        await pilot.press("enter")
-        await pilot.pause()
-        assert session.intents == [Switch("deep")]
-        assert app.bench.prompt_box.prompt.text == ""
-
-
 async def test_enter_runs_what_was_typed_or_the_only_thing_that_it_can_mean() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):

@@ -14,7 +14,6 @@ from tests.support.scripted_session import ScriptedSession
 from tui.core.conversation import PastPrompt
 from tui.core.programs import Edited
 from tui.ui.prompt.box import joined
-from tui.ui.prompt.history import DraftHistory
 
 
 async def test_earlier_prompts_are_found_by_their_words() -> None:
@@ -66,18 +65,6 @@ async def test_what_is_looked_for_is_never_sent_and_the_draft_never_lost() -> No
             assert any("a draft of mine" in text for text in kept), key
             assert session.intents == []
             await pilot.press("escape", "escape")
-
-
-def test_walking_keeps_the_draft() -> None:
-    past = DraftHistory()
-    past.add("one")
-    past.add("two")
-    assert past.older("draft") == "two"
-    assert past.older("two") == "one"
-    assert past.older("one") is None
-    assert past.newer() == "two"
-    assert past.newer() == "draft"
-    assert past.newer() is None
 
 
 async def test_what_stands_in_the_prompt_is_told_and_can_be_had() -> None:

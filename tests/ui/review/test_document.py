@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.support.review_session import ReviewSession
 from tui.core.steps import finished
 from tui.ui.review.changes import FileChanges, making
@@ -28,10 +26,3 @@ def test_no_lines_belong_around_what_stands_nowhere() -> None:
         kinds = [row.kind for row in rows_of(file, look) if row.kind != "note"]
         above = ["line"] * shown
         assert kinds == [*above, "hunk", "line", "line", "blank"]
-
-
-@pytest.fixture
-def session() -> ReviewSession:
-    made = ReviewSession()
-    made.turn_of()
-    return made

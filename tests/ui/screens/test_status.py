@@ -7,6 +7,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from tests.snapshots.rooms.status_line import connected
 from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import ScriptedSession
 from tests.support.tables import each
@@ -18,40 +19,6 @@ from tui.ui.screens.help import HelpScreen, help_content
 from tui.ui.screens.meter import EXPLAINED, MeterScreen
 from tui.ui.screens.status import status_report
 from tui.ui.widgets.line_template import DEFAULT, FIELDS
-
-OPEN = SocketView(
-    "rehearsal",
-    "127.0.0.1:41873/v1/responses",
-    "websocket",
-    "open",
-    ("main*", "deep"),
-    754,
-    0.0312,
-    1_234_567,
-    34_123,
-    12_000,
-    12,
-    11,
-    1,
-)
-
-
-FALLEN = SocketView(
-    "azure",
-    "127.0.0.1:4/v1/endpoints/azure/responses",
-    "http",
-    "retiring",
-    (),
-    3,
-    None,
-    0,
-    0,
-    0,
-    1,
-    0,
-    0,
-    "the server refused the WebSocket",
-)
 
 
 def text(app: DuettoApp) -> str:
@@ -66,14 +33,13 @@ async def asked(pilot: Pilot[int]) -> None:
 
 
 async def test_it_shows_the_figures_and_esc_closes_it() -> None:
-    session = ScriptedSession()
-    session.sockets = [OPEN, FALLEN]
+    session = connected()
     session.can = Abilities(steer=True, interrupt=False)
     async with running(session, (80, 24)) as (app, pilot):
         await asked(pilot)
         shown = text(app)
         for words in (
-            "12 min      31 ms   1.2 MB  34.1 kB",
+            "12 min       1 ms   1.2 MB  34.1 kB",
             "main busy, deep",
             "12 requests, 11 with the new items only · 1 reconnect",
             "127.0.0.1:41873/v1/responses",
@@ -109,7 +75,7 @@ def test_no_row_is_wider_than_the_screen(width: int) -> None:
     status = Status(models={"fast": "m" * 90, "deep": "d"}, efforts={"fast": "xhigh"})
     status.endpoint, status.served_model, status.served_tier = "e" * 60, "s" * 90, "priority"
     status.rehearsal = True
-    rows = status_report(status, Abilities(), [OPEN, FALLEN, long], width).plain.split("\n")
+    rows = status_report(status, Abilities(), [*connected().sockets, long], width).plain.split("\n")
     assert max(len(row) for row in rows) <= width
 
 

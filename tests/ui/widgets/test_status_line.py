@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 from rich.cells import cell_len
 
 from tests.support.tables import each
@@ -339,22 +338,6 @@ def test_any_template_fits_any_width(text: str, width: int) -> None:
     assert cell_len(line) == width
     assert "\n" not in line
     assert "\x1b" not in line
-
-
-def test_a_line_for_every_field() -> None:
-    status = Status(
-        models={"fast": "gpt-5"}, efforts={"fast": "low"}, tiers={"fast": "priority"},
-        served_model="mini", served_tier="flex", endpoint="openai", queued=["x"], throttle=50,
-        connection="ready", round_trip_ms=3.0, active_path="a.py", verdict="passed",
-        stopped="stopped after 9 tokens",
-    )  # fmt: skip
-    cost = Cost(0.1, 0.2)
-    view = replace(VIEW, cost=cost)
-    scene = StatusFacts(status, view, 100.0, "ledger", "main", "14:05")
-    silent = {"running", "limits", "reasoning", "context"}
-    for name in FIELDS:
-        line = shown(f"{{{name}}}", 200, scene).strip()
-        assert line or name in silent, name
 
 
 def test_brackets_within_each_other_have_an_end() -> None:

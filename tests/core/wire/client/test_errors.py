@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.client_side import UNKNOWN_EVENT, ClientSide, fates, kinds
+from tests.support.client_side import ClientSide, fates, kinds
 from tests.support.tables import each
 from tui.core.wire import events
 from tui.core.wire.client import errors
 from tui.core.wire.client.lane import DOUBT_S, LaneState
 from tui.core.wire.client.steers import STEER_S
 from tui.core.wire.endpoint_facts import GRACE_S, Capabilities
-
-LIMIT = "websocket_connection_limit_reached"
-
-
-def two_lanes(capabilities: Capabilities | None = None) -> ClientSide:
-    """Two named lanes stream over one socket."""
-    side = ClientSide(capabilities or Capabilities(lanes=True))
-    side.streaming("a", "resp_1").streaming("b", "resp_2")
-    return side
 
 
 @each(
@@ -54,22 +45,6 @@ def test_what_an_error_complains_about(
     assert errors.about_event_type(error, "interrupt") is interrupt
     assert errors.is_vague(error) is vague
     assert errors.refuses_prewarm(error) is prewarm
-
-
-def test_held_creates_outlive_the_time_limit() -> None:
-    side = ClientSide()
-    side.ask("a")
-    side.ask("b")
-    side.error(400, code=LIMIT)
-    assert side.client.unroutable() == [("b", {"model": "m"})]
-
-
-def test_an_abandoned_neighbour_keeps_no_socket() -> None:
-    side = two_lanes(Capabilities(lanes=True, interrupt={"m": False}))
-    side.client.interrupt("a", 0.0)
-    assert not side.client.should_drop
-    side.client.interrupt("b", 0.0)
-    assert side.client.should_drop
 
 
 def test_nothing_is_taken_after_the_loss() -> None:
@@ -147,32 +122,11 @@ def test_a_late_error_about_an_interrupt_leaves_the_next_turn_alone(
     assert side.delta("y", "helper")
 
 
-def test_a_late_error_with_the_old_lane_s_name_does_not_end_what_runs_on_there() -> None:
-    side = shared("main", "helper")
-    side.client.interrupt("main", side.now)
-    side.wait(GRACE_S)
-    assert side.say("error", "main", **UNKNOWN_EVENT) == []
-    assert side.state("main") is LaneState.ABANDONED
-    assert side.completed("resp_main", "main") == []
-    assert side.state("main") is LaneState.IDLE
-
-
 def test_a_refused_interrupt_is_answered_once() -> None:
     side = shared("main", "helper")
     side.client.interrupt("main", side.now)
     side.say("response.interrupt.failed", response_id="resp_main", error={"code": "no"})
     assert kinds(side.error(400, "helper", message="Bad request.")) == ["ErrorEvent"]
-
-
-def test_each_error_about_a_steer_is_for_one_text_in_order() -> None:
-    side = shared("main", steer={"m": True})
-    side.client.steer("one", "main", side.now)
-    side.wait(STEER_S)
-    side.client.steer("two", "main", side.now)
-    side.wait(0.1)
-    assert side.say("error", **UNKNOWN_EVENT) == []
-    assert fates(side.say("error", **UNKNOWN_EVENT)) == [(2, "returned")]
-    assert side.delta("y", "main")
 
 
 def test_an_error_before_anything_was_asked_of_the_server_is_the_answer_s() -> None:
@@ -310,14 +264,6 @@ def test_a_steer_that_is_answered_leaves_the_refusal_to_the_response(error: dict
     assert side.state() is LaneState.IDLE
 
 
-def test_a_failure_under_a_neighbour_s_old_id_ends_the_lane_that_it_names() -> None:
-    side = ClientSide(Capabilities(lanes=True)).streaming("b")
-    side.completed("resp_1", "b")
-    side.ask("a")
-    assert ends(side.failed("resp_1", "a") + side.wait(DOUBT_S)) == ["Failed"]
-    assert side.state("a") is LaneState.IDLE
-
-
 def test_an_error_without_a_name_is_that_of_the_request_that_stays_silent() -> None:
     side = ClientSide(Capabilities(lanes=True)).streaming("c", "resp_3")
     side.ask("a")
@@ -329,14 +275,3 @@ def test_an_error_without_a_name_is_that_of_the_request_that_stays_silent() -> N
     assert (event.stream_id, side.state("b")) == ("b", LaneState.IDLE)
     assert side.delta("x", "a")
     assert side.delta("x", "c")
-
-
-def test_requests_that_cannot_be_told_apart_get_connections_of_their_own() -> None:
-    side = ClientSide(Capabilities(lanes=True))
-    side.ask("a")
-    side.ask("b")
-    side.error(400, code="invalid_prompt")
-    assert not side.client.should_drop
-    side.wait(DOUBT_S)
-    assert side.client.should_drop
-    assert side.known.lanes is False

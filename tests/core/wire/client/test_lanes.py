@@ -8,7 +8,7 @@ from tests.support.client_side import ClientSide, kinds
 from tests.support.tables import each
 from tui.core.wire import events
 from tui.core.wire.client.lane import LaneState
-from tui.core.wire.client.lanes import FORK_S, MAX_IN_FLIGHT, MAX_NAMES
+from tui.core.wire.client.lanes import MAX_IN_FLIGHT, MAX_NAMES
 from tui.core.wire.endpoint_facts import Capabilities
 from tui.errors import WireError
 
@@ -38,15 +38,6 @@ def test_a_server_that_minds_the_name_gets_the_same_create_without_it() -> None:
     assert side.sent() == [{"type": "response.create", "model": "m", "input": "x"}]
     assert side.known.lanes is False
     assert side.created()[0].stream_id == "a"
-
-
-def test_a_missing_echo_with_two_requests_out_cannot_be_told_apart() -> None:
-    side = lanes_known()
-    side.ask("a")
-    side.ask("b")
-    assert side.created() == []
-    assert side.client.should_drop
-    assert side.known.lanes is False
 
 
 def test_interrupting_a_held_create_answers_at_once_and_sends_nothing() -> None:
@@ -93,91 +84,6 @@ def test_a_server_that_counts_fewer_names_makes_the_create_unroutable() -> None:
 def test_a_bad_name_is_refused_here(name: str) -> None:
     with pytest.raises(WireError, match="no lane"):
         ClientSide().ask(name)
-
-
-def test_the_source_of_a_fork_waits_until_the_fork_works() -> None:
-    side = lanes_known()
-    side.streaming("main").completed("resp_1", "main")
-    assert side.ask("fork", previous_response_id="resp_1")
-    assert side.ask("main", previous_response_id="resp_1") == []
-    side.created("resp_2", "fork")
-    assert side.sent() == []
-    side.in_progress("resp_2", "fork")
-    assert [frame["stream_id"] for frame in side.sent()] == ["main"]
-
-
-@each("said", ["nothing", "created", "queued"])
-def test_the_source_of_a_fork_waits_for_a_few_seconds_only(said: str) -> None:
-    side = lanes_known()
-    side.streaming("main").completed("resp_1", "main")
-    side.ask("fork", previous_response_id="resp_1")
-    side.wait(60)
-    assert side.ask("main", previous_response_id="resp_1") == []
-    if said != "nothing":
-        side.created("resp_2", "fork")
-    if said == "queued":
-        side.say("response.queued", "fork", response={"id": "resp_2"})
-    side.wait(FORK_S - 0.01)
-    assert side.sent() == []
-    assert side.busy()
-    side.wait(0.01)
-    assert [frame["previous_response_id"] for frame in side.sent()] == ["resp_1"]
-    assert side.client.deadline() is None
-
-
-def test_a_fork_that_is_abandoned_frees_its_source() -> None:
-    side = lanes_known()
-    side.streaming("main").completed("resp_1", "main")
-    side.ask("fork", previous_response_id="resp_1")
-    assert side.ask("main") == []
-    side.client.abandon("fork")
-    assert [frame["stream_id"] for frame in side.sent()] == ["main"]
-
-
-def test_a_late_word_about_the_response_before_does_not_free_the_source_of_a_fork() -> None:
-    side = lanes_known()
-    side.streaming("main").completed("resp_1", "main")
-    side.streaming("fork", "resp_0").completed("resp_0", "fork")
-    side.ask("fork", previous_response_id="resp_1")
-    side.ask("main")
-    side.in_progress("resp_0", "fork")
-    assert side.sent() == []
-
-
-def test_a_held_create_is_abandoned_without_a_trace() -> None:
-    side = ClientSide()
-    side.ask("a")
-    side.ask("b")
-    side.client.abandon("b")
-    side.created("resp_1", "a")
-    assert side.sent() == []
-    assert side.ask("b")
-
-
-def test_creates_held_behind_a_lane_that_is_abandoned_unproven_go_elsewhere() -> None:
-    side = ClientSide()
-    side.ask("a")
-    side.ask("b")
-    side.client.abandon("a")
-    assert side.client.unroutable() == [("b", {"model": "m"})]
-
-
-def test_an_event_of_a_lane_that_was_never_used_is_nobody_s() -> None:
-    side = lanes_known()
-    side.streaming("a")
-    assert side.delta("x", "b") == []
-    assert side.created("resp_9", "b") == []
-    assert side.completed("resp_9", "b") == []
-    assert side.delta("x", "a")
-
-
-def test_what_bears_no_name_is_the_nameless_lane_s_while_that_works() -> None:
-    side = lanes_known()
-    side.streaming().streaming("a", "resp_2")
-    assert [event.stream_id for event in side.item()] == [None]
-    assert [event.stream_id for event in side.item("a")] == ["a"]
-    assert kinds(side.completed()) == ["Completed"]
-    assert not side.client.should_drop
 
 
 def test_another_name_than_ours_is_no_name() -> None:

@@ -10,7 +10,7 @@ from tests.support.client_side import UNKNOWN_EVENT, ClientSide, kinds
 from tests.support.tables import each
 from tui.core.wire import events
 from tui.core.wire.client.lane import LaneState
-from tui.core.wire.endpoint_facts import ACCEPTED_S, GRACE_S, Capabilities
+from tui.core.wire.endpoint_facts import ACCEPTED_S, Capabilities
 from tui.errors import WireError
 
 
@@ -23,17 +23,6 @@ def test_create_is_flat_and_says_nothing_of_its_own() -> None:
         {"type": "response.create", "model": "m", "input": "hi", "stream_id": "a"}
     ]
     assert side.busy()
-
-
-def test_an_interrupt_whose_id_never_comes_drops_the_socket_and_proves_nothing() -> None:
-    side = ClientSide()
-    side.ask()
-    side.client.interrupt(None, 0.0)
-    side.wait(GRACE_S - 0.01)
-    assert side.client.drop_reason == ""
-    side.wait(0.01)
-    assert side.client.should_drop
-    assert side.known.interrupt == {}
 
 
 @each(
@@ -120,13 +109,6 @@ def test_a_refused_prewarm_is_told_and_remembered(fields: dict[str, Any]) -> Non
     assert kinds(side.say("error", **fields)) == ["ErrorEvent"]
     assert side.known.prewarm is False
     assert side.state() is LaneState.IDLE
-
-
-def test_a_failed_prewarm_is_told_and_remembered() -> None:
-    side = prewarming()
-    side.created()
-    assert kinds(side.failed()) == ["Failed"]
-    assert side.known.prewarm is False
 
 
 def test_a_summary_of_thoughts_is_output_too() -> None:
