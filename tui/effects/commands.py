@@ -13,7 +13,7 @@ import re
 import signal
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from tui.core.programs import (
     AS_THE_USER,
@@ -160,11 +160,17 @@ class CommandRunner:
         environment |= {**launch.variables, _MARK: mark}
         reading, writing = _terminal() if how.pty else os.pipe()
         try:
+            first = ("/bin/sh", "-c", _TAKE_TERMINAL, os.ttyname(writing)) if how.pty else ()
             process = await asyncio.create_subprocess_exec(
+                *first,
                 *launch.argv,
                 cwd=folder,
                 env=environment,
-                **_streams(writing, launch.confine, pty=how.pty),
+                stdin=writing if how.pty else DEVNULL,
+                stdout=writing,
+                stderr=writing,
+                start_new_session=True,
+                preexec_fn=launch.confine,
             )
         except BaseException:
             os.close(reading)
@@ -252,23 +258,8 @@ def _terminal() -> tuple[int, int]:
     return ours, theirs
 
 
-def _streams(writing: int, confine: Callable[[], None] | None, *, pty: bool) -> dict[str, Any]:
-    """How the new process gets its streams and its group."""
-    if not pty:
-        return {
-            "stdin": DEVNULL,
-            "stdout": writing,
-            "stderr": writing,
-            "start_new_session": True,
-            "preexec_fn": confine,
-        }
-
-    def enter() -> None:
-        os.login_tty(writing)
-        if confine is not None:
-            confine()
-
-    return {"pass_fds": (writing,), "preexec_fn": enter}
+_TAKE_TERMINAL = ': <"$0"; exec "$@"'
+"""The leader of a session gets the first terminal that it opens; ``$0`` is one."""
 
 
 async def _end_group(process: Process, grace_s: float) -> None:
