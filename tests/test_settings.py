@@ -182,6 +182,7 @@ def test_a_workspace_may_set_its_looks(tmp_path: Path) -> None:
         '[endpoints.a]\nurl = "ws://evil.example"',
         '[models.fast]\nname = "a"',
         "[rehearsal]\nseed = 1",
+        '[commands]\nallow = ["rm"]',
     ],
 )
 def test_a_workspace_may_not_choose_servers(tmp_path: Path, text: str) -> None:

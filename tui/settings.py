@@ -96,6 +96,7 @@ Tokens = Annotated[int, msgspec.Meta(gt=0)]
 Price = Annotated[float, msgspec.Meta(ge=0)]
 Fallback = Annotated[str, msgspec.Meta(pattern="^[^/]+/.+$")]
 """``ENDPOINT/MODEL``."""
+Mode = Literal["manual", "sandbox", "plan"]
 PatchTool = Literal["custom", "function", "text"]
 ShellTool = Literal["auto", "function", "shell", "local_shell", "bash", "none"]
 PatchFormat = Literal["auto", "apply_patch", "search_replace", "unified_diff", "whole_file"]
@@ -197,6 +198,26 @@ class VerifySettings(SettingsTable, frozen=True):
     deadline_s: Positive = 120.0
 
 
+class CommandsSettings(SettingsTable, frozen=True):
+    """``[commands]``: what the model may run, and how long one turn may go on."""
+
+    mode: Mode = "manual"
+    """What it starts with; /mode changes it."""
+    allow: tuple[Name, ...] = ()
+    """Beginnings of commands that run without a question: ``pytest``, ``npm run test``."""
+    network: bool = False
+    """Commands in the sandbox may use the network."""
+    deadline_s: Positive = 120.0
+    """Of a command for which the model names none."""
+    max_rounds: Annotated[int, msgspec.Meta(gt=0)] = 40
+    """Responses of one turn."""
+    max_tokens: Tokens | None = None
+    """Of output."""
+    max_cost: Positive | None = None
+    """US dollars, as far as the price is known."""
+    max_time_s: Positive | None = None
+
+
 class FormatSettings(SettingsTable, frozen=True):
     """``[format]``: what runs on the files that were written, after a save or an accept."""
 
@@ -287,6 +308,7 @@ class Settings(SettingsTable, frozen=True):
     models: ModelsSettings = ModelsSettings()
     verify: VerifySettings = VerifySettings()
     format: FormatSettings = FormatSettings()
+    commands: CommandsSettings = CommandsSettings()
     editor: EditorSettings = EditorSettings()
     screen: ScreenSettings = ScreenSettings()
     notify: NotifySettings = NotifySettings()

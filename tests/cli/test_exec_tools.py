@@ -14,6 +14,7 @@ from tests.support.fakes import World
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import outputs
 from tui.cli.exec import ExecTurn, JsonReport, TextReport, exec_command
+from tui.engine.commands import CommandRules
 from tui.engine.session import SessionOptions
 from tui.errors import UsageError
 
@@ -34,7 +35,9 @@ async def play(world: World, report: JsonReport | TextReport, *commands: str) ->
 
 
 async def test_what_is_not_allowed_is_refused_and_all_of_it_is_told() -> None:
-    world = World({"a.py": "one\n"}, options=SessionOptions(allow=(("npm", "test"),)))
+    world = World(
+        {"a.py": "one\n"}, options=SessionOptions(commands=CommandRules((("npm", "test"),)))
+    )
     out = io.StringIO()
     answers = await play(world, JsonReport(out), "npm test -- -v", "rm -rf /")
     assert world.runner.commands == ["npm test -- -v"]

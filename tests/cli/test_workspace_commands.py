@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.fakes import World
 from tests.support.tables import case, each
+from tui.cli.open_app import session_options
 from tui.cli.workspace_commands import find_format, find_verify, found_in
 from tui.core.patches.landing import Landing
 from tui.core.programs import safe_path
@@ -19,10 +20,38 @@ from tui.effects.files import Files
 from tui.effects.git import Git
 from tui.effects.listing import Listing
 from tui.engine import intents
+from tui.engine.commands import CommandRules
 from tui.engine.ports import VerifyCommand
+from tui.engine.requests import TurnLimits
 from tui.engine.session import Session, SessionOptions
 from tui.errors import SettingsError
 from tui.settings import FormatSettings, Settings, VerifySettings, parse
+
+
+def test_what_the_model_may_run_is_the_users_to_say() -> None:
+    text = """
+        [commands]
+        mode = "sandbox"
+        allow = ["pytest", "npm run 'a b'"]
+        network = true
+        deadline_s = 9
+        max_rounds = 7
+        max_tokens = 1000
+        max_cost = 0.5
+        max_time_s = 60
+    """
+    options = session_options(parse(text, "FILE"))
+    assert options.mode == "sandbox"
+    assert options.limits == TurnLimits(7, 1000, 0.5, 60)
+    assert options.commands == CommandRules((("pytest",), ("npm", "run", "a b")), True, 9)
+    assert session_options(Settings()) == SessionOptions()
+
+
+def test_an_allowed_command_that_is_none_is_said() -> None:
+    for text in ('allow = ["a \'b"]', 'allow = [" "]'):
+        with pytest.raises(SettingsError, match=r"\[commands\] allow: "):
+            session_options(parse(f"[commands]\n{text}", "FILE"))
+
 
 FINDERS = [("verify", find_verify), ("format", find_format)]
 

@@ -6,7 +6,6 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -255,8 +254,7 @@ def test_where_no_sandbox_can_help_it_says_so(root: str, why: str) -> None:
 def test_a_workspace_that_is_read_only_is_said(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    access: Callable[..., bool] = lambda path, mode: False  # noqa: E731
-    monkeypatch.setattr(sandbox.os, "access", access)
+    monkeypatch.setattr(sandbox.os, "access", lambda path, mode: False)
     assert house.place().remark == "; the workspace is read-only"
 
 

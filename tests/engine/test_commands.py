@@ -16,6 +16,7 @@ from tui.core.conversation import BlockKind
 from tui.core.programs import Confinement, RunResult, Sandbox
 from tui.engine import intents
 from tui.engine.command_consent import ONCE, READING, REFUSE
+from tui.engine.commands import CommandRules
 from tui.engine.intents import Mode
 from tui.engine.requests import TurnLimits
 from tui.engine.session import SessionOptions
@@ -250,7 +251,7 @@ async def test_a_task_is_stopped_by_the_user_or_the_model() -> None:
 
 
 async def test_reading_calls_run_side_by_side_and_writing_ones_in_order() -> None:
-    world = World({"a.py": "one\n"}, options=SessionOptions(allow=(("make",),)))
+    world = World({"a.py": "one\n"}, options=SessionOptions(commands=CommandRules((("make",),))))
     hold = world.runner.hold = asyncio.Event()
     model = await begun(world)
     for number, command in enumerate(["git log", "pwd", "make one", "ls", "make two"]):

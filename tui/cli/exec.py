@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from tui.cli.apply import hunk_fields
 from tui.cli.composition import Composition, tracer_for
 from tui.cli.models import SessionSetup, resolve
-from tui.cli.open_app import log_broken
+from tui.cli.open_app import log_broken, session_options
 from tui.cli.options import ModelFlags, model_options, record_option, settings_for, trace_option
 from tui.cli.process import text_of
 from tui.cli.target import target_of
@@ -29,8 +29,7 @@ from tui.core.meter import MeterView
 from tui.core.wire.events import Usage
 from tui.engine.intents import Accept, Answer, Interrupt, Mode, Prompt, Role
 from tui.engine.notices import Ask, Status, Trouble
-from tui.engine.requests import TurnLimits
-from tui.engine.session import Session, SessionOptions
+from tui.engine.session import Session
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREACHABLE, UsageError
 from tui.settings import Paths
 
@@ -440,13 +439,20 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     chosen = choices["role"] or setup.models.first_role
     if chosen not in setup.models.roles:
         raise UsageError(f"no {chosen} model is set up: add --{chosen} MODEL")
-    options = SessionOptions(
+    options = session_options(setup.settings)
+    limits, rules = options.limits, options.commands
+    options = replace(
+        options,
         first_role=chosen,
         ambiguous=setup.settings.editor.ambiguous,
         linked=choices["linked"],
-        mode=choices["mode"] or "manual",
-        allow=tuple(_words(prefix) for prefix in choices["allow"]),
-        limits=TurnLimits(choices["max_rounds"] or TurnLimits().rounds, usd=choices["max_cost"]),
+        mode=choices["mode"] or options.mode,
+        commands=replace(rules, allow=(*rules.allow, *map(_words, choices["allow"]))),
+        limits=replace(
+            limits,
+            rounds=choices["max_rounds"] or limits.rounds,
+            usd=choices["max_cost"] or limits.usd,
+        ),
     )
     setup = replace(setup, tracer=tracer_for(choices["trace"]))
     composition = Composition(setup, options, watched=False, record=choices["record"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -44,7 +45,7 @@ from tui.cli.target import OpenTarget, current_folder, target_of
 from tui.core.inert_text import inert
 from tui.core.unsaved import Unsaved
 from tui.effects.rescue import RescueFolders
-from tui.errors import EXIT_FAILED, EXIT_OK, FileRefused, UsageError
+from tui.errors import EXIT_FAILED, EXIT_OK, FileRefused, SettingsError, UsageError
 from tui.settings import (
     PROJECT_FILE,
     Paths,
@@ -381,13 +382,39 @@ def home_of(models: ResolvedModels, paths: Paths) -> OpenTarget:
     return here
 
 
+def session_options(settings: Settings) -> SessionOptions:
+    """What the settings say of the model's commands. Raises SettingsError: an ``allow`` is none."""
+    from tui.engine.commands import CommandRules
+    from tui.engine.requests import TurnLimits
+    from tui.engine.session import SessionOptions
+
+    table = settings.commands
+    return SessionOptions(
+        mode=table.mode,
+        commands=CommandRules(
+            tuple(_prefix(prefix) for prefix in table.allow), table.network, table.deadline_s
+        ),
+        limits=TurnLimits(table.max_rounds, table.max_tokens, table.max_cost, table.max_time_s),
+    )
+
+
+def _prefix(prefix: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(prefix))
+    except ValueError as error:
+        raise SettingsError(f"[commands] allow: {prefix!r} is no command ({error})") from None
+    if not words:
+        raise SettingsError("[commands] allow: one is empty; say how a command begins: 'npm test'")
+    return words
+
+
 def options_for(setup: SessionSetup) -> SessionOptions:
     """How the session behaves; in the practice workspace its exercises are offered."""
     from tui.bridge.rehearsal import RECORD
-    from tui.engine.session import SessionOptions
 
     editor, root = setup.settings.editor, setup.root
-    options = SessionOptions(
+    options = replace(
+        session_options(setup.settings),
         save=editor.save,
         first_role=setup.models.first_role,
         ask=True,

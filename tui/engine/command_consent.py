@@ -33,12 +33,15 @@ class CommandConsent:
         ports: Ports,
         open_files: OpenFiles,
         allow: Iterable[tuple[str, ...]] = (),
+        *,
+        network: bool = False,
     ) -> None:
         """``allow``: the prefixes that the user's own settings allow."""
         self._state = state
         self._ports = ports
         self._open_files = open_files
         self._prefixes = set(allow)
+        self._network = network
         self._lines: set[str] = set()
         """What was allowed for this session, as `_exact` names it."""
         for consent in ports.consents:
@@ -63,7 +66,7 @@ class CommandConsent:
                 " say what you would run instead"
             )
         if mode == "sandbox" and sandbox.works and not call.free:
-            return Confinement()
+            return Confinement(network=self._network)
         if self._is_known(call, folder, judgement):
             return None
         why = judgement.why

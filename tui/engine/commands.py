@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import functools
 import posixpath
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from tui.core.conversation import Block, BlockState
 from tui.core.document.workspace import Workspace
@@ -125,6 +127,17 @@ class Job:
         return text.removeprefix(before) if text.startswith(before) else text
 
 
+class CommandRules(Struct, frozen=True):
+    """What holds for all commands of the model."""
+
+    allow: tuple[tuple[str, ...], ...] = ()
+    """Beginnings of commands that the user allows without a question."""
+    network: bool = False
+    """Those in the sandbox may use the network."""
+    deadline_s: float = 120.0
+    """Of one for which the model names none."""
+
+
 class Commands:
     """All commands of the model in this session."""
 
@@ -134,10 +147,10 @@ class Commands:
         ports: Ports,
         open_files: OpenFiles,
         supervisor: Supervisor,
-        allow: Iterable[tuple[str, ...]] = (),
+        rules: CommandRules,
     ) -> None:
         self._state, self._ports, self._supervisor = state, ports, supervisor
-        self._open_files, self._allow = open_files, allow
+        self._open_files, self._rules = open_files, rules
         self._jobs: dict[int, Job] = {}
         self._count = 0
 
@@ -145,7 +158,10 @@ class Commands:
     def _consent(self) -> CommandConsent:
         from tui.engine.command_consent import CommandConsent  # after the first paint
 
-        return CommandConsent(self._state, self._ports, self._open_files, self._allow)
+        rules = self._rules
+        return CommandConsent(
+            self._state, self._ports, self._open_files, rules.allow, network=rules.network
+        )
 
     async def look(self) -> None:
         """Find out what can confine commands here, and get ready to judge them."""
@@ -246,7 +262,8 @@ class Commands:
         now = self._ports.clock.now
         output = CommandOutput(self._state, call.block, now)
         job = self._jobs[self._count] = Job(self._count, call, shell.line, output)
-        job.began_s, job.deadline_s, job.background = now(), shell.deadline_s, shell.background
+        job.began_s, job.background = now(), shell.background
+        job.deadline_s = shell.deadline_s or self._rules.deadline_s
         run = self._run(job, shell, folder, confined)
         job.task = self._supervisor.start(run, f"task {job.number}")
         job.task.add_done_callback(lambda _: self._over(job))
@@ -263,7 +280,7 @@ class Commands:
             job.result = await self._ports.runner.run(
                 shell.command,
                 job.output.feed,
-                shell.deadline_s,
+                job.deadline_s,
                 RunOptions(folder, pty=shell.pty, keys=False, confined=confined),
             )
         except asyncio.CancelledError:

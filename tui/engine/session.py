@@ -22,7 +22,7 @@ from tui.core.text.change_set import Position
 from tui.core.unsaved import Unsaved
 from tui.core.wire.endpoint_facts import SocketView
 from tui.engine import intents
-from tui.engine.commands import Commands
+from tui.engine.commands import CommandRules, Commands
 from tui.engine.decisions import HunkDecisions, Memory
 from tui.engine.diffs import Diffs
 from tui.engine.disk_changes import Folders
@@ -57,8 +57,7 @@ class SessionOptions(Struct, frozen=True):
     """Of one turn."""
     mode: Mode = "manual"
     """What the model's commands may do."""
-    allow: tuple[tuple[str, ...], ...] = ()
-    """Beginnings of commands that the user allows without a question."""
+    commands: CommandRules = CommandRules()
     suggest: Callable[[], str] | None = None
     """The one to offer now; None: the first that was not asked for yet."""
     first_role: Role = "fast"
@@ -327,7 +326,7 @@ class Session:
             state.workspace, open_files.catalogue, ports, open_files.privacy, consent
         )
         supervisor = Supervisor(state)
-        commands = Commands(state, ports, open_files, supervisor, self.options.allow)
+        commands = Commands(state, ports, open_files, supervisor, self.options.commands)
         return Services(
             ports, state, open_files, requests, bench, commands, supervisor, Backlog(state)
         )

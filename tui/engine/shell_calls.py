@@ -16,8 +16,6 @@ from tui.core.conversation import Item
 from tui.core.programs import RunResult
 from tui.engine.tools import Arguments, CallError
 
-DEADLINE_S = 120.0
-"""Of a command whose call names none."""
 LONGEST_S = 3600.0
 _LINE_CHARS = 100_000
 _SHELL_FLAGS = ("-c", "-lc", "-cl", "-ic")
@@ -35,7 +33,8 @@ class ShellCall(Struct, frozen=True):
     argv: tuple[str, ...] = ()
     folder: str = ""
     """As the call names it; empty: the workspace's root."""
-    deadline_s: float = DEADLINE_S
+    deadline_s: float = 0.0
+    """0: none is named."""
     pty: bool = False
     background: bool = False
     free: bool = False
@@ -75,7 +74,7 @@ def _of(arguments: Arguments) -> ShellCall:
             line,
             argv,
             folder=arguments.first(*_FOLDER),
-            deadline_s=min(seconds, LONGEST_S) if seconds > 0 else DEADLINE_S,
+            deadline_s=min(max(seconds, 0.0), LONGEST_S),
             pty=arguments.flag("tty") or arguments.flag("pty"),
             background=arguments.flag("background") or arguments.flag("run_in_background"),
             free=arguments.first("sandbox_permissions") == "require_escalated"

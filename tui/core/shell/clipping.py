@@ -11,8 +11,6 @@ _SEQUENCE = re.compile(
     r"|\x9b[0-?]*[ -/]*[@-~]?|[\x90\x98\x9d-\x9f][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"
 )
 """What a terminal would obey; one that is not closed ends with its line."""
-_OPEN = re.compile(r"(?:\x1b|[\x90\x98\x9b\x9d-\x9f])[^\x07\n]{0,200}\Z|\r+\Z")
-"""The end of a chunk that may go on in the next."""
 _REWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
 _STRUCK = re.compile(r"[^\n\b]\x08")
 
@@ -46,34 +44,6 @@ _UNSEEN = (
     *((0x1D173, 0x1D17A), (0xE0001, 0xE007F)),
 )
 """Control and format characters, but for the joiners that emoji and some scripts need."""
-
-
-class Plain:
-    """`plain` of bytes that come in pieces.
-
-    A line that is rewritten between two pieces stays, with its new state on a line of its own.
-    """
-
-    def __init__(self) -> None:
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._held = ""
-
-    def feed(self, data: bytes, *, final: bool = False) -> str:
-        """What can be shown now."""
-        text = self._held + self._decoder.decode(data, final=final)
-        self._held = ""
-        if not final and (end := _OPEN.search(text, max(0, len(text) - 202))):
-            self._held, text = text[end.start() :], text[: end.start()]
-            if _is_closed(self._held):
-                text, self._held = text + self._held, ""
-        if text.startswith("\r") and not text.startswith("\r\n"):
-            text = "\n" + text.lstrip("\r")
-        return plain(text)
-
-
-def _is_closed(held: str) -> bool:
-    found = _SEQUENCE.match(held)
-    return found is not None and found.end() < len(held)
 
 
 class Clip:
