@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from tui.core.document.undo_log import UndoLog
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Change, Position
-from tui.core.text.weave import Weave, WovenEdit
+from tui.core.text.weave import Weave
+from tui.core.text.woven_pieces import WovenEdit
 
 
 class Typist:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Hashable, Iterable
 from random import Random
 
 import pytest
 
+from tui.core.steps import finished
 from tui.core.text import weave as module
 from tui.core.text.change_set import ChangeSet, change_at, end_of
-from tui.core.text.weave import FoldedWeave, Weave
+from tui.core.text.weave import StillWeave, Weave
+from tui.core.text.woven_pieces import WovenEdit, WovenPiece
 
 START = (0, 0)
 
@@ -46,6 +49,7 @@ class Text:
 @pytest.mark.parametrize("most", [4, 64])
 def test_all_comes_off_in_any_order(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MOST", most)
+    monkeypatch.setattr(module, "_FEW", 0)
     for seed in range(150):
         text = Text(seed)
         for number in range(text.dice.randint(1, 60)):
@@ -53,9 +57,14 @@ def test_all_comes_off_in_any_order(most: int, monkeypatch: pytest.MonkeyPatch) 
                 text.switch([text.dice.randint(0, 8)])
             else:
                 text.change(text.dice.choice([text.dice.randint(0, 8), 100 + number]))
+            if seed % 3:
+                text.weave.fold_above()
             text.check()
         if seed % 2:
-            text.weave = FoldedWeave(text.weave).weave()
+            finished(text.weave.folding())
+            text.check()
+        if seed % 5:
+            text.weave = StillWeave(text.weave).weave()
             text.check()
         on = [edit for edit in text.weave.edits if edit.on]
         assert text.weave.without(on, text.text) == text.base
@@ -78,3 +87,31 @@ def test_an_edit_is_blocked_where_others_changed_what_it_is_about_since() -> Non
     assert weave.blocked(mine, lambda edit: edit is yours) == (0, 1)
     weave.switch([yours])
     assert weave.blocked(mine, lambda edit: edit is yours) is None
+
+
+def test_what_is_done_from_top_to_bottom_is_kept_in_few_objects() -> None:
+    """Very many hunks wait; each is an object again when somebody asks for it."""
+
+    def objects() -> int:
+        return sum(isinstance(one, WovenPiece | WovenEdit) for one in gc.get_objects())
+
+    gc.collect()
+    before = objects()
+    text = "".join(f"line {row}\n" for row in range(2000))
+    weave = Weave(end_of(START, text))
+    for row in range(1, 2000, 2):
+        weave.change(change_at((row, 0), f"line {row}\n", f"new {row}\n"), row)
+        weave.fold_above()
+    assert objects() - before < 300
+    now = "".join(f"{'new' if row % 2 else 'line'} {row}\n" for row in range(2000))
+    assert weave.without((), now) == now
+    assert objects() - before < 300
+    edit = weave.edit(101)
+    assert edit is not None
+    assert weave.range(edit, lambda _: False) == ((101, 0), (102, 0))
+    assert weave.without([edit], now) == now.replace("new 101\n", "line 101\n")
+    assert objects() - before < 600
+    finished(weave.folding())
+    del edit
+    assert objects() - before < 300
+    assert weave.without(weave.edits, now) == text

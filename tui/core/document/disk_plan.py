@@ -18,7 +18,8 @@ from tui.core.text.buffer import Buffer, Form, Mark, split_text
 from tui.core.text.change_set import Author
 from tui.core.text.merge import merge3, merge_theirs
 from tui.core.text.rows import file_rows, keep_ends, rows_text
-from tui.core.text.weave import FoldedWeave, Weave, WovenEdit
+from tui.core.text.weave import StillWeave, Weave
+from tui.core.text.woven_pieces import WovenEdit
 from tui.errors import EditRefused
 
 T = TypeVar("T")
@@ -195,7 +196,7 @@ class StillText(Struct, frozen=True):
     lines: list[str]
     endings: list[str]
     stood: tuple[_Stood, ...] = ()
-    weave: FoldedWeave | None = None
+    weave: StillWeave | None = None
     landing: tuple[int, int, str] | None = None
     """Rows that a section had painted, and the text that belongs there without it."""
     belongs: tuple[bool, bool] = (True, True)

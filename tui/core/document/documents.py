@@ -31,7 +31,7 @@ from tui.core.text.rows import (
     shifted,
     touched_span,
 )
-from tui.core.text.weave import WovenEdit
+from tui.core.text.woven_pieces import WovenEdit
 from tui.errors import EditRefused
 
 _OTHERS = frozenset({Author.USER, Author.DISK, Author.TOOL})
@@ -338,6 +338,7 @@ class Documents:
                 record.made.append(hunk)
         for piece in edit.pieces if (edit := record.weave.edit(hunk)) else ():
             piece.share((hunk.base, hunk.agent))
+        record.weave.fold_above()
         beside = [*record.live.near(*rows), *record.off.near(*rows)]
         if beside != [hunk]:
             stand(record, beside)

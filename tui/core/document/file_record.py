@@ -10,13 +10,13 @@ from tui.core.document.hunk import Decision, Hunk
 from tui.core.document.hunk_index import HunkIndex
 from tui.core.document.undo_log import UndoLog
 from tui.core.document.waiting_places import OpenSection, PendingShifts, WaitingSection, nearest
+from tui.core.steps import Work
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Author
 from tui.core.text.line_index import LineIndex
 from tui.core.text.rows import keep_ends, rows_text, touched_span, whole_text
-from tui.core.text.weave import FoldedWeave, Weave, WovenEdit
-
-_FEW_EDITS = 200
+from tui.core.text.weave import StillWeave, Weave
+from tui.core.text.woven_pieces import WovenEdit
 
 
 class UserChange(Struct, frozen=True):
@@ -130,7 +130,7 @@ class FileRecord(Struct, eq=False):
     """Of a view, the hash of the bytes that were looked at."""
     named: bool = False
     """The user gave the name of a file that was not there: it stays open while it is empty."""
-    _weave: Weave | FoldedWeave | None = None
+    _weave: Weave | None = None
     _index: LineIndex | None = None
     _offered: dict[int, int] = field(default_factory=dict)
     """First rows of the places of sections that wait -> rows of the highest of these."""
@@ -188,18 +188,17 @@ class FileRecord(Struct, eq=False):
     @property
     def weave(self) -> Weave:
         """What was done to the text, each edit of which can be switched off; begun when asked."""
-        if not isinstance(self._weave, Weave):
-            folded = self._weave
-            self._weave = Weave(self.buffer.end) if folded is None else folded.weave()
+        if self._weave is None:
+            self._weave = Weave(self.buffer.end)
         return self._weave
 
     def set_weave(self, weave: Weave) -> None:
         """The text is that of another record, woven like this."""
         self._weave = weave
 
-    def still_weave(self) -> FoldedWeave:
+    def still_weave(self) -> StillWeave:
         """The weave as it stands now."""
-        return self._weave if isinstance(self._weave, FoldedWeave) else FoldedWeave(self.weave)
+        return StillWeave(self.weave)
 
     @property
     def index(self) -> LineIndex:
@@ -231,12 +230,12 @@ class FileRecord(Struct, eq=False):
         if self._index is not None:
             self._index.forget()
 
-    def let_go(self) -> None:
-        """Keep nothing that finds places, unless sections come or wait for one."""
+    def letting_go(self) -> Work[None]:
+        """Keep nothing that finds places, unless sections come or wait for one; with pauses."""
         if not (self.sections or self.waiting):
             self._index = None
-        if isinstance(self._weave, Weave) and len(self._weave.edits) > _FEW_EDITS:
-            self._weave = FoldedWeave(self._weave).pack()
+        if self._weave is not None:
+            yield from self._weave.folding()
 
     @property
     def offered(self) -> dict[int, int]:

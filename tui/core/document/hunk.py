@@ -306,6 +306,11 @@ class Fold:
             Fold._open = {**dict([*Fold._open.items()][-_AT_HAND:]), self: texts}
         return texts[hunk_id]
 
+    @classmethod
+    def close(cls) -> None:
+        """Keep none at hand."""
+        cls._open = {}
+
 
 _AT_HAND = 7
 

@@ -13,7 +13,8 @@ from itertools import groupby
 from operator import attrgetter
 
 from tui.core.text.change_set import Change, Position, moved
-from tui.core.text.weave import Weave, WovenEdit
+from tui.core.text.weave import Weave
+from tui.core.text.woven_pieces import WovenEdit
 
 Apply = Callable[[Collection[WovenEdit]], Sequence[Change] | None]
 """Switches edits and returns what that changed in the text; None if it must not be done now."""

@@ -14,7 +14,7 @@ from tui.core.document.disk_changes import outside_change, take_theirs
 from tui.core.document.disk_plan import DiskPlan, planning, with_hunks
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import EditsSince, FileRecord, UserChange, stand, stood_near
-from tui.core.document.hunk import OPEN, Decision, Hunk, Kind, Stage
+from tui.core.document.hunk import OPEN, Decision, Fold, Hunk, Kind, Stage
 from tui.core.document.undo_log import Apply
 from tui.core.document.waiting_places import OpenSection
 from tui.core.files import FileRead
@@ -23,7 +23,7 @@ from tui.core.steps import Work, finished
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Author, Change, Position
 from tui.core.text.patterns import pattern
-from tui.core.text.weave import WovenEdit
+from tui.core.text.woven_pieces import WovenEdit
 from tui.errors import EditRefused
 
 
@@ -255,8 +255,9 @@ class Workspace:
 
     def letting_go(self) -> Work[None]:
         """All hunks are decided, and none comes in: keep nothing that can be made again."""
-        for record in self.documents.records.values():
-            record.let_go()
+        for record in list(self.documents.records.values()):
+            yield from record.letting_go()
+        Fold.close()
         yield from self.hunk_list.settling()
 
     def take_user_changes(self) -> list[UserChange]:

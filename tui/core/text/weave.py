@@ -11,180 +11,24 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from itertools import islice
 from operator import itemgetter
-from typing import Any
 
 from tui.core.steps import Work
-from tui.core.text.change_set import Change, Position, TextReader, change_at, end_of, offset_in
+from tui.core.text.change_set import Change, Position, TextReader, change_at
+from tui.core.text.woven_pieces import (
+    START,
+    FoldedPieces,
+    PieceBlock,
+    WovenEdit,
+    WovenPiece,
+    after,
+    between,
+    packed,
+)
 
 _MOST = 64
 """Pieces of a block: more, and it is split."""
-_START = (0, 0)
-
-
-def _after(start: Position, extent: Position) -> Position:
-    """Where a text of some extent ends that begins there."""
-    if extent[0]:
-        return (start[0] + extent[0], extent[1])
-    return (start[0], start[1] + extent[1])
-
-
-def _between(start: Position, end: Position) -> Position:
-    """The extent of what is between two places."""
-    if start[0] == end[0]:
-        return (0, end[1] - start[1])
-    return (end[0] - start[0], end[1])
-
-
-class WovenEdit:
-    """All that somebody did to a text that goes, and comes back, together."""
-
-    __slots__ = ("began", "key", "needs", "on", "pieces", "went_on")
-
-    def __init__(self, key: Hashable, began: int) -> None:
-        self.key = key
-        self.on = True
-        self.pieces: list[WovenPiece] = []
-        """Those that it put in or took out; some may be in the weave no more."""
-        self.began = self.went_on = began
-        """When its first and its last change was made, as a number of changes."""
-        self.needs: dict[WovenEdit, bool] | None = None
-        """It is on as long as others are on, or off: it corrects what these leave."""
-
-    @property
-    def fits(self) -> bool:
-        """True if all that it needs is so."""
-        return all(edit.on is on for edit, on in (self.needs or {}).items())
-
-
-class WovenPiece:
-    """A piece of text that the same edits put in and took out."""
-
-    __slots__ = ("_said", "block", "by", "cols", "gone", "rows", "seen")
-
-    def __init__(
-        self, by: WovenEdit, gone: tuple[WovenEdit, ...], extent: Position, text: str | None
-    ) -> None:
-        self.by = by
-        self.gone = gone
-        """The edits that took it out."""
-        self.rows, self.cols = extent
-        """How many line ends it has, and how many characters behind the last."""
-        self.seen = True
-        """It is in the text."""
-        self.block: _PieceBlock | None = None
-        self._said: str | _Growing | None = text
-        """None: nobody has touched it, and what it says stands nowhere but in the text."""
-
-    @property
-    def extent(self) -> Position:
-        """Where it would end if it began at the start."""
-        return (self.rows, self.cols)
-
-    @property
-    def text(self) -> str:
-        """What it says; nothing of what nobody has touched."""
-        if isinstance(self._said, _Growing):
-            self._said = self._said.text
-        return self._said or ""
-
-    @property
-    def is_told(self) -> bool:
-        """True if it is known what it says."""
-        return self._said is not None
-
-    def tell(self, text: str) -> None:
-        """It is touched, and this is what it says."""
-        if self._said is None:
-            self._said = text
-
-    def share(self, texts: Iterable[str]) -> None:
-        """Keep one of these texts, where it says that: each is kept once."""
-        text = self.text
-        self._said = next((other for other in texts if other == text), self._said)
-
-    def is_seen(self, switched: Collection[WovenEdit] = ()) -> bool:
-        """Whether it is in the text once these edits are switched."""
-        if self.by.on is (self.by in switched):
-            return False
-        return not any(edit.on is not (edit in switched) for edit in self.gone)
-
-    def put_in(self, at: Position, text: str) -> None:
-        """Its own edit puts in more: at its end, or in the midst of it."""
-        if not isinstance(said := self._said, _Growing):
-            said = self._said = _Growing(said or "", self.extent)
-        said.put_in(at, text)
-        self.rows, self.cols = said.extent
-
-    def cut(self, at: Position) -> WovenPiece:
-        """Take off what is behind its beginning."""
-        rest = None
-        if self._said is not None:
-            text = self.text
-            self._said = TextReader(text, _START).until(at)
-            rest = text[len(self._said) :]
-        behind = WovenPiece(self.by, self.gone, _between(at, self.extent), rest)
-        behind.seen = self.seen
-        self.rows, self.cols = at
-        for edit in (self.by, *self.gone):
-            edit.pieces.append(behind)
-        return behind
-
-
-class _Growing:
-    """A text that comes in many small parts."""
-
-    __slots__ = ("extent", "parts", "tail")
-
-    def __init__(self, text: str, extent: Position) -> None:
-        self.parts = [text]
-        self.extent = extent
-        self.tail = _START
-        """Where the last part begins."""
-
-    @property
-    def text(self) -> str:
-        """All of it."""
-        return "".join(self.parts)
-
-    def put_in(self, at: Position, text: str) -> None:
-        """Put in more: at its end, or in the midst of it."""
-        if at == self.extent:
-            self.tail = at
-            self.parts.append(text)
-        else:
-            if at < self.tail:
-                self.parts, self.tail = [self.text], _START
-            part = self.parts[-1]
-            offset = offset_in(part, _START, _between(self.tail, at))
-            self.parts[-1] = part[:offset] + text + part[offset:]
-        self.extent = _after(_after(at, end_of(_START, text)), _between(at, self.extent))
-
-
-class _PieceBlock:
-    """Some pieces that follow each other."""
-
-    __slots__ = ("_extent", "pieces")
-
-    def __init__(self, pieces: list[WovenPiece]) -> None:
-        self.pieces = pieces
-        self._extent: Position | None = None
-        for piece in pieces:
-            piece.block = self
-
-    @property
-    def extent(self) -> Position:
-        """Of those that are in the text."""
-        if self._extent is None:
-            extent = _START
-            for piece in self.pieces:
-                if piece.seen:
-                    extent = _after(extent, piece.extent)
-            self._extent = extent
-        return self._extent
-
-    def changed(self) -> None:
-        """It has another extent."""
-        self._extent = None
+_FEW, _TOGETHER = 8, 8
+"""Blocks that are not worth it to be folded, and those that become one then."""
 
 
 class Weave:
@@ -193,39 +37,86 @@ class Weave:
     def __init__(self, end: Position) -> None:
         """``end`` is where the text ends that it begins with."""
         self._base = WovenEdit(None, 0)
-        self._blocks = [_PieceBlock([WovenPiece(self._base, (), end, None)])]
-        self._edits: dict[Hashable, WovenEdit] = {}
+        self._blocks = [PieceBlock([WovenPiece(self._base, (), end, None)])]
+        self._edits: dict[Hashable, WovenEdit | PieceBlock] = {}
+        """By their keys; a block that is folded has its edits."""
         self._corrections: list[WovenEdit] = []
-        self._starts = [_START]
+        self._starts = [START]
         """Where the first blocks begin, as far as that is known."""
         self._count = 0
-        self._near = (0, 0, _START)
+        self._near = (0, 0, START)
         """Block, index and beginning of a piece near which the next change may be."""
-
-    def __iter__(self) -> Iterator[WovenPiece]:
-        for block in self._blocks:
-            yield from block.pieces
+        self._cold = 0
+        """So many blocks were folded, where that could be, as changes went on below."""
 
     @property
     def end(self) -> Position:
         """Where the text ends."""
-        return _after(self._start_of(len(self._blocks) - 1), self._blocks[-1].extent)
+        return after(self._start_of(len(self._blocks) - 1), self._blocks[-1].extent)
 
     @property
     def edits(self) -> Collection[WovenEdit]:
         """All of them."""
-        return self._edits.values()
+        return [edit for key in list(self._edits) if (edit := self.edit(key))]
 
     def edit(self, key: Hashable) -> WovenEdit | None:
         """What was done under a key; None: nothing."""
-        return self._edits.get(key)
+        found = self._edits.get(key)
+        if isinstance(found, PieceBlock):
+            assert found.pieces  # this has its edits as objects again
+            found = self._edits[key]
+            assert isinstance(found, WovenEdit)
+        return found
+
+    def fold_above(self) -> None:
+        """Keep blocks above that in which changes go on as bytes; it costs the new ones."""
+        while self._cold + _TOGETHER < self._near[0]:
+            self._fold(self._cold, self._cold + _TOGETHER)
+            self._cold += 1
+
+    def folding(self) -> Work[None]:
+        """Keep all blocks as bytes, where there are many; nobody may hold an edit meanwhile."""
+        self._near, number = (0, 0, START), 0
+        while len(self._blocks) > _FEW and number < len(self._blocks):
+            end = number
+            for block in self._blocks[number : number + _TOGETHER]:
+                if block.folded:
+                    break
+                end += 1
+            if end > number:
+                self._fold(number, end)
+                yield _MOST * (end - number)
+            number += 1
+
+    def _fold(self, first: int, last: int) -> None:
+        """Make blocks one that is bytes, if what is in it is nowhere else and follows nothing."""
+        blocks = self._blocks[first:last]
+        pieces = [piece for block in blocks for piece in block.pieces]
+        edits = dict.fromkeys(one for piece in pieces for one in (piece.by, *piece.gone))
+        edits.pop(self._base, None)
+        self._base.pieces.clear()  # which nobody reads
+        within = {*blocks, None}
+        for edit in edits:
+            if edit.tied or not within.issuperset(piece.block for piece in edit.pieces):
+                return
+        folded = PieceBlock(pieces)
+        own = list(edits)
+        data, keys = packed(self._base, own, pieces), [edit.key for edit in own]
+        folded.fold(FoldedPieces(self._base, self._edits, keys, data), folded.extent)
+        for edit in edits:
+            edit.pieces.clear()  # no cycle of what goes is left
+            self._edits[edit.key] = folded
+        self._blocks[first:last] = [folded]
+        del self._starts[first + 1 :]
+        number, index, start = self._near
+        self._near = (number - len(blocks) + 1, index, start) if number >= last else (0, 0, START)
 
     def change(self, change: Change, key: Hashable, *, ahead: bool = False) -> None:
         """The text was changed; what is done under one key is one edit.
 
         What is put in stands behind what is gone from there, or ``ahead`` of it.
         """
-        edit = self._edits.get(key)
+        edit = self.edit(key)
         self._count += 1
         if edit is not None and not edit.on:
             self.forget(key)  # it begins anew
@@ -242,7 +133,7 @@ class Weave:
             place = place if ahead else self._behind_gone(place)
         self._near = (*place, change.start)
         if change.new_text:
-            extent = _between(change.start, change.new_end)
+            extent = between(change.start, change.new_end)
             piece = WovenPiece(edit, (), extent, change.new_text)
             edit.pieces.append(piece)
             self._near = (*self._insert(place, piece), change.start)
@@ -262,24 +153,28 @@ class Weave:
             piece.seen = not piece.seen
         for block in {piece.block for piece in pieces if piece.block}:
             self._changed(self._blocks.index(block))
-        self._near = (0, 0, _START)
+        self._near = (0, 0, START)
 
     def correct(self, key: Hashable, needs: dict[WovenEdit, bool]) -> None:
         """What was done under a key is there as long as other edits are on, or off."""
-        if edit := self._edits.get(key):
+        if edit := self.edit(key):
             edit.needs = needs
             self._corrections.append(edit)
+            for one in (edit, *needs):
+                one.tied = True
 
     def rename(self, key: Hashable, other: Hashable) -> None:
         """What is known by a key, if anything is, is known by another one from now on."""
-        if edit := self._edits.pop(key, None):
+        if edit := self.edit(key):
+            del self._edits[key]
             edit.key = other
             self._edits[other] = edit
 
     def forget(self, key: Hashable) -> None:
         """An edit that is off does not come back."""
-        if (edit := self._edits.pop(key, None)) is None:
+        if (edit := self.edit(key)) is None:
             return
+        del self._edits[key]
         for piece in edit.pieces:
             if piece.by is not edit:
                 piece.gone = tuple(one for one in piece.gone if one is not edit)
@@ -292,7 +187,7 @@ class Weave:
 
     def forget_gone(self, key: Hashable) -> None:
         """What an edit put in and others took out does not come back."""
-        edit = self._edits.get(key)
+        edit = self.edit(key)
         for piece in edit.pieces if edit is not None else ():
             if piece.by is edit and not piece.seen:
                 self._remove(piece)
@@ -342,11 +237,11 @@ class Weave:
             return None
         number, index, last, end = placed[-1]
         if last.seen:
-            end = _after(end, last.extent)
+            end = after(end, last.extent)
         instead = set(filter(within, last.gone))
         for piece in self._from(number, index) if instead else ():
             if piece.seen and piece.by in instead:
-                end = _after(end, piece.extent)
+                end = after(end, piece.extent)
             elif piece.seen or not instead & {piece.by, *piece.gone}:
                 break
         return placed[0][3], end
@@ -363,13 +258,13 @@ class Weave:
     def edits_near(self, edit: WovenEdit, start: Position, end: Position) -> set[WovenEdit]:
         """Others that are on and did something in a range, right behind it, or in an edit."""
         found: set[WovenEdit] = set()
-        number, index, at = (0, 0, _START) if start == _START else self._find(start)
+        number, index, at = (0, 0, START) if start == START else self._find(start)
         for piece in self._from(number, index - 1):
             if piece.seen:
                 found.add(piece.by)
                 if at >= end:
                     break
-                at = _after(at, piece.extent)
+                at = after(at, piece.extent)
         placed = list(self._placed(edit.pieces))
         for piece in self._from(*placed[0][:2], placed[-1][2]) if placed[1:] else ():
             found.update((piece.by, *piece.gone))
@@ -440,7 +335,7 @@ class Weave:
                         found.add(edit)
                 for row, seen in zip(rows, (piece.seen, piece.is_seen(edits)), strict=True):
                     if seen or gone:
-                        row.take(own, others, piece.extent if seen else _START)
+                        row.take(own, others, piece.extent if seen else START)
             yield len(block.pieces)
         now.end()
         then.end()
@@ -459,13 +354,17 @@ class Weave:
 
     def without(self, edits: Collection[WovenEdit], text: str) -> str:
         """The text, which is this one, as it would be with some edits off (those that are on)."""
-        reader, at = TextReader(text, _START), _START
+        reader, at = TextReader(text, START), START
         parts: list[str] = []
         for block in self._blocks:
+            if block.folded:  # so none of these edits is in it
+                at = after(at, block.extent)
+                parts.append(reader.until(at))
+                continue
             for piece in block.pieces:
                 said = ""
                 if piece.seen:
-                    at = _after(at, piece.extent)
+                    at = after(at, piece.extent)
                     said = reader.until(at)
                 if piece.is_seen(edits):
                     parts.append(said if piece.seen else piece.text)
@@ -476,31 +375,33 @@ class Weave:
     def _find(self, at: Position) -> tuple[int, int, Position]:
         """The first piece of the text that ends at a place or behind it; where it begins."""
         number, index, start = self._near
-        if at <= start:
-            number, index, start = 0, 0, _START
         blocks = self._blocks
+        if at <= start:
+            number, index, start = 0, 0, START
+            while (end := after(start, blocks[number].extent)) < at:
+                number, start = number + 1, end
         pieces = blocks[number].pieces
         while True:
             while index < len(pieces):
                 piece = pieces[index]
                 if piece.seen:
-                    end = _after(start, piece.extent)
+                    end = after(start, piece.extent)
                     if end >= at:
                         return number, index, start
                     start = end
                 index += 1
             number, index = number + 1, 0
-            while (end := _after(start, blocks[number].extent)) < at:
+            while (end := after(start, blocks[number].extent)) < at:
                 number, start = number + 1, end
             pieces = blocks[number].pieces
 
     def _open(self, at: Position) -> tuple[int, int]:
         """Where a piece belongs that begins at a place: right behind what stands before it."""
-        if at == _START:
+        if at == START:
             return 0, 0
         number, index, start = self._find(at)
         piece = self._blocks[number].pieces[index]
-        extent = _between(start, at)
+        extent = between(start, at)
         if extent != piece.extent:
             self._insert((number, index + 1), piece.cut(extent), whole=False)
         return number, index + 1
@@ -515,23 +416,26 @@ class Weave:
         piece.block = block
         self._changed(number)
         if whole and len(block.pieces) > _MOST:
-            half = len(block.pieces) // 2
-            self._blocks.insert(number + 1, _PieceBlock(block.pieces[half:]))
-            del block.pieces[half:]
+            pieces = block.pieces
+            half = len(pieces) // 2
+            while half < len(pieces) - 1 and (pieces[half].gone or pieces[half].by != self._base):
+                half += 1  # what belongs to one edit stays in one block
+            self._blocks.insert(number + 1, PieceBlock(pieces[half:]))
+            del pieces[half:]
             if index >= half:
                 return number + 1, index - half
         return number, index
 
     def _goes_on(self, change: Change, edit: WovenEdit) -> bool:
         """Put a text into a piece of the same edit, where it is at its end or in the midst."""
-        if change.start == _START:
+        if change.start == START:
             return False
         number, index, start = self._find(change.start)
         block = self._blocks[number]
         piece = block.pieces[index]
         if piece.by is not edit or piece.gone:
             return False
-        piece.put_in(_between(start, change.start), change.new_text)
+        piece.put_in(between(start, change.start), change.new_text)
         self._changed(number)
         self._near = (number, index, start)
         return True
@@ -541,7 +445,7 @@ class Weave:
         if piece.block is not None:
             piece.block.pieces.remove(piece)
             piece.block = None
-            self._near = (0, 0, _START)
+            self._near = (0, 0, START)
 
     def _behind_gone(self, place: tuple[int, int]) -> tuple[int, int]:
         """The same place, behind pieces that are gone; before those that the next is there for."""
@@ -580,10 +484,10 @@ class Weave:
             index += 1
             if not piece.seen:
                 continue
-            stop = _after(start, piece.extent)
+            stop = after(start, piece.extent)
             if stop > end:
                 stop = end
-                block.pieces.insert(index, behind := piece.cut(_between(start, end)))
+                block.pieces.insert(index, behind := piece.cut(between(start, end)))
                 behind.block = block
             start = stop
             piece.tell(reader.until(stop))
@@ -637,7 +541,7 @@ class Weave:
         self, pieces: Iterable[WovenPiece]
     ) -> Iterator[tuple[int, int, WovenPiece, Position]]:
         """Pieces in order, each with its block and index and where it begins or would."""
-        wanted: dict[_PieceBlock, set[WovenPiece]] = {}
+        wanted: dict[PieceBlock, set[WovenPiece]] = {}
         for piece in pieces:
             if piece.block is not None:
                 wanted.setdefault(piece.block, set()).add(piece)
@@ -649,13 +553,13 @@ class Weave:
                 if piece in wanted[block]:
                     yield number, index, piece, start
                 if piece.seen:
-                    start = _after(start, piece.extent)
+                    start = after(start, piece.extent)
 
     def _start_of(self, number: int) -> Position:
         """Where a block begins."""
         starts = self._starts
         while len(starts) <= number:
-            starts.append(_after(starts[-1], self._blocks[len(starts) - 1].extent))
+            starts.append(after(starts[-1], self._blocks[len(starts) - 1].extent))
         return starts[number]
 
     def _changed(self, number: int) -> None:
@@ -722,70 +626,66 @@ class _SharedRow:
         self._others.clear()
 
 
-class FoldedWeave:
-    """A weave as it stood at one moment: as bytes, if it has very many pieces.
+class StillWeave:
+    """A weave as it stood at one moment; it has the same bytes where that has bytes."""
 
-    What its edits are known by is pointed to.
-    """
-
-    __slots__ = ("_data", "_keys")
+    __slots__ = ("_blocks", "_count", "_facts", "_keys")
 
     def __init__(self, weave: Weave) -> None:
-        edits = [weave._base, *weave.edits]
-        numbers: dict[WovenEdit, int] = {one: at for at, one in enumerate(edits)}
-        number, self._keys = numbers.__getitem__, [edit.key for edit in edits]
-        facts = [
+        self._count, self._keys = weave._count, list(weave._edits)
+        known = [edit for edit in weave._edits.values() if isinstance(edit, WovenEdit)]
+        numbers: dict[WovenEdit, int] = {one: at for at, one in enumerate([weave._base, *known])}
+        number = numbers.__getitem__
+        self._facts = [
             (
-                *(edit.on, edit.began, edit.went_on),
+                *(edit.key, edit.on, edit.began, edit.went_on, edit.tied),
                 None
                 if edit.needs is None
                 else {numbers[other]: on for other, on in edit.needs.items()},
             )
-            for edit in edits
+            for edit in known
         ]
-        pieces = [
-            (
-                *(numbers[piece.by], tuple(map(number, piece.gone))),
-                *(piece.extent, piece.seen, piece.text if piece.is_told else None),
-            )
-            for piece in weave
+        self._blocks = [
+            (block.extent, block.folded)
+            if block.folded
+            else [
+                (
+                    *(numbers[piece.by], tuple(map(number, piece.gone))),
+                    *(piece.extent, piece.seen, piece.text if piece.is_told else None),
+                )
+                for piece in block.pieces
+            ]
+            for block in weave._blocks
         ]
-        self._data: Any = (weave._count, facts, pieces)
-
-    def pack(self) -> FoldedWeave:
-        """Make it small; returns it."""
-        import pickle  # hardly a session needs them
-        import zlib
-
-        self._data = zlib.compress(pickle.dumps(self._data, 5), 1)
-        return self
 
     def weave(self) -> Weave:
         """It, as it was."""
-        import pickle
-        import zlib
-
-        packed = isinstance(self._data, bytes)
-        count, facts, pieces = pickle.loads(zlib.decompress(self._data)) if packed else self._data
-        weave = Weave(_START)
-        weave._count = count
-        edits = [weave._base]
-        for key, (on, began, went_on, _) in zip(self._keys[1:], facts[1:], strict=True):
+        weave = Weave(START)
+        weave._count = self._count
+        edits, weave._blocks = [weave._base], []
+        nowhere = PieceBlock([])
+        weave._edits = dict.fromkeys(self._keys, nowhere)
+        for key, on, began, went_on, tied, _ in self._facts:
             edits.append(edit := WovenEdit(key, began))
-            edit.on, edit.went_on = on, went_on
+            edit.on, edit.went_on, edit.tied = on, went_on, tied
             weave._edits[key] = edit
-        for edit, (*_, needs) in zip(edits, facts, strict=True):
+        for edit, (*_, needs) in zip(edits[1:], self._facts, strict=True):
             if needs is not None:
                 edit.needs = {edits[number]: on for number, on in needs.items()}
                 weave._corrections.append(edit)
-        found = []
-        for by, gone, extent, seen, text in pieces:
-            found.append(
-                piece := WovenPiece(edits[by], tuple(edits[n] for n in gone), extent, text)
-            )
-            piece.seen = seen
-            for edit in (piece.by, *piece.gone):
-                edit.pieces.append(piece)
-        half = _MOST // 2
-        weave._blocks = [_PieceBlock(found[at : at + half]) for at in range(0, len(found), half)]
+        for said in self._blocks:
+            if isinstance(said, tuple):
+                weave._blocks.append(block := PieceBlock([]))
+                block.fold(said[1].of(weave._base, weave._edits), said[0])
+                weave._edits.update(dict.fromkeys(said[1].keys, block))
+                continue
+            found = []
+            for by, gone, extent, seen, text in said:
+                found.append(
+                    piece := WovenPiece(edits[by], tuple(edits[n] for n in gone), extent, text)
+                )
+                piece.seen = seen
+                for edit in (piece.by, *piece.gone):
+                    edit.pieces.append(piece)
+            weave._blocks.append(PieceBlock(found))
         return weave
