@@ -61,12 +61,6 @@ def test_only_changed_files_are_quoted_again() -> None:
     assert len(list(file_blocks(context.message(files, full=True)))) == 2
 
 
-def test_the_active_file_is_quoted_first_then_by_path() -> None:
-    files = [FileInContext(Buffer(f"{name}.py", "x\n"), name == "b") for name in "cba"]
-    blocks = file_blocks(Context().message(files, full=True))
-    assert [block.path for block in blocks] == ["b.py", "a.py", "c.py"]
-
-
 def test_private_files_are_named_and_not_quoted() -> None:
     message = Context().message(
         [FileInContext(Buffer(".env", "KEY=1"), private="secrets")], full=True
@@ -85,13 +79,6 @@ def test_a_long_file_is_quoted_around_the_cursor() -> None:
     assert len(block.text) <= WINDOW_CHARS + 100
     assert block.text.split("\n")[0].startswith(f"line {first - 1} ")
     assert block.text.split("\n")[-1].startswith(f"line {last - 1} ")
-
-
-def test_the_window_ends_at_the_file_and_holds_a_huge_line() -> None:
-    buffer = Buffer("a.py", "a\n" + "x" * (WINDOW_CHARS * 2) + "\nb")
-    assert window(buffer, 1)[0] <= 1 <= window(buffer, 1)[1]
-    assert window(Buffer("a.py", ""), 99) == (0, 0)
-    assert window(Buffer("a.py", "a\nb\n" + "x" * WINDOW_CHARS), 0) == (0, 1)
 
 
 def test_the_window_is_as_large_as_it_may_be_above_and_below() -> None:
@@ -114,38 +101,6 @@ def test_the_window_is_as_large_as_it_may_be_above_and_below() -> None:
 def account(place: Workspace, **private: str) -> HunkAccount:
     reasons = {f"{name}.py": why for name, why in private.items()}
     return HunkAccount(place.documents, lambda path: reasons.get(path, ""))
-
-
-def test_nothing_changed_says_nothing() -> None:
-    assert changes_message(Changes(), account(workspace())) == ""
-
-
-def test_a_cut_answer_that_changed_nothing_says_so_once() -> None:
-    place = workspace(a="one\n")
-    head = "Your last answer broke off after 5 characters."
-    nothing = Changes(cut=CutAnswer(1, 5, "broke off"))
-    assert changes_message(nothing, account(place)) == f"{head}\nNone of it changed a file."
-    kept = Changes(cut=CutAnswer(1, 5, "broke off"), kept=True)  # its hunks were told before
-    assert changes_message(kept, account(place)) == head
-    its_own = Changes(hunks=[hunk(place)], cut=CutAnswer(1, 5, "broke off"))
-    assert changes_message(its_own, account(place)).startswith(f"{head}\n\nYour hunks")
-    of_another = Changes(hunks=[hunk(place)], cut=CutAnswer(2, 5, "broke off"))
-    assert changes_message(of_another, account(place)).startswith(f"{head}\nNone of it")
-
-
-def test_a_patch_in_a_message_is_spoken_of_if_something_is_wrong_with_it() -> None:
-    place = workspace(a="one\ntwo\n")
-    good = [hunk(place)]
-    said = changes_message(
-        Changes(hunks=good, prose=[PatchInProse(good, "", False)]), account(place)
-    )
-    assert said.startswith("Your hunks as they stand now")
-    wrong = PatchInProse(good, "line 3: no", False)
-    said = changes_message(Changes(prose=[wrong]), account(place))
-    assert said == (
-        "In your message, the patch is not valid, line 3: no; "
-        "nothing behind that was read: 1 of 1 hunk placed"
-    )
 
 
 def test_what_is_quoted_of_regions_and_edits_has_one_limit() -> None:

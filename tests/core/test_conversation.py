@@ -47,13 +47,6 @@ def test_foreign_reasoning_is_left_out_and_ids_with_it() -> None:
     assert all("id" not in item and "status" not in item for item in items)
 
 
-def test_another_model_of_the_endpoint_sees_ids_but_no_foreign_reasoning() -> None:
-    history = after_one_turn()
-    items = history.request({**HEAD, "model": "n"}, "main\tn")["input"]
-    assert isinstance(items, list)
-    assert [item.get("id") for item in items] == [None, None, "msg_a"]
-
-
 def test_a_restart_replaces_the_quoted_files() -> None:
     history = after_one_turn()
     history.note("the user edited a.py")
@@ -131,27 +124,6 @@ def test_requests_add_up_to_the_conversation(plan: list[tuple[int, bool, bool, b
             history.answer(item, "done")
         if broken:
             history.break_chain()
-
-
-def test_a_prewarm_that_ends_late_is_no_parent_of_what_was_sent_meanwhile() -> None:
-    history = History()
-    history.warm({"model": "a"}, "one\ta")
-    history.prompt("hello")
-    history.request({"model": "b"}, "two\tb")
-    history.warmed("resp_warm")
-    assert not history.continues({"model": "b"}, "two\tb")
-    assert not history.continues({"model": "a"}, "one\ta")
-
-
-def test_a_chain_ends_with_its_own_endpoint() -> None:
-    history = History()
-    history.prompt("hello")
-    history.request({"model": "a"}, "one\ta")
-    history.ended("resp_1", chainable=True)
-    history.lost("two")
-    assert history.continues({"model": "a"}, "one\ta")
-    history.lost("one")
-    assert not history.continues({"model": "a"}, "one\ta")
 
 
 def grown(pieces: list[str]) -> Block:

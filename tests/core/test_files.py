@@ -21,12 +21,6 @@ def test_any_text_and_any_path_come_back(text: str, path: str, around: str) -> N
     assert list(file_blocks(message)) == [FileBlock(path, text, {"state": "open", "from": "3"})]
 
 
-def test_a_file_that_quotes_a_file_is_one_file() -> None:
-    """The count decides, not what the text looks like."""
-    inner = file_block("inner.txt", "x\n</file>\n")
-    assert [block.path for block in file_blocks(file_block("outer.md", inner))] == ["outer.md"]
-
-
 @given(
     st.sampled_from(["path", "chars"]),
     st.text(max_size=5) | st.sampled_from(["²", "9" * 5000, "-1", "1_0", "\x01", r"\x", r"\ud800"]),
@@ -38,11 +32,6 @@ def test_whatever_a_stranger_writes_is_passed_over(name: str, value: str) -> Non
     found = list(file_blocks(f"<file{header}>\nx\n</file>\n{file_block('b.py', 'y')}"))
     assert found[-1] == FileBlock("b.py", "y")
     assert len(found) <= 2
-
-
-def test_a_cut_quotation_is_passed_over() -> None:
-    """A message that was truncated gives no half file."""
-    assert list(file_blocks(file_block("a.txt", "long text")[:-9])) == []
 
 
 def test_an_untracked_folder_stands_for_all_that_it_holds() -> None:

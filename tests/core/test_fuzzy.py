@@ -29,10 +29,6 @@ def test_case_is_one_and_folders_count() -> None:
     ]
 
 
-def test_what_has_not_all_letters_in_their_order_is_not_found() -> None:
-    assert best("yp", ["a.py"]) == []
-
-
 @pytest.mark.slow
 def test_a_name_made_of_one_letter_takes_no_longer() -> None:
     """All ways to place the letters are too many to try."""

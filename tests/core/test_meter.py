@@ -17,14 +17,6 @@ def streamed(meter: Meter, *, count: int, every_s: float, chars: int = 4) -> flo
     return now
 
 
-def test_nothing_is_shown_that_was_not_measured() -> None:
-    view = Meter().view(5.0)
-    assert view.state == "idle"
-    assert view.tokens_s is None
-    assert view.ttft_s is None
-    assert view.ghost == 0.0
-
-
 def test_the_rate_falls_while_nothing_comes() -> None:
     meter = Meter()
     meter.start(0.5)

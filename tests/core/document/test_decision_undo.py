@@ -8,7 +8,6 @@ from tests.core.document.test_review import ADD, landed
 from tests.support.patches import Disk, disk, patch
 from tests.support.tables import each
 from tui.core.document.hunk import Decision, Hunk, Stage
-from tui.core.files import FileRead
 from tui.core.patches.landing import Landing
 from tui.errors import EditRefused
 
@@ -63,23 +62,6 @@ def test_a_choice_is_undone_to_the_byte_and_done_again(fmt: str) -> None:
     assert (place.text("a.txt"), look(place)) == (TEXT, before)
     with pytest.raises(EditRefused):
         workspace.undo_decision()
-
-
-@every
-def test_what_was_typed_elsewhere_and_the_disk_stay_and_the_places_move_with_them(fmt: str) -> None:
-    place, hunk = asked(fmt)
-    workspace = place.workspace
-    workspace.place(hunk.id, hunk.candidates[-1])
-    workspace.edit("a.txt", (0, 0), (0, 0), "mine\n")
-    place.files["a.txt"] = TEXT.replace("other", "others").encode()
-    workspace.outside_change("a.txt", FileRead(place.files["a.txt"]))
-    chosen = place.text("a.txt")
-    if fmt == "whole_file" and "others" not in chosen:
-        return  # it has no such line: a conflict with the disk
-    workspace.undo_decision()
-    assert place.text("a.txt") == "mine\n" + TEXT.replace("other", "others")
-    workspace.redo_decision()
-    assert place.text("a.txt") == chosen
 
 
 @every

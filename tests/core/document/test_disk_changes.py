@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from tests.support.patches import disk, patch
 from tui.core.document import disk_changes
-from tui.core.document.hunk import Decision, Stage
 from tui.core.files import FileRead
 from tui.errors import EditRefused
 
@@ -30,20 +29,6 @@ def test_a_deleted_file_that_comes_back_as_it_was_is_no_conflict():
     assert place.workspace.is_dirty("a.txt")
     place.workspace.outside_change("a.txt", FileRead(b"a\n"))
     assert place.workspace.conflicts == set()
-
-
-def test_what_an_undo_comes_to_beside_lines_of_others_is_not_taken_for_saved():
-    place = disk(a="b\n")
-    place.workspace.open("a.txt")
-    place.workspace.edit("a.txt", (0, 0), (1, 0), "")
-    place.files["a.txt"] = b"b\no\n"
-    place.workspace.outside_change("a.txt", FileRead(place.files["a.txt"]))
-    assert place.text("a.txt") == "o\n"
-    place.workspace.undo("a.txt")
-    assert sorted(place.text("a.txt").split()) == ["b", "o"]
-    assert place.workspace.is_dirty("a.txt")
-    place.write(["a.txt"])
-    assert not place.workspace.is_dirty("a.txt")
 
 
 def test_theirs_is_taken_and_undo_brings_mine_back():
@@ -70,18 +55,6 @@ def test_pending_hunks_that_fit_theirs_stay():
     assert place.workspace.disk_plan("a.txt").data == THEIRS.data
     place.workspace.reject()
     assert place.text("a.txt").encode() == THEIRS.data
-
-
-def test_pending_hunks_that_do_not_fit_theirs_are_rejected():
-    place = disk(a="a\nb\nc\nd\ne\n")
-    place.land(patch("@@", "-b", "+B"))
-    place.workspace.outside_change("a.txt", THEIRS)
-    assert place.workspace.conflicts == {"a.txt"}
-    place.workspace.outside_change("a.txt", THEIRS, theirs=True)
-    assert place.text("a.txt").encode() == THEIRS.data
-    hunk = place.workspace.hunks[0]
-    assert (hunk.stage, hunk.decision) == (Stage.LANDED, Decision.REJECTED)
-    assert "disk" in hunk.words
 
 
 def test_a_new_file_that_somebody_else_made_too_is_theirs():
@@ -124,13 +97,6 @@ def test_a_clean_file_is_what_the_disk_says_byte_for_byte(old, new, later):
         assert buffer.encode() == data
         assert not place.workspace.is_dirty("a.txt")
         assert place.workspace.disk_plan("a.txt").expected == data
-
-
-def test_what_stays_of_a_changed_file_keeps_its_marks():
-    place = disk(a="one\r\ntwo\nthree\r\nfour")
-    mark = place.workspace.open("a.txt").mark(2, 3)
-    place.workspace.outside_change("a.txt", FileRead(b"zero\r\none\r\n2\nthree\r\nfour\nfive"))
-    assert mark.position == (3, 3)
 
 
 def test_of_a_log_that_nobody_edits_only_what_is_new_is_made_into_text(monkeypatch):

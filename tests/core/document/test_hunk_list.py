@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tui.core.document.hunk import Decision, Hunk, Stage
-from tui.core.document.hunk_list import FOLDED, HunkList
+from tui.core.document.hunk_list import HunkList
 
 
 def roster(*stages: Stage) -> HunkList:
@@ -13,16 +11,6 @@ def roster(*stages: Stage) -> HunkList:
     for number, stage in enumerate(stages, 1):
         found.add(Hunk(number, 1, f"call {number % 2}", "a.txt", stage=stage))
     return found
-
-
-def test_hunks_are_found_by_id_and_by_call():
-    found = roster(Stage.LANDED, Stage.LANDED, Stage.LANDED)
-    assert found.by_id(2) is found.hunks[1]
-    assert [hunk.id for hunk in found.of_call("call 1")] == [1, 3]
-    assert found.of_call("none") == ()
-    assert 3 in found
-    with pytest.raises(KeyError):
-        found.by_id(4)
 
 
 def test_what_came_to_nothing_is_forgotten():
@@ -33,18 +21,6 @@ def test_what_came_to_nothing_is_forgotten():
     assert [hunk.id for hunk in found.of_call("call 1")] == [3]
     found.forget(Hunk(1, 1, "call 1", "a.txt"))
     assert len(found.hunks) == 1
-
-
-def test_very_many_have_their_texts_as_they_were_in_any_order_and_new_ones_when_set():
-    found = HunkList()
-    for number in range(1, FOLDED * 12):
-        hunk = Hunk(number, 1, "call", "a.txt", stage=Stage.LANDED)
-        hunk.base, hunk.agent, hunk.told = f"old {number}\ud800\r\n", f"new {number}", number
-        found.add(hunk)
-    found.hunks[7].agent = "another"
-    for hunk in sorted(found.hunks, key=lambda hunk: hunk.id * 7919 % 1009):
-        assert (hunk.base, hunk.told) == (f"old {hunk.id}\ud800\r\n", hunk.id)
-        assert hunk.agent == ("another" if hunk.id == 8 else f"new {hunk.id}")
 
 
 def test_refused_hunks_are_settled_unless_they_can_be_placed():

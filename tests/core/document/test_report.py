@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.patches import Disk, disk, patch
 from tests.support.tables import each
-from tui.core.document.report import LINES_CHARS, QUOTE_CHARS, HunkAccount, Presence, presence
+from tui.core.document.report import LINES_CHARS, QUOTE_CHARS, HunkAccount
 from tui.core.files import FileRead
 from tui.core.patches.landing import Landing
 from tui.core.steps import finished
@@ -93,18 +93,6 @@ def test_what_a_later_hunk_wrote_over_is_the_models_own():
     assert GONE in of_hunk(second, 2)
 
 
-def test_of_very_many_hunks_the_one_that_is_gone_is_named():
-    lines = [f"line {n}" for n in range(200)]
-    place = disk(a="".join(f"{line}\n" for line in lines))
-    ops = [op for n in range(0, 200, 4) for op in ("@@", f"-line {n}", f"+LINE {n}")]
-    landing = place.land(patch(*ops))
-    place.workspace.edit("a.txt", (80, 0), (81, 0), "")
-    assert GONE in of_hunk(landing, 21)
-    assert "hunks 1-20 (20 of them) kept" in landing.report()
-    states = [presence(place.workspace.documents, hunk) for hunk in landing.hunks]
-    assert states.count(Presence.WHOLE) == 49
-
-
 CUT = """*** Begin Patch
 *** Update File: a.txt
 @@
@@ -151,15 +139,6 @@ def test_where_hunks_are_now_is_said_and_whether_the_disk_has_them():
     ]
 
 
-@pytest.mark.case("I04")
-def test_what_was_whole_of_a_section_that_was_cut_is_kept_and_the_rest_not_applied():
-    place = disk(a="a\nb\nc\nd\n")
-    cut = "*** Begin Patch\n*** Update File: a.txt\n@@\n-a\n+A\n b\n c\n-d\n+D"
-    report = place.land(cut, cut=True).report()
-    assert "hunk 1 kept, pending review, partial: the stream was cut" in report
-    assert "hunk 2 NOT applied: incomplete" in report
-
-
 def test_of_a_private_file_neither_text_nor_hash_nor_reasons_are_told():
     place = disk(a="KEY=1\nb\n")
     landing = place.land(patch("@@", "-KEY=2", "+KEY=", "@@", "-b", "+B"))
@@ -183,42 +162,6 @@ def test_reverted_is_said_only_when_the_hash_is_the_old_one():
     assert "reverted: byte for byte as before your edits" in finished(account.of(landing.hunks))[0]
     place.workspace.edit("a.txt", (1, 0), (1, 0), "the user was here ")
     assert "revert" not in "\n".join(finished(account.of(landing.hunks)))
-
-
-@pytest.mark.case("I05")
-def test_it_is_not_reverted_while_another_hunk_is_in():
-    place = disk(a="a\nb\n")
-    landing = place.land(patch("@@", "-a", "+A", "@@", "-b", "+B"))
-    place.workspace.reject([1])
-    account = HunkAccount(place.workspace.documents)
-    account.before = lambda path: sha("a", "B")
-    assert "revert" not in "\n".join(finished(account.of(landing.hunks)))
-
-
-def test_where_very_many_hunks_went_well_they_share_a_line():
-    lines = [f"line {n}" for n in range(200)]
-    place = disk(a="".join(f"{line}\n" for line in lines))
-    ops = [op for n in range(0, 200, 2) for op in ("@@", f"-{lines[n]}", f"+{lines[n]}!")]
-    landing = place.land(patch(*ops))
-    assert len(landing.hunks) == 100
-    place.workspace.reject([50])
-    said = landing.report().splitlines()
-    assert said[2:5] == [
-        "  hunks 1-49 (49 of them) kept, pending review",
-        "  hunk 50 rejected by the user; it is not in the file",
-        "  hunks 51-100 (50 of them) kept, pending review",
-    ]
-
-
-def test_a_line_of_very_many_hunks_names_those_that_are_meant_and_no_others():
-    place = disk(a="".join(f"line {n}\n" for n in range(60)))
-    ops = [op for n in range(0, 60, 2) for op in ("@@", f"-line {n}", f"+line {n}!")]
-    landing = place.land(patch(*ops))
-    told = [hunk for hunk in landing.hunks if hunk.id not in (7, 8, 20)]
-    account = HunkAccount(place.workspace.documents)
-    assert finished(account.of(told))[1] == (
-        "  hunks 1-6, 9-19, 21-30 (27 of them) kept, pending review"
-    )
 
 
 def test_very_many_hunks_that_the_user_decided_on_alike_share_a_line():

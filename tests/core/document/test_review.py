@@ -6,11 +6,9 @@ from contextlib import suppress
 
 import pytest
 
-from tests.support.notations import NOTATIONS, told
 from tests.support.patches import Disk, Edit, disk, patch, patch_of
 from tests.support.tables import each
 from tui.core.document.hunk import Decision, Stage
-from tui.core.edit_stream.events import Notation
 from tui.core.files import FileRead
 from tui.errors import EditRefused
 
@@ -30,18 +28,6 @@ def decisions(place: Disk) -> str:
     return " ".join(hunk.decision.value for hunk in place.workspace.hunks)
 
 
-@pytest.mark.case("I01")
-def test_accept_one_reject_two_undo_the_reject_reject_all():
-    place = landed()
-    place.write(place.workspace.accept([1]))
-    place.workspace.reject([2], "keep the c")
-    assert place.workspace.undo_decision() == []
-    assert decisions(place) == "accepted pending pending pending"
-    assert place.text("a.txt") == "A\nb\nC\nCC\nd\nf\ng\nh\n"
-    place.workspace.reject()
-    assert place.text("a.txt").encode() == place.files["a.txt"] == b"A\nb\nc\nd\ne\nf\ng\n"
-
-
 def test_what_was_accepted_and_not_yet_written_is_clean_again():
     place = landed()
     place.workspace.accept([2])
@@ -49,39 +35,6 @@ def test_what_was_accepted_and_not_yet_written_is_clean_again():
     place.workspace.undo_decision()
     assert not place.workspace.is_dirty("a.txt")
     assert place.workspace.write_failed("a.txt") is False
-
-
-def test_a_rejected_hunk_comes_back_where_its_lines_went():
-    place = landed()
-    place.workspace.reject([2])
-    place.workspace.edit("a.txt", (0, 0), (0, 0), "mine\nmine too\n")
-    place.workspace.undo_decision()
-    assert place.text("a.txt") == "mine\nmine too\nA\nb\nC\nCC\nd\nf\ng\nh\n"
-    hunk = place.workspace.hunk(2)
-    assert hunk.start is not None
-    assert (hunk.start.line, hunk.decision) == (4, Decision.PENDING)
-    place.workspace.reject()
-    assert place.text("a.txt") == "mine\nmine too\n" + TEXT
-
-
-def test_what_was_typed_into_the_old_lines_meanwhile_stays():
-    place = landed()
-    place.workspace.reject([2])
-    place.workspace.edit("a.txt", (3, 0), (3, 0), "mine\n")
-    place.workspace.undo_decision()
-    assert place.text("a.txt") == "A\nb\nC\nCC\nmine\nd\nf\ng\nh\n"
-
-
-def test_where_it_does_not_fit_any_more_the_others_come_back_and_it_is_said():
-    place = landed()
-    place.workspace.reject()
-    place.workspace.edit("a.txt", (2, 0), (2, 1), "my c")
-    place.workspace.undo_decision()
-    assert place.workspace.documents.decisions.stays == [
-        "hunk 2 of a.txt: its lines were changed since"
-    ]
-    assert place.text("a.txt") == "A\nb\nmy c\nd\nf\ng\nh\n"
-    assert decisions(place) == "pending rejected pending pending"
 
 
 def test_a_decision_that_cannot_be_undone_is_passed_over_the_second_time():
@@ -111,58 +64,6 @@ def test_a_later_hunk_in_its_lines_keeps_a_rejected_one_away():
     with pytest.raises(EditRefused, match="a later hunk stands in its lines now"):
         place.workspace.undo_decision()
     assert place.text("a.txt") == TEXT.replace("c", "see")
-
-
-def test_a_new_decision_forgets_what_was_undone():
-    place = landed()
-    place.workspace.reject([1])
-    place.workspace.undo_decision()
-    place.workspace.reject([2])
-    with pytest.raises(EditRefused):
-        place.workspace.redo_decision()
-    assert decisions(place) == "pending rejected pending pending"
-
-
-def test_a_turn_that_was_taken_back_comes_back_by_redo_as_it_was_decided():
-    place = landed()
-    place.write(place.workspace.accept([1, 2]))
-    place.workspace.reject([4], "no h")
-    before = place.files["a.txt"]
-    place.write(place.workspace.undo_turn())
-    assert place.files["a.txt"] == TEXT.encode()
-    place.write(place.workspace.redo_decision())
-    assert decisions(place) == "accepted accepted pending rejected"
-    assert place.workspace.hunk(4).words == "no h"
-    assert place.files["a.txt"] == before
-    place.workspace.undo_decision()
-    assert decisions(place) == "accepted accepted pending pending"
-
-
-def test_a_new_file_comes_and_goes_with_its_decisions():
-    place = disk()
-    place.land(ADD)
-    place.write(place.workspace.accept())
-    assert place.files == {"n.txt": b"one\ntwo\n"}
-    place.write(place.workspace.undo_decision())
-    assert place.files == {}
-    assert place.text("n.txt") == "one\ntwo\n"
-    place.workspace.reject()
-    assert place.workspace.buffers == {}
-    place.workspace.undo_decision()
-    assert place.text("n.txt") == "one\ntwo\n"
-    place.write(place.workspace.accept())
-    assert place.files == {"n.txt": b"one\ntwo\n"}
-
-
-def test_a_new_file_does_not_come_back_over_another_one():
-    place = disk()
-    place.land(ADD)
-    place.workspace.reject()
-    place.workspace.create("n.txt")
-    place.workspace.edit("n.txt", (0, 0), (0, 0), "mine\n")
-    with pytest.raises(EditRefused, match="another file is at its path now"):
-        place.workspace.undo_decision()
-    assert place.text("n.txt") == "mine\n"
 
 
 def test_a_deletion_is_undone_and_done_again():
@@ -203,31 +104,6 @@ def test_a_move_that_is_rejected_keeps_the_edits_and_can_be_undone():
     place.workspace.undo_decision()
     place.write(place.workspace.accept())
     assert place.files == {"m.txt": TEXT.replace("a", "A").encode()}
-
-
-def test_an_ambiguous_hunk_that_was_given_up_waits_again_where_its_places_are_now():
-    place = disk(a="x\ny\nx\n")
-    place.workspace.documents.ask = True
-    place.land(patch("@@", "-x", "+X"))
-    place.workspace.reject([1], "no")
-    place.workspace.edit("a.txt", (0, 0), (0, 0), "mine\n")
-    place.workspace.undo_decision()
-    hunk = place.workspace.hunk(1)
-    assert hunk.placeable
-    assert hunk.candidates == (1, 3)
-    place.workspace.place(1, 3)
-    assert place.text("a.txt") == "mine\nx\ny\nX\n"
-
-
-def test_a_reject_that_came_to_a_conflict_is_undone_too():
-    place = landed()
-    place.workspace.edit("a.txt", (0, 1), (0, 1), " and mine")
-    place.workspace.reject([1, 2])
-    assert place.workspace.hunk(1).stage is Stage.CONFLICT
-    place.workspace.undo_decision()
-    assert place.workspace.hunk(1).stage is Stage.LANDED
-    assert place.workspace.hunk(1).decidable
-    assert place.text("a.txt") == "A and mine\nb\nC\nCC\nd\nf\ng\nh\n"
 
 
 @each("whole", [False, True])
@@ -350,32 +226,6 @@ def test_a_file_that_the_user_edited_is_not_deleted():
     assert place.text("a.txt") == "mine\n" + TEXT
 
 
-def test_a_hunk_whose_rows_the_user_left_no_room_for_stands_in_its_own_line_again():
-    place = disk(a="a\nb\nc\nd\nold\nz\n")
-    place.land(patch("@@", " d", "-old", "+new", " z"))
-    changed = ["-b", "-c", "-d", "-new", "+x", "+c", "+d", "+y"]
-    place.land(patch("@@", " a", *changed, " z"), turn=2)
-    place.workspace.edit("a.txt", (2, 0), (4, 0), "")
-    place.workspace.reject([2])
-    assert place.text("a.txt") == "a\nb\nnew\nz\n"
-    below = place.workspace.hunks[0]
-    assert (below.start.line, below.end.line) == (2, 3)
-
-
-def test_g03_a_changed_model_line_is_not_taken_back_but_in_conflict():
-    place = landed()
-    place.workspace.edit("a.txt", (0, 1), (0, 1), " and mine")
-    place.workspace.reject([1])
-    hunk = place.workspace.hunk(1)
-    assert (hunk.stage, hunk.decision) == (Stage.CONFLICT, Decision.PENDING)
-    assert place.text("a.txt").startswith("A and mine\n")
-    assert place.workspace.decorations("a.txt", 0, 0) == {0: "conflict"}
-    assert place.workspace.disk_plan("a.txt").data == TEXT.encode()
-    place.write(place.workspace.accept([1]))
-    assert place.files["a.txt"].startswith(b"A and mine\nb\nc\n")
-    assert (hunk.stage, hunk.decision) == (Stage.LANDED, Decision.ACCEPTED)
-
-
 def test_moves_over_files_with_unsaved_edits_are_refused():
     place = disk(a="a\n", b="b\n")
     place.land(patch("*** Move to: b.txt"))
@@ -384,17 +234,6 @@ def test_moves_over_files_with_unsaved_edits_are_refused():
     assert place.workspace.accept() == []
     assert "unsaved edits" in place.workspace.hunks[0].reason
     assert place.text("b.txt") == "mine b\n"
-
-
-def test_a_deletion_takes_the_edits_of_its_file_with_it_and_brings_them_back():
-    place = disk(a=TEXT)
-    body = "*** Begin Patch\n*** Update File: a.txt\n@@\n-a\n+A\n*** Delete File: a.txt\n"
-    place.land(body + "*** End Patch\n")
-    place.write(place.workspace.accept([2]))
-    assert place.files == {}
-    assert {hunk.decision for hunk in place.workspace.hunks} == {Decision.ACCEPTED}
-    place.write(place.workspace.undo_turn())
-    assert place.files == {"a.txt": TEXT.encode()}
 
 
 def test_a_deleted_file_does_not_come_back_over_a_new_one():
@@ -431,17 +270,6 @@ def test_i03_what_somebody_else_brought_to_the_disk_is_accepted():
     assert place.workspace.disk_plan("a.txt").data == place.files["a.txt"]
     place.workspace.reject()
     assert place.text("a.txt").encode() == place.files["a.txt"]
-
-
-def test_i03_a_change_beside_the_hunk_or_like_it_accepts_nothing():
-    place = landed()
-    place.files["a.txt"] = TEXT.replace("a\n", "A!\n").encode()
-    place.workspace.outside_change("a.txt", FileRead(place.files["a.txt"]))
-    assert {hunk.decision for hunk in place.workspace.hunks} == {Decision.PENDING}
-    other = landed()
-    other.files["a.txt"] = (TEXT + "A\n").encode()
-    other.workspace.outside_change("a.txt", FileRead(other.files["a.txt"]))
-    assert {hunk.decision for hunk in other.workspace.hunks} == {Decision.PENDING}
 
 
 def test_i03_a_new_file_and_a_deletion_that_others_did_are_accepted():
@@ -494,21 +322,6 @@ def test_the_line_between_two_removed_ones_goes(order: tuple[int, int], remover:
 
 
 @pytest.mark.case("I01")
-@each("one", [1, 2])
-def test_one_of_two_is_rejected_and_the_other_accepted(one: int):
-    place = without(0, 2)
-    place.workspace.edit("a.txt", (0, 0), (1, 0), "")
-    place.write(place.workspace.accept([one]))
-    place.workspace.reject()
-    assert place.text("a.txt").encode() == place.files["a.txt"]
-    assert place.text("a.txt") == ("c\nd\ne\n" if one == 1 else "a\nd\ne\n")
-    place.write(place.workspace.undo_decision())
-    place.write(place.workspace.undo_decision())
-    place.workspace.reject()
-    assert place.text("a.txt") == "a\nc\nd\ne\n"
-
-
-@pytest.mark.case("I01")
 def test_three_side_by_side_of_which_the_middle_one_was_off_meanwhile():
     place = disk(a=TEXT_NEIGHBOURS)
     place.land(patch_of(LINES, [Edit(1, 2, ())], 2, "a.txt"))
@@ -523,57 +336,9 @@ def test_three_side_by_side_of_which_the_middle_one_was_off_meanwhile():
     assert place.text("a.txt") == TEXT_NEIGHBOURS
 
 
-@pytest.mark.case("I01")
-@each("fmt", NOTATIONS)
-def test_a_rejected_deletion_comes_back_above_what_landed_below_it(fmt: Notation):
-    """New lines are painted before the old ones are gone: they must not push it along."""
-    place = disk(a=TEXT_NEIGHBOURS)
-    place.land(patch("@@", "-a"))
-    rest = LINES[1:]
-    place.land(told(fmt, rest, [Edit(0, 1, ("B",))], 1, "a.txt"), turn=2, fmt=fmt)
-    place.workspace.reject([1])
-    assert place.text("a.txt") == "a\nB\nc\nd\ne\n"
-    place.workspace.reject()
-    assert place.text("a.txt") == TEXT_NEIGHBOURS
-
-
-@pytest.mark.case("I01")
-@each("fmt", NOTATIONS)
-def test_an_insertion_taken_back_by_an_undo_stands_where_it_stood_beside_later_hunks(fmt: Notation):
-    place = disk(a=TEXT_NEIGHBOURS)
-    place.land(patch("@@", " b", "+new"))
-    place.workspace.reject([1])
-    place.workspace.take_user_changes()  # the next request: the model knows of it
-    place.land(told(fmt, LINES, [Edit(2, 3, ("C",))], 1, "a.txt"), turn=2, fmt=fmt)
-    place.workspace.undo_decision()
-    assert place.text("a.txt") == "a\nb\nnew\nC\nd\ne\n"
-    assert place.workspace.disk_plan("a.txt").data == TEXT_NEIGHBOURS.encode()
-
-
-@pytest.mark.case("I01")
-@each("first", [0, 1])
-def test_deletions_side_by_side_come_back_in_order_whichever_was_decided_again(first: int):
-    """One landed while the other was rejected: they know of each other all the same."""
-    lines, gone = LINES, LINES[:2]
-    place = disk(a=TEXT_NEIGHBOURS)
-    place.land(patch_of(lines, [Edit(first, first + 1, ())], 2, "a.txt"))
-    place.workspace.reject([1])
-    place.land(patch_of(lines, [Edit(1 - first, 2 - first, ())], 2, "a.txt"), turn=2)
-    place.workspace.undo_decision()
-    assert place.text("a.txt") == TEXT_NEIGHBOURS.removeprefix("\n".join([*gone, ""]))
-    assert place.workspace.disk_plan("a.txt").data == TEXT_NEIGHBOURS.encode()
-    place.workspace.reject([1])
-    place.workspace.reject([2])
-    assert place.text("a.txt") == TEXT_NEIGHBOURS
-
-
 TREE = {"a": b"1\n2\n", "b": b"x\n"}
 DELETED = "*** Delete File: b\n*** Update File: a\n*** Move to: b\n@@\n-1\n+one\n"
 MOVED = "*** Update File: b\n*** Move to: c\n*** Update File: a\n*** Move to: b\n@@\n-1\n+one\n"
-SWAPPED = (
-    "*** Update File: a\n*** Move to: t\n*** Update File: b\n*** Move to: a\n"
-    "*** Update File: t\n*** Move to: b\n"
-)
 
 
 def land(body: str):
@@ -590,34 +355,6 @@ def bring(place: Disk, paths: list[str]) -> None:
         if plan.data is not None:
             place.files[path] = plan.data
         place.workspace.written(path, plan.data)
-
-
-@pytest.mark.case("B06", "B07")
-@each(
-    "body, after",
-    [
-        (DELETED, {"b": b"one\n2\n"}),
-        (MOVED, {"c": b"x\n", "b": b"one\n2\n"}),
-    ],
-)
-def test_a_file_goes_where_another_one_has_gone_away(body, after):
-    place, landing = land(body)
-    assert {hunk.stage for hunk in landing.hunks} == {Stage.LANDED}
-    bring(place, place.workspace.accept())
-    assert place.files == after
-    bring(place, place.workspace.undo_turn())
-    assert place.files == TREE
-
-
-@pytest.mark.case("B06", "B07")
-@each("body", [DELETED, MOVED])
-def test_who_accepts_such_a_move_accepts_that_the_other_file_goes(body):
-    place, landing = land(body)
-    bring(place, place.workspace.accept([landing.hunks[-1].id]))
-    assert landing.hunks[0].decision is Decision.ACCEPTED
-    assert place.files["b"].endswith(b"2\n")
-    assert "a" not in place.files
-    assert ("c" in place.files) == (body is MOVED)
 
 
 @pytest.mark.case("B06", "I07")
@@ -693,15 +430,6 @@ def test_files_that_changed_places_are_back_when_a_write_failed(pairs, failed):
     bring(place, space.accept())
     assert sorted(place.files.values()) == sorted(start.values())
     assert place.files["b"] == b"a0\n"
-
-
-def test_a_swap_over_a_third_name_is_one_too():
-    place, landing = land(SWAPPED)
-    assert {hunk.stage for hunk in landing.hunks} == {Stage.LANDED}
-    bring(place, place.workspace.accept())
-    assert place.files == {"a": TREE["b"], "b": TREE["a"]}
-    bring(place, place.workspace.undo_turn())
-    assert place.files == TREE
 
 
 @each(

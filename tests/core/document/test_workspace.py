@@ -55,15 +55,6 @@ def test_edit_undo_and_saved_state():
         workspace.edit("a.txt", (5, 0), (5, 0), "x")
 
 
-def test_g07_a_file_deleted_on_the_disk_keeps_its_buffer():
-    place = disk(a="a\n")
-    place.workspace.open("a.txt")
-    place.workspace.outside_change("a.txt", FileRead(None))
-    assert place.workspace.conflicts == {"a.txt"}
-    assert place.text("a.txt") == "a\n"
-    assert place.workspace.is_dirty("a.txt")
-
-
 def test_unknown_hunks_and_places():
     place = disk(a="a\n")
     with pytest.raises(KeyError):

@@ -43,16 +43,6 @@ def test_a05_nothing_is_said_until_it_is_decided(held):
     assert "".join(reader.feed(char) for char in held) == ""
 
 
-def test_a06_what_was_said_only_grows():
-    """A06: already emitted text is never emitted again or torn."""
-    text = json.dumps({"input": PATCH})
-    for cut in range(len(text)):
-        reader = ArgumentText()
-        said = reader.feed(text[:cut])
-        assert PATCH.startswith(said)
-        assert said + reader.feed(text[cut:]) == PATCH
-
-
 def test_a08_the_argument_has_another_form():
     """A08: `{"command":[...]}` around a patch -> the error says that the form is wrong."""
     text = json.dumps({"command": ["apply_patch", PATCH]})

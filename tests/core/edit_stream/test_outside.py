@@ -241,10 +241,6 @@ def test_a09_wrappers_are_dropped(before, after):
     assert prose_of(f"{before}{FENCELESS}{after}\nDone.\n") == "\nDone.\n"
 
 
-def test_two_patches_in_one_fence():
-    assert prose_of(f"```\n{FENCELESS}\n{FENCELESS}```\nend\n") == "end\n"
-
-
 def test_missing_end_inside_a_fence():
     text = "```\n" + FENCELESS.replace("*** End Patch\n", "```\n\nDone.\n")
     assert edits(text)[-1] == End(False)

@@ -118,13 +118,6 @@ def test_without_a_sure_name_the_candidates_are_told(above, others):
 
 
 @pytest.mark.case("C02")
-def test_a_block_without_a_name_is_of_the_file_before():
-    text = f"a.py\n```\n{BLOCK}```\n\nAnd here:\n\n```\n{BLOCK}```\n"
-    assert [path for path, _ in names(text, "auto")] == ["a.py", "a.py"]
-    assert prose(text) == "a.py\n\nAnd here:\n\n"
-
-
-@pytest.mark.case("C02")
 @each(
     "between",
     ["", "\n", "```\n\n```python\n", "```\n\na.py\n```python\n", "```\n**a.py**\n\n```\n"],
@@ -152,21 +145,6 @@ def block(number: int) -> list[Ev]:
         Divider("======="),
         Line("+", "new"),
         SectionEnd(True),
-    ]
-
-
-@pytest.mark.case("C09")
-def test_every_divider_is_told():
-    """C09: which one divides is for the file to say."""
-    text = "d.rst\n<<<<<<< SEARCH\nA\n=======\nB\n=======\nC\n=====\n>>>>>>> REPLACE\n"
-    got = [event for event in events(text) if isinstance(event, Line | Divider)]
-    assert got == [
-        Line("-", "A"),
-        Divider("======="),
-        Line("+", "B"),
-        Divider("======="),
-        Line("+", "C"),
-        Divider("====="),
     ]
 
 
@@ -201,26 +179,9 @@ def test_markers_of_another_length_are_prose(marks):
         assert events(text, fmt) == [Prose(text)]
 
 
-@pytest.mark.case("A11")
-def test_a_block_in_a_list_item():
-    inner = "".join("   " + line for line in f"```python\n{BLOCK}```\n".splitlines(True))
-    text = f"1. a.py\n{inner}2. Done\n"
-    assert lines(text) == [("-", "old"), ("+", "new")]
-    assert prose(text) == "1. a.py\n2. Done\n"
-    deeper = text.replace("   old", "       old")
-    assert lines(deeper) == [("-", "    old"), ("+", "new")]
-
-
 def test_lines_that_lack_the_markers_indent_are_taken_as_they_are():
     text = "a.py\n  <<<<<<< SEARCH\nold\n  x\n  =======\nnew\n  >>>>>>> REPLACE\n"
     assert lines(text)[:2] == [("-", "old"), ("-", "  x")]
-
-
-@pytest.mark.case("C10", "A15")
-def test_indented_or_foreign_markers_are_content():
-    body = "<<<<<<< HEAD\n =======\n  >>>>>>> REPLACE\n>>>>>>> other\n==\n<<<<\n"
-    text = f"a.py\n<<<<<<< SEARCH\n{body}=======\n{body}>>>>>>> REPLACE\n"
-    assert lines(text) == [(op, line) for op in "-+" for line in body.splitlines()]
 
 
 @pytest.mark.case("C16")
@@ -300,13 +261,6 @@ def test_an_unfinished_line_is_painted_unless_it_may_be_a_marker(pending, shown)
     parser.feed(pending)
     assert parser.tail() == ([] if shown is None else [Partial(shown)])
     assert parser.tail() == ([] if shown is None else [Partial(shown)])
-
-
-@pytest.mark.case("A16")
-def test_old_lines_are_never_painted():
-    parser = parser_for("search_replace", "custom")
-    parser.feed("a.py\n<<<<<<< SEARCH\nol")
-    assert parser.tail() == []
 
 
 @pytest.mark.case("A07", "A08")

@@ -17,7 +17,6 @@ from tui.core.edit_stream.events import (
     FileEnd,
     FileOp,
     Line,
-    MoveTo,
     NoNewline,
     Partial,
     Prose,
@@ -148,28 +147,6 @@ def test_dashes_inside_a_hunk_are_a_removed_line(header, body):
     assert flags(text) == [(), ()]
 
 
-@pytest.mark.case("B11", "D01")
-def test_blank_lines_without_a_space_are_context_inside_and_separators_behind():
-    text = f"{HEAD}@@ -1,3 +1,3 @@\n a\n\n-b\n+B\n\n@@ -9 +9 @@\n-c\n+C\n\n\n"
-    assert lines(text) == [" a", " ", "-b", "+B", "-c", "+C"]
-    assert flags(text) == [(), ()]
-
-
-@pytest.mark.case("D08")
-def test_no_newline_is_told_of_its_line():
-    """D08: both ways."""
-    end = "\\ No newline at end of file\n"
-    text = f"{HEAD}@@ -1 +1 @@\n-b\n{end}+B\n{end}"
-    assert [e for e in events(text) if isinstance(e, Line | NoNewline)] == [
-        Line("-", "b"),
-        NoNewline("-"),
-        Line("+", "B"),
-        NoNewline("+"),
-    ]
-    assert NoNewline("-") in events(text.replace("No newline", "Kein Zeilenumbruch"))
-    assert NoNewline("=") in events(f"{HEAD}@@ ... @@\n-b\n c\n{end}")
-
-
 @pytest.mark.case("D07")
 def test_a_new_file_has_lines_and_no_sections():
     text = "--- /dev/null\n+++ b/n.py\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n"
@@ -182,14 +159,6 @@ def test_a_new_file_has_lines_and_no_sections():
         End(True),
     ]
     assert failure(text.replace("+a", " a")) == "4: the new file 'n.py' has no old lines"
-
-
-@pytest.mark.case("D07")
-def test_a_deleted_file_carries_what_it_held():
-    text = "--- a/o.py\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n"
-    got = events(text)
-    assert got[0] == FileOp(Kind.DELETE, "o.py", "unified_diff", ("a/o.py",))
-    assert got[-3:] == [SectionEnd(True), FileEnd(True), End(True)]
 
 
 @pytest.mark.case("A02", "D07", "D11")
@@ -232,13 +201,6 @@ def test_cut_with_counts_open_or_satisfied(text, closed):
     assert got[-1] == FileEnd(False)
 
 
-@pytest.mark.case("D11")
-def test_cut_behind_the_next_header_keeps_the_file_before():
-    got = cut(f"{HEAD}{HUNK}--- a/g.py\n+++ b/g.py\n@@ -1 +1 @@\n-c\n")
-    assert [event.closed for event in got if isinstance(event, FileEnd)] == [True, False]
-    assert [event.closed for event in got if isinstance(event, SectionEnd)] == [True, False]
-
-
 @pytest.mark.case("A12")
 @each(
     "text",
@@ -267,18 +229,6 @@ def test_a_line_without_prefix_in_a_new_file_is_an_error_that_names_it():
 def test_a_hunk_without_lines_is_an_error():
     assert failure(f"{HEAD}{HUNK}@@ -9,2 +9,2 @@\n") == "7: a hunk has no lines"
     assert failure(f"{HEAD}@@ -9,2 +9,2 @@\n{HUNK}") == "4: a hunk has no lines"
-
-
-@pytest.mark.case("H04")
-def test_a_crlf_diff():
-    text = (HEAD + HUNK).replace("\n", "\r\n")
-    got = events(text)
-    assert got[0] == FileOp(Kind.EDIT, "f.py", "unified_diff", ("b/f.py", "a/f.py"))
-    assert [event for event in got if isinstance(event, Line)] == [
-        Line("=", "a", "\r\n"),
-        Line("-", "b", "\r\n"),
-        Line("+", "B", "\r\n"),
-    ]
 
 
 @pytest.mark.case("A16")
@@ -426,32 +376,6 @@ def test_letters_before_names(old, new, path, others):
 )
 def test_names_of_gits_own_line(line, names):
     assert git_names(line) == names
-
-
-@pytest.mark.case("D07")
-def test_a_rename_with_an_edit():
-    text = (
-        "diff --git a/o.py b/n.py\nsimilarity index 80%\nrename from o.py\nrename to n.py\n"
-        f"index 1..2 100644\n--- a/o.py\n+++ b/n.py\n{ONE}"
-    )
-    got = head_events(text)
-    assert got[:2] == [FileOp(Kind.EDIT, "o.py", "unified_diff"), MoveTo("n.py")]
-    assert got[-3:] == [SectionEnd(True), FileEnd(True), End(True)]
-
-
-@pytest.mark.case("B06", "D07")
-def test_pure_renames_follow_each_other():
-    one = "diff --git a/{0} b/x{0}\nsimilarity index 100%\nrename from {0}\nrename to x{0}\n"
-    got = head_events(one.format("a b.py") + one.format("c.py"))
-    assert got == [
-        FileOp(Kind.EDIT, "a b.py", "unified_diff"),
-        MoveTo("xa b.py"),
-        FileEnd(True),
-        FileOp(Kind.EDIT, "c.py", "unified_diff"),
-        MoveTo("xc.py"),
-        FileEnd(True),
-        End(True),
-    ]
 
 
 @pytest.mark.case("D07")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.support.edit_streams import failure, read, run
+from tests.support.edit_streams import failure, read
 from tests.support.tables import each
 from tui.core.document.hunk import Kind
 from tui.core.edit_stream.events import (
@@ -37,36 +35,10 @@ def lines(text: str) -> list[tuple[str, str]]:
     return [(event.op, event.text) for event in read(text) if isinstance(event, Line)]
 
 
-def test_a03_crlf_over_two_deltas_and_empty_deltas():
-    """A03: CRLF split over two deltas; empty deltas."""
-    text = update("@@\n-a\n+b\n").replace("\n", "\r\n")
-    whole = read(text)
-    assert run(PatchParser(), ["", *(p for c in text for p in (c, ""))]) == whole
-    assert Line("+", "b", "\r\n") in whole
-    assert FileOp(Kind.EDIT, "f.py") in whole
-
-
-def test_a07_no_patch_on_a_tool_channel():
-    """A07: prose only on the tool channel -> error "no Begin Patch"."""
-    assert "1: no Begin Patch" in failure("I will change the file.\nNow.\n")
-    assert "found 'I will change the file.'" in failure("I will change the file.\nNow.\n")
-    assert "no Begin Patch: the input is empty" in failure("")
-    assert read("", cut=True) == [Cut()]
-
-
 def test_a08_json_where_the_patch_belongs():
     """A08: the tool's plain text is JSON around a patch -> the form is wrong."""
     text = '{"input": "*** Begin Patch\\n*** End Patch"}'
     assert "the argument's form is wrong, it is JSON" in failure(text)
-
-
-def test_a09_padded_markers_and_environment_id():
-    """A09: padded markers, Environment ID preamble."""
-    text = (
-        "  *** Begin Patch  \n*** Environment ID: env_123\n   *** Update File: f.py \n"
-        "@@\n-old\n+new\n  *** End Patch  \n"
-    )
-    assert read(text) == read(update("@@\n-old\n+new\n"))
 
 
 def test_a09_padded_end_inside_a_section_is_context_if_the_section_goes_on():
@@ -74,21 +46,6 @@ def test_a09_padded_end_inside_a_section_is_context_if_the_section_goes_on():
     assert lines(text) == [("=", "a"), ("=", "*** End Patch"), ("-", "b")]
     followed = "*** Begin Patch\n*** Update File: f\n@@\n-a\n *** End Patch\n\nDone.\n"
     assert read(followed)[-2:] == [End(True), Prose("Done.\n")]
-
-
-def test_a09_two_patches_in_one_stream():
-    """A09: two patches in one message; sections count on."""
-    text = update("@@\n-a\n+b\n") + "\nand\n" + update("@@\n-c\n+d\n", "g.py")
-    events = read(text)
-    assert [e for e in events if isinstance(e, FileOp | SectionStart | End)] == [
-        FileOp(Kind.EDIT, "f.py"),
-        SectionStart(1, True),
-        End(True),
-        FileOp(Kind.EDIT, "g.py"),
-        SectionStart(2, True),
-        End(True),
-    ]
-    assert Prose("\nand\n") in events
 
 
 @each("indent", ["  ", "    ", "\t"])
@@ -106,19 +63,6 @@ def test_a11_only_the_begin_line_is_indented():
     assert lines(text) == [("=", "  deep"), ("-", "a"), ("+", "b")]
 
 
-def test_a12_unprefixed_line_is_context_as_it_stands_and_names_its_line():
-    """A12: the file decides what it is; the line is never dropped, and those behind it stay."""
-    events = read(update("@@\n-a\n+A\n@@\n b\nc\n\td\n+e\n@@\n-f\n"))
-    assert events[6:11] == [
-        Line("=", "b"),
-        Line("=", "c", "\n", 8),
-        Line("=", "\td", "\n", 9),
-        Line("+", "e"),
-        SectionEnd(True),
-    ]
-    assert events.count(SectionEnd(True)) == 3
-
-
 def test_a12_unprefixed_line_is_an_error_where_nothing_ends_the_patch():
     """It may be text behind a patch that was not ended."""
     events = read("*** Begin Patch\n*** Update File: a\n@@\n-b\n+B\n\nThat is all.\n")
@@ -128,18 +72,6 @@ def test_a12_unprefixed_line_is_an_error_where_nothing_ends_the_patch():
         Prose("That is all.\n"),
     ]
     assert Failure(7, "'That is all.' has no ' ', '+' or '-' prefix") in events
-
-
-def test_a13_line_without_plus_in_a_new_file():
-    """A13: error at that line; whole lines so far are told."""
-    events = read(patch("*** Add File: n.txt\n+one\ntwo\n"))
-    assert events == [
-        FileOp(Kind.ADD, "n.txt"),
-        Line("+", "one"),
-        Failure(4, "'two' in Add File has no '+' prefix"),
-        FileEnd(False),
-        Prose("two\n"),
-    ]
 
 
 def test_a14_unknown_header_names_the_valid_ones():
@@ -252,14 +184,6 @@ def test_b18_no_end_marker():
     assert "no End Patch after the move" in failure(move)
 
 
-def test_b18_the_newline_behind_end_patch_is_optional():
-    """B18, s108: LF after End Patch is optional, also when the stream is cut there."""
-    text = update("@@\n-a\n+b\n").rstrip("\n")
-    assert read(text)[-1] == End(True)
-    assert read(text, cut=True)[-1] == End(True)
-    assert read(text[:-1], cut=True)[-1] == FileEnd(False)
-
-
 def test_b19_empty_patch_and_update_without_hunks():
     """B19: error, nothing changes."""
     assert failure(patch("")) == "2: patch has no file operations"
@@ -275,9 +199,3 @@ def test_messages_escape_control_characters():
     assert "\\x1b[31mred\\x07" in said
     assert len(said) < 200
     assert said.isprintable()
-
-
-@pytest.mark.case("A09")
-def test_a_tab_before_the_end_marker_is_a_pad():
-    text = "\t*** Begin Patch\t\n\t*** Update File: a.py\n@@\n-a\n+b\n\t*** End Patch\t\n"
-    assert read(text)[-1] == End(True)

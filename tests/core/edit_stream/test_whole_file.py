@@ -61,14 +61,6 @@ def test_names(above):
     assert prose(f"{above}x\n{closer}Done.\n", "marked") == f"{above}x\n{closer}Done.\n"
 
 
-@pytest.mark.case("E01")
-def test_a_block_without_a_name_is_a_snippet():
-    text = "a.py\n```\nx\n```\n\nRun it:\n\n```\npython a.py\n```\n\n```python\ny\n```\n"
-    for fmt in ("whole_file", "auto"):
-        assert files(text, fmt) == {"a.py": "x\n"}
-        assert prose(text, fmt) == text.replace("```\nx\n```\n", "", 1)
-
-
 @pytest.mark.case("E01", "C17")
 @each(
     "text",
@@ -135,16 +127,6 @@ def test_a_file_in_a_list_item():
     assert prose(text, "auto") == "1. a.py\n2. Done\n"
 
 
-@pytest.mark.case("E01")
-def test_an_empty_file():
-    assert events("a/__init__.py\n```python\n```\n", "auto") == [
-        Prose("a/__init__.py\n"),
-        FileOp(Kind.ADD, "a/__init__.py", "whole_file"),
-        FileEnd(True),
-        End(True),
-    ]
-
-
 @pytest.mark.case("E04", "A02")
 @each("keep", range(12))
 def test_cut_anywhere_the_file_is_not_closed(keep):
@@ -185,12 +167,6 @@ def test_an_unfinished_line_is_painted_unless_it_may_be_a_fence(pending, shown):
     assert parser.tail() == ([] if shown is None else [Partial(shown)])
 
 
-@pytest.mark.case("C10")
-def test_other_formats_inside_a_file():
-    body = "*** Begin Patch\n<<<<<<< SEARCH\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n"
-    assert files(f"a.txt\n```\n{body}```\n") == {"a.txt": body}
-
-
 @each("fence", ["```", "````", "~~~"])
 def test_a_format_of_its_own_in_the_fence_is_that_format(fence):
     """Below a name: SEARCH/REPLACE, a diff and a patch are no text of the file."""
@@ -210,9 +186,3 @@ def test_a_search_marker_in_the_middle_of_a_file_is_an_error_when_the_format_is_
     got = events(text, "auto")
     assert [event.line for event in got if isinstance(event, Failure)] == [4]
     assert FileEnd(True) not in got[:5]
-
-
-@pytest.mark.case("A07")
-def test_on_a_tool_channel_a_file_must_be_there():
-    got = run(parser_for("whole_file", "custom"), ["print(1)\n"])
-    assert "no file: expected a file name, and the whole file in a fence" in str(got[-1])

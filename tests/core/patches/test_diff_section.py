@@ -43,32 +43,6 @@ def land(place: Disk, body: str, *, path: str = "a.txt", cut: bool = False) -> L
     return landing
 
 
-def test_e01_each_contiguous_change_is_a_hunk_and_can_be_rejected_alone():
-    place = disk(a=LONG)
-    body = LONG.replace("line 2\n", "LINE 2\n").replace("line 7\n", "line 7\nmore\n")
-    landing = land(place, body)
-    assert place.text("a.txt") == body
-    changed = [("line 2\n", "LINE 2\n"), ("", "more\n")]
-    assert [(hunk.base, hunk.agent) for hunk in landing.hunks] == changed
-    assert [[*hunk.flags] for hunk in landing.hunks] == [[], []]
-    place.workspace.reject([landing.hunks[0].id])
-    assert place.text("a.txt") == LONG.replace("line 7\n", "line 7\nmore\n")
-
-
-def test_e01_the_tail_that_is_not_reached_stays_visible_and_unmodified():
-    place = disk(a=LONG)
-    landing = begin(place)
-    landing.feed("a.txt\n```\nline 0\nnew\nline 3\n")
-    assert place.text("a.txt") == LONG.replace("line 1\n", "new\nline 1\n")
-    struck = {1: "landing", 2: "struck", 3: "struck"}
-    assert place.workspace.decorations("a.txt", 0, 99) == struck
-    assert place.workspace.disk_plan("a.txt").data == LONG.encode()
-    landing.feed("".join(LONG.splitlines(keepends=True)[4:]) + "```\n")
-    landing.finish(cut=False)
-    assert place.text("a.txt") == LONG.replace("line 1\nline 2\n", "new\n")
-    assert len(landing.hunks) == 1
-
-
 def test_e03_the_user_takes_what_was_held_all_the_same():
     place = disk(a=LONG)
     place.workspace.documents.ask = True
@@ -108,46 +82,6 @@ def asked(**files: str) -> Disk:
     types(place, 0, "!")
     place.workspace.take_user_changes()
     return place
-
-
-@pytest.mark.case("E01")
-@each("when", ["before", "while"])
-@each("chars", [1, 7, 1000])
-def test_what_was_typed_after_the_request_is_merged_hunk_by_hunk(when, chars):
-    place = disk(a=LONG)
-    place.workspace.open("a.txt")
-    if when == "before":
-        types(place, 8, ", by the user")
-    landing = begin(place)
-    stream = f"a.txt\n```\n{BODY}```\n"
-    for at in range(0, len(stream), chars):
-        landing.feed(stream[at : at + chars])
-        landing.tail()
-        if when == "while" and at <= 20 < at + chars:
-            row = place.text("a.txt").splitlines().index("line 8")
-            types(place, row, ", by the user")
-    landing.finish(cut=False)
-    want = TYPED.replace("line 2\n", "LINE 2\n").replace("line 5\n", "")
-    if when == "while" and chars == 1000:  # it was all there before
-        assert [[*hunk.flags] for hunk in landing.hunks] == [[], []]
-    else:
-        assert [[*hunk.flags] for hunk in landing.hunks] == [[MERGED]] * 2
-    assert [(h.base, h.agent) for h in landing.hunks] == [
-        ("line 2\n", "LINE 2\n"),
-        ("line 5\n", ""),
-    ]
-    assert place.text("a.txt") == want
-    assert place.workspace.disk_plan("a.txt").data == TYPED.encode()
-    place.write(place.workspace.accept())
-    assert place.files["a.txt"].decode() == want
-
-
-@pytest.mark.case("E01")
-def test_what_the_model_knew_when_it_wrote_is_its_to_change():
-    place = asked(a=LONG)
-    landing = land(place, BODY)
-    assert place.text("a.txt") == BODY
-    assert landing.hunks[0].flags == ()
 
 
 @each("notation", ["whole", "add"])
@@ -206,14 +140,6 @@ def test_a_deletion_of_a_file_that_was_changed_since_says_so():
         "deletes the file",
         changed,
     )
-
-
-def test_h04_a_merge_keeps_the_bytes_of_lines_that_stay():
-    place = Disk({"a.txt": b"\xef\xbb\xbfa\r\nb\nc\r\nd"})
-    place.workspace.open("a.txt")
-    types(place, 3, "!")
-    assert land(place, "a\nB\nc\nd\n").placed_all
-    assert place.workspace.buffers["a.txt"].encode() == b"\xef\xbb\xbfa\r\nB\r\nc\r\nd!"
 
 
 def test_e03_held_text_that_does_not_fit_what_was_typed_since_is_not_placed():
@@ -282,13 +208,6 @@ def moved_over() -> Disk:
     place.write(place.workspace.undo_decision())
     assert place.files == {"a.txt": b"one\n", "b.txt": b"two\n"}
     return place
-
-
-@pytest.mark.case("B06", "I01")
-def test_a_move_over_a_file_is_done_again():
-    place = moved_over()
-    place.write(place.workspace.redo_decision())
-    assert place.files == {"b.txt": b"ONE\n"}
 
 
 @pytest.mark.case("B06", "I01")

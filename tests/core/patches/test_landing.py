@@ -16,12 +16,6 @@ def stages(landing: Landing) -> list[str]:
     return [hunk.stage.value for hunk in landing.hunks]
 
 
-def test_b16_a_section_of_context_is_no_review_item():
-    landing = disk(a="a\nb\n").land(patch("@@", " a", " b"))
-    assert landing.hunks == []
-    assert landing.placed_all
-
-
 def test_b16_context_that_is_not_there_is_told():
     landing = disk(a="a\nb\n").land(patch("@@", " a", " gone"))
     assert stages(landing) == ["refused"]
@@ -50,18 +44,6 @@ def test_a17_a_second_call_waits_for_the_first_ones_file():
     assert second.placed_all
 
 
-def test_a17_a_second_call_that_ends_while_it_waits_still_lands():
-    place = disk(a="a\nb\n")
-    first, second = place.start(), place.start()
-    first.feed(BEGIN + "*** Update File: a.txt\n@@\n-a\n")
-    second.feed(patch("@@", "-b", "+B"))
-    second.finish(cut=False)
-    assert second.placed_all
-    first.feed("+A\n" + END)
-    first.finish(cut=False)
-    assert place.text("a.txt") == "A\nB\n"
-
-
 def test_a17_the_first_one_is_told_of_what_a_call_writes_that_ends_while_it_waits():
     place = disk(a="a\nb\nc\nd\n")
     first, second = place.start(), place.start()
@@ -87,42 +69,6 @@ def test_a17_lines_that_a_call_that_ends_while_it_waits_takes_from_the_first_are
     assert second.placed_all
     assert stages(first) == ["conflict"]
     assert place.text("a.txt") == "a\nsecond\nc\n"
-
-
-def test_a17_a_third_call_still_waits_when_the_second_one_has_ended():
-    place = disk(a="a\nb\nc\n")
-    first, second, third = place.start(), place.start(), place.start()
-    first.feed(BEGIN + "*** Update File: a.txt\n@@\n-a\n")
-    second.feed(patch("@@", "-b", "+B"))
-    third.feed(patch("@@", "-c", "+C"))
-    second.finish(cut=False)
-    assert third.hunks == []
-    first.feed("+A\n" + END)
-    assert place.text("a.txt") == "A\nB\nC\n"
-    first.finish(cut=False)
-    third.finish(cut=False)
-    assert third.placed_all
-
-
-def test_i05_nothing_is_ever_called_reverted():
-    place = disk(a="a\nb\n")
-    landing = place.start()
-    landing.feed(BEGIN + "*** Update File: a.txt\n@@\n-a\n+A\n")
-    landing.finish(cut=True)
-    assert "revert" not in landing.report()
-    assert "interrupted" in landing.report()
-
-
-def test_a14_b08_an_error_ends_the_patch_and_what_was_closed_before_stays():
-    place = disk(a="a\nb\n")
-    tweak = "*** Tweak File: b.txt\n*** End"
-    landing = place.land(patch("@@", "-a", "+A", "@@", "-b", "+B").replace("*** End", tweak))
-    assert landing.failure.startswith("line 9")
-    assert "not a file header" in landing.failure
-    assert place.text("a.txt") == "A\nb\n"
-    landing = place.land(patch("-A", "+1", " b", "*** End of File", " more"))
-    assert "line 7" in landing.failure
-    assert place.text("a.txt") == "1\nb\n"
 
 
 @pytest.mark.case("I07", "E03")
@@ -159,7 +105,6 @@ PATCH = """*** Begin Patch
 +the last
 *** End Patch
 """
-HUNKS = 6
 
 
 def landed(patch: str, text: str, size: int, typed: str = "") -> Disk:
@@ -192,19 +137,6 @@ def rows(hunk: Hunk) -> tuple[int, int]:
     assert hunk.start is not None
     assert hunk.end is not None
     return hunk.start.line, hunk.end.line
-
-
-@each("text", [LINES, LINES[:-1], LINES.replace("\n", "\r\n")])
-def test_at_once_or_in_pieces_it_comes_to_the_same(text: str) -> None:
-    whole = landed(PATCH, text, len(PATCH))
-    for size in range(1, len(PATCH), 3):
-        assert said(whole) == said(landed(PATCH, text, size)), size
-    whole.workspace.reject()
-    assert whole.text("a.txt") == text
-
-
-def test_each_hunk_is_one_change_where_nobody_watches() -> None:
-    assert landed(PATCH, LINES, len(PATCH)).calls == HUNKS
 
 
 def test_with_something_typed_it_comes_to_the_same() -> None:

@@ -22,17 +22,6 @@ from tui.errors import EditRefused
 BEGIN = "*** Begin Patch\n*** Update File: a.txt\n"
 
 
-def test_f02_an_exact_duplicate_is_refused_with_its_lines_or_asked():
-    place = disk(a="k\nv\nk\nv\n")
-    landing = place.land(patch("@@", "-v", "+V"))
-    assert landing.hunks[0].stage is Stage.REFUSED
-    assert landing.hunks[0].reason == "ambiguous: it fits at lines 2 and 4"
-    assert landing.hunks[0].candidates == (1, 3)
-    place.workspace.documents.ask = True
-    landing = place.land(patch("@@", "-v", "+V"))
-    assert landing.hunks[0].stage is Stage.CANDIDATES
-
-
 def test_f02_the_user_places_an_ambiguous_hunk():
     place = disk(a="k\nv\nk\nv\n")
     hunk = place.land(patch("@@", "-v", "+V")).hunks[0]
@@ -83,23 +72,6 @@ def test_f06_only_the_first_line_lost_its_indentation():
     landing = place.land(patch("@@", " def f(self):", "-      a = 2", "+      a = 3"))
     assert place.text("a.txt") == "    def f(self):\n        a = 3\n        return a\n"
     assert landing.hunks[0].flags == ("re-indented 6->8",)
-
-
-def test_outer_blank_lines_that_are_not_there_are_left_out():
-    place = disk(a="a\nb\nc\n")
-    landing = place.land(patch("@@", " ", " a", "-b", "+B", " "))
-    assert place.text("a.txt") == "a\nB\nc\n"
-    assert landing.hunks[0].flags == ("outer blank lines differ",)
-
-
-def test_candidates_follow_the_live_text():
-    place = disk(a="x\na\nx\nb\n")
-    landing = place.start()
-    landing.feed(BEGIN + "@@\n x\n")
-    place.workspace.edit("a.txt", (0, 0), (1, 0), "")
-    landing.feed("+new\n b\n*** End Patch\n")
-    landing.finish(cut=False)
-    assert place.text("a.txt") == "a\nx\nnew\nb\n"
 
 
 def test_cost_of_a_delta_does_not_follow_the_length_of_the_file():
@@ -405,19 +377,6 @@ def test_the_same_lines_behind_quoted_new_ones_are_no_repetition():
 
 
 @pytest.mark.case("B09", "B13")
-@each("numbers", ["-3,0 +4,1", "-1,2 +1,3", "-0,0 +1", "-9,0 +10"])
-@each("notation", ["apply_patch", "unified_diff"])
-def test_added_lines_with_a_line_number_elsewhere_are_not_put_at_the_end(numbers, notation):
-    text = "a\nb\nc\nd\n"
-    place = disk(a=text)
-    diff = f"{HEAD}@@ {numbers} @@\n+x\n"
-    made = patch(f"@@ {numbers} @@", "+x") if notation == "apply_patch" else diff
-    landing = place.land(made, fmt=notation)
-    assert place.text("a.txt") == text
-    assert landing.hunks[0].reason.startswith("context not found: it has only added lines")
-
-
-@pytest.mark.case("B09", "B13")
 @each("notation", ["apply_patch", "unified_diff"])
 def test_added_lines_whose_line_number_is_the_end_go_there(notation):
     place = disk(a="a\nb\n")
@@ -435,33 +394,12 @@ def test_what_a_header_without_numbers_says_is_ignored_where_lines_are_quoted():
     assert landing.hunks[0].flags == ()
 
 
-@pytest.mark.case("B09", "B14")
-def test_lines_put_at_the_end_say_nothing_of_where_the_next_hunk_is():
-    place = disk(a="a\nb\na\n")
-    landing = place.land(patch("@@", "+end", "@@", "-b", "+B", "@@", "-a", "+A"))
-    assert place.text("a.txt") == "a\nB\nA\nend\n"
-    assert [[*hunk.flags] for hunk in landing.hunks[:2]] == [[], []]
-
-
 @pytest.mark.case("B14")
 def test_what_fits_loosely_above_an_earlier_hunk_is_refused_for_that():
     place = disk(a="    a\nb\n")
     landing = place.land(patch("@@", "-b", "+B", "@@", "-a", "+A"))
     why = "it fits only above an earlier hunk of this patch, and not surely (re-indented 0->4)"
     assert landing.hunks[1].reason == f"context not found: {why}, at line 1"
-
-
-@each("fmt", ["apply_patch", "unified_diff", "search_replace"])
-def test_h04_new_lines_end_as_the_first_line_did_before_the_patch(fmt):
-    place = disk(a="one\r\ntwo\nthree\nfour\n")
-    texts = {
-        "apply_patch": patch("@@", "-one", " two", "@@", " four", "+new"),
-        "unified_diff": f"{HEAD}@@ -1,2 +1,1 @@\n-one\n two\n@@ -4 +3,2 @@\n four\n+new\n",
-        "search_replace": "a.txt\n<<<<<<< SEARCH\none\ntwo\n=======\ntwo\n>>>>>>> REPLACE\n"
-        "<<<<<<< SEARCH\nfour\n=======\nfour\nnew\n>>>>>>> REPLACE\n",
-    }
-    place.land(texts[fmt], fmt=fmt)
-    assert place.text("a.txt") == "two\nthree\nfour\nnew\r\n"
 
 
 @pytest.mark.case("B09", "A18")

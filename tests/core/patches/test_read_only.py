@@ -105,21 +105,6 @@ def test_a_locked_file_is_quoted_but_not_edited() -> None:
     assert workspace.disk_plan("a.py") == DiskPlan(b"x\n", b"x\n")
 
 
-def test_the_rights_may_change_while_it_is_open() -> None:
-    disk = Disk(FileRead(b"x\n"))
-    disk.workspace.open("a.py")
-    disk.workspace.edit("a.py", (0, 0), (0, 1), "y")
-    disk.change(LOCKED)
-    with pytest.raises(EditRefused, match="no permission"):
-        disk.workspace.edit("a.py", (0, 0), (0, 1), "z")
-    assert disk.text == "y\n"
-    assert disk.workspace.is_dirty("a.py")
-    assert disk.workspace.undo("a.py") is not None
-    disk.change(FileRead(b"x\n"))
-    disk.workspace.edit("a.py", (0, 0), (0, 1), "z")
-    assert disk.text == "z\n"
-
-
 def test_a_growing_view_is_kept_up_to_date_where_it_grew() -> None:
     disk = Disk(FileRead(b"\xff 1\n"))
     buffer = disk.workspace.open("a.py")
@@ -148,23 +133,6 @@ def test_a_view_that_became_text_is_edited() -> None:
     assert disk.workspace.read_only("a.py") == ""
     disk.workspace.edit("a.py", (0, 0), (0, 0), "ein ")
     assert disk.workspace.disk_plan("a.py").data == "ein café\n".encode()
-
-
-def test_text_without_edits_that_became_binary_is_looked_at() -> None:
-    disk = Disk(FileRead(b"x\n"))
-    disk.workspace.open("a.py")
-    disk.change(FileRead(b"\0\n"))
-    assert disk.text == "\0\n"
-    assert "binary" in disk.workspace.read_only("a.py")
-    assert disk.workspace.conflicts == set()
-
-
-def test_text_with_edits_that_became_binary_stays_as_it_was_typed() -> None:
-    disk = Disk(FileRead(b"x\n"))
-    disk.workspace.edit("a.py", (0, 0), (0, 1), "mine")
-    disk.change(FileRead(b"\0\n"))
-    assert disk.text == "mine\n"
-    assert disk.workspace.conflicts == {"a.py"}
 
 
 def test_so_much_is_shown_that_a_screen_can_bear_it() -> None:

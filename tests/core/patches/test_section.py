@@ -7,7 +7,7 @@ import pytest
 from tests.support.notations import NOTATIONS, told
 from tests.support.patches import Disk, Edit, disk, patch
 from tests.support.tables import each
-from tui.core.document.hunk import PLACED, Stage
+from tui.core.document.hunk import PLACED
 from tui.core.edit_stream.events import Notation
 from tui.core.patches.landing import Landing
 
@@ -26,39 +26,12 @@ def cut(patch: str):
     return place, landing
 
 
-def test_where_nobody_looks_a_closed_group_stays():
-    place, landing = cut(HEAD + "@@\n a\n-b\n+B\n c\n-d\n+D")
-    assert [hunk.stage for hunk in landing.hunks] == [Stage.LANDED, Stage.REFUSED]
-    assert place.text("a.txt") == "a\nB\nc\nd\ne\n"
-    assert landing.hunks[0].reason.startswith("partial")
-    assert place.workspace.decorations("a.txt", 0, 9) == {1: "pending"}
-    place.write(place.workspace.accept())
-    assert place.files["a.txt"] == b"a\nB\nc\nd\ne\n"
-
-
 def test_all_that_came_before_its_place_was_known_is_shown_there_at_once():
     place = disk(a="x\nm\ny\nk\nx\nm\ny\nz\n")
     landing = place.start()
     landing.feed(HEAD + "@@\n-x\n m\n-y\n z\n")
     rows = [(hunk.start.line, hunk.end.line) for hunk in landing.hunks]
     assert rows == [(4, 5), (6, 7)]
-
-
-def test_a_closed_group_whose_place_was_not_sure_goes():
-    place = disk(a="x\ny\nx\ny\n")
-    landing = place.start()
-    landing.feed(HEAD + "@@\n-x\n+X\n y\n")
-    landing.finish(cut=True)
-    assert [hunk.stage for hunk in landing.hunks] == [Stage.REFUSED]
-    assert place.text("a.txt") == "x\ny\nx\ny\n"
-
-
-def test_nothing_lands_after_the_end():
-    place, landing = cut(HEAD + "@@\n-a\n+A\n")
-    landing.feed(" b\n*** End Patch\n")
-    landing.finish(cut=False)
-    assert place.text("a.txt") == TEXT
-    assert len(landing.hunks) == 1
 
 
 LINES = [f"line {number}" for number in range(20)]
@@ -108,14 +81,6 @@ def test_undo_of_a_deletion_brings_nothing_back_that_was_being_painted(
             assert [line for line in kept if line not in LINES] == []
         else:
             assert found == LINES, (first, last)
-
-
-def test_painted_rows_of_a_deleted_range_are_taken_out_at_once() -> None:
-    place, _, _ = streamed("apply_patch", "new 3\n")
-    buffer = place.workspace.open("a.txt")
-    before = buffer.revision
-    place.workspace.edit("a.txt", (6, 0), (buffer.line_count - 4, 0), "")
-    assert buffer.revision == before + 2, "the model's rows, then the user's"
 
 
 def test_what_is_deleted_of_painted_lines_alone_comes_back_with_undo() -> None:
@@ -189,29 +154,11 @@ def ended(landing, *lines: str):
     return landing.hunks[0]
 
 
-def test_g04_deleting_the_region_is_a_conflict_and_nothing_more_is_painted():
-    place, landing = started("@@", " b", "-c", "+C")
-    place.workspace.edit("a.txt", (0, 0), (4, 0), "")
-    assert place.text("a.txt") == "d\ne\n"
-    hunk = ended(landing, "+more", " d")
-    assert place.text("a.txt") == "d\ne\n"
-    assert hunk.stage is Stage.CONFLICT
-    assert hunk.reason.startswith("target deleted")
-
-
 def test_lines_typed_over_painted_ones_stand_where_these_stood():
     place, landing = started("@@", " a", "-b", "+B", "+BB", "+BBB", " c", "-d", "+D", "+DD")
     place.workspace.edit("a.txt", (1, 0), (8, 2), "x\ny\nz")
     assert place.text("a.txt") == "a\nx\ny\nze\n"
     assert [(hunk.start.line, hunk.end.line) for hunk in landing.hunks] == [(1, 4), (1, 4)]
-
-
-def test_a_cut_in_trouble_leaves_the_users_text():
-    place, landing = started("@@", " b", "-c", "+C")
-    place.workspace.edit("a.txt", (2, 1), (2, 1), "mine")
-    landing.finish(cut=True)
-    assert place.text("a.txt") == "a\nb\ncmine\nd\ne\n"
-    assert landing.hunks[0].stage is Stage.REFUSED
 
 
 def test_g05_undo_while_streaming_takes_the_users_edit_only():
@@ -241,15 +188,6 @@ def test_a_last_line_without_newline_is_given_back_when_painting_is_taken_back()
     assert place.workspace.disk_plan("a.txt").data == b"d\ne"
     landing.finish(cut=True)
     assert place.text("a.txt") == "d\ne"
-
-
-def test_the_user_deletes_the_unfinished_line():
-    place, landing = started("@@", " b", "-c")
-    landing.feed("+hel")
-    landing.tail()
-    place.workspace.edit("a.txt", (3, 0), (4, 0), "")
-    ended(landing, "lo", " d")
-    assert place.text("a.txt") == "a\nb\nhello\nd\ne\n"
 
 
 HIDDEN = ["blanks at the ends of lines are not quoted as the file has them"]

@@ -7,15 +7,11 @@ import time
 import pytest
 
 from tests.support.patches import Disk, disk, patch
-from tests.support.tables import each
 from tui.core.document.disk_plan import still_text
-from tui.core.document.hunk import Decision, Stage
-from tui.core.files import FileRead
 from tui.core.unsaved import bring_back, typed_text
 
 TEXT = "".join(f"l{number}\n" for number in range(8))
 HUNK = ("@@", " l1", "-l2", "-l3", "+m0", "+m1", "+m2", " l4")
-OTHER = ("@@", " l5", "-l6", "+M6", " l7")
 
 pytestmark = pytest.mark.case("G06")
 
@@ -24,21 +20,6 @@ def landed(*lines: str) -> Disk:
     place = disk(a=TEXT)
     place.land(patch(*lines))
     return place
-
-
-@each("at, typed", [((3, 0), "x"), ((4, 2), " #"), ((2, 1), "y")])
-def test_g06_one_key_inside_a_pending_hunk_does_not_accept_it(at, typed):
-    """A12: the whole hunk went to the disk with the next save."""
-    place = landed(*HUNK)
-    place.workspace.edit("a.txt", at, at, typed)
-    place.workspace.edit("a.txt", (0, 0), (0, 0), "outside ")
-    place.write(["a.txt"])
-    assert place.files["a.txt"] == b"outside " + TEXT.encode()
-    assert typed in place.text("a.txt")
-    assert place.workspace.is_dirty("a.txt")
-    place.write(place.workspace.accept())
-    assert place.files["a.txt"].decode() == place.text("a.txt")
-    assert not place.workspace.is_dirty("a.txt")
 
 
 def test_a_key_inside_a_hunk_that_lies_on_another_one_accepts_neither():
@@ -62,81 +43,6 @@ def test_a_line_of_the_users_own_between_the_models_is_saved_without_these():
     assert place.files["a.txt"].decode() == place.text("a.txt")
 
 
-def test_accepting_another_hunk_of_the_file_does_not_accept_it():
-    place = landed(*HUNK, *OTHER)
-    place.workspace.edit("a.txt", (3, 0), (3, 0), "x")
-    place.write(place.workspace.accept([2]))
-    assert place.files["a.txt"] == TEXT.replace("l6", "M6").encode()
-    assert place.workspace.hunk(1).decision is Decision.PENDING
-    assert place.workspace.is_dirty("a.txt")
-
-
-def test_old_lines_put_back_are_the_disks_and_an_undo_brings_the_typed_ones_back():
-    """A14: the disk kept what was rejected, and the file counted as saved."""
-    place = landed(*HUNK)
-    place.workspace.edit("a.txt", (3, 0), (3, 0), "x")
-    place.write(["a.txt"])
-    place.workspace.reject([1])
-    assert place.workspace.hunk(1).stage is Stage.CONFLICT
-    assert place.workspace.disk_plan("a.txt").data == TEXT.encode()
-    place.write(place.workspace.reject([1], whole=True))
-    assert place.text("a.txt") == TEXT
-    assert place.files["a.txt"] == TEXT.encode()
-    assert not place.workspace.is_dirty("a.txt")
-    place.write(place.workspace.undo_decision())
-    assert "xm1" in place.text("a.txt")
-    assert place.files["a.txt"] == TEXT.encode()
-    assert place.workspace.is_dirty("a.txt")
-
-
-def test_a_text_that_is_kept_as_it_is_belongs_on_the_disk():
-    place = landed(*HUNK)
-    place.workspace.edit("a.txt", (3, 0), (3, 0), "x")
-    place.write(["a.txt"])
-    place.workspace.reject([1])
-    place.write(place.workspace.reject([1]))
-    assert place.workspace.hunk(1).decision is Decision.REJECTED
-    assert place.workspace.is_dirty("a.txt")
-    place.write(["a.txt"])
-    assert place.files["a.txt"].decode() == place.text("a.txt")
-    assert not place.workspace.is_dirty("a.txt")
-    place.write(place.workspace.undo_decision())
-    assert place.workspace.disk_plan("a.txt").data == TEXT.encode()
-
-
-def test_what_was_saved_of_it_and_goes_with_the_hunk_is_not_on_the_disk_unseen():
-    place = landed("@@", " l1", "-l2", "-l3", "+m0", "+m1", "+l3", " l4")
-    place.workspace.edit("a.txt", (4, 0), (4, 2), "mine")
-    place.write(["a.txt"])
-    place.workspace.edit("a.txt", (3, 0), (3, 0), "x")
-    place.write(["a.txt"])
-    place.workspace.reject([1])
-    place.write(place.workspace.reject([1], whole=True))
-    same = place.files["a.txt"].decode() == place.text("a.txt")
-    assert same != place.workspace.is_dirty("a.txt")
-
-
-def test_a_hunk_that_others_lie_on_is_accepted_with_them_though_it_is_in_conflict():
-    place = landed(*HUNK)
-    place.land(patch("@@", " m0", "-m1", "+m1 again", " m2"), turn=2)
-    place.workspace.edit("a.txt", (2, 0), (2, 0), "x")
-    place.workspace.hunk(1).stage = Stage.CONFLICT
-    place.write(place.workspace.accept([2]))
-    assert place.workspace.hunk(1).decision is Decision.ACCEPTED
-    assert place.files["a.txt"].decode() == place.text("a.txt")
-
-
-def test_a_new_file_is_not_made_of_what_nobody_accepted():
-    place = disk()
-    place.land("*** Begin Patch\n*** Add File: n.txt\n+one\n+two\n*** End Patch\n")
-    place.workspace.edit("n.txt", (1, 0), (1, 0), "mine\n")
-    place.write(["n.txt"])
-    assert place.files == {"n.txt": b"mine\n"}
-    assert not place.workspace.is_dirty("n.txt")
-    place.write(place.workspace.accept())
-    assert place.files == {"n.txt": b"one\nmine\ntwo\n"}
-
-
 def test_a_crash_keeps_what_was_typed_in_it():
     place = landed(*HUNK)
     place.workspace.edit("a.txt", (3, 0), (3, 0), "precious ")
@@ -148,16 +54,6 @@ def test_a_crash_keeps_what_was_typed_in_it():
     bring_back(again.workspace.documents, kept)
     assert "precious m1" in again.text("a.txt")
     assert again.workspace.is_dirty("a.txt")
-
-
-def test_a_change_on_the_disk_does_not_make_it_saved():
-    place = landed(*HUNK)
-    place.workspace.edit("a.txt", (3, 0), (3, 0), "x")
-    place.write(["a.txt"])
-    place.files["a.txt"] = place.files["a.txt"].replace(b"l7", b"theirs")
-    place.workspace.outside_change("a.txt", FileRead(place.files["a.txt"]))
-    assert place.text("a.txt").endswith("theirs\n")
-    assert place.workspace.is_dirty("a.txt")
 
 
 @pytest.mark.slow

@@ -89,10 +89,6 @@ def test_the_words_that_differ_are_named(old: str, new: str, was: str, becomes: 
     assert "".join(new[a:b] for a, b in right) == becomes
 
 
-def test_lines_that_have_nothing_in_common_are_just_two_lines() -> None:
-    assert emphasis("import os", "class Cache(dict): pass") == ((), ())
-
-
 @given(st.text("ab =+(", max_size=30), st.text("ab =+(", max_size=30))
 def test_what_is_not_named_is_in_both(old: str, new: str) -> None:
     left, right = emphasis(old, new)

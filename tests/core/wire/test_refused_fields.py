@@ -122,12 +122,6 @@ def test_long_words_are_read_in_no_time() -> None:
     assert long_s < 3 * (time.process_time() - begun) + 0.01
 
 
-def test_a_refused_value_counts_where_the_server_may_choose() -> None:
-    words = "`service_tier` must be one of `auto` or `default`"
-    assert fields_refused(words, "", BODY) == ()
-    assert fields_refused(words, "", BODY, values=True) == ("service_tier",)
-
-
 def test_a_body_without_fields() -> None:
     fields = ("store", "reasoning.summary", "tools.*.strict", "text.verbosity", "gone.at.all")
     left = without(BODY, fields)
