@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from tests.support.rehearsed import CUSTOM, FUNCTION, READ, Conversation, user
 from tests.support.strict_patch import apply_patch
 from tests.support.tables import each
 from tui.bridge.rehearsal.answers import ELSEWHERE, AnswerStyle, answer
-from tui.bridge.rehearsal.player import CallPart, ReasoningPart, TextPart
+from tui.bridge.rehearsal.player import AnswerPart, CallPart, ReasoningPart, TextPart
 from tui.core.files import file_block
 from tui.core.instructions import instructions
 
@@ -210,3 +211,57 @@ def test_a_file_is_read_before_it_is_written_and_one_without_comments_is_left_al
     assert "has no comments" in text
     (text,) = elsewhere("try it here", {"data.json": "{}"})
     assert "I see no file with comments" in text
+
+
+RUNS = {
+    "type": "function",
+    "name": "shell",
+    "parameters": {"type": "object", "properties": {"command": {"type": "string"}}},
+}
+
+
+def told_to_run(prompt: str, *outputs: str, tool: dict[str, Any] = RUNS) -> list[AnswerPart]:
+    """What it answers when its command gave this."""
+    cache = file_block("ledger/cache.py", Conversation().files["ledger/cache.py"])
+    items = [user(cache), user(prompt)]
+    for text in outputs:
+        call = {"type": "function_call", "call_id": "c", "name": "shell", "arguments": "{}"}
+        items += [call, {"type": "function_call_output", "call_id": "c", "output": text}]
+    return answer({"tools": [CUSTOM, tool]}, items, AnswerStyle(mistakes=1.0))
+
+
+RED = (
+    'exit code 1 after 0.2 s\nFAIL: test_a\n  File "/x/tests/test_cache.py", line 3\nAssertionError'
+)
+
+
+def test_it_runs_the_tests_sees_red_and_mends() -> None:
+    prompt = "run the tests of the cache and mend what fails"
+    call = told_to_run(prompt)[-1]
+    assert isinstance(call, CallPart)
+    assert json.loads(call.text) == {"command": "python3 -m unittest tests/test_cache.py"}
+    *_, patch = told_to_run(prompt, RED)
+    assert isinstance(patch, CallPart)
+    files = apply_patch(Conversation().files, patch.text)
+    assert "RLock" in files["ledger/cache.py"]  # no slip: it has seen what fails
+
+
+@each(
+    "output, said",
+    [
+        ("exit code 0 after 0.2 s\nRan 3 tests\n\nOK", "All green"),
+        ("this command was declined; go on without it", "F5 runs them"),
+        ("exit code 127 after 0.0 s\nsh: python3: not found", "not know how the tests stand"),
+    ],
+)
+def test_where_nothing_is_red_nothing_is_written(output: str, said: str) -> None:
+    (part,) = told_to_run("run the tests", output)
+    assert isinstance(part, TextPart)
+    assert said in part.text
+
+
+def test_the_command_is_in_the_form_that_the_tool_takes() -> None:
+    tool = json.loads(json.dumps(RUNS).replace('"string"', '"array"'))
+    call = told_to_run("please run all the tests", tool=tool)[-1]
+    assert isinstance(call, CallPart)
+    assert json.loads(call.text)["command"] == ["python3", "-m", "unittest"]

@@ -31,6 +31,11 @@ from tui.bridge.rehearsal.scripts import (
 )
 
 REVIEW = "Accept or reject the hunks, then run the tests."
+TO_RUN = "I run the tests first, and see what is red."
+GREEN = "All green: nothing is left to mend there."
+_TESTS = ("python3", "-m", "unittest")
+_RUN_TESTS = re.compile(r"\brun\s+(?:\w+\s+){0,3}?tests?\b", re.I)
+_GREEN = re.compile(r"^OK\b", re.MULTILINE)
 REHEARSED = "That was rehearsed text without meaning."
 CONNECT = """\
 `/connect` connects a real model: a provider (OpenAI, Anthropic, Groq...) with your key, or a server
@@ -96,6 +101,13 @@ def about(prompt: str, failed: bool, exercise: Script | None, *, practice: bool 
         opening += f" For the exercise at hand I understand these redirects: {wishes}."
     prompts = "\n".join(f"- {script.prompt}" for script in load_scripts())
     return f"{opening}\n\n{CONNECT}\nWhat I can do, in `duetto practice`:\n\n{prompts}\n"
+
+
+def not_run(output: str) -> str:
+    """The tests did not run, or say nothing that a script knows."""
+    said = output.strip().splitlines()[:1]
+    why = f" ({said[0][:200]})" if said else ""
+    return f"So I do not know how the tests stand{why}. F5 runs them, too."
 
 
 def not_declared(name: str) -> str:
@@ -309,12 +321,35 @@ def answer(
     if wanted is not None:
         return _free(parsed, wanted, style)
     last = _last_worked(parsed)
+    runs = _RUN_TESTS.search(parsed.prompt) and not shows_failure(parsed.prompt)
+    if runs and parsed.shell and _is_practice(parsed):
+        return _run_tests(parsed, last, style)
     choice = choose(parsed.prompt, last)
     if choice is None:
         known = last.script if last is not None else None
         failed, practice = shows_failure(parsed.prompt), _is_practice(parsed)
         return [TextPart(about(parsed.prompt, failed, known, practice=practice))]
     return _perform(parsed, choice, style)
+
+
+def _run_tests(
+    parsed: ParsedRequest, last: ExerciseChoice | None, style: AnswerStyle
+) -> list[AnswerPart]:
+    """Have the tests run, and mend what they say of an exercise."""
+    words = words_of(parsed.prompt)
+    named = (script for script in load_scripts() if script.name in words)
+    asked = best_match(parsed.prompt) or next(named, None)
+    if parsed.ran is None:
+        argv = [*_TESTS, *([asked.test] if asked is not None else [])]
+        command: object = argv if parsed.shell_takes_words else " ".join(argv)
+        return [TextPart(TO_RUN), function_call(parsed.shell, command=command)]
+    if shows_failure(parsed.ran):
+        choice = _failed_exercise(parsed.ran, ExerciseChoice(asked) if asked else last)
+        if choice is not None:
+            return _perform(parsed, choice, style)
+    if _GREEN.search(parsed.ran):
+        return [TextPart(GREEN)]
+    return [TextPart(not_run(parsed.ran))]
 
 
 def choose(prompt: str, last: ExerciseChoice | None) -> ExerciseChoice | None:

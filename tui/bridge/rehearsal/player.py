@@ -56,7 +56,7 @@ class CallPart(Struct, frozen=True):
 AnswerPart = ReasoningPart | TextPart | CallPart
 
 
-def function_call(name: str, **arguments: str) -> CallPart:
+def function_call(name: str, **arguments: object) -> CallPart:
     """A function call with its arguments as JSON."""
     return CallPart(name, json.dumps(arguments, ensure_ascii=False))
 

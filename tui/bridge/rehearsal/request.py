@@ -51,6 +51,12 @@ class ParsedRequest(Struct):
     """Name of the string that holds the patch, if apply_patch is a function."""
     can_read: bool = False
     """A read_file function is declared."""
+    shell: str = ""
+    """Name of the function that runs commands."""
+    shell_takes_words: bool = False
+    """It wants a command's words, not its line."""
+    ran: str | None = None
+    """What the newest command of this turn gave; None: none ran."""
     declared: dict[str, str] = field(default_factory=dict)
     """Name of each tool -> its type, ``function`` or ``custom``."""
     said: list[str] = field(default_factory=list)
@@ -92,6 +98,7 @@ class ParsedRequest(Struct):
             self.failed = self.failed or shows_failure(spoken)
         self.unreadable.clear()
         self.answers.clear()
+        self.ran = None
 
     def speak(self) -> None:
         """The model begins or goes on to answer."""
@@ -125,6 +132,8 @@ class ParsedRequest(Struct):
         told = _ends_of(output)
         self.failed = self.failed or (name not in ("read_file", "") and shows_failure(told))
         self.answers.append(ToolAnswer(name, output))
+        if name and name == self.shell:
+            self.ran = told
 
     def _take_files(self, text: str) -> bool:
         found = False
@@ -180,6 +189,8 @@ def _read_tools(parsed: ParsedRequest, tools: object) -> None:
             parsed.patch_argument = _only_property(tool)
         elif name == "read_file" and kind == "function":
             parsed.can_read = True
+        elif name in ("shell", "bash") and kind == "function":
+            parsed.shell, parsed.shell_takes_words = name, _takes_words(tool)
 
 
 def _listed(value: object) -> list[Any]:
@@ -200,6 +211,13 @@ def _only_property(tool: Mapping[str, Any]) -> str:
     names = list(properties) if isinstance(properties, dict) else []
     known = [name for name in ("input", "patch", "diff") if name in names]
     return str((known or names or ["input"])[0])
+
+
+def _takes_words(tool: Mapping[str, Any]) -> bool:
+    parameters = tool.get("parameters")
+    properties = parameters.get("properties") if isinstance(parameters, dict) else None
+    command = properties.get("command") if isinstance(properties, dict) else None
+    return isinstance(command, dict) and command.get("type") == "array"
 
 
 def text_of(content: object) -> str:
