@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.patches import Disk, edits_of, patch, patch_of
+from tests.support.patches import Disk, edits_of, patch, patch_of, turns_left
 from tui.core.document import decision_log
 from tui.core.document.disk_plan import still_text
 from tui.core.document.hunk import PLACED, Decision
@@ -184,12 +184,12 @@ def test_undoing_a_turn_and_bringing_it_back_is_exact(disk: Disk, seed: int) -> 
     for _ in range(3):
         reviewer.decide()
     states = []
-    while disk.workspace.model_turns:
+    while turns_left(disk.workspace):
         states.append(still(disk))
-        turns, known = disk.workspace.model_turns, len(disk.workspace.documents.decisions.done)
+        turns, known = turns_left(disk.workspace), len(disk.workspace.documents.decisions.done)
         reviewer.write(disk.workspace.undo_turn())
         if (
-            disk.workspace.model_turns == turns
+            turns_left(disk.workspace) == turns
             or len(disk.workspace.documents.decisions.done) == known
         ):
             return  # a file is where another one was: said so, not done by halves

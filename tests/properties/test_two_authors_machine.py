@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from tests.support.notations import edited, notations, told
-from tests.support.patches import Disk, edits_of
+from tests.support.patches import Disk, edits_of, turns_left
 from tests.support.records import Records
 from tui.core.document.disk_plan import still_text
 from tui.core.document.hunk import PLACED, Decision
@@ -278,10 +278,10 @@ class TwoAuthors(RuleBasedStateMachine):
         self.what_was_typed_is_there()
         self.disk.write(self.workspace.accept())
         self.what_was_typed_is_there()
-        while self.workspace.model_turns:
-            before = self.workspace.model_turns
+        while turns_left(self.workspace):
+            before = turns_left(self.workspace)
             self.disk.write(self.workspace.undo_turn())
-            if self.workspace.model_turns == before:
+            if turns_left(self.workspace) == before:
                 break
         self.what_was_typed_is_there()
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
+from tui.core.document import review
 from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Format
 from tui.core.files import FileRead
@@ -121,3 +122,9 @@ def pieces(text: str, cuts: Iterable[int]) -> list[str]:
     """A text cut at these places."""
     at = [0, *sorted({cut % (len(text) + 1) for cut in cuts}), len(text)]
     return [text[a:b] for a, b in pairwise(at)]
+
+
+def turns_left(workspace: Workspace) -> set[int]:
+    """The turns of which something can be taken back."""
+    documents = workspace.documents
+    return {hunk.turn for hunk in documents.hunks if review.is_undoable(documents, hunk)}

@@ -114,11 +114,6 @@ def _read(text: str, form: OutputFormat, locate: Locate) -> list[FailedTest]:
     ]
 
 
-def _has_parts(one: FailedTest, failed: Iterable[tuple[str, str, int]]) -> bool:
-    """True for what failed only because a part of it did, as in ``TestPut/small``."""
-    return any(name.startswith(f"{one.name}/") for name, _, _ in failed)
-
-
 def _find_place(
     text: str, patterns: Sequence[re.Pattern[str]], locate: Locate, *, last: bool = False
 ) -> tuple[str, int]:

@@ -366,11 +366,6 @@ class OpenFiles:
         reason = self.catalogue.privacy(path)
         return "" if self.consents.allows(SEND, path, reason) else reason
 
-    def private_paths(self) -> dict[str, str]:
-        """Buffers of which nothing may be quoted, and why."""
-        reasons = {path: self.privacy(path) for path in self.workspace.buffers}
-        return {path: reason for path, reason in reasons.items() if reason}
-
     def is_sent(self, path: str) -> bool:
         """True if a file's text may be sent; else it is said in the conversation."""
         if reason := self.privacy(path):

@@ -255,7 +255,7 @@ async def test_anything_by_both(seed: int, typing: bool, monkeypatch: pytest.Mon
         for _ in range(100):
             await pair.act(typing=typing)
         pair.end()
-        while not typing and session.workspace.model_turns:
+        while not typing and session.workspace.last_turn:
             session.take_back()
             pair.frame()
         kept = locked if typing else [path for path in before if path in session.workspace.buffers]

@@ -282,14 +282,6 @@ class Workspace:
         return found
 
     @property
-    def model_turns(self) -> list[int]:
-        """Turns of which something can be taken back, oldest first."""
-        documents = self.documents
-        return sorted(
-            {hunk.turn for hunk in documents.hunks if review.is_undoable(documents, hunk)}
-        )
-
-    @property
     def last_turn(self) -> int:
         """The last turn of which something can be taken back; 0: there is none."""
         documents = self.documents

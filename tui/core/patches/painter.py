@@ -557,10 +557,6 @@ class RegionPainter(Painter):
         self.ahead -= count
         self._show()
 
-    def live_text(self) -> str:
-        """The region as it is, as if nothing had been painted."""
-        return self.without() + rows_text(self._record.buffer, self.end, self.region_end)
-
     def changed(self, span: Span, author: Author) -> None:
         """Rows of the file changed, not by this section.
 
