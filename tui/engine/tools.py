@@ -19,7 +19,7 @@ from msgspec import Struct
 from tui.core.document.workspace import Workspace
 from tui.core.files import PATH_LIMIT_CHARS, PATH_LIMIT_DEPTH, file_block
 from tui.core.text.buffer import plain_text
-from tui.core.text.pattern_weight import HEAVIEST, pattern_weight
+from tui.core.text.patterns import HEAVIEST, pattern_weight
 from tui.core.wire.json_reading import mended_json
 from tui.engine.open_files import FileIndex
 from tui.engine.ports import Ports

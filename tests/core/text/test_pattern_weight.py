@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.tables import each
-from tui.core.text.pattern_weight import HEAVIEST, pattern_weight
+from tui.core.text.patterns import HEAVIEST, pattern_weight
 
 
 @each(

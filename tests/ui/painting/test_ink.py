@@ -20,8 +20,7 @@ from textual.strip import Strip
 from tests.support.scripted_app import exercise, running
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
-from tui.ui.painting.glyphs import Glyphs
-from tui.ui.painting.ink import Ink, ink, row_bytes, steady_bytes
+from tui.ui.painting.ink import Glyphs, Ink, ink, row_bytes, steady_bytes
 from tui.ui.painting.screen import PartsUpdate, WholeUpdate, update_bytes
 from tui.ui.screens.help import SIGNS
 

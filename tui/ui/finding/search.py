@@ -104,7 +104,7 @@ class Pattern:
 
 def _checked(needle: str, flags: int) -> re.Pattern[str]:
     """The pattern as Python understands it. Raises ValueError."""
-    from tui.core.text.pattern_weight import (  # as `regex`, when it is needed
+    from tui.core.text.patterns import (  # as `regex`, when it is needed
         HEAVIEST,
         pattern_weight,
     )
