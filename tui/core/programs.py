@@ -66,7 +66,11 @@ _SECRET_VALUE = re.compile(
     r"^(sk-|gh[opsu]_|github_pat_|xox[abp]-|AKIA|AIza|hf_|glpat-|npm_|pypi-|eyJ)[\w.-]{8}"
     r"|-----BEGIN|://[^/@\s]*:[^/@\s]*@"
 )
-_GIT_SETTINGS = {"core.fsmonitor": "false", "safe.bareRepository": "explicit"}
+_GIT_SETTINGS = {
+    "core.fsmonitor": "false",
+    "log.showSignature": "false",
+    "safe.bareRepository": "explicit",
+}
 """A folder that has the shape of a repository brings a configuration, which can name programs."""
 
 

@@ -133,7 +133,8 @@ def failing(tool: Tool, place: Place) -> str:
     witness = os.path.join(_outside(place), f".duetto-{os.urandom(6).hex()}")
     proof = '(: >"$1") 2>/dev/null; cat /proc/net/dev 2>/dev/null; exit 7'
     try:
-        launch = tool.launch(("/bin/sh", "-c", proof, "sh", witness), place.root, Confinement())
+        argv = ("/bin/sh", "-c", proof, "sh", witness)
+        launch = tool.launch(argv, place.root, Confinement(writable=False))
     except OSError as error:
         return error.strerror or str(error)
     try:
