@@ -21,9 +21,11 @@ _encode = msgspec.json.encode
 class LongFrame:
     """An event that takes too long to be written at once."""
 
-    def __init__(self, event: dict[str, Any]) -> None:
-        """What is in ``event`` must not change any more."""
-        self.event = event
+    def __init__(
+        self, event: dict[str, Any], write: Callable[[object], bytes] | None = None
+    ) -> None:
+        """What is in ``event`` must not change any more; see `in_pieces`."""
+        self.event, self._write = event, write
 
     @property
     def kind(self) -> str:
@@ -35,11 +37,11 @@ class LongFrame:
 
     def pieces(self) -> Iterator[bytes]:
         """Its text, piece by piece, each of them made in less than a millisecond."""
-        return in_pieces(self.event)
+        return in_pieces(self.event, self._write)
 
 
 Told = str | LongFrame
-"""An event on its way to a client."""
+"""An event on its way."""
 
 
 def frame(event: dict[str, Any]) -> str:
@@ -142,6 +144,11 @@ def _parts(value: object, write: Callable[[object], bytes]) -> Iterator[bytes]:
 def request(event: dict[str, Any]) -> str:
     """The same of what is asked: a user may paste half a character, which no server takes."""
     return _mended(event).decode()
+
+
+def request_or_long(event: dict[str, Any]) -> Told:
+    """The same; of a long request what writes it piece by piece."""
+    return LongFrame(event, _mended) if is_long(event, *_AT_ONCE) else request(event)
 
 
 def request_body(event: dict[str, Any]) -> bytes:

@@ -17,14 +17,24 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import secrets
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
+from itertools import chain
 from typing import Any, Protocol
 
 from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import InvalidState
 from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import Event, State
+
+try:
+    from websockets.speedups import apply_mask
+except ImportError:
+    from websockets.utils import apply_mask
 
 from tui.core.wire.json_reading import PIECE_BYTES, UNWEIGHED_BYTES, Scale
 
@@ -131,6 +141,13 @@ class FrameSocket(ClientConnection):
         """Nothing more is read."""
         self._eof = self._gone = False
         self._gone_for: Exception | None = None
+        self._texts: deque[bytes | Iterator[bytes]] = deque()
+        """What is still to be said."""
+        self._frame_out: Iterator[bytes] | None = None
+        """What is still to be written of a long text."""
+        self._within = False
+        """Some of it is written, so nothing else may be before all of it is."""
+        self._saying: asyncio.Handle | None = None
 
     def attach(self, sink: Sink, now: Callable[[], float]) -> None:
         """Hand everything to this sink from the next turn of the loop on, dated by ``now``."""
@@ -146,6 +163,71 @@ class FrameSocket(ClientConnection):
     def behind(self) -> bool:
         """More has come than there was time for."""
         return self._backlog is not None
+
+    def say(self, text: bytes | Iterator[bytes]) -> None:
+        """Send a text message, at once where none is on its way; a long one comes in pieces.
+
+        That becomes one frame, as not every server takes several; a few pieces of it are made and
+        written in each turn of the loop. Raises InvalidState.
+        """
+        if self._texts or self._frame_out is not None:
+            self._texts.append(text)
+        elif isinstance(text, bytes):
+            self.protocol.send_text(text)
+            self.send_data()
+        else:
+            self._frame_out = self._whole_frame(text)
+            self._say_on()
+
+    def send_data(self) -> None:
+        """Write what the library has to say; within a frame it waits for the frame's end."""
+        if not self._within:
+            super().send_data()
+
+    def resume_writing(self) -> None:
+        """Go on with what is to be written."""
+        super().resume_writing()
+        if self._frame_out is not None and self._saying is None:
+            self._saying = self.loop.call_soon(self._say_on)
+
+    def _say_on(self) -> None:
+        self._saying = None
+        until = self.loop.time() + BUDGET_S
+        while self._frame_out is not None and not self.paused and self.loop.time() < until:
+            piece = next(self._frame_out, None)
+            if piece:
+                self._within = True
+                self.transport.write(piece)
+            elif piece is None:
+                self._frame_out, self._within = None, False
+                self.send_data()
+                texts, self._texts = self._texts, deque()
+                for text in texts:
+                    with suppress(InvalidState):  # the close handshake has begun
+                        self.say(text)
+        if self._frame_out is not None and not self.paused and self._saying is None:
+            self._saying = self.loop.call_soon(self._say_on)
+
+    def _whole_frame(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """A frame of them: nothing to be written while they are made, then what is."""
+        parts: list[bytes] = []
+        begin, opcode, piece = _WHOLE_TEXT, Opcode.TEXT, next(pieces, b"")
+        for following in chain(pieces, (None,)):
+            frame = Frame(opcode, piece, fin=following is None)
+            for extension in self.protocol.extensions:
+                frame = extension.encode(frame)
+            begin |= frame.rsv1 << 6
+            parts.append(bytes(frame.data))
+            opcode, piece = Opcode.CONT, following or b""
+            yield b""
+        if self.protocol.state is not State.OPEN:
+            return
+        size, mask = sum(map(len, parts)), secrets.token_bytes(4)
+        yield bytes((begin, 0xFF)) + size.to_bytes(8, "big") + mask
+        for part in parts:
+            yield apply_mask(part, mask)
+            turned = len(part) % 4
+            mask = mask[turned:] + mask[:turned]
 
     def abort(self) -> None:
         """End TCP now; what has come and waits is not read any more."""
@@ -182,8 +264,11 @@ class FrameSocket(ClientConnection):
             super().data_received(data[at : at + UNWEIGHED_BYTES])  # a close frame, maybe
         self._backlog = None
         super().connection_lost(exc)
-        if self._resuming is not None:
-            self._resuming.cancel()
+        self._texts.clear()
+        self._frame_out = None
+        for waits in (self._resuming, self._saying):
+            if waits is not None:
+                waits.cancel()
         self._end(RuntimeError("a handler failed") if self._failed else exc)
 
     def process_event(self, event: Event) -> None:

@@ -23,6 +23,7 @@ from tui.core.wire.address import Address, shown
 from tui.core.wire.client.protocol import ClientProtocol
 from tui.core.wire.endpoint_facts import Capabilities, SocketView
 from tui.core.wire.events import Delta, Event
+from tui.core.wire.json_writing import LongFrame
 from tui.core.wire.refusals import UNUSABLE_CODE, discreet, lost_code, lost_words, without_secrets
 from tui.effects.wire.frames import FrameSocket
 
@@ -502,21 +503,32 @@ class Link:
         )
 
     def _write(self) -> None:
-        protocol = self._socket.protocol
-        texts = self.protocol.data_to_send()
+        told = self.protocol.data_to_send()
         try:
-            for text in texts:
-                data = text.encode()
-                protocol.send_text(data)
-                self.bytes_out += len(data)
-                if self._recorder is not None:
-                    self._recorder.frame("c2s", self._clock.now(), self.number, text)
-            self._socket.send_data()
+            for one in told:
+                if isinstance(one, LongFrame):
+                    self._socket.say(self._told_long(one))
+                else:
+                    self._socket.say(data := one.encode())
+                    self.bytes_out += len(data)
+                    if self._recorder is not None:
+                        self._recorder.frame("c2s", self._clock.now(), self.number, one)
         except InvalidState:
             # The close handshake has begun; `ended` is about to say why.
             return
-        for text in texts:
-            self._owner.stamp("wire", _kind(text))
+        for one in told:
+            self._owner.stamp("wire", one.kind if isinstance(one, LongFrame) else _kind(one))
+
+    def _told_long(self, frame: LongFrame) -> Iterator[bytes]:
+        """What is written of a long request, step by step."""
+        pieces = []
+        for piece in frame.pieces():
+            self.bytes_out += len(piece)
+            if self._recorder is not None:
+                pieces.append(piece)
+            yield piece
+        if self._recorder is not None:
+            self._recorder.frame("c2s", self._clock.now(), self.number, b"".join(pieces))
 
     def _wake(self) -> None:
         self._timer = self._deadline = None

@@ -24,7 +24,7 @@ from tui.core.wire.client.lane import End, Lane, LaneState
 from tui.core.wire.client.steers import SteerStage
 from tui.core.wire.endpoint_facts import Learning
 from tui.core.wire.events import Created, Event, Incomplete, SteerNews
-from tui.core.wire.json_writing import request
+from tui.core.wire.json_writing import Told, request_or_long
 from tui.errors import WireError
 
 MAX_IN_FLIGHT = 16
@@ -91,7 +91,7 @@ class Lanes:
         """Creates that this socket cannot carry."""
         self.events: list[Event] = []
         """To be handed on, in order."""
-        self.frames: list[str] = []
+        self.frames: list[Told] = []
         """To be written, in order."""
         self.controls: deque[SentControl] = deque(maxlen=REMEMBERED)
         """What was sent and has no answer, oldest first: an answer may come after we gave up
@@ -380,7 +380,7 @@ class Lanes:
         self.controls.append(control)
 
     def _write(self, event: dict[str, Any]) -> None:
-        self.frames.append(request(event))
+        self.frames.append(request_or_long(event))
 
     def _named(self, event: dict[str, Any], lane: Lane) -> dict[str, Any]:
         """The event with its lane's name, where names are said."""

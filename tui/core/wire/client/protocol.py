@@ -48,6 +48,7 @@ from tui.core.wire.events import (
     decode_unusual,
     told,
 )
+from tui.core.wire.json_writing import Told
 from tui.errors import WireError
 
 NO_STEERING = "steering_not_supported"
@@ -258,7 +259,7 @@ class ClientProtocol:
         events, self._lanes.events = self._lanes.events, []
         return events
 
-    def data_to_send(self) -> list[str]:
+    def data_to_send(self) -> list[Told]:
         """Text frames to write, in order."""
         self._lanes.care = False
         frames, self._lanes.frames = self._lanes.frames, []
