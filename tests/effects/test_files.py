@@ -100,7 +100,6 @@ def test_h01_paths_that_are_refused(files, snares, root, path, words):
 
 
 def test_h01_fifo_is_refused_and_does_not_block(files, root):
-    """H01: FIFO -> refused."""
     os.mkfifo(root / "pipe")
     found = files.read("pipe")
     assert (found.data, found.kind) == (None, "FIFO")
@@ -109,7 +108,6 @@ def test_h01_fifo_is_refused_and_does_not_block(files, root):
 
 
 def test_h02_paths_that_are_accepted(files, root):
-    """H02: absolute inside, .. inside, symlink inside, spaces and unicode."""
     (root / "my dir").mkdir()
     (root / "my dir" / "naïve file.txt").write_bytes(b"n")
     (root / "ln").symlink_to("my dir")
@@ -133,7 +131,6 @@ def test_h02_root_behind_a_symlink(root, tmp_path):
 
 
 def test_h06_too_large_is_refused(files, root):
-    """H06: > 8 MB -> refused with the reason."""
     (root / "big").write_bytes(b"x" * (MAX_BYTES + 1))
     read = files.read("big")
     assert "too large" in read.refusal
@@ -161,7 +158,6 @@ def test_whether_it_may_be_written_is_said_with_its_bytes(files, root, monkeypat
 
 
 def test_b01_directories_are_made_for_a_new_file(files, root):
-    """B01: directory made only at save."""
     files.write("docs/deep/x.md", b"hi\n", None)
     assert (root / "docs" / "deep" / "x.md").read_bytes() == b"hi\n"
     assert nothing_left(root / "docs" / "deep")
@@ -177,7 +173,6 @@ def test_new_files_get_the_mode_of_the_umask(files, root):
 
 
 def test_h09_a_twin_is_refused(files, root):
-    """H09: the same name composed in another way -> no twin."""
     (root / unicodedata.normalize("NFD", "café.txt")).write_bytes(b"x")
     found = files.read(unicodedata.normalize("NFC", "café.txt"))
     assert found.data is None
@@ -275,7 +270,6 @@ REPOSITORY = Path(__file__).parent.parent.parent
 
 
 def test_h07_mode_owner_and_attributes_are_kept(files, root):
-    """H07: exec bit, owner."""
     script = root / "run.sh"
     script.write_bytes(b"old")
     script.chmod(0o4755)
@@ -301,7 +295,6 @@ def test_h07_mode_owner_and_attributes_are_kept(files, root):
 
 
 def test_h07_access_lists_are_kept(files, root):
-    """H07: POSIX ACLs are attributes of the file; a user of number 1234 may read it, too."""
     entries = [(0x01, 6, -1), (0x02, 4, 1234), (0x04, 4, -1), (0x10, 4, -1), (0x20, 0, -1)]
     rules = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *one) for one in entries)
     (root / "f").write_bytes(b"old")
@@ -318,7 +311,6 @@ def test_h07_access_lists_are_kept(files, root):
 
 
 def test_h07_hard_links_are_kept(files, root):
-    """H07: hard link count preserved."""
     os.link(root / "a.txt", root / "b.txt")
     files.write("a.txt", b"longer than it was before\n", b"one\r\ntwo\n")
     assert (root / "b.txt").read_bytes() == b"longer than it was before\n"
@@ -328,7 +320,6 @@ def test_h07_hard_links_are_kept(files, root):
 
 
 def test_h07_read_only_is_refused(files, root):
-    """H07: read-only file refused."""
     (root / "a.txt").chmod(0o444)
     with pytest.raises(FileRefused, match="read-only"):
         files.write("a.txt", b"x", b"one\r\ntwo\n")
@@ -339,7 +330,6 @@ def test_h07_read_only_is_refused(files, root):
 
 @pytest.mark.parametrize("links", [1, 2])
 def test_h07_disk_full_changes_nothing(files, root, monkeypatch, links):
-    """H07: disk full -> old file intact, the reason said."""
     if links == 2:
         os.link(root / "a.txt", root / "b.txt")
 
@@ -375,7 +365,6 @@ for name, expected in (("f", b"x" * 20_000), ("alone", b"y"), ("new/n", None)):
 
 
 def test_h07_the_kernel_stops_the_write(root):
-    """H07: the system refuses more bytes in the middle of a write -> old files intact."""
     (root / "f").write_bytes(b"x" * 20_000)
     os.link(root / "f", root / "g")
     (root / "alone").write_bytes(b"y")
@@ -469,7 +458,6 @@ while True:
 @pytest.mark.slow
 @each("delay_s", [0.001, 0.004, 0.011, 0.02])
 def test_h08_killed_while_writing(root, delay_s):
-    """H08: kill -9 at any step of a 3-file write -> every file is old or new."""
     for name in "abc":
         (root / name).write_bytes(b"o" * 50_000)
     child = subprocess.Popen(

@@ -153,7 +153,6 @@ def check_order(events: list[Ev]) -> None:
 @given(data=st.data())
 @settings(max_examples=15)
 def test_any_cutting_gives_the_same_events(fmt, channel, data):
-    """A01: 1 char at a time, in random splits, and whole -> identical events."""
     text = data.draw(streams())
     if channel == "function":
         text = json.dumps({"input": text}, ensure_ascii=data.draw(st.booleans()))
@@ -196,7 +195,6 @@ def test_characters_of_markers_are_prose(text):
 @given(data=st.data())
 @settings(max_examples=15)
 def test_facts_are_append_only(fmt, data):
-    """A02, I3: what a cut stream says, the whole stream says too, up to the cut."""
     text = data.draw(streams())
     at = data.draw(st.integers(0, len(text)))
     facts = joined(parser_for(fmt, "custom").feed(text[:at]))

@@ -142,7 +142,6 @@ class Bench:
 @given(patch=patches(), at=st.integers(0, 400), size=st.integers(1, 9), cut=st.booleans())
 @settings(max_examples=80)
 def test_a01_a02_pieces_cuts_and_undo(patch, at, size, cut):
-    """A01, A02: any pieces -> same result; undo-all restores the input bytes."""
     text, *how = patch
     if cut:
         patch = (text[:at], *how)

@@ -449,7 +449,6 @@ def test_a_file_goes_only_where_none_stays(pairs, placed):
 
 
 def test_a_pending_deletion_goes_with_its_file_when_a_move_is_taken_back():
-    """A13: it came to be about the file that the move had replaced, and took that away."""
     place = Disk({"c": b"c0\nc1\n", "d": b"d0\nd1\n"})
     start, space = dict(place.files), place.workspace
     place.land("*** Begin Patch\n*** Update File: d\n*** Move to: c\n@@\n-d1\n+D1\n*** End Patch\n")

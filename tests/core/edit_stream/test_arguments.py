@@ -27,7 +27,6 @@ def unescaped(deltas: list[str]) -> tuple[str, str]:
 @each("member", ["input", "patch", "diff"])
 @each("size", [1, 2, 3, 5, 1000])
 def test_a05_chunks_end_anywhere(ascii_only, member, size):
-    """A05: a chunk ends inside an escape or between a surrogate pair -> no stray text."""
     text = json.dumps(
         {"note": "x\\", "n": [1, {"input": '"'}], member: PATCH}, ensure_ascii=ascii_only
     )
@@ -37,7 +36,6 @@ def test_a05_chunks_end_anywhere(ascii_only, member, size):
 
 @each("held", ["\\", "\\u", "\\u00e", "\\ud83d", "\\ud83d\\", "\\ud83d\\ude0"])
 def test_a05_nothing_is_said_until_it_is_decided(held):
-    """A05: nothing is emitted until decided."""
     reader = ArgumentText()
     assert reader.feed('{"input":"a') == "a"
     assert "".join(reader.feed(char) for char in held) == ""

@@ -94,7 +94,6 @@ def prose(events: list[Ev]) -> str:
 @each("fmt", GUESSED)
 @each("name", ANSWERS)
 def test_an_answer_without_an_edit_is_shown_as_it_came(name, fmt):
-    """A07: no edit, no error, byte for byte, in whatever pieces it comes."""
     text = ANSWERS[name]
     for cut in (False, True):
         for size in (1, 4, 33, len(text)):
@@ -210,7 +209,6 @@ def edits(text: str) -> list:
     ],
 )
 def test_a07_prose_only(text):
-    """A07: on the text channel no edit, no error, and every character is shown."""
     assert read(text, "text") == ([Prose(text)] if text else [])
     assert joined(read(text, "text", cut=True)) == ([Prose(text)] if text else [])
 
@@ -232,7 +230,6 @@ def test_a07_prose_only(text):
     ],
 )
 def test_a09_wrappers_are_dropped(before, after):
-    """A09: heredoc and fence around a patch."""
     assert read(f"Sure:\n{before}{FENCELESS}{after}", "text") == [
         Prose("Sure:\n"),
         *edits(FENCELESS),

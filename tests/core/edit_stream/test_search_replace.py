@@ -91,7 +91,6 @@ def lines(text: str) -> list[tuple[str, str]]:
     ],
 )
 def test_the_name_stands_near(above, path):
-    """C01: name above the fence, inside it, decorated; a language tag is no name."""
     text = above + BLOCK
     assert names(text)[0][0] == path
     assert name(text) == path
@@ -113,7 +112,6 @@ def test_the_name_stands_near(above, path):
     ],
 )
 def test_without_a_sure_name_the_candidates_are_told(above, others):
-    """C02: no name -> the placement takes a candidate that is a file, or says what is missing."""
     assert names(above + BLOCK, "auto") == [("", others)]
 
 
@@ -162,7 +160,6 @@ def block(number: int) -> list[Ev]:
     ],
 )
 def test_markers(search, divider, replace):
-    """C11: 5 to 9 characters, an angle behind SEARCH, none before it, cline's."""
     text = f"a.py\n{search}\nold\n{divider}\nnew\n{replace}\n"
     assert lines(text) == [("-", "old"), ("+", "new")]
     assert End(True) in events(text)
@@ -186,7 +183,6 @@ def test_lines_that_lack_the_markers_indent_are_taken_as_they_are():
 
 @pytest.mark.case("C16")
 def test_fences_inside_a_block_are_content():
-    """C16: a REPLACE that is a fenced code block keeps its fence."""
     block = BLOCK.replace("new", "```sh\nls\n```")
     text = f"r.md\n````markdown\n{block}````\n"
     assert lines(text) == [("-", "old"), ("+", "```sh"), ("+", "ls"), ("+", "```")]
@@ -255,7 +251,6 @@ def test_cut_inside_a_block_nothing_of_it_is_closed(keep):
     ],
 )
 def test_an_unfinished_line_is_painted_unless_it_may_be_a_marker(pending, shown):
-    """A16, EDITS section 3, I2."""
     parser = parser_for("search_replace", "text")
     parser.feed("a.py\n<<<<<<< SEARCH\nold\n=======\n")
     parser.feed(pending)

@@ -140,7 +140,6 @@ def test_the_next_file_is_told_from_a_removed_line(header):
     ],
 )
 def test_dashes_inside_a_hunk_are_a_removed_line(header, body):
-    """D05: `--- note` as a removed SQL comment."""
     text = f"{HEAD}{header}\n{body}@@ -9 +9 @@\n-c\n+C\n"
     assert "".join(line + "\n" for line in lines(text)) == f"{body}-c\n+C\n"
     assert [event.path for event in events(text) if isinstance(event, FileOp)] == ["f.py"]
@@ -193,7 +192,6 @@ def test_a_delete_is_confirmed_by_its_counts_or_by_what_follows():
     ],
 )
 def test_cut_with_counts_open_or_satisfied(text, closed):
-    """D11: closed only if the counts said so, and nothing came that denies it."""
     got = cut(text)
     assert Cut() in got
     ends = [event.closed for event in got if isinstance(event, SectionEnd)]
@@ -211,7 +209,6 @@ def test_cut_with_counts_open_or_satisfied(text, closed):
     ],
 )
 def test_a_line_without_prefix_is_context_as_it_stands_and_names_its_line(text):
-    """A12, I4: never dropped; the file decides if the prefix column was forgotten."""
     number = text.split("\n").index("oops") + 1
     assert Line("=", "oops", "\n", number) in events(text)
     assert Line("=", "oops", "\n", number + 1) in events(
@@ -245,7 +242,6 @@ def test_a_hunk_without_lines_is_an_error():
     ],
 )
 def test_an_unfinished_line_is_painted_unless_it_may_be_a_header(before, pending, shown):
-    """A16, EDITS section 3, I2."""
     parser = parser_for("unified_diff", "custom")
     parser.feed(HEAD + before)
     parser.feed(pending)
@@ -335,7 +331,6 @@ def said(text: str, *kinds: type) -> list[Ev]:
     ],
 )
 def test_names(behind, name):
-    """D06: spaces, C-quotes, timestamps."""
     assert named(behind) == name
 
 
@@ -406,7 +401,6 @@ def test_empty_files_made_and_deleted():
     ],
 )
 def test_what_no_text_edit_can_do_is_refused(text, words):
-    """D10: that file is refused with a reason, the one behind it goes on."""
     text = f"diff --git a/l b/l\n{text}"
     more = f"diff --git a/f.py b/f.py\n--- a/f.py\n+++ b/f.py\n{ONE}"
     got = head_events(text + more)

@@ -36,7 +36,6 @@ def lines(text: str) -> list[tuple[str, str]]:
 
 
 def test_a08_json_where_the_patch_belongs():
-    """A08: the tool's plain text is JSON around a patch -> the form is wrong."""
     text = '{"input": "*** Begin Patch\\n*** End Patch"}'
     assert "the argument's form is wrong, it is JSON" in failure(text)
 
@@ -50,7 +49,6 @@ def test_a09_padded_end_inside_a_section_is_context_if_the_section_goes_on():
 
 @each("indent", ["  ", "    ", "\t"])
 def test_a11_a_patch_indented_as_a_whole(indent):
-    """A11: patch inside an indented list item -> markers at the Begin line's indent."""
     plain = update("@@ class A:\n def f():\n-    a\n+    b\n\n c\n*** End of File\n")
     indented = "".join(indent + line if line else "\n" for line in plain.splitlines(True))
     assert read(indented) == read(plain)
@@ -75,7 +73,6 @@ def test_a12_unprefixed_line_is_an_error_where_nothing_ends_the_patch():
 
 
 def test_a14_unknown_header_names_the_valid_ones():
-    """A14: unknown header -> error with the valid headers."""
     said = failure(patch("*** Tweak File: f.txt\n"))
     assert said.startswith("2: '*** Tweak File: f.txt' is not a file header")
     for header in ("Add", "Delete", "Update"):
@@ -86,7 +83,6 @@ def test_a14_unknown_header_names_the_valid_ones():
 
 
 def test_a15_markers_inside_lines_are_content():
-    """A15: `+*** End Patch` or ` *** Note` inside a hunk -> content."""
     text = update("@@\n *** Note ***\n+*** End Patch\n-*** Update File: x\n")
     assert lines(text) == [
         ("=", "*** Note ***"),
@@ -97,7 +93,6 @@ def test_a15_markers_inside_lines_are_content():
 
 @each("pending", ["@", "*", "***", " ", " x", "-", "-x", "*** End Pa", "x"])
 def test_a16_only_plus_lines_are_painted_unfinished(pending):
-    """A16: an unfinished line is not painted while it can be a marker."""
     parser = PatchParser()
     parser.feed("*** Begin Patch\n*** Update File: f.py\n@@\n-a\n" + pending)
     assert parser.tail() == []
@@ -116,7 +111,6 @@ def test_a16_tail_of_a_new_file_and_behind_a_blank():
 
 
 def test_b06_move_only_right_behind_the_header():
-    """B06: move, rename only."""
     assert MoveTo("b") in read(patch("*** Update File: a\n*** Move to: b\n"))
     for body in (
         "*** Update File: a\n@@\n-x\n*** Move to: b\n",
@@ -128,7 +122,6 @@ def test_b06_move_only_right_behind_the_header():
 
 
 def test_b08_first_chunk_without_header_and_the_one_behind_end_of_file():
-    """B08: first chunk without @@ accepted; one without @@ after End of File -> error."""
     assert read(update("-a\n+b\n")) == read(update("@@\n-a\n+b\n"))
     events = read(update("@@\n-a\n*** End of File\n+b\n"))
     assert events[2:7] == [
@@ -142,7 +135,6 @@ def test_b08_first_chunk_without_header_and_the_one_behind_end_of_file():
 
 
 def test_b11_blank_lines():
-    """B11: blank line without leading space as context, as separator, before End."""
     assert lines(update("@@\n a\n\n-b\n")) == [("=", "a"), ("=", ""), ("-", "b")]
     assert lines(update("@@\n-a\n\n\n@@\n-b\n\n")) == [("-", "a"), ("-", "b")]
     assert lines(update("\n@@\n\n-a\n")) == [("=", ""), ("-", "a")]
@@ -150,7 +142,6 @@ def test_b11_blank_lines():
 
 
 def test_b12_stacked_anchors():
-    """B12: stacked @@ belong to one section."""
     events = read(update("@@ class A:\n@@   def f(self):\n-a\n+b\n@@\n-c\n"))
     assert events[1:4] == [SectionStart(1, True), Anchor("class A:"), Anchor("  def f(self):")]
     assert SectionStart(2, False) in events
@@ -167,12 +158,10 @@ def test_b12_stacked_anchors():
     ],
 )
 def test_b13_line_numbers_are_hints(header, anchor):
-    """B13: `@@ -1,2 +1,2 @@` inside V4A -> a line hint."""
     assert anchor in read(update(f"{header}\n-a\n+b\n"))
 
 
 def test_b18_no_end_marker():
-    """B18: clean end -> closed and flagged, deletes not; cut -> the open hunk is not closed."""
     text = "*** Begin Patch\n*** Update File: f.py\n@@\n-a\n+b"
     assert read(text)[-4:] == [Line("+", "b", ""), SectionEnd(True), FileEnd(True), End(False)]
     assert read(text, cut=True)[-4:] == [Line("-", "a"), Cut(), SectionEnd(False), FileEnd(False)]
@@ -185,7 +174,6 @@ def test_b18_no_end_marker():
 
 
 def test_b19_empty_patch_and_update_without_hunks():
-    """B19: error, nothing changes."""
     assert failure(patch("")) == "2: patch has no file operations"
     assert failure(update("")) == "2: Update File 'f.py' has no hunks"
     assert failure(update("@@\n")) == "2: Update File 'f.py' has no hunks"

@@ -114,7 +114,6 @@ def test_a_quotation_is_no_file_when_the_format_is_guessed(text):
     ],
 )
 def test_nested_fences(outer, body):
-    """E02: a longer outer fence, or the same length with an info string inside."""
     closer = outer[: len(outer) - len(outer.lstrip("`~"))]
     assert files(f"r.md\n{outer}\n{body}{closer}\nDone.\n") == {"r.md": body}
     assert prose(f"r.md\n{outer}\n{body}{closer}\nDone.\n") == "r.md\nDone.\n"
@@ -160,7 +159,6 @@ def test_a_complete_stream_without_a_closing_fence():
     ],
 )
 def test_an_unfinished_line_is_painted_unless_it_may_be_a_fence(pending, shown):
-    """A16, EDITS section 3, I2."""
     parser = parser_for("whole_file", "text")
     parser.feed("a.py\n```\none\n")
     parser.feed(pending)
