@@ -5,19 +5,20 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import socket
 import subprocess
+import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from bridges import answers, free_port, running
+
 SERVERS = Path(__file__).resolve().parents[1] / "servers"
 ROOT = Path(__file__).resolve().parents[3]
 KEY = "sk-litellm"
+READY_S = 90.0
 LIMIT_S = 60
 """The shortest age limit that LiteLLM takes."""
 
@@ -55,25 +56,6 @@ def _parsed(line: str) -> dict:
         return {"body": {"cut": line}}
 
 
-def free_port() -> int:
-    """A free port on loopback."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
-def wait_for(url: str, seconds: float = 90) -> None:
-    """Until it answers. Raises SystemExit."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        try:
-            with urllib.request.urlopen(url, timeout=1):
-                return
-        except (OSError, urllib.error.URLError):
-            time.sleep(0.2)
-    raise SystemExit(f"{url} did not answer within {seconds} s")
-
-
 @contextlib.contextmanager
 def proxy(venv: Path) -> Iterator[Proxy]:
     """Both, until the block ends."""
@@ -90,22 +72,9 @@ def proxy(venv: Path) -> Iterator[Proxy]:
         config = ["--config", str(SERVERS / "litellm.yaml"), "--host", "127.0.0.1"]
         quiet = {"cwd": home, "env": env, "stdout": subprocess.DEVNULL}
         quiet["stderr"] = subprocess.DEVNULL
-        python = str(venv / "bin" / "python")
-        running = [
-            subprocess.Popen([python, str(SERVERS / "fakeup.py"), str(upstream)], **quiet),
-            subprocess.Popen(
-                [str(venv / "bin" / "litellm"), *config, "--port", str(port)], **quiet
-            ),
-        ]
-        try:
-            wait_for(f"http://127.0.0.1:{upstream}/v1/models")
-            wait_for(f"http://127.0.0.1:{port}/health/liveliness")
-            yield Proxy(port, Path(home), running[0])
-        finally:
-            for one in running:
-                one.terminate()
-            for one in running:
-                try:
-                    one.wait(timeout=20)
-                except subprocess.TimeoutExpired:
-                    one.kill()
+        fake = [str(venv / "bin" / "python"), str(SERVERS / "fakeup.py"), str(upstream)]
+        command = [str(venv / "bin" / "litellm"), *config, "--port", str(port)]
+        with running(fake, **quiet) as behind, running(command, **quiet):
+            answers(f"http://127.0.0.1:{upstream}/v1/models", READY_S)
+            answers(f"http://127.0.0.1:{port}/health/liveliness", READY_S)
+            yield Proxy(port, Path(home), behind)

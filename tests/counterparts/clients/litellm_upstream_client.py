@@ -11,45 +11,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bridges import bridge
 from checks import finish, scenario, want
 from litellm_proxy import KEY, Proxy, proxy
-from websockets.sync.client import ClientConnection, connect
+from talk import Talk, deltas
 
 MODEL = "chat-model"
-ENDS = ("response.completed", "response.incomplete", "response.failed", "error")
 EXEC = {
     "type": "function", "name": "exec_command", "description": "run",
     "parameters": {"type": "object", "properties": {"cmd": {"type": "string"}}, "required": ["cmd"]},
 }  # fmt: skip
 
 
-class Talk:
-    """One socket to the bridge."""
-
-    def __init__(self, base: str, token: str) -> None:
-        url = base.replace("http://", "ws://") + "/responses"
-        headers = {"Authorization": f"Bearer {token}"}
-        self.socket: ClientConnection = connect(url, additional_headers=headers, proxy=None)
-
-    def ask(self, text: str, *items: dict, until: tuple[str, ...] = ENDS, **fields) -> list[dict]:
-        """Ask for a response; its events up to one of these."""
-        said = [{"role": "user", "content": text}] if text else []
-        create = {"type": "response.create", "model": MODEL, "input": [*items, *said], **fields}
-        self.socket.send(json.dumps(create))
-        return self.until(until)
-
-    def until(self, kinds: tuple[str, ...] = ENDS) -> list[dict]:
-        """The events up to one of these."""
-        events = [json.loads(self.socket.recv(timeout=60))]
-        while events[-1]["type"] not in kinds:
-            events.append(json.loads(self.socket.recv(timeout=60)))
-        return events
-
-
 def text_of(events: list[dict]) -> str:
-    return "".join(e["delta"] for e in events if e["type"] == "response.output_text.delta")
+    return "".join(deltas(events))
 
 
 def play(running: Proxy, kind: str, base: str, token: str) -> None:
-    talk = Talk(base, token)
+    talk = Talk(base, token, MODEL)
     with scenario(f"{kind}: a turn, usage, the chain"):
         events = talk.ask("hello", instructions="Be brief.")
         end = events[-1]["response"]
@@ -71,9 +47,10 @@ def play(running: Proxy, kind: str, base: str, token: str) -> None:
     what = "an interrupt reaches the upstream behind it" if hears else "an interrupt is answered"
     with scenario(f"{kind}: {what}"):
         before = running.ended()
-        begun = talk.ask("SLOW story", until=("response.output_text.delta",))
+        talk.create("SLOW story")
+        begun = talk.until("response.output_text.delta")
         told = {"response_id": begun[0]["response"]["id"], "mode": "discard_partial_items"}
-        talk.socket.send(json.dumps({"type": "response.interrupt", **told}))
+        talk.say("interrupt", **told)
         end = talk.until()[-1]["response"]
         want(end["incomplete_details"] == {"reason": "interrupted"}, str(end))
         end_s = time.monotonic() + 10
@@ -105,10 +82,10 @@ with proxy(Path(sys.argv[1])) as running:
         for kind in ("openai-chat", "anthropic", "openai-responses", "responses-ws"):
             play(running, kind, bases[kind], token)
         with scenario("a wrong key, an unknown model: one error each"):
-            (error,) = Talk(bases["wrong"], token).ask("hello")[2:]
+            (error,) = Talk(bases["wrong"], token, MODEL).ask("hello")[2:]
             want(error["type"] == "error" and error["status"] in (400, 401, 403), str(error))
             want("sk-wrong" not in str(error), "the key is in the error")
-            events = Talk(bases["openai-chat"], token).ask("hello", model="nowhere")
+            events = Talk(bases["openai-chat"], token, MODEL).ask("hello", model="nowhere")
             want(events[-1]["type"] == "error", str(events[-1]))
             want("nowhere" in str(events[-1]["error"]["message"]), str(events[-1]))
 finish()

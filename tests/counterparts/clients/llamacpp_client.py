@@ -15,11 +15,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bridges import ROOT, answers, bridge, free_port, running
 from checks import finish, scenario, want
-from websockets.sync.client import ClientConnection, connect
+from talk import Talk, deltas
 
 interpreter = sys.argv[1]
 SERVERS = Path(__file__).resolve().parents[1] / "servers"
-ENDS = ("response.completed", "response.incomplete", "response.failed", "error")
 CONTEXT = 4096
 
 
@@ -37,38 +36,8 @@ def server() -> Iterator[tuple[str, Path]]:
                 yield f"http://127.0.0.1:{port}/v1", log
 
 
-class Talk:
-    """One socket to the bridge."""
-
-    def __init__(self, base: str, token: str) -> None:
-        url = base.replace("http://", "ws://") + "/responses"
-        headers = {"Authorization": f"Bearer {token}"}
-        self.socket: ClientConnection = connect(url, additional_headers=headers, proxy=None)
-
-    def create(self, text: str, **fields: object) -> None:
-        """Ask for a response."""
-        message = {"role": "user", "content": text}
-        create = {"type": "response.create", "model": "tiny", "input": [message], **fields}
-        self.socket.send(json.dumps(create))
-
-    def next(self) -> dict:
-        """The next event."""
-        return json.loads(self.socket.recv(timeout=60))
-
-    def until(self, *kinds: str) -> list[dict]:
-        """All events up to one of these."""
-        events = [self.next()]
-        while events[-1]["type"] not in (kinds or ENDS):
-            events.append(self.next())
-        return events
-
-
-def deltas(events: list[dict]) -> list[str]:
-    return [e["delta"] for e in events if e["type"] == "response.output_text.delta"]
-
-
 def played(bases: dict[str, str], token: str) -> None:
-    talk = Talk(bases["llama"], token)
+    talk = Talk(bases["llama"], token, "tiny")
     with scenario("llama.cpp: streamed text and usage"):
         talk.create("hello", max_output_tokens=200)
         events = talk.until()
@@ -87,7 +56,7 @@ def played(bases: dict[str, str], token: str) -> None:
         talk.create("a long story", max_output_tokens=3500)
         begun = talk.until("response.output_text.delta")
         told = {"response_id": begun[0]["response"]["id"], "mode": "discard_partial_items"}
-        talk.socket.send(json.dumps({"type": "response.interrupt", **told}))
+        talk.say("interrupt", **told)
         start_s = time.monotonic()
         events = [*begun, *talk.until()]
         took_s = time.monotonic() - start_s
@@ -103,8 +72,7 @@ def played(bases: dict[str, str], token: str) -> None:
     with scenario("llama.cpp: steering goes on by itself"):
         talk.create("a long story", max_output_tokens=3000)
         first = talk.until("response.output_text.delta")[0]["response"]["id"]
-        steer = {"previous_response_id": first, "input": "shorter"}
-        talk.socket.send(json.dumps({"type": "response.steer", **steer}))
+        talk.say("steer", previous_response_id=first, input="shorter")
         talk.until("response.steer.accepted")
         talk.until("response.incomplete")
         successor = talk.until("response.created")[-1]["response"]
@@ -114,7 +82,7 @@ def played(bases: dict[str, str], token: str) -> None:
         # the server itself breaks off without a word
         talk.create("word " * 3 * CONTEXT, max_output_tokens=5)
         (error,) = [e for e in talk.until() if e["type"] in ("error", "response.failed")]
-        known = Talk(bases["known"], token)
+        known = Talk(bases["known"], token, "tiny")
         known.create("word " * 3 * CONTEXT, max_output_tokens=5)
         (error,) = [e for e in known.until() if e["type"] in ("error", "response.failed")]
         want("context" in json.dumps(error), str(error))

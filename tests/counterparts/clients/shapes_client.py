@@ -20,7 +20,7 @@ from openai.types.chat import ChatCompletionChunk
 from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
 from openai.types.responses import ResponseStreamEvent
 from pydantic import TypeAdapter
-from websockets.sync.client import connect
+from talk import Talk
 
 base, model, key, kind, upstream, log = sys.argv[1:7]
 CHAT = openai.OpenAI(base_url=f"{upstream}/v1", api_key="k", max_retries=0)
@@ -48,23 +48,6 @@ def asked() -> list[dict]:
     """What the bridge asked the provider so far."""
     lines = [json.loads(line) for line in Path(log).read_text().splitlines()]
     return [line for line in lines if "body" in line]
-
-
-class Talk:
-    """One socket to the bridge."""
-
-    def __init__(self) -> None:
-        url = base.replace("http://", "ws://") + "/responses"
-        self.socket = connect(url, additional_headers={"Authorization": f"Bearer {key}"}, max_size=None)
-
-    def ask(self, items: list[dict], **fields) -> list[dict]:
-        """The events of one response."""
-        create = {"type": "response.create", "model": model, "store": False, "input": items, **fields}
-        self.socket.send(json.dumps(create))
-        events: list[dict] = []
-        while not events or events[-1]["type"] not in ("response.completed", "response.incomplete", "response.failed", "error"):
-            events.append(json.loads(self.socket.recv(timeout=20)))
-        return events
 
 
 def judged(events: list[dict]) -> dict:
@@ -121,33 +104,33 @@ def provider() -> None:
 
 
 def bridge() -> None:
-    talk = Talk()
+    talk = Talk(base, key, model)
     more = {"instructions": "Be brief.", "tools": [FUNCTION, CUSTOM], "parallel_tool_calls": True}
     more["reasoning"] = {"effort": "low", "summary": "auto"}
     more["include"] = ["reasoning.encrypted_content"]
     with scenario("shapes: the bridge's events are the SDK's, text and usage"):
-        response = judged(talk.ask([user("PLAIN hello")], **more))
+        response = judged(talk.ask("", user("PLAIN hello"), store=False, **more))
         want("rehearsal model" in text_of(response), str(response))
         want(response["usage"]["output_tokens"] > 0, str(response["usage"]))
-        response = judged(talk.ask([user("again")], previous_response_id=response["id"], **more))
+        response = judged(talk.ask("", user("again"), store=False, previous_response_id=response["id"], **more))
         want(response["usage"]["input_tokens_details"]["cached_tokens"] > 0, str(response["usage"]))
     with scenario("shapes: calls, a custom tool among them, and their outputs"):
         line = 'rehearse call exec_command {"cmd": "echo \\"ü\\""}'
-        response = judged(talk.ask([user(f"{line}\n{line}")], **more))
+        response = judged(talk.ask("", user(f"{line}\n{line}"), store=False, **more))
         calls = [item for item in response["output"] if item["type"] == "function_call"]
         want([json.loads(call["arguments"])["cmd"] for call in calls] == ['echo "ü"'] * 2, str(calls))
         outputs = [{"type": "function_call_output", "call_id": c["call_id"], "output": "friday"} for c in calls]
-        response = judged(talk.ask(outputs, previous_response_id=response["id"], **more))
+        response = judged(talk.ask("", *outputs, store=False, previous_response_id=response["id"], **more))
         want(text_of(response).count("answered: friday") == 2, text_of(response))
-        response = judged(talk.ask([user("a module that finds the tags")], **more))
+        response = judged(talk.ask("", user("a module that finds the tags"), store=False, **more))
         call = next(item for item in response["output"] if item["type"] == "custom_tool_call")
         want(call["input"].startswith("*** Begin Patch\n"), str(call))
         want(call["input"].endswith("+TAGS = ['a \"b\" \\\\']\n*** End Patch\n"), repr(call["input"]))
         output = {"type": "custom_tool_call_output", "call_id": call["call_id"], "output": "done"}
-        response = judged(talk.ask([output], previous_response_id=response["id"], **more))
+        response = judged(talk.ask("", output, store=False, previous_response_id=response["id"], **more))
         want("answered: done" in text_of(response), text_of(response))
     with scenario("shapes: reasoning is shown and carried back"):
-        response = judged(talk.ask([user("a module that finds the tags")], **more))
+        response = judged(talk.ask("", user("a module that finds the tags"), store=False, **more))
         want(any(item["type"] == "reasoning" for item in response["output"]), str(response["output"]))
         if kind == "anthropic":
             newest = asked()[-2]["body"]["messages"]
@@ -157,8 +140,8 @@ def bridge() -> None:
         image = {"type": "input_image", "image_url": PIXEL, "detail": "auto"}
         schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
         form = {"format": {"type": "json_schema", "name": "answer", "schema": schema, "strict": True}}
-        judged(talk.ask([user("PLAIN look", image)], max_output_tokens=3000, temperature=0.5, **more))
-        judged(talk.ask([user("PLAIN form")], text=form))
+        judged(talk.ask("", user("PLAIN look", image), store=False, max_output_tokens=3000, temperature=0.5, **more))
+        judged(talk.ask("", user("PLAIN form"), store=False, text=form))
     with scenario("shapes: what the bridge asks is what the SDK could ask"):
         bodies = [line["body"] for line in asked() if "duetto" in line["headers"].get("user-agent", "")]
         want(len(bodies) >= 9, f"{len(bodies)} requests")
