@@ -13,9 +13,14 @@ from hypothesis import HealthCheck, settings
 # Whoever runs the tests may have keys in the keyring, and be asked to unlock it.
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 
-# A shell starts what runs in its background without Ctrl+C, and programs leave it so.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell starts what runs in its background without these, as `nohup` does; programs leave it so.
+for _number, _usual in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGQUIT, signal.SIG_DFL),
+    (signal.SIGHUP, signal.SIG_DFL),
+):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
 
 # An example takes what the machine has left for it.
 settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -32,6 +32,7 @@ from tui.core.files import LINK_OUTSIDE
 from tui.engine import recovery
 from tui.engine.ports import PatchFormat, RoleSpec
 from tui.engine.session import Session, SessionOptions
+from tui.engine.turn import Countdown
 from tui.settings import Transport
 
 pytestmark = pytest.mark.slow
@@ -294,8 +295,10 @@ async def session_over(
         yield seat.session
 
 
-async def played_over_wire(session: Session) -> tuple[int, list[dict[str, Any]]]:
-    out = io.StringIO()
+async def played_over_wire(
+    session: Session, out: io.StringIO | None = None
+) -> tuple[int, list[dict[str, Any]]]:
+    out = out or io.StringIO()
     code = await ExecTurn(session, JsonReport(out)).play("go", apply=False)
     return code, [json.loads(line) for line in out.getvalue().splitlines()]
 
@@ -328,9 +331,18 @@ async def test_a_server_that_only_fails_is_as_good_as_unreachable(
 
 async def test_every_retry_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recovery, "FIRST_WAIT_S", 0.1)
+    out = io.StringIO()
+
+    async def until_told(seconds: float) -> None:
+        """On a busy machine the wait may be over before anybody has looked."""
+        told = out.getvalue().count("retry")
+        while out.getvalue().count("retry") == told:
+            await asyncio.sleep(0.001)
+
+    monkeypatch.setattr("tui.engine.turn.Countdown", lambda state, _: Countdown(state, until_told))
     server = Nasty([CLOSED, CLOSED, BUSY, FINE])
     async with nasty(server) as url, session_over(tmp_path, url) as session:
-        code, events = await played_over_wire(session)
+        code, events = await played_over_wire(session, out)
     assert code == 0
     retries = of_kind(events, "retry")
     assert [event["why"].partition(": trying")[0] for event in retries] == [
