@@ -127,7 +127,11 @@ class Server:
         self.asked: list[str] = []
         app = web.Application()
         app.router.add_post("/{path:.*}", self._answer)
+        app.router.add_get("/v1/models", self._models)
         self.server = TestServer(app)
+
+    async def _models(self, request: web.Request) -> web.StreamResponse:
+        return web.json_response({"data": [{"id": "m"}]})
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         self.asked.append(request.path)
@@ -147,6 +151,7 @@ async def turns(bridge: Bridge, client: ClientConnection, server: Server, tail: 
         for _ in range(2):
             await create(client, "hi", model="x/m")
             told.append(await until(client))
+        assert list(await (await bridge.endpoints.endpoint("x")).models()) == ["m"]
         return told
     finally:
         await server.server.close()

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 from websockets.asyncio.client import connect
@@ -26,6 +27,7 @@ from tests.support.team import Served, asked, dial_at, listening, team
 from tui.bridge import client_connection
 from tui.bridge.client_transport import ClientTransport
 from tui.bridge.server import Bridge
+from tui.bridge.team import access_control
 from tui.bridge.team.access_control import TeamAccess
 from tui.bridge.team.access_log import AccessLog, FaultHandler
 from tui.bridge.team.limits import Limits
@@ -273,6 +275,11 @@ async def test_figures_count_and_say_nothing_of_anybody(stand: Stand) -> None:
     assert 'code="model_not_found"' in next(iter(errors))
     text = "\n".join(figures)
     assert not any(secret in text for secret in (WORDS, "anna", "bob", *stand.tokens))
+
+
+def test_what_nobody_counted_is_estimated() -> None:
+    asked = Mock(chars=9, full_input=["say it"], request={"instructions": "in short"})
+    assert access_control._estimated(asked) == {"input_tokens": 3, "output_tokens": 3}
 
 
 async def test_the_log_says_who_when_and_how_much_and_not_what(stand: Stand) -> None:

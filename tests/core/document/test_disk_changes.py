@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from tests.support.patches import disk, patch
 from tui.core.document import disk_changes
+from tui.core.document.hunk import Decision, Stage
 from tui.core.files import FileRead
 from tui.errors import EditRefused
 
@@ -55,6 +56,17 @@ def test_pending_hunks_that_fit_theirs_stay():
     assert place.workspace.disk_plan("a.txt").data == THEIRS.data
     place.workspace.reject()
     assert place.text("a.txt").encode() == THEIRS.data
+
+
+def test_a_hunk_in_conflict_is_not_accepted_by_who_writes_the_same_to_the_disk():
+    place = disk(a="a\nb\nc\nd\ne\n")
+    (mine,) = place.land(patch("@@", "-b", "+B")).hunks
+    (kept,) = place.land(patch("@@", "-d", "+D")).hunks
+    place.workspace.edit("a.txt", (1, 0), (1, 1), "mine")
+    place.workspace.reject([mine.id])
+    place.workspace.outside_change("a.txt", FileRead(place.text("a.txt").encode()))
+    assert (mine.stage, mine.decision) == (Stage.CONFLICT, Decision.PENDING)
+    assert (kept.stage, kept.decision) == (Stage.LANDED, Decision.ACCEPTED)
 
 
 def test_a_new_file_that_somebody_else_made_too_is_theirs():

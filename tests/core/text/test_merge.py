@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.tables import each
 from tui.core.text.buffer import Buffer
-from tui.core.text.merge import line_changes, merge3
+from tui.core.text.merge import line_changes, merge3, same_start
 from tui.core.text.rows import file_rows, rows_text, shifted, touched_span
 
 
@@ -19,6 +19,12 @@ def test_lines_behind_a_line_without_its_newline_are_not_run_into_it(torn):
     assert merge3("a\nb\n", torn, "a\nb\nc\n") is None
     assert merge3("a\nb\n", "a\nb\nc\n", torn) is None
     assert merge3("a\nb\n", torn, "A\nb\n") in (None, torn.replace("a", "A"))
+
+
+def test_how_far_two_texts_are_the_same():
+    long = "b" * 70_000
+    for one, other, same in (("", "a", 0), ("ab", "abc", 2), ("ab", "ac", 1), (long, long, 70_000)):
+        assert same_start(one, other) == same_start(other, one) == same
 
 
 @pytest.mark.slow

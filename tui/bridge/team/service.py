@@ -270,7 +270,10 @@ class Service:
     async def _drain(self) -> None:
         """Let running responses end, for so long and until a second signal."""
         self.access.drain()
-        waiting = {asyncio.create_task(self.access.emptied()), asyncio.create_task(self._hurry())}
+        waiting: set[asyncio.Task[object]] = {
+            asyncio.create_task(self.access.emptied()),
+            asyncio.create_task(self._hurried.wait()),
+        }
         await asyncio.wait(
             waiting, timeout=self._options.drain_s, return_when=asyncio.FIRST_COMPLETED
         )
@@ -281,9 +284,6 @@ class Service:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(1):
                 await self.access.emptied()
-
-    async def _hurry(self) -> None:
-        await self._hurried.wait()
 
     async def _look(self) -> None:
         """Look at the files for good, at once when a SIGHUP comes."""

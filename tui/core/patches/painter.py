@@ -244,10 +244,9 @@ class Painter:
         """Remove the painted lines (of one group or of all), except where the user typed."""
         self.catch_up()
         self._partial = None
-        first, last = (group.first, group.last) if group else (0, len(self.tags))
-        kept = ["=" if tag == "-" else tag for tag in self.tags[first:last]]
-        self.tags[first:last] = kept
         for one in reversed([group] if group else self.groups):
+            tags = self.tags[one.first : one.last]
+            self.tags[one.first : one.last] = ["=" if tag == "-" else tag for tag in tags]
             for run in _runs(self.tags, "+", one.first, one.last):
                 self._remove(*run, one.hunk)
             self._record.weave.forget_gone(one.hunk)

@@ -18,7 +18,6 @@ from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.endpoints.tools import Toolbox, ToolCall
 
 _MOST_NAME_CHARS = 1024
-_MOST_SUMMED_CHARS = 2**16
 MOST_CALLS = 256
 """Of one answer; a server that makes more of them has gone astray."""
 
@@ -222,5 +221,5 @@ def _begins(arguments: str) -> bool:
 
 def _summed(arguments: str, before: tuple[int, int] = (0, 0)) -> tuple[int, int]:
     size, checksum = before
-    data = arguments[: max(_MOST_SUMMED_CHARS - size, 0)].encode("utf-8", "surrogatepass")
+    data = arguments.encode("utf-8", "surrogatepass")
     return size + len(arguments), zlib.crc32(data, checksum)
