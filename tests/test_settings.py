@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tables import case
+from tests.support.tables import case, each
 from tui import settings
 from tui.errors import SettingsError
 from tui.settings import (
@@ -60,54 +60,62 @@ seed = 3
 mistakes = 0
 """
 
-BROKEN = [
-    ("a =", "FILE line 1: not valid TOML: Invalid value"),
-    ("x = 1\ny = [1,\n", "FILE line 2: not valid TOML"),
-    (
-        '[endpoints.a]\nurl = "x"\n\n[endpoints.b]\nurl = 3\n',
-        "line 5: endpoints.b.url: expected a string",
-    ),
-    ('[models.fast]\nname = "a"\nendpont = "b"', "line 3: unknown key 'models.fast.endpont'; did"),
-    ("[models.fast]\n", "line 1: [models.fast] lacks 'name'"),
+ENDPOINT = '[endpoints.a]\nurl = "wss://h/v1"\n'
+MODEL = '[models.fast]\nname = "m"\n'
+WRONG = [
+    ("a =", "line 1: not valid TOML: Invalid value"),
+    ("x = 1\ny = [1,\n", "line 2: not valid TOML"),
+    ("a = 1\na = 2\n", "line 2: not valid TOML: Cannot overwrite a value"),
+    ("[editor]\n[editor]\n", "line 2: not valid TOML: Cannot declare ('editor',) twice"),
+    ("x = " + "[" * 3000, "not valid TOML: nested too deeply"),
+    ("\nx = " + "1" * 5000, "line 2: not valid TOML: a number is too long"),
+    ("\0", "line 1: not valid TOML"),
+    ('x = "\x1b[31m"', "line 1: not valid TOML: Illegal character"),
     ("\n\nschema = 2", "line 3: schema 2 is newer than this duetto"),
     ('schema = "x"', "line 1: schema: expected a whole number, got a string"),
-    (
-        '[endpoints.b]\nurl = "x"\nheaders = { a = 1 }',
-        "line 3: endpoints.b.headers.a: expected a string",
-    ),
-    ("[rehearsal]\nfast_tokens_s = 0", "line 2: rehearsal.fast_tokens_s: expected a number >= 1"),
+    ("schema = 0", "line 1: there is no schema 0; write 1"),
+    ("\nschema = -3", "line 2: there is no schema -3; write 1"),
+    ("schema = true", "line 1: schema: expected a whole number, got true or false"),
     ("[modls.fast]", "line 1: unknown key 'modls'; did you mean 'models'?"),
-    ('[models.fast]\nname = "a"\nendpoint = "b"', "line 3: models.fast.endpoint names 'b'"),
-    (
-        '[models.deep]\nname = "a"\npatch_format = "sr"',
-        "line 3: models.deep.patch_format: invalid enum value 'sr'; one of apply_patch, auto, ",
-    ),
+    ("[[models]]", "line 1: models: expected a table, got a list"),
+    ("verify = 3", "line 1: verify: expected a table"),
+    ("[models.fast]\n", "line 1: [models.fast] lacks 'name'"),
+    (MODEL + 'endpont = "b"', "line 3: unknown key 'models.fast.endpont'; did"),
+    (MODEL + 'endpoint = "b"', "line 3: models.fast.endpoint names 'b'"),
+    (ENDPOINT + MODEL + 'endpoint = "b"', "line 5: models.fast.endpoint"),
+    (MODEL + 'patch_format = "sr"', "invalid enum value 'sr'; one of apply_patch, auto, "),
+    (MODEL + 'effort = "max"', "one of high, low, medium, none, xhigh"),
+    (MODEL + 'price = "cheap"', "line 3: models.fast.price: expected a table, got a string"),
+    (MODEL + 'fallbacks = "a/b"', "models.fast.fallbacks: expected a list, got a string"),
+    (MODEL + 'fallbacks = ["b"]', "fallbacks.0: expected a string such as ENDPOINT/MODEL"),
+    (MODEL + 'images = "no"', "models.fast.images: expected true or false, got a string"),
     ('[editor]\nambiguous = "last"', "line 2: editor.ambiguous: invalid enum value 'last'; one of"),
     ("[editor]\nreview = true", "line 2: editor.review: "),
-    ("[format]\ndeadline_s = 0", "line 2: format.deadline_s: expected a number > 0"),
-    ('[models.deep]\nname = "a"\neffort = "max"', "one of high, low, medium, none, xhigh"),
-    (
-        '[endpoints.b]\nurl = "x"\ncompression = "no"',
-        "line 3: endpoints.b.compression: invalid enum value 'no'; one of \"auto\", true, false",
-    ),
-    ('[endpoints.b]\nurl = "x"\ntransport = "sse"', "one of auto, http, websocket"),
-    ('[endpoints.b]\nurl = "x"\nchaining = "yes"', "chaining: expected true or false, got"),
-    ('[endpoints.b]\nurl = "x"\nchain = true', "did you mean 'chaining'?"),
-    (
-        '[endpoints.b]\nurl = "x"\nkey_header = "a b"',
-        "line 3: endpoints.b.key_header is not the name",
-    ),
-    (
-        '[endpoints.b]\nurl = "x"\nkey_header = "Host"',
-        "is a header that the connection itself sets",
-    ),
-    (
-        '[endpoints.b]\nurl = "x"\n[endpoints.b.headers]\nSec-WebSocket-Key = "x"',
-        "line 4: endpoints.b.headers.Sec-WebSocket-Key is a header that the connection itself sets",
-    ),
-    ("[verify]\ndeadline_s = -1", "line 2: verify.deadline_s"),
     ("[editor]\nsave = 1", "line 2: editor.save"),
-    ("verify = 3", "line 1: verify: expected a table"),
+    ("[format]\ndeadline_s = 0", "line 2: format.deadline_s: expected a number > 0"),
+    ("[verify]\ncommand = [1]", "verify.command.0: expected a string, got a whole number"),
+    ("[verify]\ndeadline_s = -1", "line 2: verify.deadline_s"),
+    ("[verify]\ndeadline_s = nan", "line 2: verify.deadline_s: expected a number > 0"),
+    ("[rehearsal]\nfast_tokens_s = 0", "rehearsal.fast_tokens_s: expected a number >= 1"),
+    ("[rehearsal]\nfast_tokens_s = nan", "line 2: rehearsal.fast_tokens_s: expected a number"),
+    (f"{ENDPOINT}\n[endpoints.b]\nurl = 3\n", "line 5: endpoints.b.url: expected a string"),
+    ('[endpoints.a]\nurl = "ftp://h"', "line 2: endpoints.a.url is wrong: ftp:"),
+    ('[endpoints.a]\nurl = "wss://u:pa/ss@h"', "line 2: endpoints.a.url is wrong: the address"),
+    (ENDPOINT + 'compression = "no"', "invalid enum value 'no'; one of \"auto\", true, false"),
+    (ENDPOINT + 'transport = "sse"', "one of auto, http, websocket"),
+    (ENDPOINT + 'chaining = "yes"', "chaining: expected true or false, got"),
+    (ENDPOINT + "chain = true", "did you mean 'chaining'?"),
+    (ENDPOINT + 'key_header = "a b"', "line 3: endpoints.a.key_header is not the name"),
+    (ENDPOINT + 'key_header = "Host"', "is a header that the connection itself sets"),
+    (
+        ENDPOINT + '[endpoints.a.headers]\nSec-WebSocket-Key = "x"',
+        "line 4: endpoints.a.headers.Sec-",
+    ),
+    (ENDPOINT + 'key_env = "gsk_abcdefgh12345678"', "line 3: endpoints.a.key_env is not the"),
+    (ENDPOINT + 'key_env = "AbCd0123456789abcdef0"', "never the key itself"),
+    (ENDPOINT + "headers = { a = 1 }", "endpoints.a.headers.a: expected a string, got a whole"),
+    (ENDPOINT + 'headers = { a = "x\\r\\ny: z" }', "endpoints.a.headers.a holds a line"),
+    (ENDPOINT + 'headers = { a = "é" }', "endpoints.a.headers.a holds a line"),
 ]
 
 
@@ -132,32 +140,35 @@ def test_every_key_is_read() -> None:
     assert (read.rehearsal.fast_tokens_s, read.rehearsal.deep_tokens_s) == (5000, 65)
 
 
-def test_what_is_wrong_is_said_with_file_and_line() -> None:
-    for text, says in BROKEN:
+def test_what_is_wrong_is_said_with_file_and_line_and_never_a_key() -> None:
+    for text, says in WRONG:
         with case(text, says):
             with pytest.raises(SettingsError) as caught:
                 parse(text, "FILE")
-            assert str(caught.value).startswith("FILE line ")
-            assert says in str(caught.value)
-            assert "\n" not in str(caught.value)
+            words = str(caught.value)
+            assert words.startswith(("FILE line ", "FILE: not valid TOML"))
+            assert says in words
+            assert "abcdef" not in words
+            assert "\n" not in words
             assert caught.value.exit_code == 2
 
 
-def test_not_utf8_names_the_line(tmp_path: Path) -> None:
+@each(
+    "data, says",
+    [
+        (b"schema = 1\n# caf\xe9\n", r"config\.toml line 2: not UTF-8"),
+        (b"#" * (LIMIT_BYTES + 1), "larger than 1 MB"),
+    ],
+)
+def test_what_cannot_be_read_is_said(tmp_path: Path, data: bytes, says: str) -> None:
     file = tmp_path / "config.toml"
-    file.write_bytes(b"schema = 1\n# caf\xe9\n")
-    with pytest.raises(SettingsError, match=r"config\.toml line 2: not UTF-8"):
+    file.write_bytes(data)
+    with pytest.raises(SettingsError, match=says):
         load(file)
-
-
-def test_a_named_file_must_exist(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="does not exist; check --config"):
-        load(tmp_path / "none.toml", required=True)
-
-
-def test_a_folder_in_its_place_is_said(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="cannot read"):
         load(tmp_path)
+    with pytest.raises(SettingsError, match="does not exist; check --config"):
+        load(tmp_path / "none.toml", required=True)
 
 
 def workspace(tmp_path: Path, text: str) -> Path:
@@ -176,25 +187,26 @@ def test_a_workspace_may_set_its_looks(tmp_path: Path) -> None:
     assert mixed.verify.command is None
 
 
+ONLY = r"a workspace may set \[verify\], \[format\] and \[editor\] only"
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "says"),
     [
-        '[endpoints.a]\nurl = "ws://evil.example"',
-        '[models.fast]\nname = "a"',
-        "[rehearsal]\nseed = 1",
-        '[commands]\nallow = ["rm"]',
+        ('[endpoints.a]\nurl = "ws://evil.example"', ONLY),
+        ('[models.fast]\nname = "a"', ONLY),
+        ("[rehearsal]\nseed = 1", ONLY),
+        ('[commands]\nallow = ["rm"]', ONLY),
+        ('[keys.global]\naccept = "ctrl+b"\n', r"line 1: unknown key 'keys'; a workspace may set"),
+        ('[prompt]\neditor = "rm -rf"\n', "put it in your"),
+        ('[editor]\nsave = "auto"', r"unknown key 'editor\.save'"),
+        ('[editor]\nreview = "auto"', r"unknown key 'editor\.review'"),
+        ('[editor]\nambiguous = "auto"', r"unknown key 'editor\.ambiguous'"),
     ],
 )
-def test_a_workspace_may_not_choose_servers(tmp_path: Path, text: str) -> None:
-    allowed = r"a workspace may set \[verify\], \[format\] and \[editor\] only"
-    with pytest.raises(SettingsError, match=allowed):
+def test_what_a_workspace_may_not_choose(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(SettingsError, match=says):
         load_project(workspace(tmp_path, text))
-
-
-@pytest.mark.parametrize("key", ["save", "review", "ambiguous"])
-def test_a_workspace_may_not_switch_saving_or_review(tmp_path: Path, key: str) -> None:
-    with pytest.raises(SettingsError, match=rf"unknown key 'editor\.{key}'"):
-        load_project(workspace(tmp_path, f'[editor]\n{key} = "auto"'))
 
 
 def test_a_workspace_may_bring_a_formatter_that_the_users_settings_do_not_take(
@@ -226,76 +238,6 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
         Paths.find({"DUETTO_HOME": str(tmp_path / "home")}).make_state_dir()
 
 
-ENDPOINT = '[endpoints.a]\nurl = "wss://h/v1"\n'
-
-
-ODD = (
-    ("a = 1\na = 2\n", "line 2: not valid TOML: Cannot overwrite a value"),
-    ("[editor]\n[editor]\n", "line 2: not valid TOML: Cannot declare ('editor',) twice"),
-    ("x = " + "[" * 3000, "not valid TOML: nested too deeply"),
-    ("\nx = " + "1" * 5000, "line 2: not valid TOML: a number is too long"),
-    ("\0", "line 1: not valid TOML"),
-    ('x = "\x1b[31m"', "line 1: not valid TOML: Illegal character"),
-    ("schema = 0", "line 1: there is no schema 0; write 1"),
-    ("\nschema = -3", "line 2: there is no schema -3; write 1"),
-    ("schema = true", "line 1: schema: expected a whole number, got true or false"),
-    (
-        '[models.fast]\nname = "m"\nprice = "cheap"',
-        "line 3: models.fast.price: expected a table, got a string",
-    ),
-    (
-        '[models.fast]\nname = "m"\nfallbacks = "a/b"',
-        "line 3: models.fast.fallbacks: expected a list, got a string",
-    ),
-    (
-        '[models.fast]\nname = "m"\nfallbacks = ["b"]',
-        "line 3: models.fast.fallbacks.0: expected a string such as ENDPOINT/MODEL",
-    ),
-    (
-        '[models.fast]\nname = "m"\nimages = "no"',
-        "line 3: models.fast.images: expected true or false, got a string",
-    ),
-    ("[[models]]", "line 1: models: expected a table, got a list"),
-    (
-        "[verify]\ncommand = [1]",
-        "line 2: verify.command.0: expected a string, got a whole number",
-    ),
-    ("[verify]\ndeadline_s = nan", "line 2: verify.deadline_s: expected a number > 0"),
-    ("[rehearsal]\nfast_tokens_s = nan", "line 2: rehearsal.fast_tokens_s: expected a number"),
-    (ENDPOINT + 'key_env = "gsk_abcdefgh12345678"', "line 3: endpoints.a.key_env is not the"),
-    (ENDPOINT + 'key_env = "AbCd0123456789abcdef0"', "never the key itself"),
-    (
-        ENDPOINT + "headers = { a = 1 }",
-        "line 3: endpoints.a.headers.a: expected a string, got a whole number",
-    ),
-    (
-        ENDPOINT + 'headers = { a = "x\\r\\ny: z" }',
-        "endpoints.a.headers.a holds a line",
-    ),
-    (
-        ENDPOINT + 'headers = { a = "é" }',
-        "endpoints.a.headers.a holds a line",
-    ),
-    (
-        '[endpoints.a]\nurl = "ftp://h"',
-        "line 2: endpoints.a.url is wrong: ftp:",
-    ),
-    ('[endpoints.a]\nurl = "wss://u:pa/ss@h"', "line 2: endpoints.a.url is wrong: the address"),
-    (ENDPOINT + '[models.fast]\nname = "m"\nendpoint = "b"', "line 5: models.fast.endpoint"),
-)
-
-
-def test_broken_in_every_way() -> None:
-    for text, says in ODD:
-        with case(text, says):
-            with pytest.raises(SettingsError) as caught:
-                parse(text, "config.toml")
-            words = str(caught.value)
-            assert words.startswith("config.toml")
-            assert says in words
-            assert "abcdef" not in words
-
-
 def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_bytes(b"\xef\xbb\xbfschema = 1\n")
     assert load(tmp_path / "config.toml").schema == 1
@@ -311,22 +253,9 @@ def test_a_workspace_cannot_make_us_wait_for_a_device(tmp_path: Path, target: st
         load_project(tmp_path)
 
 
-def test_settings_that_are_too_large_are_not_read(tmp_path: Path) -> None:
-    (tmp_path / "config.toml").write_bytes(b"#" * (LIMIT_BYTES + 1))
-    with pytest.raises(SettingsError, match="larger than 1 MB"):
-        load(tmp_path / "config.toml")
-
-
 def test_keys_are_the_users_alone() -> None:
     found = parse('[keys.global]\nverify = "ctrl+b"\n[keys]\nleader = ["f9"]\n', "FILE")
     assert found.keys == {"global": {"verify": "ctrl+b"}, "leader": ["f9"]}
-
-
-def test_a_workspace_chooses_no_keys(tmp_path: Path) -> None:
-    (tmp_path / PROJECT_FILE).parent.mkdir()
-    (tmp_path / PROJECT_FILE).write_text('[keys.global]\naccept = "ctrl+b"\n')
-    with pytest.raises(SettingsError, match=r"line 1: unknown key 'keys'; a workspace may set"):
-        load_project(tmp_path)
 
 
 def test_terminal_and_notifications_have_tables_of_their_own() -> None:
@@ -354,11 +283,3 @@ def test_the_prompt_keeps_its_history_unless_it_is_told_not_to() -> None:
     assert parse("", "f").prompt.history
     chosen = parse('[prompt]\nhistory = false\neditor = "nano -w"\nvi = true', "f").prompt
     assert (chosen.history, chosen.editor, chosen.vi) == (False, "nano -w", True)
-
-
-def test_a_repository_does_not_choose_the_editor(tmp_path: Path) -> None:
-    file = tmp_path / PROJECT_FILE
-    file.parent.mkdir()
-    file.write_text('[prompt]\neditor = "rm -rf"\n')
-    with pytest.raises(SettingsError, match="put it in your"):
-        load_project(tmp_path)
