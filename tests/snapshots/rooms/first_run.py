@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.gallery import LOW, NARROW, Scene, Show
+from tests.support.gallery import LOW, Scene, Show
 from tests.support.scripted_session import ScriptedSession
 from tests.ui.connect.test_screen import Outside as Connecting
 from tests.ui.first_run.test_screen import GROQ, OLLAMA, Outside
@@ -132,5 +132,4 @@ SCENES = (
     Scene("guide-3", practice, begin=step_3),
     Scene("guide-5", practice, size=LOW, begin=step_5),
     Scene("guide-end", practice, begin=step_6),
-    Scene("guide-narrow", practice, size=NARROW, begin=step_2),
 )

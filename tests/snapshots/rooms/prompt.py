@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual import events
 
 from tests.snapshots.sessions import streaming, whole
-from tests.support.gallery import LOW, NARROW, Scene, Show
+from tests.support.gallery import LOW, Scene, Show
 from tests.support.prompt_rows import keys
 from tests.support.scripted_session import ScriptedSession
 from tui.engine.notices import Ask
@@ -47,7 +47,6 @@ async def written(show: Show) -> None:
 
 SCENES = (
     Scene("question", asking),
-    Scene("question-narrow", asking, size=NARROW),
     Scene("queue", streaming, ("alt+q", "up")),
     Scene("queue-edited", streaming, ("alt+q", "e", "!")),
     Scene("commands", whole, ("slash",)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.snapshots.sessions import turn, whole
-from tests.support.gallery import LOW, NARROW, WIDE, Scene
+from tests.support.gallery import LOW, WIDE, Scene
 from tests.support.review_session import PATCH, ReviewSession
 
 TWICE = "*** Begin Patch\n*** Update File: twice.py\n@@\n-x = 1\n+x = 2\n*** End Patch\n"
@@ -38,6 +38,5 @@ SCENES = (
     Scene("review-why", turn, ("f7", "w", *"keep the old name")),
     Scene("review-of-a-place", ambiguous, ("f7",), LOW),
     Scene("review-while-it-lands", coming, ("f7",)),
-    Scene("review-narrow", turn, ("f7", "a", "r"), NARROW),
     Scene("diff", turn, ("f7", "d"), WIDE),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.snapshots.sessions import streaming, whole
-from tests.support.gallery import NARROW, Scene, Show
+from tests.support.gallery import Scene, Show
 from tests.support.scripted_session import ScriptedSession
 from tui.core.wire.endpoint_facts import SocketView
 from tui.core.wire.rate_limits import PAUSE, Limit
@@ -126,6 +126,5 @@ SCENES = (
     Scene("throttled", throttled),
     Scene("own-line", whole, begin=of_ones_own),
     Scene("status", connected, (*"/status", "enter")),
-    Scene("status-narrow", connected, (*"/status", "enter"), NARROW),
     Scene("meter", whole, (*"/meter", "enter")),
 )
