@@ -16,6 +16,7 @@ from tests.support.terminal import Terminal
 from tui.cli.open_app import FIRST_RUN
 
 DUETTO = (sys.executable, "-m", "tui.cli")
+Piped = Callable[..., subprocess.CompletedProcess[str]]
 
 
 GATE = """
@@ -110,17 +111,15 @@ def start(environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[...,
 
 
 @pytest.fixture
-def piped(
-    environment: dict[str, str], tmp_path: Path
-) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs ``duetto ARGUMENTS`` without a terminal."""
+def piped(environment: dict[str, str], tmp_path: Path) -> Piped:
+    """Runs ``duetto ARGUMENTS`` without a terminal, with what is given on its stdin."""
 
-    def ran(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    def ran(*arguments: str | Path, given: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*DUETTO, *arguments],
             cwd=tmp_path,
             env=environment,
-            stdin=subprocess.DEVNULL,
+            input=given,
             capture_output=True,
             text=True,
             timeout=60,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from tests.support.stand_in import KEY, StandIn, stand_in
 from tests.support.terminal import Terminal
-from tests.terminal.conftest import DUETTO, choose_models
+from tests.terminal.conftest import Piped, choose_models
 from tui.settings import load
 
 WRONG = "sk-wrong-key-of-somebody"
@@ -99,9 +98,7 @@ def test_a_pasted_key_then_models_a_test_and_the_lines(
     term.wait_for("fast is large-32b on mine from now on")
     term.type("/model tinny\r")
     term.wait_for("Did you mean tiny-8b?")
-    term.type("\x11")
-    assert term.wait_exit() == 0
-    assert term.trouble() == ""
+    term.leave()
     shown_nowhere(term, tmp_path, KEY, WRONG)
     models = load(config).models
     assert models.fast is not None
@@ -147,20 +144,9 @@ def test_in_the_linear_mode_with_the_same_questions(
 
 
 @pytest.mark.timeout(240)
-def test_without_asking_with_exit_codes(
-    environment: dict[str, str], tmp_path: Path, provider: StandIn
-) -> None:
+def test_without_asking_with_exit_codes(piped: Piped, tmp_path: Path, provider: StandIn) -> None:
     def run(*arguments: str, given: str = "") -> tuple[int, str]:
-        done = subprocess.run(
-            [*DUETTO, "connect", *arguments],
-            input=given,
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = piped("connect", *arguments, given=given)
         said = done.stdout + done.stderr
         assert KEY not in said
         assert "Traceback" not in said

@@ -14,7 +14,7 @@ from tests.terminal.conftest import choose_models
 from tui.cli.open_app import FIRST_RUN
 from tui.settings import load
 
-CTRL_C, CTRL_Q, ESC = "\x03", "\x11", "\x1b"
+CTRL_C, ESC = "\x03", "\x1b"
 
 
 @pytest.fixture
@@ -69,9 +69,7 @@ def test_this_folder_where_it_is_not_opened_by_itself(
     term.wait_for(f"{tmp_path.name}/")
     term.wait_for("This is a rehearsal")
     assert chosen(tmp_path) == "here"
-    term.type(CTRL_Q)
-    assert term.wait_exit() == 0
-    assert term.trouble() == ""
+    term.leave()
 
 
 def test_a_server_of_this_machine_is_connected_and_answers_at_once(

@@ -15,7 +15,6 @@ from tests.terminal.conftest import Gate
 Start = Callable[..., Terminal]
 MODEL = ("--endpoint", "ws://127.0.0.1:9/v1/responses", "--fast", "m")
 UNREACHED = "cannot be reached"
-QUIT = "\x11"
 OPENED = b"\x1b[?1049h"
 
 
@@ -35,8 +34,7 @@ def kept(start: Start, gate: Gate, tmp_path: Path) -> list[str]:
         term.pump(0.05)
     term.settle()
     lines = term.lines
-    term.type(QUIT)
-    assert term.wait_exit() == 0
+    term.leave()
     gate.shut()
     return lines
 
@@ -75,9 +73,7 @@ def test_the_real_one_takes_its_place_without_a_flicker(
     assert term.output.count(OPENED) == 1
     first = later[later.index(b"\x1b[?2026h") : later.index(b"\x1b[?2026l")]
     assert b"secret words" in first or b"secret" in first
-    term.type(QUIT)
-    assert term.wait_exit() == 0
-    assert term.trouble() == ""
+    term.leave()
 
 
 def test_keys_typed_meanwhile_are_there_in_order(start: Start, gate: Gate, kept: list[str]) -> None:

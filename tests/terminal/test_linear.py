@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.terminal import Terminal
-from tests.terminal.conftest import DUETTO, Gate
+from tests.terminal.conftest import DUETTO, Gate, Piped
 
-Piped = Callable[[str], subprocess.CompletedProcess[str]]
+Lines = Callable[[str], subprocess.CompletedProcess[str]]
 Start = Callable[..., Terminal]
 MOVES = re.compile(rb"\x1b\[[0-9;]*[A-HJKSTfm]|\x1b[78M]|\x1b\[\?(?:1049|25)[hl]")
 """What moves the cursor, erases, colours, or takes another screen."""
@@ -28,27 +28,14 @@ def quick(environment: dict[str, str]) -> None:
 
 
 @pytest.fixture
-def piped(environment: dict[str, str], tmp_path: Path) -> Piped:
+def lines(piped: Piped) -> Lines:
     """Runs it with lines of a file."""
-
-    def ran(lines: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*DUETTO, "practice", "--linear"],
-            input=lines,
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-
-    return ran
+    return lambda given: piped("practice", "--linear", given=given)
 
 
-def test_an_exercise_is_solved_through_a_pipe(piped: Piped, practice: Path) -> None:
+def test_an_exercise_is_solved_through_a_pipe(lines: Lines, practice: Path) -> None:
     commands = "let slug take a max_length\n/review 1\n/accept all\n/verify\n/meter\n"
-    done = piped(commands)
+    done = lines(commands)
     assert done.returncode == 0, done.stderr
     said = done.stdout
     assert said.index("You: let slug take a max_length") < said.index("ledger/names.py: 2 hunks")
@@ -62,48 +49,54 @@ def test_an_exercise_is_solved_through_a_pipe(piped: Piped, practice: Path) -> N
     assert "\x1b" not in said
 
 
-def test_a_stop_in_the_file_stops_the_answer_at_once(piped: Piped) -> None:
-    done = piped("/throttle 20\nlet slug take a max_length\n/stop\n/status\n")
+def test_a_stop_in_the_file_stops_the_answer_at_once(lines: Lines) -> None:
+    done = lines("/throttle 20\nlet slug take a max_length\n/stop\n/status\n")
     assert "Stopping." in done.stdout
     assert "Stopped after " in done.stdout
     assert "Nothing runs; fast answers your next prompt." in done.stdout
 
 
 def test_nobody_there_is_a_code_and_keeps_the_prompt(
-    piped: Piped, environment: dict[str, str]
+    lines: Lines, environment: dict[str, str]
 ) -> None:
     environment |= {"DUETTO_ENDPOINT": "ws://127.0.0.1:9", "DUETTO_FAST": "m"}
-    done = piped("hello\n")
+    done = lines("hello\n")
     assert done.returncode == 3, done.stdout
     assert "Not sent: hello. /again sends it." in done.stdout
     assert "/rescue brings it back" in done.stderr
-    again = piped("/rescue\n")
+    again = lines("/rescue\n")
     assert "a draft: brought back" in again.stdout.lower()
 
 
 def test_mistakes_in_keys_theme_and_status_line_are_told(
-    piped: Piped, environment: dict[str, str]
+    lines: Lines, environment: dict[str, str]
 ) -> None:
     wrong = '[keys]\nzzz = "x"\n[meter]\nline = "{rat}"\n[editor]\ntheme = "noon"\n'
     Path(environment["DUETTO_HOME"], "config.toml").write_text(wrong)
-    said = piped("/quit\n").stdout
+    said = lines("/quit\n").stdout
     for words in ("no action of [keys.global]", "no field {rat}", "asks for the theme 'noon'"):
         assert words in said
 
 
 @pytest.mark.parametrize("how", ["environment", "settings"])
-def test_it_is_chosen_for_good(piped: Piped, environment: dict[str, str], how: str) -> None:
+def test_it_is_chosen_for_good(lines: Lines, environment: dict[str, str], how: str) -> None:
     if how == "environment":
         environment["DUETTO_LINEAR"] = "1"
     else:
         file = Path(environment["DUETTO_HOME"]) / "config.toml"
         file.write_text("[screen]\nlinear = true\n")
-    assert "linear mode" in piped("/quit\n").stdout
+    assert "linear mode" in lines("/quit\n").stdout
+
+
+def ready(start: Start) -> Terminal:
+    """One that takes lines."""
+    term = start("practice", "--linear")
+    term.wait_for("/quit leaves.")
+    return term
 
 
 def test_on_a_terminal_nothing_is_drawn_over(start: Start) -> None:
-    term = start("practice", "--linear")
-    term.wait_for("/quit leaves.")
+    term = ready(start)
     term.type("let slug take a max_length\r")
     term.wait_for("2 hunks wait for your decision")
     term.type("/accept 1\r")
@@ -163,8 +156,7 @@ def test_a_wrong_command_line_gives_the_terminal_back(start: Start, arguments: l
 
 
 def test_ctrl_c_stops_the_answer_and_what_is_typed_stays_in_the_line(start: Start) -> None:
-    term = start("practice", "--linear")
-    term.wait_for("/quit leaves.")
+    term = ready(start)
     term.type("/throttle 40\r")
     term.wait_for("Throttled")
     term.type("let slug take a max_length\r")
@@ -186,8 +178,7 @@ def test_ctrl_c_stops_the_answer_and_what_is_typed_stays_in_the_line(start: Star
 
 
 def test_pasted_lines_are_one_prompt(start: Start) -> None:
-    term = start("practice", "--linear")
-    term.wait_for("/quit leaves.")
+    term = ready(start)
     term.paste("first\n/quit\nthird")
     term.type("\r")
     term.wait_for("fast is done")
@@ -196,8 +187,7 @@ def test_pasted_lines_are_one_prompt(start: Start) -> None:
 
 
 def test_killed_it_keeps_what_stands_in_the_line(start: Start) -> None:
-    term = start("practice", "--linear")
-    term.wait_for("/quit leaves.")
+    term = ready(start)
     term.type("first \\\rsecond")
     term.wait_for("... second")
     term.signal(signal.SIGTERM)
@@ -228,14 +218,12 @@ def test_a_dumb_terminal_edits_its_lines_itself(start: Start) -> None:
 
 
 def test_the_up_arrow_goes_through_earlier_runs(start: Start) -> None:
-    term = start("practice", "--linear")
-    term.wait_for("/quit leaves.")
+    term = ready(start)
     term.type("/hunks all\r")
     term.wait_for("No hunk is waiting")
     term.type("/quit\r")
     assert term.wait_exit() == 0
-    again = start("practice", "--linear")
-    again.wait_for("/quit leaves.")
+    again = ready(start)
     again.wait_for(re.compile(r"^>$", re.M))
     again.type("\x1b[A\x1b[A")
     again.wait_for("> /hunks all")
@@ -248,8 +236,7 @@ def test_a_prompt_is_written_in_the_users_editor(
     editor.write_text('#!/bin/sh\necho open:\nread line\nprintf "%s\\nand more" "$line" > "$1"\n')
     editor.chmod(0o755)
     environment["VISUAL"] = str(editor)
-    term = start("practice", "--linear")
-    term.wait_for("/quit leaves.")
+    term = ready(start)
     term.type("/compose\r")
     term.wait_for("open:")
     term.type("written outside\r")

@@ -10,7 +10,7 @@ import pytest
 from tests.support.terminal import Terminal
 
 Start = Callable[..., Terminal]
-EDITOR, NEXT_TAB, SAVE, QUIT = "\x1b2", "\x1b.", "\x13", "\x11"
+EDITOR, NEXT_TAB, SAVE = "\x1b2", "\x1b.", "\x13"
 
 
 @pytest.fixture
@@ -32,8 +32,7 @@ def test_several_files_stand_where_they_were_asked_for(start: Start, work: Path)
     term.type(NEXT_TAB)
     term.wait_for("3:2")
     assert "b3" in term.text
-    term.type(QUIT)
-    assert term.wait_exit() == 0
+    term.leave()
 
 
 def test_a_new_file_is_made_when_it_is_saved(start: Start, work: Path) -> None:
@@ -47,8 +46,7 @@ def test_a_new_file_is_made_when_it_is_saved(start: Start, work: Path) -> None:
     term.type(SAVE)
     term.wait_for(lambda _: (work / "new.py").exists())
     assert (work / "new.py").read_text() == "x = 1"
-    term.type(QUIT)
-    assert term.wait_exit() == 0
+    term.leave()
 
 
 def test_what_is_only_looked_at_stays_as_it_is(start: Start, work: Path) -> None:
@@ -61,8 +59,7 @@ def test_what_is_only_looked_at_stays_as_it_is(start: Start, work: Path) -> None
     term.type("typed" + SAVE)
     term.wait_for("read-only")
     assert "typed" not in term.text
-    term.type(QUIT)
-    assert term.wait_exit() == 0
+    term.leave()
     assert (work / "odd").read_bytes() == data
 
 
@@ -78,5 +75,4 @@ def test_a_file_that_goes_and_comes_back_while_it_is_open(start: Start, work: Pa
     (work / "a.py").rmdir()
     (work / "a.py").write_text("a1\nnew\na3\n")
     term.wait_for(lambda text: "new" in text and "deleted on disk" not in text)
-    term.type(QUIT)
-    assert term.wait_exit() == 0
+    term.leave()

@@ -83,8 +83,7 @@ def test_a_kill_loses_no_typing_of_more_than_a_second_ago(
     other.wait_for("send")
     other.type("/rescue\r")  # whose folder it is, that one lives
     other.wait_for("Nothing was rescued for this workspace")
-    other.type(QUIT)
-    assert other.wait_exit() == 0
+    other.leave()
     term.signal(signal.SIGKILL)
     assert term.wait_exit() == -signal.SIGKILL
     assert (folder / "draft.txt").read_text() == "half a thought"

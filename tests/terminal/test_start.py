@@ -12,7 +12,6 @@ from tests.support.terminal import DEADLINE_S, Terminal
 
 Start = Callable[..., Terminal]
 READY = "send"
-QUIT = "\x11"
 
 
 def test_it_starts_on_the_practice_workspace_and_quits(start: Start, practice: Path) -> None:
@@ -20,9 +19,7 @@ def test_it_starts_on_the_practice_workspace_and_quits(start: Start, practice: P
     for words in ("Tab takes the suggestion", "REHEARSAL", "practice/"):
         term.wait_for(words)
     assert (practice / "README.md").exists()
-    term.type(QUIT)
-    assert term.wait_exit() == 0
-    assert term.trouble() == ""
+    term.leave()
 
 
 def test_with_a_model_of_ones_own_it_starts_on_the_current_folder(

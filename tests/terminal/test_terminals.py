@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.support.terminal import Terminal
-from tests.terminal.conftest import DUETTO
+from tests.terminal.conftest import DUETTO, Piped
 from tui.ui import theme
 
 SGR = re.compile(r"\x1b\[([0-9;:]*)m")
@@ -58,8 +57,7 @@ def visit(term: Terminal) -> None:
     term.wait_for("Esc closes")
     term.type("\x1b")
     term.wait_gone("Esc closes")
-    term.type("\x11")
-    assert term.wait_exit() == 0
+    term.leave()
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -76,7 +74,9 @@ def test_only_codes_that_the_terminal_has(start: Start, name: str) -> None:
     assert term.trouble() == ""
 
 
-def test_a_light_terminal_is_noticed_and_no_key_is_lost(start: Start, config: Path) -> None:
+def test_a_light_terminal_is_noticed_and_followed_and_no_key_is_lost(
+    start: Start, config: Path
+) -> None:
     config.write_text('[editor]\ntheme = "auto"\n', encoding="utf-8")
     term = start("practice", size=(100, 30))
     term.background = b"fafa/f8f8/f3f3"
@@ -85,20 +85,10 @@ def test_a_light_terminal_is_noticed_and_no_key_is_lost(start: Start, config: Pa
     term.wait_for(lambda _: len(term.cells(lambda cell: cell.bg == LIGHT)) > 1000)
     assert "rgb:" not in term.text
     assert term.output.count(b"\x1b]11;?") == 1
-    term.type("\x11")
-    term.wait_for("Leave")
-    term.type("y")
-    assert term.wait_exit() == 0
-    assert term.output.count(b"\x1b[?2031h") == term.output.count(b"\x1b[?2031l") == 1
-
-
-def test_a_terminal_that_turns_dark_is_followed(start: Start, config: Path) -> None:
-    config.write_text('[editor]\ntheme = "auto"\n', encoding="utf-8")
-    term = start("practice", size=(100, 30))
-    term.background = b"fafa/f8f8/f3f3"
-    term.wait_for(lambda _: len(term.cells(lambda cell: cell.bg == LIGHT)) > 1000)
     term.type("\x1b[?997;1n")
     term.wait_for(lambda _: not term.cells(lambda cell: cell.bg == LIGHT))
+    term.leave()
+    assert term.output.count(b"\x1b[?2031h") == term.output.count(b"\x1b[?2031l") == 1
 
 
 def test_wide_signs_never_shift_a_row(start: Start) -> None:
@@ -118,9 +108,7 @@ def test_a_terminal_without_a_screen_is_told_of_the_other_way(start: Start) -> N
     assert b"\x1b[?1049h" not in refused.output
 
 
-def test_no_terminal_is_told_of_the_other_way(
-    piped: Callable[..., subprocess.CompletedProcess[str]],
-) -> None:
+def test_no_terminal_is_told_of_the_other_way(piped: Piped) -> None:
     refused = piped()
     assert refused.returncode == 2
     assert "duetto --linear" in refused.stderr
@@ -211,10 +199,7 @@ def test_a_turn_that_ends_unseen_is_told_of_and_the_title_comes_back(
     assert b"\x1b]2;duetto: practice, the turn is done\x07" in term.output
     assert b"cache safe" not in b"".join(re.findall(rb"\x1b\][29];[^\x07]*", term.output))
     assert b"\x07\x07" not in term.output, "no bell"
-    term.type("\x11")
-    term.wait_for("Leave")
-    term.type("y")
-    assert term.wait_exit() == 0
+    term.leave()
     assert term.output.count(b"\x1b[22;2t") == term.output.count(b"\x1b[23;2t") == 1
 
 

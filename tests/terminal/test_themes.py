@@ -40,15 +40,13 @@ def test_what_is_chosen_is_kept_and_the_settings_file_stays(
     assert of("ember") in grounds(term)
     term.type("/theme nord\r")
     term.wait_for(lambda _: of("nord") in grounds(term))
-    term.type("\x11")
-    assert term.wait_exit() == 0
+    term.leave()
     assert json.loads((home / "state" / "theme.json").read_text()) == {"": ["ember", "nord"]}
     assert config.read_text() == '# my settings\n[editor]\ntheme = "ember"\n'
     again = start("a.py")
     again.wait_for("send")
     assert of("nord") in grounds(again)
-    again.type("\x11")
-    assert again.wait_exit() == 0
+    again.leave()
 
 
 def test_a_file_of_ones_own_is_worn_with_its_mistakes_told_and_put_on_as_it_is_saved(
@@ -69,5 +67,4 @@ def test_a_file_of_ones_own_is_worn_with_its_mistakes_told_and_put_on_as_it_is_s
         if any(ground.startswith("2010") for ground in grounds(term)):
             break
     assert any(ground.startswith("2010") for ground in grounds(term))
-    term.type("\x11")
-    assert term.wait_exit() == 0
+    term.leave()

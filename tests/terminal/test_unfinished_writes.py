@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.support.terminal import Terminal
+from tests.terminal.conftest import Piped
 from tui.core.document.unfinished_writes import WriteStep
 from tui.effects.write_ahead_log import WriteAheadLog
 
 pytestmark = pytest.mark.case("H08")
 OLD, NEW = b"one\ntwo\nthree\n", b"one\nTWO\nthree\n"
-QUIT = "\x11"
 
 
 @pytest.fixture
@@ -49,15 +48,11 @@ def test_the_app_asks_and_shows_all_three_versions(
     term.type("2")
     term.wait_for("as you chose: a.py, b.py, c.py are new")
     assert [path.read_bytes() for path in sorted(work.iterdir())] == [NEW, NEW, NEW]
-    term.type(QUIT)
-    assert term.wait_exit() == 0
-    assert term.trouble() == ""
+    term.leave()
     assert journals(tmp_path) == []
 
 
-def test_apply_says_it_and_settles_it(
-    piped: Callable[..., subprocess.CompletedProcess[str]], work: Path, tmp_path: Path
-) -> None:
+def test_apply_says_it_and_settles_it(piped: Piped, work: Path, tmp_path: Path) -> None:
     patch = tmp_path / "patch"
     patch.write_text("*** Begin Patch\n*** Add File: d.py\n+x\n*** End Patch\n")
     ran = piped("apply", "--root", work, patch)
@@ -84,9 +79,7 @@ def test_apply_says_it_and_settles_it(
 
 
 @pytest.mark.parametrize("arguments", [["--apply"], []])
-def test_exec_says_it_where_it_writes(
-    piped: Callable[..., subprocess.CompletedProcess[str]], work: Path, arguments: list[str]
-) -> None:
+def test_exec_says_it_where_it_writes(piped: Piped, work: Path, arguments: list[str]) -> None:
     ran = piped("exec", *arguments, "-C", work, "hello")
     assert ("writing 3 files was cut short before" in ran.stderr) is bool(arguments)
     assert (work / "b.py").read_bytes() == OLD

@@ -94,8 +94,7 @@ def test_the_shell_gets_its_own_modes_back(start: Start) -> None:
     """Colours, wrapping, the cursor and the Kitty protocol's stack, in the order that undoes."""
     term = start("practice")
     term.wait_for("send")
-    term.type("\x11")
-    assert term.wait_exit() == 0
+    term.leave()
     end = term.output[term.output.rindex(b"\x1b[?2026l") :]
     assert b"\x1b[0m" in end
     assert end.index(b"\x1b[<u") < end.index(b"\x1b[?1049l") < end.index(b"\x1b[?25h")
