@@ -22,4 +22,4 @@ def shown(app: DuettoApp) -> list[str]:
 
 def hint(app: DuettoApp) -> str:
     """The row under the prompt."""
-    return app.bench.query_one("#hint", Bar).render_line(0).text
+    return app.bench.query_one("#hint", Bar).render_line(0).text.rstrip()

@@ -54,8 +54,7 @@ def post(order: KeyQueue, sent: str) -> None:
         order.add(message)
 
 
-async def test_a_burst_is_what_was_typed() -> None:
-    session = ScriptedSession()
+async def test_a_burst_is_what_was_typed(session: ScriptedSession) -> None:
     async with running(session) as (app, pilot):
         prompt = app.bench.prompt_box.prompt
         for sent, text in (

@@ -31,8 +31,7 @@ def test_what_the_first_paint_waits_for_is_on_the_list_with_a_reason() -> None:
     assert sorted(listed - loaded) == [], "no more needed: run `python -m tests.first_paint`"
 
 
-async def test_right_after_the_first_paint_the_rest_is_loaded() -> None:
-    session = ScriptedSession()
+async def test_right_after_the_first_paint_the_rest_is_loaded(session: ScriptedSession) -> None:
     async with running(session) as (app, pilot):
         assert theme.active().name in app.available_themes
         await until(pilot, lambda: set(theme.theme_names()) <= set(app.available_themes))

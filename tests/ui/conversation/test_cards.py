@@ -20,8 +20,7 @@ def shown(app: DuettoApp) -> list[str]:
     return [row[:-1].strip() for row in rows]
 
 
-async def test_a_file_of_a_card_is_folded_to_its_counts() -> None:
-    session = ScriptedSession()
+async def test_a_file_of_a_card_is_folded_to_its_counts(session: ScriptedSession) -> None:
     session.say("patch", speaker="fast")
     session.hunk(Stage.LANDED, 0, added=1)
     session.hunk(Stage.LANDED, 7, added=3, removed=1)
@@ -37,8 +36,7 @@ async def test_a_file_of_a_card_is_folded_to_its_counts() -> None:
         assert len([row for row in shown(app) if "pending" in row]) == 3
 
 
-async def test_the_scroll_bar_is_right_whatever_opens_and_closes() -> None:
-    session = ScriptedSession()
+async def test_the_scroll_bar_is_right_whatever_opens_and_closes(session: ScriptedSession) -> None:
     exercise(session)
     async with running(session, (80, 24)) as (app, pilot):
         pane = app.bench.transcript
@@ -52,8 +50,7 @@ async def test_the_scroll_bar_is_right_whatever_opens_and_closes() -> None:
             assert bar.index(True) == round(pane.viewport.top * room / (total - height)), key
 
 
-async def test_from_a_card_to_its_lines_and_back_to_the_card() -> None:
-    session = ScriptedSession()
+async def test_from_a_card_to_its_lines_and_back_to_the_card(session: ScriptedSession) -> None:
     exercise(session)
     for size in ((120, 36), (80, 24)):
         async with running(session, size) as (app, pilot):
@@ -80,8 +77,7 @@ async def called(session: ScriptedSession, pilot: Pilot[int], title: str, took_s
     return block
 
 
-async def test_three_calls_are_one_row_that_counts_and_unfolds() -> None:
-    session = ScriptedSession()
+async def test_three_calls_are_one_row_that_counts_and_unfolds(session: ScriptedSession) -> None:
     session.say("text", "I look around.", speaker="fast")
     async with running(session) as (app, pilot):
         for name in ("read_file a.py", "read_file b.py", "search lock"):
@@ -129,8 +125,7 @@ def test_the_parts_of_a_failure() -> None:
     assert failure("It broke: a\nb\nnext") == FailureWords("It broke", "a\nb", "next")
 
 
-async def test_a_failure_is_a_card_with_its_next_step_and_keys() -> None:
-    session = ScriptedSession()
+async def test_a_failure_is_a_card_with_its_next_step_and_keys(session: ScriptedSession) -> None:
     session.say("user", "make it safe")
     session.say("note", WORDS, state="failed")
     async with running(session, (120, 30)) as (app, pilot):
@@ -164,8 +159,7 @@ def test_code_is_copied_as_it_is_meant(source: str) -> None:
     assert fenced_code(source, 0) == CODE
 
 
-async def test_c_copies_the_code_that_is_selected() -> None:
-    session = ScriptedSession()
+async def test_c_copies_the_code_that_is_selected(session: ScriptedSession) -> None:
     text = f"Two.\n\n```python\n{CODE}```\n\nand\n\n1. in a list\n\n   ```sh\n   ls -l\n   ```\n"
     session.say("text", text, speaker="fast")
     async with running(session) as (app, pilot):
@@ -177,8 +171,7 @@ async def test_c_copies_the_code_that_is_selected() -> None:
         assert app.clipboard == text
 
 
-async def test_hunks_commands_and_patches_are_copied() -> None:
-    session = ScriptedSession()
+async def test_hunks_commands_and_patches_are_copied(session: ScriptedSession) -> None:
     exercise(session)
     hunk = session.hunk(Stage.LANDED, 3, added=1)
     hunk.agent = "    lock = 1\n"

@@ -106,8 +106,7 @@ async def looked_for(pilot: Pilot[int], app: DuettoApp, words: str) -> Transcrip
     return search
 
 
-async def test_words_are_counted_lit_and_stepped_through() -> None:
-    session = ScriptedSession()
+async def test_words_are_counted_lit_and_stepped_through(session: ScriptedSession) -> None:
     turns(session, 30)
     async with running(session, (120, 30)) as (app, pilot):
         await pilot.press("shift+tab", "ctrl+f")
@@ -128,8 +127,7 @@ async def test_words_are_counted_lit_and_stepped_through() -> None:
         assert app.bench.focused is app.bench.transcript
 
 
-async def test_what_is_folded_is_found_and_unfolded() -> None:
-    session = ScriptedSession()
+async def test_what_is_folded_is_found_and_unfolded(session: ScriptedSession) -> None:
     session.say("run", "".join(f"line {n}\n" for n in range(40)), title="make test")
     session.say("reasoning", "First the mutations.\nThen the eviction.", speaker="fast")
     turns(session, 20)
@@ -140,8 +138,7 @@ async def test_what_is_folded_is_found_and_unfolded() -> None:
         assert lit_rows(app) == ["▎ Then the eviction."]
 
 
-async def test_it_opens_from_the_prompt_and_from_the_editor() -> None:
-    session = ScriptedSession()
+async def test_it_opens_from_the_prompt_and_from_the_editor(session: ScriptedSession) -> None:
     turns(session, 3)
     async with running(session, (90, 30)) as (app, pilot):
         await pilot.press("alt+slash", *"answer 2", "tab")

@@ -118,8 +118,7 @@ def test_hunks_are_stepped_through_and_those_that_wait_come_first() -> None:
     assert not one.selection.return_to("ledger/other.py", line)
 
 
-def test_a_search_counts_in_slices_and_says_how_many() -> None:
-    session = ScriptedSession()
+def test_a_search_counts_in_slices_and_says_how_many(session: ScriptedSession) -> None:
     for turn in range(30):
         session.say("text", f"The answer {turn} is here.", speaker="fast")
     one, told, later = Conversation(session), [""], list[Callable[[], None]]()

@@ -16,8 +16,7 @@ def shown(app: DuettoApp) -> list[str]:
     return [row[:-1].rstrip() for row in rows]
 
 
-async def test_the_hint_of_new_rows_leads_to_the_end() -> None:
-    session = ScriptedSession()
+async def test_the_hint_of_new_rows_leads_to_the_end(session: ScriptedSession) -> None:
     async with running(session, (80, 24)) as (app, pilot):
         block = session.say("text", "line\n\n" * 60, speaker="fast", state="open")
         await settled(session, pilot)
@@ -52,8 +51,7 @@ async def test_an_answer_that_broke_off_makes_room_for_the_new_one() -> None:
 
 
 @pytest.mark.parametrize("key", ["a", "enter"])
-async def test_an_ambiguous_hunk_is_placed(key: str) -> None:
-    session = ScriptedSession()
+async def test_an_ambiguous_hunk_is_placed(session: ScriptedSession, key: str) -> None:
     session.say("patch", speaker="fast")
     hunk = session.hunk(Stage.CANDIDATES)
     hunk.candidates, hunk.reason = (3, 9), "ambiguous: it fits at lines 4 and 10"
@@ -71,8 +69,7 @@ async def test_an_ambiguous_hunk_is_placed(key: str) -> None:
         assert session.intents[-1] == PlaceHunk(1, 9)
 
 
-async def test_nothing_that_a_model_or_a_program_says_acts() -> None:
-    session = ScriptedSession()
+async def test_nothing_that_a_model_or_a_program_says_acts(session: ScriptedSession) -> None:
     evil = "\x1b]0;owned\x07 [red]x[/red] \x9b2J \u202e"
     for kind in ("user", "text", "reasoning", "note"):
         session.say(kind, evil, speaker="fast")

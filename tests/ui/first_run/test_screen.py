@@ -12,20 +12,12 @@ from textual.pilot import Pilot
 
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
+from tests.ui.connect.test_screen import OLLAMA
 from tui.engine.connecting import FoundHere, ModelSource
-from tui.engine.ports import ModelOffer
 from tui.ui.app import DuettoApp
 from tui.ui.connect.sheet import RowSheet
 from tui.ui.first_run.port import Choice
 from tui.ui.first_run.screen import FirstRunScreen
-
-OLLAMA = ModelSource(
-    "ollama",
-    "Ollama",
-    "2 models on 127.0.0.1:11434",
-    (ModelOffer("ollama", "qwen3:8b"), ModelOffer("ollama", "qwen3:32b")),
-)
-
 
 GROQ = ModelSource(
     "groq", "Groq", "GROQ_API_KEY is set", asks="asks api.groq.com, with GROQ_API_KEY"

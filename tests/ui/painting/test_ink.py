@@ -98,8 +98,7 @@ def update(app: DuettoApp, *regions: Region) -> object:
     return compositor.render_update(full=not regions, screen_stack=app._background_screens)
 
 
-async def test_whole_and_in_parts() -> None:
-    session = ScriptedSession()
+async def test_whole_and_in_parts(session: ScriptedSession) -> None:
     exercise(session)
     async with running(session, SIZE) as (app, pilot):
         await pilot.press("f1")

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from tests.support.fake_draft import FakeDraft
+from textual.widgets import TextArea
+
 from tests.support.tables import each
 from tui.engine.notices import Status
 from tui.ui.prompt.completer import Completer
 
 
-def typed(text: str, *paths: str) -> tuple[FakeDraft, Completer]:
-    draft = FakeDraft(text)
+def write(draft: TextArea, text: str) -> None:
+    """In the place of what stands there, with the cursor behind it."""
+    draft.replace(text, (0, 0), draft.document.end, maintain_selection_offset=False)
+    draft.move_cursor(draft.document.end)
+
+
+def typed(text: str, *paths: str) -> tuple[TextArea, Completer]:
+    draft = TextArea()
+    write(draft, text)
     completer = Completer(draft, lambda: list(paths), Status)
     completer.look()
     return draft, completer
@@ -38,10 +46,10 @@ def test_what_is_closed_stays_closed_until_the_next_word() -> None:
     draft, completer = typed("@c", "a/cache.py")
     assert completer.close()
     assert not completer.close()
-    draft.write("@ca")
+    write(draft, "@ca")
     completer.look()
     assert completer.items == []
-    draft.write("@ca @c")
+    write(draft, "@ca @c")
     completer.look()
     assert [item.shown for item in completer.items] == ["a/cache.py"]
     completer.keep_silent()

@@ -9,7 +9,6 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.support.prompt_rows import hint, keys, shown
-from tests.support.prompt_rows import hint as words_under
 from tests.support.scripted_app import running, scripted_app, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.engine.intents import (
@@ -27,7 +26,6 @@ from tui.ui.app import DuettoApp
 from tui.ui.prompt.box import PromptBox
 from tui.ui.prompt.question_box import QuestionBox
 from tui.ui.terminal.facts import TerminalFacts
-from tui.ui.widgets.painted import Bar
 
 
 async def test_messages_that_wait_come_before_a_suggestion() -> None:
@@ -36,7 +34,7 @@ async def test_messages_that_wait_come_before_a_suggestion() -> None:
     session.status.prompts = ["do it"]
     session.status.queued = ["and then that"]
     async with running(session, (120, 36)) as (app, _):
-        assert "goes to the queue" in app.bench.query_one("#hint", Bar).render_line(0).text
+        assert "goes to the queue" in hint(app)
 
 
 async def test_enter_is_named_where_its_sign_cannot_be_drawn() -> None:
@@ -47,9 +45,9 @@ async def test_enter_is_named_where_its_sign_cannot_be_drawn() -> None:
     app.draw_on(TerminalFacts(glyphs="ascii"))
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(session, pilot)
-        assert words_under(app).startswith("  Enter redirect  Alt+Enter steer  Tab queue")
+        assert hint(app).startswith("  Enter redirect  Alt+Enter steer  Tab queue")
     async with running(session, (80, 24)) as (app, _):
-        assert words_under(app).startswith("  ⏎ redirect  Alt+⏎ steer  Tab queue")
+        assert hint(app).startswith("  ⏎ redirect  Alt+⏎ steer  Tab queue")
 
 
 ANSWERS = ("run it this time", "run it always", "do not run it")
@@ -92,8 +90,7 @@ async def vi(session: ScriptedSession) -> AsyncIterator[tuple[DuettoApp, Pilot[i
         yield app, pilot
 
 
-async def test_the_mode_is_said_and_a_line_is_edited() -> None:
-    session = ScriptedSession()
+async def test_the_mode_is_said_and_a_line_is_edited(session: ScriptedSession) -> None:
     async with vi(session) as (app, pilot):
         prompt = app.bench.prompt_box.prompt
         await pilot.press(*keys("fix the old cache"))

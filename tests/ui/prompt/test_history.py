@@ -16,8 +16,7 @@ from tui.core.programs import Edited
 from tui.ui.prompt.box import joined
 
 
-async def test_earlier_prompts_are_found_by_their_words() -> None:
-    session = ScriptedSession()
+async def test_earlier_prompts_are_found_by_their_words(session: ScriptedSession) -> None:
     async with running(session) as (app, pilot):
         prompt = app.bench.prompt_box.prompt
         for text in ("make the cache safe", "write a test\nfor the cache", "rename it"):
@@ -67,8 +66,7 @@ async def test_what_is_looked_for_is_never_sent_and_the_draft_never_lost() -> No
             await pilot.press("escape", "escape")
 
 
-async def test_what_stands_in_the_prompt_is_told_and_can_be_had() -> None:
-    session = ScriptedSession()
+async def test_what_stands_in_the_prompt_is_told_and_can_be_had(session: ScriptedSession) -> None:
     async with running(session) as (app, pilot):
         before = session.keeping.changes
         await pilot.press("a", "b")

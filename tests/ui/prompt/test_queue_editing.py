@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager
 import pytest
 from textual.pilot import Pilot
 
+from tests.support.prompt_rows import hint
 from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.engine.intents import EditQueued, Intent, Interrupt, Prompt, Queue, Steer, Unqueue
 from tui.ui.app import DuettoApp
 from tui.ui.prompt.queue_list import QueueList, place_of
-from tui.ui.widgets.painted import Bar
 
 TEXTS = ["a test for it", "the README", "commit it"]
 
@@ -50,10 +50,6 @@ def shown(app: DuettoApp) -> list[str]:
     """The rows above the prompt."""
     box = app.bench.query_one(QueueList)
     return [box.render_line(y).text.rstrip() for y in range(box.size.height)]
-
-
-def hint(app: DuettoApp) -> str:
-    return app.bench.query_one("#hint", Bar).render_line(0).text
 
 
 def draft(app: DuettoApp) -> str:
@@ -179,38 +175,33 @@ async def test_draft_and_label_are_in_sight_however_much_waits(size: tuple[int, 
 NARROWEST_OF_TWO = (100, 30)
 
 
-def row(app: DuettoApp, name: str = "hint") -> str:
-    return app.bench.query_one(f"#{name}", Bar).render_line(0).text.rstrip()
-
-
 @pytest.mark.parametrize("size", [NARROWEST_OF_TWO, (80, 24), (120, 36)])
 async def test_the_label_says_what_each_key_does_now(size: tuple[int, int]) -> None:
     session = ScriptedSession()
     async with running(session, size) as (app, pilot):
-        assert row(app).startswith("  ⏎ send")
+        assert hint(app).startswith("  ⏎ send")
         await pilot.press("x")
-        assert row(app).startswith("  ⏎ Alt+⏎ send")
+        assert hint(app).startswith("  ⏎ Alt+⏎ send")
         session.status.busy = True
         await settled(session, pilot)
-        assert row(app) == "  ⏎ redirect  Alt+⏎ steer  Tab queue"
+        assert hint(app) == "  ⏎ redirect  Alt+⏎ steer  Tab queue"
         session.status.can_steer = False
         await settled(session, pilot)
-        assert row(app).startswith("  ⏎ redirect  Alt+⏎ Tab queue")
-        assert row(app).endswith(("this model cannot be steered", "no steering"))
+        assert hint(app).startswith("  ⏎ redirect  Alt+⏎ Tab queue")
+        assert hint(app).endswith(("this model cannot be steered", "no steering"))
         session.status.busy = False
         await settled(session, pilot)
-        assert row(app).startswith("  ⏎ Alt+⏎ send")
+        assert hint(app).startswith("  ⏎ Alt+⏎ send")
 
 
-async def test_the_three_keys_do_what_the_label_says() -> None:
-    session = ScriptedSession()
+async def test_the_three_keys_do_what_the_label_says(session: ScriptedSession) -> None:
     session.status.busy = True
     async with running(session) as (_, pilot):
         await pilot.press("a", "enter", "b", "alt+enter", "c", "tab")
         assert session.intents == [Prompt("a"), Steer("b"), Queue("c")]
 
 
-async def test_the_first_key_of_a_draft_prewarms_and_the_others_do_not() -> None:
+async def test_only_the_first_key_of_a_draft_prewarms_and_none_of_a_command_or_while_busy() -> None:
     session = ScriptedSession()
     async with running(session) as (_, pilot):
         assert session.prewarms == 0
@@ -219,14 +210,8 @@ async def test_the_first_key_of_a_draft_prewarms_and_the_others_do_not() -> None
         await pilot.press("backspace", "backspace", "h")
         assert session.prewarms == 2
         assert session.intents == []
-
-
-async def test_commands_and_busy_times_do_not_prewarm() -> None:
-    session = ScriptedSession()
-    async with running(session) as (_, pilot):
-        await pilot.press("/", "h", "ctrl+c", "!", "l", "ctrl+c")
-        assert session.prewarms == 0
+        await pilot.press("ctrl+c", "/", "h", "ctrl+c", "!", "l", "ctrl+c")
         session.status.busy = True
         await settled(session, pilot)
         await pilot.press("h", "i")
-        assert session.prewarms == 0
+        assert session.prewarms == 2

@@ -90,8 +90,7 @@ def test_every_field_is_explained_here_and_in_the_docs() -> None:
     assert DEFAULT in docs
 
 
-async def test_it_is_live_and_can_be_left() -> None:
-    session = ScriptedSession()
+async def test_it_is_live_and_can_be_left(session: ScriptedSession) -> None:
     session.measured(512, 0.5)
     async with running(session, (80, 24)) as (app, pilot):
         app.bench.slash.run("/meter")
@@ -110,8 +109,7 @@ def shown(app: DuettoApp) -> str:
     return str(app.screen.query_one("#help-text").render())
 
 
-async def test_it_begins_with_the_place_where_one_is() -> None:
-    session = ScriptedSession()
+async def test_it_begins_with_the_place_where_one_is(session: ScriptedSession) -> None:
     session.open("ledger/cache.py")
     async with running(session) as (app, pilot):
         await pilot.press("f1")

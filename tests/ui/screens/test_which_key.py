@@ -49,8 +49,7 @@ def test_every_action_is_reached_without_function_keys_alt_mouse_and_kitty() -> 
             assert plain or row.action in led, f"{scope}: {row.action} has {row.keys}"
 
 
-async def test_a_key_that_comes_while_the_list_closes_is_not_lost() -> None:
-    session = ScriptedSession()
+async def test_a_key_that_comes_while_the_list_closes_is_not_lost(session: ScriptedSession) -> None:
     async with running(session) as (app, pilot):
         await press(pilot, "ctrl+n")
         listed = app.screen
@@ -75,8 +74,7 @@ async def test_ways_out() -> None:
             assert app.focused is app.bench.prompt_box.prompt
 
 
-async def test_esc_stops_the_answer_first() -> None:
-    session = ScriptedSession()
+async def test_esc_stops_the_answer_first(session: ScriptedSession) -> None:
     async with running(session) as (app, pilot):
         session.status.busy = True
         await settled(session, pilot)

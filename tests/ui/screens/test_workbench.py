@@ -33,8 +33,7 @@ from tui.ui.app import DuettoApp
 from tui.ui.widgets.painted import Bar
 
 
-async def test_escape_stops_first_and_at_once() -> None:
-    session = ScriptedSession()
+async def test_escape_stops_first_and_at_once(session: ScriptedSession) -> None:
     async with running(session) as (_, pilot):
         session.status.busy = True
         await settled(session, pilot)
@@ -61,8 +60,7 @@ async def test_it_is_said_who_has_the_keys_and_escape_leads_to_the_prompt() -> N
         assert "send" in "".join(words for words, _ in box._hint.pieces(60))
 
 
-async def test_ctrl_c_stops_then_clears_then_leaves() -> None:
-    session = ScriptedSession()
+async def test_ctrl_c_stops_then_clears_then_leaves(session: ScriptedSession) -> None:
     async with running(session) as (app, pilot):
         session.status.busy = True
         await settled(session, pilot)
@@ -86,8 +84,7 @@ async def test_ctrl_c_copies_what_is_selected_in_the_editor() -> None:
         assert app.clipboard == "one\ntwo\n"
 
 
-async def test_keys_work_from_everywhere() -> None:
-    session = ScriptedSession()
+async def test_keys_work_from_everywhere(session: ScriptedSession) -> None:
     async with running(session) as (app, pilot):
         for key, intent in (
             ("f2", Switch("deep")),
@@ -108,8 +105,7 @@ async def test_keys_work_from_everywhere() -> None:
                 assert session.intents == [intent], key
 
 
-async def test_commands() -> None:
-    session = ScriptedSession()
+async def test_commands(session: ScriptedSession) -> None:
     async with running(session) as (app, pilot):
         for typed, intent in (
             ("/deep", Switch("deep")),
@@ -131,8 +127,7 @@ async def test_commands() -> None:
             assert session.intents == [intent], typed
 
 
-async def test_a_wrong_command_comes_back_with_a_sentence() -> None:
-    session = ScriptedSession()
+async def test_a_wrong_command_comes_back_with_a_sentence(session: ScriptedSession) -> None:
     async with running(session) as (app, pilot):
         for typed in ("/verfy", "/effort huge", "/tier so fast", "/throttle 0", "/theme noon"):
             app.bench.prompt_box.prompt.clear()
@@ -142,8 +137,7 @@ async def test_a_wrong_command_comes_back_with_a_sentence() -> None:
             assert (session.intents, app.bench.prompt_box.prompt.text) == ([], typed)
 
 
-async def test_a_question_does_not_take_the_focus_from_a_draft() -> None:
-    session = ScriptedSession()
+async def test_a_question_does_not_take_the_focus_from_a_draft(session: ScriptedSession) -> None:
     async with running(session) as (app, pilot):
         await pilot.press("1")
         session.status.asks = [Ask(7, "Send .env?", "", ("send it", "do not"))]
@@ -155,8 +149,7 @@ async def test_a_question_does_not_take_the_focus_from_a_draft() -> None:
         assert session.intents == [Answer(7, "do not")]
 
 
-async def test_escape_refuses_a_question() -> None:
-    session = ScriptedSession()
+async def test_escape_refuses_a_question(session: ScriptedSession) -> None:
     async with running(session) as (_, pilot):
         session.status.asks = [Ask(7, "Run it?", "make test", ("run", "do not"))]
         await settled(session, pilot)
@@ -179,8 +172,7 @@ async def test_leaving_can_save_and_stays_if_that_fails(saves: bool) -> None:
         assert saves or app.screen is app.bench
 
 
-async def test_an_unsaved_tab_closes_the_second_time() -> None:
-    session = ScriptedSession()
+async def test_an_unsaved_tab_closes_the_second_time(session: ScriptedSession) -> None:
     session.open("ledger/cache.py")
     session.scripted.dirty.add("ledger/cache.py")
     async with running(session) as (app, pilot):
@@ -191,8 +183,7 @@ async def test_an_unsaved_tab_closes_the_second_time() -> None:
         assert session.intents == [CloseFile("ledger/cache.py")]
 
 
-async def test_a_prompt_that_was_not_sent_comes_back_each_time() -> None:
-    session = ScriptedSession()
+async def test_a_prompt_that_was_not_sent_comes_back_each_time(session: ScriptedSession) -> None:
     async with running(session) as (app, pilot):
         prompt = app.bench.prompt_box.prompt
         for _ in range(2):
@@ -206,8 +197,7 @@ async def test_a_prompt_that_was_not_sent_comes_back_each_time() -> None:
             assert prompt.text == ""
 
 
-async def test_what_the_conversation_says_does_not_cover_it() -> None:
-    session = ScriptedSession()
+async def test_what_the_conversation_says_does_not_cover_it(session: ScriptedSession) -> None:
     noted = Trouble("The connection was lost", "gone", "send it again", noted=True)
     async with running(session, (80, 24)) as (app, pilot):
         session.state.trouble(noted)
@@ -352,8 +342,7 @@ async def test_what_would_be_lost_is_asked_about(
     assert session.closed.is_set() is not bool(said)
 
 
-async def test_troubles_are_shown_inert() -> None:
-    session = ScriptedSession()
+async def test_troubles_are_shown_inert(session: ScriptedSession) -> None:
     async with running(session) as (app, pilot):
         session.state.trouble(Trouble("No [b]way[/b]\x1b[2J", retryable=True))
         await settled(session, pilot)

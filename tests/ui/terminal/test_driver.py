@@ -72,16 +72,21 @@ def terminal() -> Iterator[tuple[int, int]]:
         os.close(slave)
 
 
+def placed(monkeypatch: pytest.MonkeyPatch, host: Host, slave: int) -> TerminalDriver:
+    """A driver that has not taken this terminal yet."""
+    monkeypatch.setattr(driver_module, "_input_fileno", lambda: slave)
+    monkeypatch.setattr(driver_module, "_output_fileno", lambda: slave)
+    return TerminalDriver(host)
+
+
 @asynccontextmanager
 async def driving(
     monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncIterator[tuple[Host, TerminalDriver, int]]:
     """A driver that has taken the terminal; the far end as the third."""
     with terminal() as (master, slave):
-        monkeypatch.setattr(driver_module, "_input_fileno", lambda: slave)
-        monkeypatch.setattr(driver_module, "_output_fileno", lambda: slave)
         host = Host()
-        driver = TerminalDriver(host)
+        driver = placed(monkeypatch, host, slave)
         driver.start_application_mode()
         try:
             yield host, driver, master
@@ -146,10 +151,8 @@ async def test_what_was_typed_before_the_terminal_was_taken_arrives_as_typed(
 ) -> None:
     """While it starts, and while an editor or the shell has it: Enter is a line feed there."""
     with terminal() as (master, slave):
-        monkeypatch.setattr(driver_module, "_input_fileno", lambda: slave)
-        monkeypatch.setattr(driver_module, "_output_fileno", lambda: slave)
         host = Host()
-        driver = TerminalDriver(host)
+        driver = placed(monkeypatch, host, slave)
 
         async def taken(typed: str, times: int) -> None:
             echo = bytearray()
@@ -169,9 +172,7 @@ async def test_what_was_typed_before_the_terminal_was_taken_arrives_as_typed(
 async def test_the_terminal_is_taken_and_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
     with terminal() as (master, slave):
         before = termios.tcgetattr(slave)
-        monkeypatch.setattr(driver_module, "_input_fileno", lambda: slave)
-        monkeypatch.setattr(driver_module, "_output_fileno", lambda: slave)
-        driver = TerminalDriver(Host())
+        driver = placed(monkeypatch, Host(), slave)
         driver.start_application_mode()
         taken = written(master)
         assert modes(taken)[1049] is True
@@ -267,9 +268,7 @@ async def test_a_terminal_that_is_gone_is_no_error(monkeypatch: pytest.MonkeyPat
     loop = asyncio.get_running_loop()
     try:
         master, slave = pty.openpty()
-        monkeypatch.setattr(driver_module, "_input_fileno", lambda: slave)
-        monkeypatch.setattr(driver_module, "_output_fileno", lambda: slave)
-        driver = TerminalDriver(Host())
+        driver = placed(monkeypatch, Host(), slave)
         loop.add_signal_handler(signal.SIGHUP, hung_up.append, 1)  # as the app does, later
         driver.start_application_mode()
         os.close(master)

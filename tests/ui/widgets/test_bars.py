@@ -19,8 +19,7 @@ def row(app: DuettoApp, name: str) -> str:
     return app.bench.query_one(f"#{name}", Bar).render_line(0).text
 
 
-async def test_the_header_lights_who_answers_and_says_rehearsal() -> None:
-    session = ScriptedSession()
+async def test_the_header_lights_who_answers_and_says_rehearsal(session: ScriptedSession) -> None:
     session.status.rehearsal = True
     async with running(session) as (app, pilot):
         shown = row(app, "header")

@@ -20,8 +20,7 @@ def shown(app: App[int]) -> str:
     return "".join(segment.text for strip in strips for segment in strip)
 
 
-async def test_what_is_pasted_is_inert_on_the_screen() -> None:
-    session = ScriptedSession()
+async def test_what_is_pasted_is_inert_on_the_screen(session: ScriptedSession) -> None:
     exercise(session)
     async with running(session, (120, 36)) as (app, pilot):
         for keys in ("ctrl+f", "ctrl+r", "ctrl+r tab", "ctrl+g", "ctrl+o", "ctrl+t", "ctrl+p"):
