@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.apply_runs import Apply
+from tests.support.commands import Duetto, clean_environment
 from tests.support.scenarios import LINK, Scenario, Tree, scenarios, tree_of
 from tests.support.sources import ROOT
 from tests.support.tables import case
@@ -111,18 +110,10 @@ def check_rows(line: str, path: str, trees: tuple[Tree, Tree], patch: str) -> No
 
 def test_the_real_command_as_a_child_process(root, tmp_path):
     (root / "a.txt").write_text("one\ntwo\n")
-    environment = {**os.environ, "DUETTO_HOME": str(tmp_path / "home")}
-    ended = subprocess.run(
-        [sys.executable, "-m", "tui.cli", "apply", "--root", str(root), "--json", "-"],
-        input=update("a.txt", "@@\n one\n-two\n+2\n"),
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env=environment,
-        timeout=60,
-        check=False,
-    )
-    assert (ended.returncode, ended.stderr) == (0, "")
+    duetto = Duetto(ROOT, clean_environment(tmp_path / "home"))
+    patch = update("a.txt", "@@\n one\n-two\n+2\n").encode()
+    ended = duetto.run("apply", "--root", root, "--json", "-", stdin=patch)
+    assert (ended.returncode, ended.stderr) == (0, b"")
     (hunk,) = json.loads(ended.stdout)["hunks"]
     assert (hunk["path"], hunk["stage"], hunk["decision"]) == ("a.txt", "landed", "accepted")
     assert (root / "a.txt").read_text() == "one\n2\n"

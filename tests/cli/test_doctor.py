@@ -1,15 +1,14 @@
-import asyncio
 import json
 import os
 import subprocess
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from websockets.asyncio.server import ServerConnection, serve
+from websockets.sync.server import ServerConnection, serve
 
 from tests.support.server_words import created, error
 from tests.support.sources import ROOT
@@ -29,13 +28,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-async def silent(connection: ServerConnection) -> None:
-    await connection.wait_closed()
+def silent(connection: ServerConnection) -> None:
+    for _ in connection:
+        pass
 
 
-async def refusing(connection: ServerConnection) -> None:
+def refusing(connection: ServerConnection) -> None:
     """Takes prewarms, and knows no model."""
-    async for text in connection:
+    for text in connection:
         request = json.loads(text)
         lane = {"stream_id": request["stream_id"]} if "stream_id" in request else {}
         said = [error(404, "model_not_found", "There is no model m-\x1b[31m1.")]
@@ -43,31 +43,15 @@ async def refusing(connection: ServerConnection) -> None:
             end = {"type": "response.completed", "response": {"id": "resp_1", "output": []}}
             said = [created("resp_1"), end]
         for event in said:
-            await connection.send(json.dumps({**event, **lane}))
+            connection.send(json.dumps({**event, **lane}))
 
 
 @contextmanager
-def serving(handler: Callable[[ServerConnection], Awaitable[None]]) -> Iterator[str]:
-    """A WebSocket server in a thread of its own; gives its address."""
-    loop = asyncio.new_event_loop()
-    address: list[str] = []
-    ready = threading.Event()
-    ended = asyncio.Event()
-
-    async def main() -> None:
-        async with serve(handler, "127.0.0.1", 0) as running:
-            port = next(iter(running.sockets)).getsockname()[1]
-            address.append(f"ws://127.0.0.1:{port}/v1/responses")
-            ready.set()
-            await ended.wait()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(main()))
-    thread.start()
-    assert ready.wait(10)
-    yield address[0]
-    loop.call_soon_threadsafe(ended.set)
-    thread.join(10)
-    loop.close()
+def serving(handler: Callable[[ServerConnection], None]) -> Iterator[str]:
+    """A WebSocket server in threads of its own; gives its address."""
+    with serve(handler, "127.0.0.1", 0) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"ws://127.0.0.1:{running.socket.getsockname()[1]}/v1/responses"
 
 
 @pytest.fixture

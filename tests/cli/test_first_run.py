@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from tests.support.tables import case
+from tests.support.tables import case, each
 from tui.cli import surroundings
 from tui.cli.first_run import FirstRun, remember
 from tui.cli.open_app import FIRST_RUN, is_first
@@ -31,30 +31,26 @@ def paths(tmp_path: Path) -> Paths:
     return found
 
 
-def test_nothing_there_is_a_first_run(paths: Paths) -> None:
-    assert is_first(ModelFlags(), paths)
-    assert is_first(ModelFlags(debug=True), paths)
-
-
-@pytest.mark.parametrize(
-    "flags",
+@each(
+    "flags, asks",
     [
-        ModelFlags(endpoint="groq", fast="m"),
-        ModelFlags(fast="rehearsal-fast"),
-        ModelFlags(config=Path("x.toml")),
+        (ModelFlags(), True),
+        (ModelFlags(debug=True), True),
+        (ModelFlags(endpoint="groq", fast="m"), False),
+        (ModelFlags(fast="rehearsal-fast"), False),
+        (ModelFlags(config=Path("x.toml")), False),
     ],
-    ids=["endpoint", "model", "config"],
 )
-def test_who_says_what_they_want_is_not_asked(paths: Paths, flags: ModelFlags) -> None:
-    assert not is_first(flags, paths)
+def test_who_says_nothing_of_what_they_want_is_asked(
+    paths: Paths, flags: ModelFlags, asks: bool
+) -> None:
+    assert is_first(flags, paths) is asks
 
 
 def test_settings_are_a_sign_of_an_earlier_start(paths: Paths) -> None:
     paths.config_file.write_text("")
     assert not is_first(ModelFlags(), paths)
-
-
-def test_settings_in_another_place_that_is_gone_are_one_too(paths: Paths) -> None:
+    paths.config_file.unlink()
     paths.config_file.symlink_to(paths.state_dir / "unmounted" / "config.toml")
     assert not is_first(ModelFlags(), paths)
 

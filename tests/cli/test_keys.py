@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from tests.cli.conftest import Memory
+from tests.support.commands import Duetto, clean_environment, sentence
 from tui.cli import endpoints
 from tui.cli.keys import keys_command
 from tui.cli.models import resolve
@@ -82,21 +80,8 @@ def test_a_direct_endpoint_takes_it_when_it_is_dialled(ring: Memory, paths: Path
 
 
 def test_without_a_keyring_it_is_one_sentence(tmp_path: Path) -> None:
-    environment = {
-        **os.environ,
-        "DUETTO_HOME": str(tmp_path),
-        "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
-    }
-    ran = subprocess.run(
-        [sys.executable, "-m", "tui.cli", "keys", "set", "groq"],
-        input=KEY,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert ran.returncode == 2
-    assert ran.stderr.count("\n") == 1
-    assert "no keyring" in ran.stderr
-    assert KEY not in ran.stdout + ran.stderr
+    given = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
+    duetto = Duetto(tmp_path, clean_environment(tmp_path) | given)
+    said = sentence(duetto.run("keys", "set", "groq", stdin=KEY.encode()), 2)
+    assert "no keyring" in said
+    assert KEY not in said
