@@ -26,7 +26,6 @@ async def composed(
     flags: ModelFlags = NO_FLAGS,
     environ: Mapping[str, str] = {},
     *,
-    options: SessionOptions = PLAIN,
     transport: Transport | None = None,
     **more: Any,
 ) -> AsyncIterator[tuple[Seat, Composition]]:
@@ -36,7 +35,7 @@ async def composed(
     if transport is not None:
         models.endpoints["cli"] = replace(models.endpoints["cli"], transport=transport)
     place = SessionSetup(root, settings, models, paths)
-    composition = Composition(place, options, **{"watched": False, **more})
+    composition = Composition(place, **{"options": PLAIN, "watched": False, **more})
     try:
         yield Seat(composition.session), composition
     finally:
