@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import re
 import signal
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +29,8 @@ GRACE_S = 1.5
 """Between SIGTERM and SIGKILL."""
 STRAGGLER_S = 0.5
 """How long output, and what a command left running in its group, is still awaited at its end."""
+_LAST_S = 0.4
+"""For what is killed and was forking meanwhile."""
 _READ_BYTES = 32_768
 """At a time: a key waits for no more than one such piece."""
 _LOOK_S = 0.01
@@ -268,7 +269,10 @@ async def _end_group(process: Process, grace_s: float) -> None:
     try:
         number: int = signal.SIGTERM
         for _ in range(round(grace_s / _LOOK_S)):
-            if not _signal(process, number) and process.returncode is not None:
+            there = _signal(process, number)
+            if process.returncode is not None and not (
+                there and await asyncio.to_thread(_is_alive, process.pid)
+            ):
                 break
             number = 0
             await asyncio.sleep(_LOOK_S)
@@ -289,10 +293,29 @@ def _signal(process: Process, number: int) -> bool:
     return True
 
 
+def _is_alive(group: int) -> bool:
+    """Somebody of a group is more than a dead process that nobody has asked about."""
+    pids = _pids()
+    for pid in pids:
+        with contextlib.suppress(OSError, IndexError), open(f"/proc/{pid}/stat", "rb") as file:
+            state, _, of_group = file.read().rpartition(b")")[2].split()[:3]
+            if int(of_group) == group and state not in (b"Z", b"X"):
+                return True
+    return not pids  # where it cannot be told, it is taken for alive
+
+
+def _pids() -> list[str]:
+    """All processes, where the system shows them (Linux)."""
+    with contextlib.suppress(OSError):
+        return [name for name in os.listdir("/proc") if name.isdecimal()]
+    return []
+
+
 async def _end_marked(mark: str) -> None:
     """Stop what has left the group, where the system shows processes' environments (Linux)."""
-    deadline = asyncio.get_running_loop().time() + GRACE_S
-    for number in (signal.SIGTERM, signal.SIGKILL):
+    deadline = asyncio.get_running_loop().time()
+    for number, grace_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, _LAST_S)):
+        deadline += grace_s
         while pids := await asyncio.to_thread(_marked, mark):
             for pid in pids:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -305,11 +328,8 @@ async def _end_marked(mark: str) -> None:
 def _marked(mark: str) -> list[int]:
     wanted = f"{_MARK}={mark}".encode()
     found = []
-    with contextlib.suppress(OSError):
-        for name in os.listdir("/proc"):
-            if not re.fullmatch(r"\d+", name):
-                continue
-            with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
-                if wanted in file.read():
-                    found.append(int(name))
+    for pid in _pids():
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
+            if wanted in file.read():
+                found.append(int(pid))
     return found

@@ -22,7 +22,7 @@ from typing import Protocol
 
 from tui.core.programs import Confinement, Launch, Sandbox, is_below, safe_path
 
-_PROOF_S = 5.0
+_PROOF_S = 3.0
 """A sandbox that needs longer for nothing does not work."""
 _SECRETS = """
 .ssh .aws .azure .gnupg .kube .docker .netrc .pgpass .git-credentials .npmrc .pypirc .vault-token
@@ -211,7 +211,7 @@ class Bubblewrap:
         inside = [secret for secret in place.secrets if secret not in around]
         shared = () if confined.network else ("--unshare-net",)
         arguments: list[str] = [
-            *("--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", *shared),
+            *("--die-with-parent", "--unshare-pid", "--unshare-ipc", *shared),
             *("--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
             *("--tmpfs", "/tmp", "--tmpfs", "/run"),
         ]
