@@ -227,8 +227,22 @@ async def test_a_command_goes_to_the_background_survives_esc_and_is_read_later()
     answers = await answered(world, len(world.wire.requests) + 1)
     assert answers["call_b"].startswith("exit code 0")
     assert "all good" not in answers["call_b"]
+    assert "Ended in the background" not in str(world.wire.requests[-1]["input"])
     assert cards(world)[0][2] == "done"
     assert world.session.status.tasks[0].ended
+
+
+async def test_the_end_of_a_background_command_is_told_with_the_next_request() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    shell(model, "git log", background=True)
+    model.complete()
+    await answered(world)
+    model.answers("It runs.")
+    await settle()
+    await begun(world, "and now?")
+    said = str(world.wire.requests[-1]["input"])
+    assert "Ended in the background: task 1 (git log)" in said
 
 
 async def test_a_task_is_stopped_by_the_user_or_the_model() -> None:

@@ -76,6 +76,8 @@ class Changes(Struct):
     appeared: Sequence[str] = ()
     """Paths that the file list did not have."""
     vanished: Sequence[str] = ()
+    ended: Sequence[str] = ()
+    """Commands of the background that ended, in words."""
 
 
 class Context:
@@ -213,6 +215,8 @@ def changes_message(
         parts.append("New files: " + _some(changes.appeared))
     if changes.vanished:
         parts.append("Files that are gone: " + _some(changes.vanished))
+    if changes.ended:
+        parts.append("Ended in the background: " + "; ".join(changes.ended))
     return "\n\n".join(filter(None, parts))
 
 

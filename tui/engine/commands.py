@@ -153,6 +153,8 @@ class Commands:
         self._open_files, self._rules = open_files, rules
         self._jobs: dict[int, Job] = {}
         self._count = 0
+        self._ended: set[int] = set()
+        """Those of the background of whose end the model was not told."""
 
     @functools.cached_property
     def _consent(self) -> CommandConsent:
@@ -182,6 +184,12 @@ class Commands:
             case intents.StopTask(number):
                 if (job := self._jobs.get(number)) is not None:
                     job.stop()
+
+    def take_ended(self) -> list[str]:
+        """Commands of the background that ended since the last look, unless the model read that."""
+        ended = [f"task {n} ({self._jobs[n].line[:80]})" for n in self._ended if n in self._jobs]
+        self._ended.clear()
+        return ended
 
     def only_reads(self, call: Call) -> bool:
         """True for a command that may run beside others."""
@@ -240,6 +248,7 @@ class Commands:
             await job.ended.wait()
         news = job.news()
         if job.result is not None:
+            self._ended.discard(number)
             return ToolResult(told(job.result, news), f"task {number} ended")
         seconds = self._ports.clock.now() - job.began_s
         state = f"task {number} has been running for {seconds:.1f} s"
@@ -298,6 +307,7 @@ class Commands:
         if job.background:
             state: BlockState = "cut" if job.result.stopped else "failed" if failed else "done"
             self._state.close(job.block, state)
+            self._ended.add(job.number)
         job.released.set()
         job.ended.set()
         self._forget_old()

@@ -116,6 +116,8 @@ class Requests:
         """The last answer that was cut, until the model was told."""
         self.prose: list[PatchInProse] = []
         """Patches that came in messages, until the model was told."""
+        self.take_ended: Callable[[], Sequence[str]] = tuple
+        """Commands of the background that ended since it was asked last, in words."""
         self.told = Told(partial(presence, open_files.workspace.documents))
         self.owed: list[Callable[[], Work[PatchReport]]] = []
         """Each says what became of a patch, in the answer of its call; asked when that is sent:
@@ -264,6 +266,7 @@ class Requests:
         self.told.know(found.states, found.revision)
         self.owed, self.cut, self.prose = [], None, []
         private, changes = found.private, found.changes
+        changes.ended = self.take_ended()
         edits, formatted = workspace.take_user_changes(), workspace.take_tool_changes()
         changes.edits = [edit for edit in edits if not private(edit.path)]
         changes.formatted = [edit for edit in formatted if not private(edit.path)]

@@ -327,6 +327,7 @@ class Session:
         )
         supervisor = Supervisor(state)
         commands = Commands(state, ports, open_files, supervisor, self.options.commands)
+        requests.take_ended = commands.take_ended
         return Services(
             ports, state, open_files, requests, bench, commands, supervisor, Backlog(state)
         )
