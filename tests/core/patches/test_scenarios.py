@@ -199,7 +199,7 @@ def check_cut(files: dict[str, bytes], fmt: Format, text: str, channel: Channel 
     disk.write(workspace.accept())
     disk.write(workspace.undo_turn())
     assert disk.files == files
-    assert workspace.model_turns == []
+    assert not workspace.last_turn
     assert Decision.ACCEPTED not in {hunk.decision for hunk in workspace.hunks}
 
 
