@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 from websockets.asyncio.client import ClientConnection
 
-from tests.support.bridge_client import create, event, until
+from tests.support.bridge_client import create, until
 from tests.support.relayed import Relayed
 from tests.support.sse_upstream import SseUpstream, completed, message, opening, stream
 from tests.support.tables import each
@@ -78,38 +78,3 @@ async def test_any_form_of_input_is_taken(pair: Pair, items: object) -> None:
     await create(socket, "", input=items)
     assert (await until(socket))[-1]["type"] == "response.completed"
     assert texts(upstream.bodies[0]) == ["hi"]
-
-
-async def test_controls_are_heard_while_a_response_streams(pair: Pair) -> None:
-    socket, upstream = pair
-    await create(socket, "wait", stream_id="a")
-    response_id = (await until(socket, "response.in_progress"))[0]["response"]["id"]
-    await asked(upstream)
-    await create(socket, "behind it", stream_id="a")
-    await socket.send('{"type":"response.cancel"}')
-    unknown = await event(socket)
-    assert (unknown["status"], unknown["type"]) == (400, "error")
-    assert "stream_id" not in unknown
-    interrupt = {"type": "response.interrupt", "response_id": response_id}
-    await socket.send(json.dumps({**interrupt, "mode": "discard_partial_items"}))
-    events = await until(socket, "response.incomplete")
-    assert events[0]["type"] == "response.interrupt.accepted"
-    async with asyncio.timeout(60):
-        await upstream.gone.wait()
-    await socket.send(json.dumps(interrupt))  # late: ignored
-    assert (await until(socket))[-1]["type"] == "response.completed"
-    assert upstream.running == 0
-
-
-async def test_an_unknown_response_cannot_be_interrupted_and_nothing_ends(
-    pair: Pair, provider: Provider
-) -> None:
-    socket, _ = pair
-    await create(socket, "wait")
-    await until(socket, "response.in_progress")
-    await socket.send('{"type":"response.interrupt","response_id":"resp_none"}')
-    failed = await event(socket)
-    assert failed["type"] == "response.interrupt.failed"
-    assert failed["error"]["code"] == "response_not_found"
-    provider.go_on.set()
-    assert (await until(socket))[-1]["type"] == "response.completed"

@@ -196,14 +196,6 @@ async def test_an_answer_that_breaks_off_says_so(bridge: Bridge) -> None:
         assert (status, told["error"]["code"]) == (500, "server_error")
 
 
-async def test_a_fallback_answers_here_too(bridge: Bridge) -> None:
-    failing = refusing(500, {"error": {"message": "out of order"}})
-    async with endpoints(bridge, ["two/m"], one=failing, two=saying(WORDS)):
-        status, response = await whole(bridge.port, {"model": "one/m", "input": "hi"})
-        assert status == 200
-        assert response["metadata"]["duetto_endpoint"] == "two"
-
-
 async def test_an_answer_that_is_silent_begins_and_its_error_is_an_event(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:

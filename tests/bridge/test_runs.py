@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import AsyncIterator, Mapping
-from typing import Any, cast
+from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -28,20 +28,14 @@ from tests.support.sse_upstream import (
     stream,
 )
 from tests.support.tables import each
-from tui.bridge.client_connection import RunJob
 from tui.bridge.endpoints import response_writer
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
-from tui.bridge.routing import Candidate, Route
-from tui.bridge.runs import EndpointResponder
 from tui.bridge.server import Bridge
 from tui.bridge.targets import target
 from tui.core.wire.masking import Mask
-from tui.core.wire.server.protocol import ServerProtocol
 
 WORDS = message("Hello ", "world") + completed(model="")
 OUT_OF_ORDER = {"code": "server_error", "message": "out of order"}
-FAILED = sse("response.failed", response={"status": "failed", "error": OUT_OF_ORDER})
-METADATA = sse("response.metadata", metadata={"a": "b"})
 
 
 @contextlib.asynccontextmanager
@@ -295,66 +289,3 @@ async def test_a_provider_that_is_called_like_the_key_is_masked(
         events = await turn(client)
     assert prose(events) == "Hello"
     assert KEY not in json.dumps(events)
-
-
-class Waiting:
-    """A route whose one endpoint answers nothing, and notes when it was cut."""
-
-    name = ""
-    tokens_s = float("inf")
-    heard = cut = False
-    mask = Mask()
-
-    async def candidates(self, request: Mapping[str, Any], said: object) -> list[Candidate]:
-        return [cast("Candidate", self)]
-
-    @property
-    def endpoint(self) -> Waiting:
-        return self
-
-    @property
-    def asked(self) -> None:
-        return None
-
-    async def answer(self, _asked: object, _telling: object) -> None:
-        self.heard = True
-        try:
-            await asyncio.Event().wait()
-        finally:
-            self.cut = True
-
-
-def asked_for(route: Waiting) -> tuple[RunJob, EndpointResponder]:
-    """A run without an answer yet."""
-    protocol = ServerProtocol("x")
-    protocol.receive_text('{"type":"response.create","model":"m","input":[]}')
-    (run,) = protocol.accept()
-
-    async def flush() -> None:
-        return
-
-    return RunJob(run, flush), EndpointResponder(cast("Route", route))
-
-
-async def test_what_was_interrupted_before_it_begins_is_asked_of_nobody() -> None:
-    route = Waiting()
-    job, responder = asked_for(route)
-    job.run.interrupted = True
-    await asyncio.wait_for(responder.respond(job), 60)
-    assert not route.heard
-    assert job.run.ending["reason"] == "interrupted"
-
-
-async def test_an_endpoint_hears_of_an_interrupt_in_the_next_turn_of_the_loop() -> None:
-    route = Waiting()
-    job, responder = asked_for(route)
-    playing = asyncio.create_task(responder.respond(job))
-    for _ in range(5):
-        await asyncio.sleep(0)
-    job.run.interrupted = True
-    job.changes.notify()
-    # 200 streams' work may stand in each turn.
-    await asyncio.sleep(0)
-    assert route.cut
-    await playing
-    assert job.run.ending["reason"] == "interrupted"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from websockets.asyncio.client import ClientConnection
 
-from tests.support.bridge_client import create, event, prose, until
+from tests.support.bridge_client import create, prose, until
 from tests.support.rehearsed import CUSTOM, READ, fresh_files, user
 from tui.bridge.rehearsal import endpoint as performer
 from tui.core.files import file_block
@@ -38,33 +38,6 @@ async def test_an_exercise_over_the_socket_with_a_tool_round(client: ClientConne
     assert "run the tests" in prose(events)
     usage = events[-1]["response"]["usage"]
     assert 0 < usage["input_tokens_details"]["cached_tokens"] < usage["input_tokens"]
-
-
-async def test_a_chain_knows_what_was_said_and_an_unknown_parent_is_refused(
-    client: ClientConnection,
-) -> None:
-    files = fresh_files()
-    block = file_block("ledger/importer.py", files["ledger/importer.py"])
-    await create(client, "", input=[user(block), user("the importer fails on commas in quotes")])
-    first = (await until(client))[-1]["response"]
-    await create(client, "use the csv module", previous_response_id=first["id"])
-    assert "+import csv" in prose(await until(client))
-    await create(client, "and now?", previous_response_id="resp_nowhere")
-    refused = await event(client)
-    assert refused["type"] == "error"
-    assert refused["error"]["code"] == "previous_response_not_found"
-
-
-async def test_limits_of_lanes_and_names(client: ClientConnection) -> None:
-    await create(client, "hello", stream_id="not a name")
-    refused = await event(client)
-    assert refused["error"]["code"] == "invalid_stream_id"
-    assert "stream_id" not in refused
-    for number in range(32):
-        await create(client, "", stream_id=f"lane-{number}", generate=False, input=[])
-        await until(client)
-    await create(client, "hello", stream_id="one-too-many")
-    assert (await event(client))["error"]["code"] == "websocket_stream_limit_reached"
 
 
 async def test_nonsense_is_answered_and_the_socket_stays_open(client: ClientConnection) -> None:

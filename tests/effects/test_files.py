@@ -122,14 +122,6 @@ def test_h02_paths_that_are_accepted(files, root):
     assert files.relative(str(root / "x/../y.py")) == "y.py"
 
 
-def test_h02_root_behind_a_symlink(root, tmp_path):
-    (tmp_path / "link").symlink_to("ws")
-    files = Files(tmp_path / "link", Listing(tmp_path / "link"))
-    assert files.root == str(root)
-    assert files.read(str(tmp_path / "link" / "a.txt")).data is not None
-    assert files.read(str(root / "a.txt")).data is not None
-
-
 def test_h06_too_large_is_refused(files, root):
     (root / "big").write_bytes(b"x" * (MAX_BYTES + 1))
     read = files.read("big")
@@ -531,15 +523,6 @@ def test_many_files_are_brought_to_the_disk_together(files, root, monkeypatch):
     assert nothing_left(root / "sub")
 
 
-def test_what_was_made_ready_and_is_not_written_goes(files, root):
-    ready = files.prepare({"a.txt": (b"new", b"one\r\ntwo\n"), "made": (b"new", None)})
-    assert not ready.refusals
-    assert not nothing_left(root)
-    files.end()
-    assert nothing_left(root)
-    assert sorted(os.listdir(root)) == ["a.txt"]
-
-
 def test_a_name_that_a_file_gets_meanwhile_is_not_cut_off(files, root):
     files.prepare({"a.txt": (b"new", b"one\r\ntwo\n")})
     os.link(root / "a.txt", root / "b.txt")
@@ -547,19 +530,6 @@ def test_a_name_that_a_file_gets_meanwhile_is_not_cut_off(files, root):
         files.write("a.txt", b"new", b"one\r\ntwo\n")
     files.end()
     assert (root / "b.txt").read_bytes() == b"one\r\ntwo\n"
-    assert nothing_left(root)
-
-
-def test_what_cannot_be_made_ready_is_refused_before_anything_is_changed(files, root, monkeypatch):
-    def full(descriptor):
-        raise OSError(errno.ENOSPC, "full")
-
-    monkeypatch.setattr(os, "fsync", full)
-    ready = files.prepare({"a.txt": (b"new", b"one\r\ntwo\n"), "made": (b"new", None)})
-    assert ready.refusals == {
-        path: f"'{path}' is not written: the disk is full" for path in ("a.txt", "made")
-    }
-    files.end()
     assert nothing_left(root)
 
 

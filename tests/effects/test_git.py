@@ -85,18 +85,6 @@ async def test_where_the_workspace_is_in_its_repository_is_asked_once(
     assert asked.count("rev-parse") == 1
 
 
-async def test_a_conflict(repo: Path) -> None:
-    git(repo, "checkout", "-qb", "other")
-    (repo / "changed.py").write_text("theirs\n")
-    git(repo, "commit", "-qam", "theirs")
-    git(repo, "checkout", "-q", "-")
-    (repo / "changed.py").write_text("ours\n")
-    git(repo, "commit", "-qam", "ours")
-    with pytest.raises(subprocess.CalledProcessError):
-        git(repo, "merge", "other")
-    assert await Git(str(repo)).states() == {"changed.py": "U"}
-
-
 @pytest.mark.parametrize("setting", ["core.fsmonitor", "filter.x.clean", "filter.x.process"])
 async def test_nothing_that_the_repository_configures_is_run(
     repo: Path, tmp_path: Path, setting: str
@@ -190,11 +178,6 @@ def committed(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def test_it_is_given_byte_for_byte(committed: Path) -> None:
-    (committed / "a.py").write_text("changed\n")
-    assert (await Git(str(committed)).head("a.py")).data == b"one\r\ntwo"
-
-
 async def test_a_folder_below_the_repository_has_its_own_paths(committed: Path) -> None:
     assert (await Git(str(committed / "sub")).head("-n naïve.py")).data == b"three\n"
 
@@ -203,14 +186,6 @@ async def test_what_was_never_committed_is_missing_without_a_reason(committed: P
     (committed / "new.py").write_text("x\n")
     read = await Git(str(committed)).head("new.py")
     assert (read.data, read.refusal) == (None, "")
-
-
-async def test_without_a_commit_it_says_so(tmp_path: Path) -> None:
-    read = await Git(str(tmp_path)).head("a.py")
-    assert read.refusal == "this folder has no git commit yet"
-    git(tmp_path, "init", "-q")
-    read = await Git(str(tmp_path)).head("a.py")
-    assert read.refusal == "this folder has no git commit yet"
 
 
 async def test_without_git_it_says_so(committed: Path) -> None:

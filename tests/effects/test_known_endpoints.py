@@ -108,13 +108,6 @@ def test_a_broken_file_is_nothing_known_and_is_replaced(tmp_path: Path, text: st
     assert KnownEndpoints(tmp_path).load(URL).lanes is True
 
 
-def test_a_folder_that_cannot_be_written_costs_nothing_else(tmp_path: Path) -> None:
-    (tmp_path / "state").write_text("a file")
-    store = KnownEndpoints(tmp_path / "state")
-    store.save(URL, Capabilities(lanes=True))
-    assert store.load(URL) == Capabilities()
-
-
 def test_a_full_disk_leaves_what_was_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     KnownEndpoints(tmp_path).save(URL, Capabilities(lanes=True))
     opened = os.open
@@ -167,17 +160,6 @@ def test_what_could_not_be_written_is_written_with_the_next_fact(tmp_path: Path)
         store.save(URL, Capabilities(lanes=True))
     store.save(URL, Capabilities(lanes=True, prewarm=True))
     assert KnownEndpoints(tmp_path).load(URL) == Capabilities(lanes=True, prewarm=True)
-
-
-def test_what_is_kept_is_as_it_was_then(tmp_path: Path) -> None:
-    store, known = KnownEndpoints(tmp_path), Capabilities(lanes=True)
-    store.keep(URL, known)
-    known.lanes = False
-    store.close()
-    assert KnownEndpoints(tmp_path).load(URL).lanes is True
-    store.keep(URL, known)
-    store.close()
-    assert KnownEndpoints(tmp_path).load(URL).lanes is False, "closing is not the end of it"
 
 
 @pytest.mark.slow

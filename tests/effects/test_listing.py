@@ -44,17 +44,6 @@ def test_ignored_hidden_and_bulky_folders_are_left_out(root):
     assert Listing(root).paths() == expected
 
 
-def test_is_ignored(root):
-    make(root, "a.py", "build/x", "notes/n")
-    (root / ".gitignore").write_text("build/\n[broken\n")
-    (root / ".ignore").write_text("notes\n")
-    listing = Listing(root)
-    assert listing.ignored(["build/x"])
-    assert listing.ignored(["notes/n"])
-    assert not listing.ignored(["a.py"])
-    assert not listing.ignored(["new/file.py"])
-
-
 def test_the_count_is_bounded(root):
     make(root, *(f"f{number}.py" for number in range(30)))
     assert len(Listing(root, limit=10).paths()) == 10
@@ -79,13 +68,6 @@ def test_git_lists_tracked_files_that_exist_and_only_below_the_root(tmp_path):
     assert listing.paths() == ["a.py", "forced.log", "new.py"]
     assert not listing.ignored(["forced.log"])
     assert listing.ignored(["other.log"])
-
-
-def test_a_folder_that_an_outer_repository_ignores_is_walked(tmp_path):
-    git(tmp_path, "init", "-q")
-    (tmp_path / ".gitignore").write_text("ws/\n")
-    make(tmp_path, "ws/a.py")
-    assert Listing(tmp_path / "ws").paths() == ["a.py"]
 
 
 def test_nothing_of_the_repository_is_run(tmp_path):

@@ -15,14 +15,3 @@ def test_the_median_of_the_last_turns_is_kept(tmp_path: Path) -> None:
         speeds.keep(URL, "m", rate, 0.1)
     assert MeasuredSpeeds(tmp_path).all() == {f"{URL} m": Speed(1000.0, 0.1, 15)}
     assert speeds.file.stat().st_mode & 0o077 == 0
-
-
-def test_a_file_that_is_broken_or_cannot_be_written_costs_no_more(tmp_path: Path) -> None:
-    speeds = MeasuredSpeeds(tmp_path)
-    for broken in (b"", b"{", b'{"speeds": {"a b": [1]}}', b"\xff"):
-        speeds.file.write_bytes(broken)
-        assert speeds.all() == {}
-    speeds.keep(URL, "m", 100.0, 0.1)
-    assert list(speeds.all()) == [f"{URL} m"]
-    (tmp_path / "file").write_text("")
-    MeasuredSpeeds(tmp_path / "file" / "state").keep(URL, "m", 1.0, 1.0)

@@ -40,14 +40,6 @@ def next_one(folders: RescueFolders, tmp_path: Path) -> RescueFolders:
     return RescueFolders(tmp_path / "home" / "state", str(tmp_path / "work"))
 
 
-def test_what_is_kept_is_read_back(folders: RescueFolders) -> None:
-    folder, failed = left(folders, ALL)
-    assert failed == []
-    assert folders.kept() == [Unsaved(ALL.files, ALL.draft, ALL.queued, folder)]
-    assert (Path(folder) / "files/src/a.py").read_bytes() == b"typed\r\n"
-    assert (Path(folder) / "draft.txt").read_text() == "half a thought"
-
-
 def test_only_the_user_may_read_it(folders: RescueFolders, tmp_path: Path) -> None:
     before = os.umask(0)
     try:
@@ -167,17 +159,6 @@ def test_what_a_living_duetto_keeps_is_its_own(
     assert [unsaved.draft for unsaved in folders.kept()] == ["another"]
     assert mine != theirs
     assert (mine / "draft.txt").read_text() == ALL.draft
-
-
-def test_only_what_changed_is_written(folders: RescueFolders) -> None:
-    folder = Path(folders.keep(ALL)[0])
-    before = {path: path.stat().st_ino for path in folder.rglob("*") if path.is_file()}
-    changed = UnsavedFile("src/a.py", b"typed more\n", b"old\r\n")
-    folders.keep(Unsaved((changed, FILES[1]), ALL.draft, ALL.queued))
-    after = {path: path.stat().st_ino for path in folder.rglob("*") if path.is_file()}
-    written = {path for path in after if after[path] != before.get(path)}
-    assert written == {folder / "files/src/a.py"}
-    assert (folder / "files/src/a.py").read_bytes() == b"typed more\n"
 
 
 def test_what_was_saved_or_sent_is_taken_out(

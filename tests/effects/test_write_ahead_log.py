@@ -37,13 +37,6 @@ def left_behind(state: Path, *sets: list[WriteStep], root: str = "/work") -> Non
     journal.leave()
 
 
-def test_a_set_that_was_cut_short_is_found_with_all_its_bytes(state: Path) -> None:
-    left_behind(state, STEPS)
-    (one,) = WriteAheadLog(state, "/work").unfinished()
-    assert list(one.steps) == STEPS
-    assert one.mark == "abc"
-
-
 def test_it_is_private(state: Path) -> None:
     left_behind(state, STEPS)
     (file,) = journals(state)
@@ -72,12 +65,6 @@ def test_what_is_being_written_by_a_duetto_that_lives_is_its_own_business(state:
     with pytest.raises(FileRefused):
         WriteAheadLog(state, "/work").forget(journals(state)[0].name)
     journal.leave()
-    assert len(WriteAheadLog(state, "/work").unfinished()) == 1
-
-
-def test_another_workspace_is_not_told(state: Path) -> None:
-    left_behind(state, STEPS)
-    assert WriteAheadLog(state, "/elsewhere").unfinished() == []
     assert len(WriteAheadLog(state, "/work").unfinished()) == 1
 
 

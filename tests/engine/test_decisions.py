@@ -8,8 +8,6 @@ from typing import NamedTuple
 import pytest
 
 from tests.support.fakes import World, settle
-from tests.support.notations import NOTATIONS, told
-from tests.support.patches import Edit
 from tests.support.tables import each
 from tests.support.turns import land, update
 from tui.core.document.hunk import Decision, Stage
@@ -21,7 +19,6 @@ from tui.engine.session import SessionOptions
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 ADD = "*** Begin Patch\n*** Add File: new.py\n+made\n+lines\n*** End Patch\n"
 ASKING = SessionOptions(ask=True)
-AUTO = SessionOptions(ask=True, auto_accept=True)
 
 
 def decided(world: World) -> list[str]:
@@ -36,16 +33,6 @@ def answer(world: World, choice: str) -> None:
 
 def said(world: World) -> list[str]:
     return [trouble.what for trouble in world.session.drain().troubles]
-
-
-async def test_a_decision_on_a_file_whose_name_says_turn_is_no_turn() -> None:
-    world = World({"return.py": TEXT}, options=SessionOptions(save="manual"))
-    land(world, update("return.py", "-two", "+TWO"))
-    world.session.submit(intents.Accept())
-    world.session.submit(intents.SaveFile("return.py"))
-    accepted = world.files.data["return.py"]
-    world.session.submit(intents.UndoDecision())
-    assert world.files.data["return.py"] == accepted != TEXT.encode()
 
 
 async def test_a_place_that_was_chosen_is_taken_back_and_chosen_again() -> None:
@@ -70,32 +57,6 @@ async def test_nothing_to_undo_is_said() -> None:
     troubles = world.session.drain().troubles
     assert [trouble.what for trouble in troubles] == ["Not taken back", "Not brought back"]
     assert troubles[0].why == "there is no decision to take back"
-
-
-async def test_a_turn_that_was_taken_back_is_brought_back() -> None:
-    world = World({"a.py": TEXT})
-    land(world, update("a.py", "-two", "+TWO"))
-    world.session.submit(intents.Accept())
-    before = world.files.data["a.py"]
-    world.session.submit(intents.UndoTurn())
-    assert world.files.data["a.py"] == TEXT.encode()
-    world.session.drain()
-    world.session.submit(intents.RedoDecision())
-    assert world.files.data["a.py"] == before
-    assert decided(world) == ["accepted"]
-    assert said(world) == ["Brought back: turn 1"]
-
-
-async def test_where_saving_is_the_users_an_undone_decision_is_not_written() -> None:
-    world = World({"a.py": TEXT}, options=SessionOptions(save="manual"))
-    land(world, update("a.py", "-two", "+TWO"))
-    world.session.submit(intents.Accept())
-    world.session.submit(intents.SaveFile("a.py"))
-    world.session.submit(intents.UndoDecision())
-    assert b"TWO" in world.files.data["a.py"]
-    assert world.session.workspace.is_dirty("a.py")
-    world.session.submit(intents.SaveFile("a.py"))
-    assert world.files.data["a.py"] == TEXT.encode()
 
 
 async def test_a_write_that_is_refused_leaves_nothing_to_undo() -> None:
@@ -129,14 +90,6 @@ async def test_i02_a_new_file_that_the_user_typed_in_is_asked_about(choice: str)
     assert "new.py" not in world.files.data
 
 
-async def test_i02_without_anybody_to_ask_what_was_typed_stays() -> None:
-    world = World({})
-    land(world, ADD)
-    world.session.workspace.edit("new.py", (2, 0), (2, 0), "mine\n")
-    world.session.submit(intents.Reject())
-    assert world.session.workspace.buffers["new.py"].text() == "mine\n"
-
-
 @pytest.mark.case("I02")
 async def test_a_file_whose_lines_do_not_come_apart_is_asked_about_again() -> None:
     world = World({}, options=ASKING)
@@ -149,28 +102,6 @@ async def test_a_file_whose_lines_do_not_come_apart_is_asked_about_again() -> No
     await settle()
     assert world.session.workspace.buffers["new.py"].text() == "my own\nlines\n"
     assert decided(world) == ["rejected"]
-
-
-@each(
-    "choice, text, decision",
-    [
-        (decisions.KEEP_TEXT, "TWO and mine", "rejected"),
-        (decisions.PUT_BACK, "two", "rejected"),
-        (decisions.LATER, "TWO and mine", "pending"),
-    ],
-)
-async def test_changed_lines_are_asked_about(choice: str, text: str, decision: str) -> None:
-    world = World({"a.py": TEXT}, options=ASKING)
-    land(world, update("a.py", "-two", "+TWO"))
-    workspace = world.session.workspace
-    workspace.edit("a.py", (1, 3), (1, 3), " and mine")
-    world.session.submit(intents.Reject((1,), "no"))
-    answer(world, choice)
-    await settle()
-    assert workspace.buffers["a.py"].text() == TEXT.replace("two", text)
-    assert decided(world) == [decision]
-    world.session.submit(intents.UndoDecision())
-    assert workspace.buffers["a.py"].text() == TEXT.replace("two", "TWO and mine")
 
 
 async def test_a_hunk_in_conflict_is_accepted_as_the_user_left_it_if_it_is_named() -> None:
@@ -199,43 +130,6 @@ async def test_a_hunk_that_is_still_landing_is_not_decided_on_and_that_is_said()
     landing.feed("O\n three\n*** End Patch\n")
     landing.finish(cut=False)
     assert decided(world) == ["pending"]
-
-
-@pytest.mark.case("I07")
-async def test_auto_accept_writes_a_plain_patch_at_its_end() -> None:
-    world = World({"a.py": TEXT}, options=AUTO)
-    landing = Landing(world.session.workspace, turn=1, call_id="c")
-    landing.feed("*** Begin Patch\n*** Update File: a.py\n@@\n one\n-two\n+TWO\n three\n")
-    assert world.files.data["a.py"] == TEXT.encode()
-    landing.feed("*** End Patch\n")
-    landing.finish(cut=False)
-    assert world.files.data["a.py"] == TEXT.replace("two", "TWO").encode()
-    assert decided(world) == ["accepted"]
-    world.session.submit(intents.UndoDecision())
-    assert world.files.data["a.py"] == TEXT.encode()
-    assert decided(world) == ["pending"]
-
-
-@pytest.mark.case("I07")
-async def test_a_patch_that_was_cut_is_not_accepted_by_itself() -> None:
-    world = World({"a.py": TEXT}, options=AUTO)
-    whole = "*** Begin Patch\n*** Update File: a.py\n@@\n-one\n+ONE\n@@\n-three\n+TH"
-    land(world, whole, cut=True)
-    assert decided(world)[0] == "pending"
-    assert world.files.data["a.py"] == TEXT.encode()
-
-
-@pytest.mark.case("I07")
-async def test_what_lies_on_a_hunk_that_needs_a_look_waits_too() -> None:
-    world = World({"a.py": "one\n    two\n    three\n"}, options=SessionOptions(ask=True))
-    land(world, update("a.py", "-two", "-three", "+TWO", "+THREE"))
-    assert world.session.workspace.hunks[0].flags
-    world.session.submit(intents.SetAutoAccept(True))
-    assert world.session.status.auto_accept
-    land(world, update("a.py", "-    TWO", "+    Two"), turn=2)
-    assert decided(world) == ["pending", "pending"]
-    world.session.submit(intents.SetAutoAccept(False))
-    assert not world.session.status.auto_accept
 
 
 async def test_a_diff_is_shown_of_the_active_file_unless_another_is_named() -> None:
@@ -472,15 +366,6 @@ async def test_i07_what_is_flagged_waits_for_a_look(fmt: Notation, name: str, ch
     assert all(hunk.decision is Decision.ACCEPTED for hunk in plain)
     if not plain:
         assert world.files.data == {"a.py": content.encode(), "b.py": b"there\n"}
-
-
-@each("fmt", NOTATIONS)
-async def test_i07_what_is_as_it_should_be_is_accepted(fmt: Notation) -> None:
-    world = World({"a.py": TEXT}, options=SessionOptions(ask=True, auto_accept=True))
-    stream = told(fmt, TEXT.split(), [Edit(2, 3, ("THREE",))], 1, "a.py")
-    landing = streamed(world, fmt, stream, 3)
-    assert [(h.decision, [*h.flags]) for h in landing.hunks] == [(Decision.ACCEPTED, [])]
-    assert world.files.data["a.py"] == TEXT.replace("three", "THREE").encode()
 
 
 HELD = "".join(f"line {row}\n" for row in range(40))

@@ -33,40 +33,6 @@ def text_of(world: World, path: str = "a.py") -> str:
 
 
 @pytest.mark.case("G07")
-async def test_same_content_is_ignored_and_other_content_is_taken_over_with_the_cursor() -> None:
-    world = await watched({"a.py": TEXT})
-    session = world.session
-    session.submit(intents.OpenFile("a.py", 3, 2))
-    session.cursor("a.py", (3, 2))
-    revision = session.workspace.buffers["a.py"].revision
-    world.changed_outside("a.py")
-    assert session.workspace.buffers["a.py"].revision == revision
-    world.files.data["a.py"] = b"zero\n" + TEXT.replace("five", "FIVE").encode()
-    world.changed_outside("a.py")
-    assert text_of(world) == "zero\n" + TEXT.replace("five", "FIVE")
-    assert not session.workspace.is_dirty("a.py")
-    assert session.workspace.undo("a.py") is None, "it is not the user's"
-
-
-@pytest.mark.case("G07")
-async def test_what_the_user_typed_is_merged_or_asked_about() -> None:
-    world = await watched({"a.py": TEXT})
-    session = world.session
-    session.submit(intents.OpenFile("a.py"))
-    session.workspace.edit("a.py", (1, 0), (1, 3), "TWO")
-    world.files.data["a.py"] = TEXT.replace("five", "FIVE").encode()
-    world.changed_outside("a.py")
-    assert text_of(world) == TEXT.replace("two", "TWO").replace("five", "FIVE")
-    assert session.workspace.is_dirty("a.py")
-    assert not session.status.asks
-    world.files.data["a.py"] = TEXT.replace("two", "2").encode()
-    world.changed_outside("a.py")
-    assert "TWO" in text_of(world)
-    (ask,) = session.status.asks
-    assert SHOW_DIFF in ask.choices
-
-
-@pytest.mark.case("G07")
 async def test_the_difference_is_shown_and_the_question_stays() -> None:
     world = await watched({"a.py": TEXT})
     session = world.session
@@ -80,27 +46,6 @@ async def test_the_difference_is_shown_and_the_question_stays() -> None:
     assert session.drain().diff == ("a.py", "disk")
     (again,) = session.status.asks
     assert again.question == ask.question
-
-
-@pytest.mark.case("G07")
-async def test_pending_hunks_stay_when_the_file_is_replaced() -> None:
-    world = await watched({"a.py": TEXT})
-    land(world, update("a.py", "-two", "+TWO"))
-    world.files.data["a.py"] = TEXT.replace("five", "FIVE").encode()
-    world.changed_outside("a.py")
-    assert text_of(world) == TEXT.replace("two", "TWO").replace("five", "FIVE")
-    world.session.submit(intents.Reject())
-    assert text_of(world) == TEXT.replace("five", "FIVE")
-
-
-@pytest.mark.case("G10")
-async def test_two_replacements_in_a_row_are_both_seen() -> None:
-    world = await watched({"a.py": TEXT})
-    world.session.submit(intents.OpenFile("a.py"))
-    for word in ("first", "second"):
-        world.files.data["a.py"] = TEXT.replace("two", word).encode()
-        world.changed_outside("a.py")
-        assert word in text_of(world)
 
 
 async def moved(world: World) -> None:
@@ -215,23 +160,6 @@ async def test_a_burst_is_looked_at_a_few_files_a_turn_and_all_of_them() -> None
     assert {hunk.stage for hunk in session.workspace.hunks} == {Stage.LANDED}
 
 
-@pytest.mark.case("G09")
-async def test_a_file_that_a_checkout_removes_under_an_open_hunk_is_a_conflict() -> None:
-    world = await watched({"a.py": TEXT})
-    landing = Landing(world.session.workspace, turn=1, call_id="call_1")
-    landing.feed("*** Begin Patch\n*** Update File: a.py\n@@\n one\n-two\n+TWO\n")
-    landing.tail()
-    del world.files.data["a.py"]
-    world.changed_outside("a.py")
-    landing.feed(" three\n*** End Patch\n")
-    landing.finish(cut=False)
-    world.session.submit(intents.Accept())
-    assert "a.py" not in world.files.data, "never made again without being asked"
-    assert world.session.workspace.conflicts == {"a.py"}
-    assert "TWO" in text_of(world)
-    assert world.session.status.asks[0].question == "a.py was deleted on disk: keep mine?"
-
-
 @pytest.mark.case("G06")
 async def test_a_save_while_a_hunk_is_open_has_the_users_text_and_accepted_hunks_only() -> None:
     world = await watched({"a.py": TEXT})
@@ -257,22 +185,6 @@ async def test_a_save_while_a_hunk_is_open_has_the_users_text_and_accepted_hunks
     session.submit(intents.Accept())
     final = saved.replace("two", "TWO\nmore").replace("five", "FIVE")
     assert world.files.data["a.py"] == final.encode()
-
-
-@pytest.mark.case("G07")
-async def test_the_watcher_is_told_which_files_are_open() -> None:
-    world = World({"a.py": TEXT, "b.py": TEXT})
-    told: list[set[str]] = []
-    world.ports.opened = lambda paths: told.append(set(paths))
-    session = Session(world.ports, world.roles)
-    session.submit(intents.OpenFile("a.py"))
-    session.drain()
-    session.drain()
-    session.submit(intents.OpenFile("b.py"))
-    session.submit(intents.CloseFile("a.py"))
-    session.drain()
-    assert told == [{"a.py"}, set(session.workspace.buffers)]
-    assert "b.py" in told[-1]
 
 
 class Git:
@@ -321,20 +233,6 @@ async def test_git_is_asked_once_and_again_when_something_changed() -> None:
     assert made.session.folders.states.of("sub") == "?"
 
 
-async def test_a_commit_elsewhere_is_a_change_of_states_only() -> None:
-    made, git = await started()
-    made.session.folders.watch(seen=True)
-    await settle()
-    made.session.drain()
-    made.clock.advance(60)
-    await settle()
-    git.files = {}
-    made.changed_outside(".git/index")
-    await settle()
-    notices = made.session.drain()
-    assert (notices.git, notices.folders) == (True, set())
-
-
 async def test_a_storm_of_changes_asks_git_at_a_measured_pace() -> None:
     made, git = await started()
     made.session.folders.watch(seen=True)
@@ -379,15 +277,6 @@ async def test_out_of_sight_nothing_more_is_asked() -> None:
     made.session.folders.watch(seen=True)
     await settle()
     assert git.asked == 3, "not all that git reads is watched"
-
-
-async def test_closing_ends_a_question_that_waits() -> None:
-    made, git = await started()
-    git.hold = asyncio.Event()
-    made.session.folders.watch(seen=True)
-    await settle()
-    async with asyncio.timeout(60):
-        await made.session.close()
 
 
 async def test_a_folder_is_listed_by_the_port_or_from_the_listing() -> None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from tests.support.effort import lines_run
-from tests.support.fakes import FakeWire, World, settle
+from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import each
 from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts
 from tui.core.conversation import BlockKind
 from tui.core.wire import events
 from tui.engine import intents
-from tui.engine.connections import unheard
-from tui.engine.intents import Role
-from tui.engine.ports import Abilities, RoleSpec
+from tui.engine.ports import RoleSpec
 from tui.errors import EndpointError, KeyRefused
 
 
@@ -133,31 +131,6 @@ async def test_a_role_without_a_model_is_explained() -> None:
     assert "No fast model" in world.session.drain().troubles[0].what
 
 
-TWO_ENDPOINTS: dict[Role, RoleSpec] = {
-    "fast": RoleSpec("fast", "quick-1", "near"),
-    "deep": RoleSpec("deep", "slow-1", "far"),
-}
-
-
-async def test_another_endpoint_that_breaks_does_not_end_the_chain() -> None:
-    world = World(roles=TWO_ENDPOINTS)
-    near, far = world.ports.wires("near"), world.ports.wires("far")
-    assert isinstance(near, FakeWire)
-    world.session.submit(intents.Switch("deep"))
-    world.session.submit(intents.Prewarm())
-    await settle()
-    far.give(events.ErrorEvent(400, "invalid_request"))
-    world.session.submit(intents.Switch("fast"))
-    world.session.submit(intents.Prompt("one"))
-    await near.request(1)
-    model = SteppedRehearsal(near)
-    model.answers("first")
-    far.lose()
-    world.session.submit(intents.Prompt("two"))
-    request = await near.request(2)
-    assert request["previous_response_id"] == "resp_1"
-
-
 async def test_esc_costs_the_same_however_many_hunks_the_patch_has() -> None:
     cost = []
     for count in (20, 1000):
@@ -211,23 +184,6 @@ async def test_a_steered_answer_goes_on_and_the_text_stands_where_it_was_used(wo
     assert len(world.wire.requests) == 1
 
 
-async def test_a_successor_continues_the_chain(world: World) -> None:
-    model = await begun(world, "write it")
-    world.session.submit(intents.Steer("keep it small"))
-    model.finishes("All of it.")
-    assert world.session.status.busy
-    world.wire.news("used")
-    second = model.begin()
-    model.finishes("Smaller.")
-    assert not world.session.status.busy
-    world.session.submit(intents.Prompt("next"))
-    request = await world.wire.request(2)
-    assert request["previous_response_id"] == second
-    assert texts(request) == ["next"]
-    world.wire.lose()
-    assert texts(await world.wire.request(3)) == ["write it", "keep it small", "next"]
-
-
 async def test_a_successor_may_come_in_one_burst_with_its_own_end(world: World) -> None:
     """What arrives in one read is handed on after all of it was taken in: nothing is busy then."""
     model = await begun(world, "write it")
@@ -239,21 +195,6 @@ async def test_a_successor_may_come_in_one_burst_with_its_own_end(world: World) 
     assert [text for kind, text in blocks(world) if kind == "text"] == ["One.", "Two."]
     assert world.session.status.outcome == "completed"
     assert len(world.wire.requests) == 1
-
-
-async def test_a_text_that_comes_back_is_the_next_prompt(world: World) -> None:
-    model = await begun(world, "write it")
-    world.session.submit(intents.Queue("and then the docs"))
-    world.session.submit(intents.Steer("keep it small"))
-    world.wire.news("returned", why="steering_not_supported")
-    status = world.session.status
-    assert status.steering == []
-    assert status.queued == ["keep it small", "and then the docs"]
-    model.finishes("Done.")
-    request = await world.wire.request(2)
-    assert texts(request) == ["keep it small"]
-    assert request["previous_response_id"] == "resp_1"
-    assert status.queued == ["and then the docs"]
 
 
 async def test_a_text_that_comes_back_after_the_end_is_sent_then(world: World) -> None:
@@ -320,41 +261,6 @@ async def test_a_request_that_says_all_takes_the_texts_along() -> None:
     await settle()
     assert said(world) == ["read it", "only the head"]
     assert len(world.wire.requests) == 2
-
-
-async def test_while_a_tool_runs_a_text_goes_with_its_output() -> None:
-    world = World({".env": "KEY=1\n"})
-    world.files.private = {".env": "it holds secrets"}
-    model = await begun(world, "read it")
-    model.call("read_file", {"path": ".env"}, "call_a")
-    model.complete()
-    await settle()
-    assert world.session.alt_label() == "steer"
-    world.session.submit(intents.Steer("never mind"))
-    assert world.wire.steers == []
-    assert world.session.status.queued == ["never mind"]
-    await world.answers(-1)
-    request = await world.wire.request(2)
-    assert list(outputs(request)) == ["call_a"]
-    assert texts(request) == ["never mind"]
-    assert said(world) == ["read it", "never mind"]
-
-
-async def test_a_loss_puts_the_texts_into_what_is_said_again(world: World) -> None:
-    model = await begun(world, "write it")
-    world.session.submit(intents.Steer("keep it small"))
-    world.wire.news("accepted")
-    model.text("A finished part.")
-    wire = world.wire
-    wire.give(events.SteerNews(1, "returned", "keep it small", "the connection broke"))
-    wire.lose()
-    await settle()
-    world.clock.advance(5)
-    request = await wire.request(2)
-    assert texts(request) == ["write it", "keep it small"]
-    assert request["input"][1]["role"] == "assistant"
-    assert said(world) == ["write it", "keep it small"]
-    assert world.session.status.steering == []
 
 
 async def test_it_does_not_matter_whether_the_news_comes_after_the_loss(world: World) -> None:
@@ -442,19 +348,6 @@ async def test_what_nobody_answered_comes_back_whole(world: World) -> None:
     assert texts(await world.wire.request(3)) == ["once more"]
 
 
-async def test_where_it_is_known_not_to_work_it_queues_and_the_label_says_so(world: World) -> None:
-    world.wire.can = Abilities(steer=False)
-    model = await begun(world, "write it")
-    world.session.drain()
-    assert world.session.status.can_steer is False
-    assert world.session.alt_label() == "queue"
-    world.session.submit(intents.Steer("keep it small"))
-    assert world.wire.steers == []
-    assert world.session.status.queued == ["keep it small"]
-    model.finishes("Done.")
-    assert texts(await world.wire.request(2)) == ["keep it small"]
-
-
 async def test_the_label_follows_what_runs(world: World) -> None:
     assert world.session.alt_label() == "queue"
     model = await begun(world, "write it")
@@ -465,35 +358,8 @@ async def test_the_label_follows_what_runs(world: World) -> None:
     assert world.session.alt_label() == "queue"
 
 
-async def test_with_nothing_running_a_steering_text_is_a_prompt(world: World) -> None:
-    world.session.submit(intents.Steer("hello"))
-    assert texts(await world.wire.request(1)) == ["hello"]
-
-
 async def test_a_text_given_while_it_dials_goes_along(world: World) -> None:
     world.session.submit(intents.Prompt("hello"))
     world.session.submit(intents.Steer("be brief"))
     assert texts(await world.wire.request(1)) == ["hello", "be brief"]
     assert said(world) == ["hello", "be brief"]
-
-
-async def test_an_answer_at_its_limit_is_whole_again_with_a_successor(world: World) -> None:
-    model = await begun(world, "write it")
-    world.session.submit(intents.Steer("go on then"))
-    model.text("As far as it goes")
-    model.cut_short("max_output_tokens")
-    assert world.session.status.busy
-    world.wire.news("used")
-    model.answers("and the rest.")
-    assert world.session.status.outcome == "completed"
-    assert notes(world) == []
-
-
-async def test_a_successor_nobody_steered_is_not_taken(world: World) -> None:
-    model = await begun(world, "write it")
-    model.finishes("Done.")
-    assert world.wire.on_event is unheard, "the wire does not keep a turn that is over"
-    world.wire.on_event(events.Created({"id": "resp_stray"}), 0.0)
-    world.wire.on_event(events.TextDelta("m", "stray"), 0.0)
-    assert "stray" not in str(blocks(world))
-    assert not world.session.status.busy

@@ -13,7 +13,6 @@ from tests.support.fakes import FakeRunner, World, settle
 from tests.support.tables import each
 from tests.support.turns import land, update
 from tui.core.document.hunk import Decision
-from tui.core.patches.landing import Landing
 from tui.core.programs import RunResult
 from tui.engine import formatting, intents
 from tui.engine.disk_changes import DECIDE_LATER, KEEP_MINE, TAKE_THEIRS
@@ -84,56 +83,6 @@ async def test_it_runs_on_what_was_accepted_and_its_result_is_taken_over() -> No
     assert world.files.data["a.py"] == text.encode()
     assert not workspace.is_dirty("a.py")
     assert not workspace.conflicts
-
-
-async def test_it_is_nobodys_change() -> None:
-    world = formatted({"a.py": TEXT})
-    workspace = world.session.workspace
-    land(world, patch("two", "TWO"))
-    world.session.submit(intents.Accept())
-    await settle()
-    assert workspace.take_user_changes() == []
-    (change,) = workspace.take_tool_changes()
-    assert (change.path, change.first_line) == ("a.py", 1)
-    assert (change.old_text, change.new_text) == ("TWO\n", "T W O\n")
-    assert workspace.take_tool_changes() == []
-    (hunk,) = workspace.hunks
-    assert hunk.agent == "T W O\n", "formatted, it is still the model's text and not the user's"
-    world.session.submit(intents.UndoTurn())
-    assert world.files.data["a.py"] == TEXT.encode(), "the turn is taken back byte for byte"
-
-
-async def test_the_users_undo_knows_nothing_of_it() -> None:
-    world = formatted({"a.py": TEXT})
-    workspace = world.session.workspace
-    world.session.submit(intents.OpenFile("a.py"))
-    workspace.edit("a.py", (1, 0), (1, 3), "TWO")
-    workspace.edit("a.py", (4, 0), (4, 0), "my ")
-    world.session.submit(intents.SaveFile("a.py"))
-    await settle()
-    assert workspace.buffers["a.py"].text().split("\n")[1] == "T W O"
-    workspace.undo("a.py")
-    assert workspace.buffers["a.py"].text() == TEXT.replace("two", "T W O")
-
-
-async def test_never_while_a_model_writes_in_the_file() -> None:
-    world = formatted({"a.py": TEXT, "b.py": TEXT})
-    land(world, patch("two", "TWO"))
-    begun = Landing(world.session.workspace, turn=2, call_id="call_2")
-    begun.feed(patch("four", "FOUR").partition("*** End")[0])
-    begun.tail()
-    world.session.submit(intents.Accept((1,)))
-    await settle()
-    assert runner(world).seen == []
-    assert b"TWO" in world.files.data["a.py"]
-    begun.feed("*** End Patch\n")
-    begun.finish(cut=False)
-    world.session.drain()
-    await settle()
-    assert runner(world).seen == [["a.py"]]
-    assert "T W O" in world.session.workspace.buffers["a.py"].text()
-    assert "FOUR" in world.session.workspace.buffers["a.py"].text()
-    assert b"FOUR" not in world.files.data["a.py"], "it is not decided"
 
 
 async def test_what_is_typed_while_it_runs_stays() -> None:
@@ -375,18 +324,6 @@ async def test_a_file_whose_deletion_is_accepted_meanwhile_goes() -> None:
     assert world.session.drain().troubles == []
 
 
-async def test_a_file_that_is_moved_meanwhile() -> None:
-    world, runner = await thinking({"a.py": TEXT})
-    moved = "*** Update File: a.py\n*** Move to: b.py\n@@\n-four\n+FOUR\n"
-    land(world, f"*** Begin Patch\n{moved}*** End Patch\n", turn=2)
-    world.session.submit(intents.Accept())
-    runner.gate.set()
-    await settle()
-    assert world.files.data.keys() == {"b.py"}
-    assert world.files.data["b.py"].decode() == BOTH
-    assert world.session.drain().troubles == []
-
-
 async def test_a_formatter_that_hangs_until_its_deadline_takes_nothing_away() -> None:
     world, runner = await thinking({"a.py": TEXT})
     runner.result = RunResult(None, 3, timed_out=True)
@@ -443,24 +380,6 @@ async def test_half_a_file_where_nobody_can_be_asked() -> None:
     assert "FOUR" in world.session.workspace.buffers["a.py"].text()
     assert "a.py was not saved" in [one.what for one in world.session.drain().troubles]
     assert world.session.workspace.hunks[-1].decision is Decision.PENDING
-
-
-@each("left", [None, b"", b"one\nT W"])
-async def test_leaving_stops_it_and_writes_what_waits(
-    left: bytes | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """``left``: what it had written by then."""
-    monkeypatch.setattr(formatting, "GRACE_S", 0.01)
-    world, _ = await thinking({"a.py": TEXT})
-    land(world, patch("four", "FOUR"), turn=2)
-    world.session.submit(intents.Accept())
-    assert unsaved_paths(world.session) == [], "it is on its way to the disk"
-    if left is not None:
-        world.files.data["a.py"] = left
-    await world.session.close()
-    text = TEXT.replace("two", "TWO").replace("four", "FOUR")
-    assert world.files.data["a.py"].decode() == text
-    assert not world.session.workspace.is_dirty("a.py")
 
 
 async def test_leaving_waits_a_moment_for_it() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import each
-from tests.support.turns import begun, notes, outputs, texts
+from tests.support.turns import begun, notes, texts
 from tui.core.document.hunk import Decision, Hunk, Stage
 from tui.engine import intents
 from tui.engine.session import SessionOptions
@@ -114,27 +114,3 @@ async def test_going_on_at_once_takes_it_back_when_that_request_leaves(
     await wire.request(2 if wire is world.wire else 1)
     assert text(world) == WHOLE
     assert any("taken back" in note for note in notes(world))
-
-
-async def test_at_the_output_limit_it_stays_until_the_user_goes_on() -> None:
-    world = World({"a.py": TEXT}, options=ASKING)
-    model = await begun(world)
-    model.patch_delta(model.open_patch("call_1"), HEAD)
-    model.cut_short("max_output_tokens")
-    await settle()
-    assert not world.session.status.busy
-    assert text(world) == PAINTED
-    assert world.files.data["a.py"] == TEXT.encode()
-
-
-async def test_where_a_patch_turns_out_to_be_none_its_answer_takes_it_back() -> None:
-    world = World({"a.py": TEXT}, options=ASKING)
-    model = await begun(world)
-    key, broken = model.open_patch("call_1"), f"{HEAD}UR\n*** c\n"
-    model.patch_delta(key, broken)
-    assert text(world) == PAINTED.replace("FO", "FOUR"), "what was painted stays"
-    model.close_patch(key, "call_1", broken)
-    model.complete()
-    await world.wire.request(2)
-    assert text(world) == WHOLE
-    assert "cut after -1/+1 lines, taken back" in outputs(world.wire.requests[-1])["call_1"]

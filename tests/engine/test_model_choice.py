@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import case
-from tests.support.turns import begun, texts
+from tests.support.turns import begun
 from tui.engine import intents
 from tui.engine.intents import Role
 from tui.engine.model_choice import find_offer, offer_words
@@ -77,19 +77,6 @@ async def test_a_model_that_was_chosen_answers_the_next_prompt() -> None:
     assert place.wires["groq"].dials == 1, "it is dialled before the first prompt"
     place.session.submit(intents.Prompt("hello"))
     assert (await place.wires["groq"].request(1))["model"] == "qwen-3-32b"
-
-
-async def test_in_the_middle_of_an_answer_it_is_handed_over() -> None:
-    place = world()
-    model = await begun(place, "sort it")
-    model.say(model.open_text(), "I would")
-    place.session.submit(intents.UseModel("fast", "groq", "qwen-3-32b"))
-    await settle()
-    assert place.wire.interrupts == 1
-    model.interrupted()
-    request = await place.wires["groq"].request(1)
-    assert request["model"] == "qwen-3-32b"
-    assert texts(request)[-1] == "sort it"
 
 
 async def test_the_other_role_changes_beside_what_streams() -> None:

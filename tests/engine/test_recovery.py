@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.fakes import World, settle
 from tests.support.tables import each
-from tests.support.turns import begun, notes, texts
+from tests.support.turns import begun, notes
 from tui.core.conversation import BlockKind
 from tui.core.wire import events
 from tui.core.wire.events import ErrorEvent, Failed
@@ -154,10 +154,6 @@ def test_what_no_retry_heals_comes_with_what_to_do(
     assert remedy.why == event.message
 
 
-def after(seconds: float) -> dict[str, str]:
-    return {"retry-after": str(seconds)}
-
-
 async def test_esc_while_it_waits_for_the_first_contact_gives_the_prompt_back(world: World) -> None:
     world.wire.refusals = [EndpointError("busy", transient=True, retry_after_s=3.0)]
     world.session.submit(intents.Prompt("hello"))
@@ -181,16 +177,6 @@ async def test_five_tries_then_http_then_five_more(world: World, quick_retries: 
     assert world.session.status.unsent == "hello"
 
 
-async def test_a_server_that_speaks_only_http_is_spoken_to_so_at_once(world: World) -> None:
-    world.wire.other_way = True
-    world.wire.refusals = [EndpointError("426", http_may_work=True)]
-    world.session.submit(intents.Prompt("hello"))
-    assert texts(await world.wire.request(1)) == ["hello"]
-    world.session.drain()
-    assert world.session.status.transport == "http"
-    assert world.session.drain().troubles == []
-
-
 async def test_a_key_that_is_refused_on_the_way_is_not_tried_again(
     world: World, quick_retries: None
 ) -> None:
@@ -204,18 +190,6 @@ async def test_a_key_that_is_refused_on_the_way_is_not_tried_again(
     assert world.wire.transport == "websocket"
     assert world.session.status.outcome == "failed"
     assert any("key" in t.what and t.unreachable for t in world.session.drain().troubles)
-
-
-async def test_the_connection_limit_is_nobodys_concern(world: World, quick_retries: None) -> None:
-    model = await begun(world, "one")
-    model.text("first")
-    limit = events.ErrorEvent(400, "websocket_connection_limit_reached", "60 minutes are up")
-    world.wire.give(limit)
-    request = await world.wire.request(2)
-    assert [item["role"] for item in request["input"]] == ["user", "assistant"]
-    assert world.wire.dials == 2
-    assert notes(world) == []
-    assert world.session.drain().troubles == []
 
 
 async def test_a_socket_that_esc_had_to_drop_is_not_a_loss(world: World) -> None:

@@ -17,7 +17,7 @@ from tests.support.tables import each
 from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts
 from tui.core.conversation import BlockKind
 from tui.core.document.file_record import FileRecord
-from tui.core.document.hunk import Decision, Stage
+from tui.core.document.hunk import Stage
 from tui.core.document.report import file_sha
 from tui.core.edit_stream.events import Notation
 from tui.core.steps import AT_ONCE, Work
@@ -59,15 +59,6 @@ async def asked(world: World, text: str = "and now") -> dict[str, Any]:
     return await world.wire.request(len(world.wire.requests) + 1)
 
 
-@pytest.mark.case("I04")
-async def test_what_a_call_did_is_told_by_its_output_and_not_again() -> None:
-    world = World({"cache.py": CACHE})
-    await patched(world, PATCH)
-    answer = outputs(world.wire.requests[1])["call_1"]
-    assert "hunk 1 kept, pending review, now lines 3-4" in answer
-    assert "hunk 1" not in notes_of(await asked(world))
-
-
 async def test_later_decisions_go_with_the_next_request_and_only_once() -> None:
     world = World({"cache.py": CACHE})
     model = await patched(world, PATCH, SECOND)
@@ -82,24 +73,6 @@ async def test_later_decisions_go_with_the_next_request_and_only_once() -> None:
     assert f"cache.py (saved, sha {sha})" in said
     model.answers("Fine.")
     assert "hunk" not in notes_of(await asked(world, "go on"))
-
-
-async def test_a_decision_that_was_undone_is_told_and_one_undone_at_once_is_not() -> None:
-    world = World({"cache.py": CACHE})
-    model = await patched(world, PATCH)
-    world.session.submit(intents.Reject((1,)))
-    world.session.submit(intents.UndoDecision())
-    await settle()
-    assert world.session.workspace.hunks[0].decision is Decision.PENDING
-    assert "hunk" not in notes_of(await asked(world))
-    model.answers("Fine.")
-    world.session.submit(intents.Reject((1,)))
-    assert "hunk 1 rejected" in notes_of(await asked(world))
-    model.answers("Fine.")
-    world.session.submit(intents.UndoDecision())
-    await settle()
-    said = notes_of(await asked(world))
-    assert "hunk 1 kept, pending review, now lines 3-4, the user took the decision back" in said
 
 
 @pytest.mark.case("I05")
@@ -145,24 +118,6 @@ async def test_only_a_file_that_changed_is_hashed_anew_for_a_turn(
     world.session.workspace.edit("b.py", (0, 0), (0, 0), "x")
     (await begun(world)).complete()
     assert hashed == ["a.py", "b.py", "b.py"]
-
-
-async def test_after_a_cut_the_report_lists_kept_and_not_applied_with_lines_and_hash() -> None:
-    world = World({"cache.py": CACHE})
-    model = await begun(world)
-    key = model.open_patch("call_1")
-    body = PATCH.removesuffix("*** End Patch\n") + "@@\n class Cache:\n-    def put"
-    model.patch_delta(key, body)
-    world.session.submit(intents.Interrupt())
-    model.interrupted()
-    request = await asked(world)
-    said = notes_of(request)
-    assert f"was interrupted by the user after {len(body)} characters" in said
-    buffer = world.session.workspace.buffers["cache.py"]
-    sha = hashlib.sha256(buffer.encode()).hexdigest()[:8]
-    assert f"cache.py (unsaved, sha {sha}):" in said
-    assert "hunk 1 kept, pending review, now lines 3-4" in said
-    assert "do not send kept hunks again" in said
 
 
 @pytest.mark.case("A18")
@@ -249,17 +204,6 @@ async def test_a_hosted_call_is_failed_if_anything_of_it_is_not_kept() -> None:
     assert "rejected by the user" in answer["output"]
 
 
-async def test_patches_in_prose_say_what_is_wrong_with_them() -> None:
-    spec = RoleSpec("fast", "quick-1", "main", patch_tool="text")
-    world = World({"cache.py": CACHE}, roles={"fast": spec})
-    model = await begun(world)
-    model.finishes(f"Here:\n\n{PATCH}\n{PATCH}\n")
-    said = notes_of(await asked(world))
-    assert "In your message, the patch was read: 1 of 2 hunks placed" in said
-    assert said.count("hunk 1 kept") == 1
-    assert "hunk 2 NOT applied" in said
-
-
 async def test_nobody_owes_an_answer_when_another_model_takes_over() -> None:
     world = World({"cache.py": CACHE})
     model = await begun(world)
@@ -271,25 +215,6 @@ async def test_nobody_owes_an_answer_when_another_model_takes_over() -> None:
     assert request["model"] == "slow-1"
     assert set(outputs(request)) == {"call_1", "call_2"}
     assert "kept, pending review" in outputs(request)["call_1"]
-
-
-@pytest.mark.case("I04")
-async def test_what_a_checkout_took_away_is_told_once_be_the_file_closed() -> None:
-    world = World({"cache.py": CACHE})
-    await world.session.run()
-    model = await patched(world, PATCH)
-    world.session.submit(intents.Accept((1,)))
-    await settle()
-    assert "hunk 1 kept, accepted" in notes_of(await asked(world))
-    model.answers("Fine.")
-    world.session.submit(intents.CloseFile("cache.py"))
-    world.files.data["cache.py"] = CACHE.encode()
-    world.changed_outside("cache.py")
-    said = notes_of(await asked(world, "go on"))
-    assert "hunk 1 not in the file any more: the disk changed it, accepted" in said
-    assert "do not send kept hunks" not in said
-    model.answers("Fine.")
-    assert "hunk" not in notes_of(await asked(world, "and on"))
 
 
 MANY = 1200

@@ -15,7 +15,7 @@ from tests.support.tables import each
 from tests.support.turns import land
 from tui.core.unsaved import Unsaved, UnsavedFile
 from tui.engine import decisions
-from tui.engine.intents import Accept, Dismiss, OpenFile, Prompt, Queue, Restore
+from tui.engine.intents import Accept, Dismiss, OpenFile, Restore
 from tui.engine.rescue import AGAIN_S, SOON_S
 from tui.engine.session import SessionOptions
 from tui.errors import FileRefused
@@ -157,24 +157,6 @@ async def test_what_is_not_removed_is_told() -> None:
     rescue.refusal = "read-only"
     world.session.submit(Dismiss())
     assert world.session.drain().troubles[-1].why == "read-only"
-
-
-async def test_all_that_would_be_lost() -> None:
-    world = World({"a.py": "old\n", "b.py": "b\n"})
-    session = world.session
-    for path in ("a.py", "b.py"):
-        session.submit(OpenFile(path))
-    session.workspace.edit("a.py", (0, 0), (0, 3), "typed")
-    session.status.queued = ["next"]
-    assert session.unsaved("a thought") == Unsaved((TYPED,), "a thought", ("next",))
-
-
-async def test_a_prompt_that_waits_for_the_socket_would_be_lost_too(world: World) -> None:
-    world.session.submit(Prompt("hello"))
-    world.session.submit(Queue("later"))
-    assert world.session.unsaved("").queued == ("hello", "later")
-    await world.wire.request(1)
-    assert world.session.unsaved("").queued == ("later",)
 
 
 class Typist:

@@ -14,7 +14,6 @@ from tests.support.tables import each
 from tests.support.turns import land, update
 from tui.core.document.disk_plan import DiskPlan
 from tui.core.document.hunk import Decision, Stage
-from tui.core.document.workspace import Workspace
 from tui.core.files import MAX_BYTES, FileRead
 from tui.core.patches.landing import Landing
 from tui.effects.files import Files
@@ -25,7 +24,6 @@ from tui.engine.intents import OpenFile, Prompt, SaveFile
 from tui.engine.saving import bring
 from tui.engine.session import Session, SessionOptions
 from tui.engine.unfinished import Way, look, settle
-from tui.errors import FileRefused
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 
@@ -184,14 +182,6 @@ async def test_tabs() -> None:
     assert session.status.open_paths == ["a.py", "bin"]
     assert len(session.drain().troubles) == 2
     session.cursor("a.py", (1, 1))
-
-
-async def test_saving_a_file_that_is_not_open_is_told() -> None:
-    world = World({"a.py": TEXT})
-    world.session.submit(intents.SaveFile("b/../a.py"))
-    (trouble,) = world.session.drain().troubles
-    assert trouble.what == "b/../a.py was not saved"
-    assert not world.files.writes
 
 
 async def test_several_files_are_accepted_together_or_not_at_all() -> None:
@@ -545,31 +535,6 @@ def test_a_file_is_not_made_one_that_nobody_may_edit() -> None:
         assert disk.data == files().data
 
 
-def test_what_was_written_before_a_failure_is_taken_back() -> None:
-    disk = files()
-    disk.read_only.add("last")
-    refusals = bring(disk, {**PLANS, "last": DiskPlan(b"old", b"new")})
-    assert refusals == {"last": "last is read-only"}
-    assert disk.data == files().data
-
-
-def test_what_was_written_last_is_taken_back_first() -> None:
-    disk = MemoryFiles(dict.fromkeys("abc", "old"))
-    disk.read_only.add("c")
-    bring(disk, dict.fromkeys("abc", DiskPlan(b"old", b"new")))
-    assert disk.writes == ["a", "b", "b", "a"]
-
-
-def test_what_cannot_be_taken_back_is_told() -> None:
-    class Stuck(MemoryFiles):
-        def delete(self, path: str, expected: bytes) -> None:
-            raise FileRefused(f"{path} stays")
-
-    disk = Stuck({"removed": "old"})
-    refusals = bring(disk, {"made": PLANS["made"], "removed": PLANS["removed"]})
-    assert refusals == {"removed": "removed stays", "made": "could not be put back: made stays"}
-
-
 @pytest.mark.case("H07")
 @pytest.mark.parametrize("hard", [True, False])
 def test_a_file_with_two_names_is_written_once(tmp_path: Path, hard: bool) -> None:
@@ -595,31 +560,6 @@ def test_a_file_with_two_names_is_written_once(tmp_path: Path, hard: bool) -> No
 
 def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
-
-
-@pytest.mark.case("H07")
-def test_a_moved_file_and_one_that_comes_back_keep_their_mode(tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    work.mkdir()
-    (work / "run.sh").write_bytes(b"a\nb\n")
-    (work / "run.sh").chmod(0o750)
-    disk, journal = Files(work, Listing(work)), WriteAheadLog(tmp_path / "state", str(work))
-    workspace = Workspace(disk.read)
-    landing = Landing(workspace, turn=1, call_id="c")
-    landing.feed(
-        "*** Begin Patch\n*** Update File: run.sh\n*** Move to: bin/run\n"
-        "@@\n-a\n+A\n*** End Patch\n"
-    )
-    landing.finish(cut=False)
-    plans = {
-        path: workspace.disk_plan(path) for path in workspace.accept([h.id for h in landing.hunks])
-    }
-    assert bring(disk, plans, journal) == {}
-    assert mode_of(work / "bin" / "run") == 0o750
-    back = {path: DiskPlan(plan.data, plan.expected) for path, plan in plans.items()}
-    assert bring(disk, back, journal) == {}
-    assert mode_of(work / "run.sh") == 0o750
-    journal.close()
 
 
 @pytest.mark.case("H07", "H08")

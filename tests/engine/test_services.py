@@ -11,25 +11,9 @@ from tests.support.turns import begun, texts
 from tui.core.document.workspace import Workspace
 from tui.core.files import FileRead
 from tui.engine import intents
-from tui.engine.services import Backlog
 from tui.engine.session_state import SessionState
 from tui.engine.supervisor import Supervisor
 from tui.errors import WireError
-
-
-def backlog() -> tuple[Backlog, list[str]]:
-    state = SessionState(Workspace(lambda path: FileRead(None)))
-    return Backlog(state), state.status.queued
-
-
-async def test_what_waits_is_what_would_be_lost(world: World) -> None:
-    model = await begun(world)
-    world.session.submit(intents.Steer("steered"))
-    world.session.submit(intents.Queue("later"))
-    assert world.session.unsaved("draft").queued == ("steered", "later")
-    world.wire.news("used")
-    assert world.session.unsaved("").queued == ("later",)
-    model.text("ok")
 
 
 async def test_a_message_is_not_sent_while_it_is_edited_and_goes_when_it_is_not(

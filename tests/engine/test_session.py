@@ -11,7 +11,6 @@ from tests.support.tables import each
 from tests.support.turns import begun
 from tui.engine import intents
 from tui.engine.intents import Intent
-from tui.engine.session import Session, SessionOptions
 from tui.errors import FileRefused
 
 EVERYTHING: list[Intent] = [
@@ -94,16 +93,6 @@ async def test_running_dials_ahead_and_closing_ends_everything(world: World) -> 
     await settle()
     assert world.wire.state == "closed"
     assert len(world.wire.requests) == 1
-
-
-async def test_a_session_offers_the_first_prompt_that_was_not_asked() -> None:
-    world = World(options=SessionOptions(prompts=("one", "two")))
-    session: Session = world.session
-    assert session.status.suggestion == "one"
-    model = await begun(world, "one")
-    assert session.status.suggestion == "two"
-    model.complete()
-    assert session.status.prompts == ["one", "two"]
 
 
 async def test_that_files_are_not_watched_is_told(world: World) -> None:

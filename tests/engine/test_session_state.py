@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from tests.support.fakes import World
@@ -31,19 +29,6 @@ def test_it_wakes_once_until_drained(state: SessionState) -> None:
     assert not state.drain()
     state.metered()
     assert len(wakes) == 2
-
-
-async def test_a_question_waits_for_its_answer(state: SessionState) -> None:
-    first = state.questions.ask("Go?", "why", ("yes", "no"))
-    second = state.questions.ask("And?", "", ("a", "b"))
-    assert [ask.question for ask in state.status.asks] == ["Go?", "And?"]
-    state.questions.answer(state.status.asks[0].id, "yes")
-    state.questions.answer(99, "yes")
-    assert await first == "yes"
-    assert [ask.question for ask in state.status.asks] == ["And?"]
-    second.cancel()
-    await asyncio.sleep(0)
-    assert state.status.asks == []
 
 
 async def test_the_meter_learns_where_the_model_wrote() -> None:

@@ -13,7 +13,7 @@ from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts
 from tui.core.conversation import BlockKind
 from tui.core.wire import events
 from tui.core.wire.rate_limits import PAUSE, Limit
-from tui.engine import intents, response, turn
+from tui.engine import intents, response
 from tui.engine.intents import Role
 from tui.engine.ports import RoleSpec
 from tui.engine.requests import TurnLimits
@@ -161,16 +161,6 @@ async def test_an_answer_at_the_output_limit_says_so(world: World) -> None:
     assert not world.session.status.unsent, "nothing came, but the model took the prompt up"
 
 
-async def test_a_call_that_finishes_after_esc_is_not_run() -> None:
-    world = World({"a.py": "one\n"})
-    model = await begun(world)
-    world.session.submit(intents.Prompt("never mind"))
-    model.call("read_file", {"path": "a.py"}, "call_a")
-    model.interrupted()
-    request = await world.wire.request(2)
-    assert "not run" in outputs(request)["call_a"]
-
-
 async def test_open_private_buffers_are_not_sent() -> None:
     world = World({".env": "KEY=secret-value\n", "a.py": "x = 1\n"})
     world.files.private = {".env": "it holds secrets"}
@@ -183,16 +173,6 @@ async def test_open_private_buffers_are_not_sent() -> None:
     assert "secret-value" not in said
     assert ".env is open but its text is not sent" in said
     assert '<file path="a.py" state="active" cursor="1:3" selection="1:1-1:3" chars="6">' in said
-
-
-async def test_a_lane_that_never_gets_free_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turn, "STOP_LIMIT_S", 0.0)
-    world = World()
-    await begun(world)
-    world.session.submit(intents.Prompt("again"))
-    assert world.wire.interrupts == 1
-    assert texts(await world.wire.request(2))[-1] == "again"
-    assert world.wire.drops == 1
 
 
 async def test_a_bug_before_the_request_ends_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,22 +302,6 @@ async def test_a_loss_at_any_moment_is_mended(
     assert texts(third) == ["and now"]
 
 
-async def test_a_call_that_still_runs_when_the_socket_breaks_is_waited_for() -> None:
-    world = World({".env": "KEY=1\n"})
-    world.files.private = {".env": "it holds secrets"}
-    model = await begun(world)
-    model.call("read_file", {"path": ".env"}, "call_a")
-    await settle()
-    world.wire.lose()
-    await settle()
-    world.clock.advance(1)
-    await settle()
-    assert len(world.wire.requests) == 1
-    await world.answers(0)
-    request = await world.wire.request(2)
-    assert "KEY=1" in outputs(request)["call_a"]
-
-
 async def test_a_half_written_call_is_forgotten(quick_retries: None) -> None:
     world = World({"a.py": "one\n"})
     model = await begun(world)
@@ -350,18 +314,6 @@ async def test_a_half_written_call_is_forgotten(quick_retries: None) -> None:
     model.call("read_file", {"path": "a.py"}, "call_2")
     model.complete()
     assert list(outputs(await world.wire.request(3))) == ["call_2"]
-
-
-async def test_a_half_written_patch_of_which_nothing_landed_is_forgotten(
-    quick_retries: None,
-) -> None:
-    world = World({"cache.py": CACHE})
-    model = await begun(world)
-    key = model.open_patch("call_1")
-    model.patch_delta(key, "*** Begin Patch\n*** Upd")
-    world.wire.lose()
-    request = await world.wire.request(2)
-    assert [item["type"] for item in request["input"]] == ["message"]
 
 
 async def test_half_a_hunk_is_taken_back_and_laid_whole_by_the_next_answer(
@@ -406,20 +358,6 @@ async def test_what_landed_of_a_broken_patch_in_prose_is_told(quick_retries: Non
     assert texts(request)[-1].startswith("Your last answer broke off after")
     assert "do not send kept hunks again:\ncache.py (unsaved" in texts(request)[-1]
     assert "cache.py" in texts(request)[-1]
-
-
-async def test_a_failed_continuation_is_asked_for_in_full(quick_retries: None) -> None:
-    """The server has dropped the parent (PROTOCOL.md section 4)."""
-    world = World({"a.py": "one\n"})
-    model = await begun(world)
-    model.call("list", {}, "call_1")
-    model.complete()
-    assert (await world.wire.request(2))["previous_response_id"] == "resp_1"
-    model.begin()
-    world.wire.give(events.Failed({"id": "resp_2", "error": {"code": "server_error"}}))
-    request = await world.wire.request(3)
-    assert "previous_response_id" not in request
-    assert list(outputs(request)) == ["call_1"]
 
 
 async def test_the_output_of_the_terminal_event_does_for_missing_items(world: World) -> None:

@@ -105,15 +105,6 @@ async def test_temporary_files_are_swept_up_and_those_of_others_are_not(work: Pa
     assert (work / ".duetto-00cd-1.tmp").exists()
 
 
-async def test_what_was_all_written_is_not_asked_about(work: Path) -> None:
-    (work / "b.py").write_bytes(NEW)
-    (work / "sub" / "c.py").write_bytes(NEW)
-    session = await begun(work)
-    assert session.status.asks == []
-    await session.close()
-    assert journal_of(work).unfinished() == []
-
-
 def test_half_a_file_of_a_settling_is_remembered_until_it_is_put_right(work: Path) -> None:
     journal, disk = journal_of(work), Files(work, Listing(work))
     (one,) = journal.unfinished()

@@ -9,7 +9,6 @@ import pytest
 
 from tests.support.endpoint_kinds import Stand, of_each_kind, text_of, well_told
 from tests.support.endpoint_servers import Hold, Request, Say, Script, Think
-from tests.support.rehearsed import user
 
 pytestmark = pytest.mark.usefixtures("plain_words")
 
@@ -44,23 +43,6 @@ async def test_a_conversation_goes_on_behind_an_interrupt(there: Stand) -> None:
     assert text_of(await there.until(lane="a")) == "fine"
     assert users(there) == "for ever\n\nshorter"
     assert there.server.heard[-1].of("assistant") == []
-
-
-@of_each_kind
-async def test_an_interrupt_before_the_first_token(there: Stand) -> None:
-    there.answers(Script([Hold(), Say("late")]), Script([Say("next")]))
-    await there.ask("waits")
-    events = await there.until("response.in_progress")
-    await there.server.until(lambda server: bool(server.requests))
-    name = events[0]["response"]["id"]
-    await there.send({"type": "response.interrupt", "response_id": name})
-    events += await there.until()
-    well_told(events)
-    assert events[-1]["response"]["incomplete_details"]["reason"] == "interrupted"
-    async with asyncio.timeout(60):
-        await there.server.requests[0].gone.wait()
-    await there.ask("on", previous_response_id=name)
-    assert text_of(await there.until()) == "next"
 
 
 @of_each_kind
@@ -120,20 +102,3 @@ async def test_a_prewarm_opens_the_connection_that_the_request_takes(there: Stan
     assert text_of(await there.until()) == "warm"
     assert there.server.connections == 1
     assert there.server.heard[0].told == [("user", "base"), ("user", "hi")]
-
-
-@of_each_kind
-async def test_a_steered_conversation_ends_with_one_response_at_a_time(there: Stand) -> None:
-    there.answers(Script([Say("one", held=True)]), Script([Say("two")]))
-    await there.ask([user("write")])
-    name = (await there.until("response.output_text.delta"))[0]["response"]["id"]
-    for text in ("Smaller.", "In red."):
-        steer = {"type": "response.steer", "previous_response_id": name, "input": text}
-        await there.send(steer)
-        await there.until("response.steer.accepted")
-    there.server.released.set()
-    await there.until()
-    assert text_of(await there.until()) == "two"
-    assert users(there) == "write\n\nSmaller.\n\nIn red."
-    assert there.server.heard[-1].of("assistant") == [("assistant", "one")]
-    assert len(there.server.requests) == 2

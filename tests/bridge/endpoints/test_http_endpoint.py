@@ -15,7 +15,6 @@ from tests.support.relayed import Relayed, answered
 from tests.support.sse_upstream import (
     Answer,
     SseUpstream,
-    completed,
     message,
     message_item,
     opening,
@@ -106,12 +105,3 @@ async def test_signs_of_life_are_no_answer(
         )[-1]
     assert (failed["type"], failed["status"]) == ("error", 502)
     assert "signs of life" in failed["error"]["message"]
-
-
-async def test_who_answers_slowly_is_waited_for(
-    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(http_endpoint, "MOST_WAIT_S", 0.3)
-    slow = [opening(), *(message("x", index=at) + b": wait\n\n" for at in range(60)), completed()]
-    events = await answered(bridge, pieces("text/event-stream", *slow))
-    assert events[-1]["type"] == "response.completed"

@@ -81,17 +81,6 @@ async def test_what_makes_no_endpoint_says_so(site: Path, kind: str) -> None:
     assert words.startswith(f"The plug-in for the kind '{kind}' (broken-kinds) ")
 
 
-async def test_a_kind_that_nobody_knows_is_answered_with_a_near_one(site: Path) -> None:
-    for kind, near in (("openai-chatt", "did you mean 'openai-chat'?"), ("faling", "'failing'")):
-        spec = EndpointSpec(kind, "http://127.0.0.1:9/v1")
-        with pytest.raises(Refused, match="There is no kind of endpoint named") as refused:
-            make(target("x", spec, ""), None)  # no upstream is needed to know it
-        assert near in str(refused.value)
-    spec = EndpointSpec("zzz", "http://127.0.0.1:9/v1")
-    with pytest.raises(Refused, match="openai-responses, "):
-        make(target("x", spec, ""), None)
-
-
 def test_only_our_own_kinds_are_loaded_ahead() -> None:
     load(target("x", EndpointSpec(kind, "http://h/v1"), "") for kind in ("anthropic", "plugged"))
 
@@ -155,15 +144,6 @@ async def turns(bridge: Bridge, client: ClientConnection, server: Server, tail: 
         return told
     finally:
         await server.server.close()
-
-
-@each("status", [404, 405, 501])
-async def test_what_answers_is_asked_from_then_on(
-    bridge: Bridge, client: ClientConnection, status: int
-) -> None:
-    server = Server("/v1/responses", status)
-    assert [prose(t) for t in await turns(bridge, client, server, "/v1")] == ["by responses"] * 2
-    assert server.asked == ["/v1/chat/completions", "/v1/responses", "/v1/responses"]
 
 
 async def test_a_web_page_is_no_answer(bridge: Bridge, client: ClientConnection) -> None:

@@ -50,28 +50,6 @@ class Teller:
         return None
 
 
-async def test_a_throttled_answer_comes_in_the_same_order() -> None:
-    free, slow = Teller(None), Teller(TOKENS_S)
-    for teller in (free, slow):
-        teller.answer()
-        await teller.writer.flush()
-    assert slow.heard() == free.heard()
-    assert [item["type"] for item in slow.run.output] == ["reasoning", "message", "function_call"]
-
-
-async def test_items_behind_those_of_another_server_have_their_own_numbers() -> None:
-    teller = Teller(TOKENS_S)
-    item = {"type": "message", "id": "msg_1", "content": []}
-    delta = {"type": "response.output_text.delta", "output_index": 0, "delta": "word " * 9}
-    teller.writer.pass_on({"type": "response.output_item.added", "output_index": 0, "item": item})
-    teller.writer.pass_on(delta)
-    teller.writer.pass_on({"type": "response.output_item.done", "output_index": 0, "item": item})
-    assert teller.writer.item_added({"type": "message"}) == 1
-    await teller.writer.flush()
-    added = [index for kind, index in teller.heard() if kind == "response.output_item.added"]
-    assert added == [0, 1]
-
-
 async def test_a_steer_cuts_a_throttled_answer_at_the_items_end() -> None:
     teller = Teller(TOKENS_S)
     teller.answer()
@@ -79,16 +57,6 @@ async def test_a_steer_cuts_a_throttled_answer_at_the_items_end() -> None:
     with pytest.raises(Steered):
         await teller.writer.flush()
     assert [item["type"] for item in teller.run.output] == ["reasoning"]
-
-
-async def test_an_interrupt_names_no_item_whose_words_are_held() -> None:
-    teller = Teller(TOKENS_S)
-    teller.answer()
-    teller.writer.drop()
-    teller.run.finish_interrupted()
-    kinds = [event["type"] for event in sent(teller.server)]
-    assert kinds.count("response.output_item.added") == 1
-    assert kinds.count("response.output_item.interrupted") == 1
 
 
 @each("concluded", [True, False])

@@ -47,21 +47,6 @@ async def test_a_server_that_pages_without_end_is_left(
     assert len(server.asked) < 10
 
 
-async def test_llamacpp_says_the_window_of_a_slot_beside_the_list(
-    server: ModelServer, fetcher: PlainFetcher
-) -> None:
-    server.answers["/v1/models"] = {
-        "data": [{"id": "x.gguf", "owned_by": "llamacpp", "meta": {"n_ctx_train": 131072}}]
-    }
-    server.answers["/props"] = {
-        "default_generation_settings": {"n_ctx": 4096},
-        "modalities": {"vision": True},
-        "total_slots": 4,
-    }
-    found = await Discovery(server.target(), fetcher).models()
-    assert found == {"x.gguf": ModelFacts(context_window=4096, images=True)}
-
-
 async def test_lmstudio_is_asked_for_what_is_loaded(
     server: ModelServer, fetcher: PlainFetcher
 ) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.support.tables import each
 from tui.bridge.endpoints.base import ModelFacts
-from tui.bridge.providers.model_lists import MOST_MODELS, clue_in, models_in
+from tui.bridge.providers.model_lists import clue_in, models_in
 
 FORMS: list[tuple[str, Any, dict[str, ModelFacts]]] = [
     (
@@ -213,11 +213,6 @@ def test_lists_in_the_forms_that_servers_give(
 )
 def test_what_is_no_list_names_no_models(body: object) -> None:
     assert models_in(body) == {}
-
-
-def test_a_list_without_end_is_cut() -> None:
-    found = models_in({"data": [{"id": f"m{number}"} for number in range(MOST_MODELS * 2)]})
-    assert len(found) == MOST_MODELS
 
 
 @each(

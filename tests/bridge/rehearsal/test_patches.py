@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, get_args
 
 from tests.support.rehearsed import fresh_files, user
@@ -11,9 +10,7 @@ from tests.support.tables import each
 from tui.bridge.rehearsal.answers import AnswerStyle, after_patch, answer
 from tui.bridge.rehearsal.patches import (
     FilePlan,
-    Notation,
     WrittenChange,
-    asked_notation,
     plan_file,
     write_patch,
 )
@@ -25,7 +22,6 @@ from tui.core.files import FileRead, file_block
 from tui.core.instructions import PatchFormat, PatchTool, instructions, tools
 from tui.core.patches.landing import Landing
 
-NOTATIONS: tuple[Notation, ...] = get_args(Notation)
 TOOLS: tuple[PatchTool, ...] = get_args(PatchTool)
 
 
@@ -80,15 +76,6 @@ def test_every_exercise_lands_in_every_format_on_every_channel(
         assert "@@" not in said
 
 
-def test_the_request_says_what_is_asked_for() -> None:
-    for form in NOTATIONS:
-        for tool in TOOLS:
-            assert asked_notation(instructions(["a.py"], "", tool, form)) == form
-        assert asked_notation("", json.dumps(tools("custom", form)[-1])) == form
-        assert asked_notation("", json.dumps(tools("function", form)[-1])) == form
-    assert asked_notation("Be brief.") == "apply_patch"
-
-
 def test_a_whole_file_with_a_fence_in_it_has_a_longer_one_around() -> None:
     plan = FilePlan("a.md", "x\n````\ny\n````\n", [WrittenChange(0, 1, ("z",))])
     assert write_patch([plan], "whole_file").splitlines()[:2] == ["a.md", "`" * 5]
@@ -104,8 +91,3 @@ def test_a_state_that_holds_the_original_is_told_from_it() -> None:
     assert write_patch([plan]) == ""
     back = plan_file("a.py", "x = 1\ny = 2\n", [(REGION, "original")])
     assert apply_patch({"a.py": "x = 1\ny = 2\n"}, write_patch([back])) == {"a.py": "x = 1\n"}
-
-
-def test_a_text_that_is_gone_or_there_twice_is_lost() -> None:
-    assert plan_file("a.py", "x = 3\n", [(REGION, "better")]).lost == [REGION]
-    assert plan_file("a.py", "x = 1\nx = 1\n", [(REGION, "better")]).lost == [REGION]

@@ -65,18 +65,6 @@ def test_there_are_eight_exercises_with_prompts_of_their_own() -> None:
     assert sum(bool(script.asks) for script in ALL_SCRIPTS) >= 2
 
 
-def test_every_original_is_in_the_workspace_exactly_once() -> None:
-    files = fresh_files()
-    for script in ALL_SCRIPTS:
-        assert script.test in files
-        for region in script.regions:
-            original = region.states["original"]
-            if original:
-                assert files[region.path].count(original) == 1, region.name
-            else:
-                assert region.path not in files
-
-
 def test_every_version_names_a_state_for_each_region() -> None:
     for script in ALL_SCRIPTS:
         for version in script.versions.values():

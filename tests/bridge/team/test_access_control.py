@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import logging
 import sys
@@ -328,16 +327,6 @@ async def test_a_fault_is_logged_without_its_words(tmp_path: Path) -> None:
     assert lines[0]["error"] == "JSONDecodeError"
     assert lines[0]["where"].startswith("decoder.py:")
     assert WORDS not in str(lines)
-
-
-def test_a_log_that_takes_nothing_holds_up_nobody(tmp_path: Path) -> None:
-    log = AccessLog(tmp_path / "log")
-    log._out = io.BytesIO()
-    log._out.close()
-    for _ in range(3):
-        log.note("x", text="y" * 1000, none=None)
-    log.close()
-    assert log.dropped == 3
 
 
 def test_a_log_that_was_moved_away_goes_on_under_its_name(tmp_path: Path) -> None:

@@ -87,17 +87,6 @@ async def test_an_interrupt_is_in_the_kernel_when_the_call_returns() -> None:
         assert asked(plug) == [event | {"mode": "discard_partial_items"}]
 
 
-async def test_a_steer_too() -> None:
-    async with bare("main") as (plug, [(lane, _)]):
-        assert lane.steer("keep it small") == 1
-        (event,) = asked(plug)
-        assert event == {
-            "type": "response.steer",
-            "previous_response_id": "resp_main",
-            "input": "keep it small",
-        }
-
-
 async def test_nothing_of_what_was_already_there_passes_after_an_interrupt() -> None:
     """Also of the same read: the handler itself interrupts in the middle of it."""
     async with bare("main", "deep") as (plug, [(lane, first), (_, second)]):

@@ -31,28 +31,6 @@ from tui.effects.wire.endpoint import FULL, EndpointLane
 from tui.errors import WireError
 
 
-async def test_without_an_echo_each_lane_gets_a_socket_unseen() -> None:
-    async with hosting(echo=False) as host:
-        desk = Desk(host)
-        (one, first), (two, second) = desk.lane("main"), desk.lane("deep")
-        await asyncio.gather(one.open(), two.open())
-        one.create({"model": "slow"})
-        two.create({"model": "slow"})
-        await first.has(events.TextDelta)
-        await second.has(events.TextDelta)
-        host.go.set()
-        await first.has(events.Completed)
-        await second.has(events.Completed)
-        assert len(host.sockets) == 2
-        assert states(first) == states(second) == ["connecting", "open"]
-        assert [connection for connection, _ in host.asked] == [1, 2]
-        assert desk.known.lanes is False
-        await desk.ask(one, first)
-        await desk.ask(two, second)
-        assert [connection for connection, _ in host.asked] == [1, 2, 1, 2]
-        assert states(second) == ["connecting", "open"]
-
-
 async def test_a_create_that_moves_can_be_interrupted_or_dropped() -> None:
     async with hosting(echo=False) as host:
         desk = Desk(host)
@@ -180,17 +158,6 @@ async def test_a_limit_that_a_connection_outlives_is_unlearnt() -> None:
         assert desk.known.max_age_s is None
 
 
-async def test_after_a_pause_an_idle_socket_is_not_trusted() -> None:
-    async with hosting() as host:
-        desk = Desk(host)
-        lane, heard = desk.lane("main")
-        await desk.ask(lane, heard)
-        desk.clock.ahead_s = 3600.0
-        await desk.ask(lane, heard)
-        assert [connection for connection, _ in host.asked] == [1, 2]
-        assert ("closed", "renewed after a pause") in heard.states
-
-
 async def test_after_a_pause_a_busy_socket_that_does_not_answer_is_dropped() -> None:
     async with hosting() as host:
         desk = Desk(host, resume_s=0.05, ping_interval_s=0.02, silence_s=5.0)
@@ -203,25 +170,6 @@ async def test_after_a_pause_a_busy_socket_that_does_not_answer_is_dropped() -> 
             await asyncio.sleep(0.2)
         desk.clock.ahead_s = 400.0
         assert "after a pause" in await heard.closed()
-
-
-async def test_esc_leaves_the_socket_to_those_who_are_busy_on_it() -> None:
-    async with hosting(stops=False) as host:
-        desk = Desk(host, known=LANES | {"interrupt": {"slow": False}})
-        (one, first), (two, second) = desk.lane("main"), desk.lane("deep")
-        await desk.ask(one, first, "slow")
-        await desk.ask(two, second, "slow")
-        one.interrupt()
-        assert isinstance(first.events[-1], events.Incomplete)
-        assert first.events[-1].reason == "abandoned"
-        assert not one.busy
-        await desk.ask(one, first)
-        assert host.asked[-1][1]["stream_id"] == "main.2"
-        host.go.set()
-        await second.has(events.Completed)
-        assert len(host.sockets) == 1
-        assert words(first) == ["main", "main.2", "main.2"], "the old answer is not heard"
-        one.interrupt()
 
 
 async def test_a_lane_that_finds_no_more_names_on_its_socket_leaves_it() -> None:
@@ -285,24 +233,6 @@ async def test_a_closed_lane_leaves_the_socket_to_the_others() -> None:
         await two.close()
         await again.close()
         assert desk.endpoint.views()[0].state == "closed"
-
-
-async def test_reconnects_are_counted_and_the_lost_socket_is_shown() -> None:
-    async with hosting() as host:
-        desk = Desk(host)
-        lane, heard = desk.lane("main")
-        assert desk.endpoint.views() == []
-        await desk.ask(lane, heard)
-        await host.sockets[0].close(1012)
-        assert "restarts" in await heard.closed()
-        assert lane.close_code == 1012
-        assert [view.state for view in desk.endpoint.views()] == ["closed"]
-        await lane.open()
-        lane.create({"model": "m", "previous_response_id": "resp_1"})
-        await heard.has(events.Completed, 2)
-        view = desk.endpoint.views()[0]
-        assert (view.reconnects, view.requests, view.continued) == (1, 2, 1)
-        assert view.bytes_out > 0
 
 
 class SlowMove:
@@ -383,20 +313,6 @@ async def test_a_lane_that_was_stopped_and_asks_for_nothing_gets_no_link() -> No
         assert move.riding(lane) == 1
 
 
-async def test_no_create_goes_out_on_a_socket_that_slept() -> None:
-    """Not within a turn either, where nobody calls `open` first: the chain is gone with it."""
-    async with hosting() as host:
-        desk = Desk(host)
-        lane, heard = desk.lane("main")
-        await desk.ask(lane, heard)
-        desk.clock.ahead_s = 600.0
-        with pytest.raises(WireError, match="after a pause"):
-            lane.create({"model": "m", "previous_response_id": "resp_1/main"})
-        assert lane.state == "closed"
-        await desk.ask(lane, heard)
-        assert [connection for connection, _ in host.asked] == [1, 2]
-
-
 async def test_a_lane_at_rest_leaves_a_socket_that_slept_while_another_works() -> None:
     async with hosting() as host:
         desk = Desk(host, known=LANES)
@@ -445,59 +361,6 @@ async def one_answer(socket: ServerConnection) -> None:
             await say(socket, CREATED, DELTA, COMPLETED)
 
 
-async def endless(socket: ServerConnection) -> None:
-    """Streams until it is interrupted, then says so and ends."""
-    async for message in socket:
-        if json.loads(message)["type"] == "response.create":
-            await say(socket, CREATED, DELTA)
-        else:
-            cut = {"id": "resp_1", "incomplete_details": {"reason": "interrupted"}}
-            accepted = {"type": "response.interrupt.accepted", "response_id": "resp_1"}
-            await say(socket, DELTA, accepted, {"type": "response.incomplete", "response": cut})
-
-
-async def test_an_interrupt_is_written_in_the_call_and_no_delta_passes_after_it() -> None:
-    async with serving(endless) as url:
-        connection, heard = connection_to(url)
-        await connection.open()
-        connection.create({"model": "m"})
-        await heard.has(events.TextDelta)
-        connection.interrupt()
-        await heard.has(events.Incomplete)
-        assert sum(isinstance(event, events.TextDelta) for event in heard.events) == 1
-        assert connection.state == "open"
-        connection.interrupt()
-        connection.create({"model": "m"})
-        await heard.has(events.TextDelta, 2)
-        await connection.close()
-
-
-async def test_a_server_that_ignores_the_interrupt_loses_the_socket_within_a_second() -> None:
-    async def deaf(socket: ServerConnection) -> None:
-        async for message in socket:
-            if json.loads(message)["type"] == "response.create":
-                await say(socket, CREATED, DELTA)
-
-    loop = asyncio.get_running_loop()
-    async with serving(deaf) as url:
-        connection, heard = connection_to(url)
-        await connection.open()
-        connection.create({"model": "m"})
-        await heard.has(events.TextDelta)
-        started = loop.time()
-        connection.interrupt()
-        await heard.closed()
-        assert loop.time() - started > 0.9
-        # It is remembered: the next one goes at once.
-        await connection.open()
-        connection.create({"model": "m"})
-        await heard.has(events.TextDelta, 2)
-        connection.interrupt()
-        assert connection.state == "closed"
-        await heard.closed()
-        await connection.close()
-
-
 async def test_drop_frees_the_server_without_a_close_frame() -> None:
     ended = asyncio.get_running_loop().create_future()
 
@@ -520,21 +383,6 @@ async def test_drop_frees_the_server_without_a_close_frame() -> None:
         assert "dropped" in await heard.closed()
         async with asyncio.timeout(60):
             assert await ended is None
-        await connection.close()
-
-
-async def test_a_broken_stream_is_told_with_the_reason() -> None:
-    async def broken(socket: ServerConnection) -> None:
-        await socket.recv()
-        await say(socket, CREATED, DELTA)
-        socket.transport.abort()
-
-    async with serving(broken) as url:
-        connection, heard = connection_to(url)
-        await connection.open()
-        connection.create({"model": "m"})
-        assert await heard.closed() == "the connection broke"
-        assert sum(isinstance(event, events.TextDelta) for event in heard.events) == 1
         await connection.close()
 
 
@@ -635,36 +483,4 @@ async def test_a_handler_that_breaks_is_reported_and_the_socket_let_go() -> None
         assert await heard.closed() == "an internal error"
         assert isinstance(reported[0]["exception"], ZeroDivisionError)
         assert connection.close_code in HOPELESS_CLOSES, "the request is not sent again"
-        await connection.close()
-
-
-async def test_an_interrupt_before_the_server_named_the_response() -> None:
-    go = asyncio.Event()
-
-    async def slow(socket: ServerConnection) -> None:
-        await socket.recv()
-        await go.wait()
-        await say(socket, CREATED, DELTA)
-        assert json.loads(await socket.recv())["response_id"] == "resp_1"
-        await say(socket, COMPLETED)
-        await idle(socket)
-
-    async with serving(slow) as url:
-        connection, heard = connection_to(url)
-        await connection.open()
-        connection.create({"model": "m"})
-        connection.interrupt()
-        go.set()
-        await heard.has(events.Completed)
-        assert [type(event).__name__ for event in heard.events] == ["Created", "Completed"]
-        assert connection.state == "open"
-        await connection.close()
-
-
-async def test_two_opens_share_one_dial() -> None:
-    async with serving(idle) as url:
-        connection, heard = connection_to(url)
-        await asyncio.gather(connection.open(), connection.open())
-        await asyncio.sleep(0)
-        assert [state for state, _ in heard.states] == ["connecting", "open"]
         await connection.close()

@@ -431,15 +431,6 @@ async def test_heavy_nonsense_that_is_no_event_is_skipped() -> None:
     assert (ear.refusals, ear.heard[1], len(ear.heard)) == ([], b"[", 3)
 
 
-async def test_a_binary_message_is_refused() -> None:
-    for frame in (framed(b"\0", Opcode.BINARY), framed(b"", Opcode.BINARY)):
-        socket, ear = opened()
-        socket.data_received(frame)
-        assert ear.refusals == [
-            "the server sent a binary message, which this protocol does not know"
-        ]
-
-
 async def test_what_waits_is_handed_on_before_the_end_is_told() -> None:
     socket, head = upgraded(FrameSocket, deflate=False)
     order: list[str] = []

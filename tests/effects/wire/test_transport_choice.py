@@ -9,36 +9,6 @@ from tests.support.tables import each
 from tui.core.wire.address import Address
 
 
-@each("status", [400, 404, 405, 426, 501])
-async def test_a_refused_websocket_is_left_for_http_at_once(status: int) -> None:
-    async with hosting() as host, hosting() as relay:
-        host.refusal = status
-        desk = Desk(host, relay)
-        lane, heard = desk.lane("main")
-        await desk.ask(lane, heard)
-        assert states(heard) == ["connecting", "open"]
-        assert lane.transport == "http"
-        assert desk.known.websocket is False
-        assert [known.websocket for known in desk.learnt] == [False]
-        assert desk.known.lanes is None, "what the relay can is not what the endpoint can"
-        assert len(relay.asked) == 1
-        assert desk.endpoint.views()[0].transport == "http"
-        assert not lane.fall_back()
-
-
-@each("today", [True, False])
-async def test_a_websocket_that_was_refused_is_not_come_back_to(today: bool) -> None:
-    async with hosting() as host, hosting() as relay:
-        host.refusal = 426 if today else None
-        desk = Desk(host, relay, known={} if today else {"websocket": False})
-        lane, heard = desk.lane("main")
-        await desk.ask(lane, heard)
-        assert lane.transport == "http"
-        lane.come_back()
-        await desk.ask(lane, heard)
-        assert lane.transport == ("http" if today else "websocket")
-
-
 async def test_an_endpoint_at_rest_is_asked_for_a_websocket_again() -> None:
     async with hosting() as host, hosting() as relay:
         host.refusal = 426

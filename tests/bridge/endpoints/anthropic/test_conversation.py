@@ -80,13 +80,6 @@ def test_leading_instructions_are_the_system_prompt_and_later_ones_marked_words(
     assert last[1]["text"] == "go"
 
 
-@each('foreign', [thought("x", model="claude-opus-5"), thought("x", kind="openai-chat"),
-     {"type": "reasoning", "summary": [], "encrypted_content": "gAAAAABsecret"},
-     {"type": "reasoning", "summary": [{"type": "summary_text", "text": "shown"}]}])  # fmt: skip
-def test_foreign_thoughts_stay_here(foreign: Item) -> None:
-    assert messages_of([user("hi"), foreign, said("yes"), user("ok")])[1][1] == ["yes"]
-
-
 def test_outputs_of_other_forms_are_told_as_json() -> None:
     shell = {"type": "shell_call", "call_id": "c1", "action": {"commands": ["ls"]}}
     done = {"type": "shell_call_output", "call_id": "c1", "output": [{"stdout": "x", "exit": 0}]}

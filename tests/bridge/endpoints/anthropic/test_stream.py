@@ -67,11 +67,6 @@ async def test_refusals(claude: Stand, status: int, kind: str, words: str, code:
     assert failure(events) == (code, words, status)
 
 
-async def test_a_refusal_in_the_stream_has_the_status_of_its_kind(claude: Stand) -> None:
-    told = event("error", error={"type": "request_too_large", "message": "Request is too large"})
-    assert failure(await claude.answered(Events(told)))[2] == 413
-
-
 async def test_what_lacks_its_last_event_but_said_how_it_ended(claude: Stand) -> None:
     delta = {"stop_reason": "end_turn", "stop_sequence": None}
     told = Events(start(), text("all"), event("message_delta", delta=delta))
@@ -116,16 +111,6 @@ async def test_an_answer_that_never_ends_is_ended(
     delta = event("content_block_delta", index=0, delta={"type": "text_delta", "text": "more "})
     events = await claude.answered(Events(start(), *[delta * 1000] * 40, HOLD))
     assert "does not come to an end" in failure(events)[1]
-
-
-async def test_the_count_may_come_behind_the_end(claude: Stand) -> None:
-    ended = event("message_delta", delta={"stop_reason": "end_turn", "stop_sequence": None})
-    count = event("message_delta", delta={}, usage={"output_tokens": 41})
-    claude.answers(Events(start(), text("all"), ended, HOLD, count, event("message_stop")))
-    await claude.ask()
-    await claude.until("response.output_text.delta")
-    claude.server.released.set()
-    assert (await claude.until())[-1]["response"]["usage"]["output_tokens"] == 41
 
 
 async def test_a_server_that_does_not_hang_up_is_not_waited_for(

@@ -48,13 +48,6 @@ def test_instructions_at_the_beginning_are_one_message() -> None:
     assert first["role"] == "developer"
 
 
-def test_later_instructions() -> None:
-    items = (user("a"), assistant("b"), said("developer", "stop"), user("c"))
-    assert [one["role"] for one in messages(*items)] == ["user", "assistant", "user", "user"]
-    roles = [one["role"] for one in messages(*items, late_system="developer")]
-    assert roles == ["user", "assistant", "developer", "user"]
-
-
 def test_users_that_follow_each_other_are_one_where_templates_want_it() -> None:
     assert len(messages(user("a"), user("b"))) == 2
     assert messages(user("a"), user("b"), alternate=True) == [{"role": "user", "content": "a\n\nb"}]

@@ -21,10 +21,6 @@ def of(request: dict[str, Any], facts: ModelFacts | None = None, **options: Any)
     return body(asked(user("hi"), facts=facts, **request), **options)
 
 
-def test_no_choice_without_tools() -> None:
-    assert "tool_choice" not in of({"tool_choice": "required", "tools": [{"type": "web_search"}]})
-
-
 @each(
     "effort, facts, options, sent",
     [

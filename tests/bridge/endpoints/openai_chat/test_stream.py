@@ -175,9 +175,3 @@ def test_cut_anywhere_it_says_the_same(
     assert (told_thought.strip(), told_text) == (known[0].strip(), known[1])
     if not any(tag in thought for tag in ("</think>", "</thinking>", "</thought>")):
         assert (told_thought.strip(), told_text.strip()) == (thought.strip(), text.strip())
-
-
-@given(text=st.text(), places=st.lists(st.integers(0, 200)))
-def test_text_without_tags_stays_as_it_is(text: str, places: list[int]) -> None:
-    if not text.lstrip().startswith("<think") and not text.lstrip().startswith("<thought"):
-        assert split(*cut(text, places)) == ("", text)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from tests.support.bridge_client import prose
 from tests.support.relayed import answered
 from tests.support.sse_upstream import (
     KEY,
-    USAGE,
-    completed,
     message,
-    message_item,
     opening,
-    refusing,
     response_body,
     saying,
     sse,
@@ -19,23 +14,6 @@ from tests.support.sse_upstream import (
 from tests.support.tables import each
 from tui.bridge.server import Bridge
 from tui.core.wire.masking import Mask
-
-
-@each("whole", [False, True])
-async def test_items_of_the_terminal_alone_are_said_too(bridge: Bridge, whole: bool) -> None:
-    call = {"type": "function_call", "id": "fc", "call_id": "c", "name": "f", "arguments": "{}"}
-    call["status"] = "completed"
-    output = [message_item("hello"), call, {"type": "reasoning", "id": "rs", "summary": []}]
-    body = response_body("completed", output=output, usage=USAGE)
-    answer = refusing(200, body) if whole else saying(completed(output=output))
-    events = await answered(bridge, answer)
-    assert prose(events) == "hello"
-    done = [e["item"] for e in events if e["type"] == "response.output_item.done"]
-    assert done == output
-    assert events[-1]["response"]["output"] == output
-    assert events[-1]["response"]["usage"] == USAGE
-    deltas = [e for e in events if e["type"] == "response.function_call_arguments.delta"]
-    assert [e["delta"] for e in deltas] == ["{}"]
 
 
 async def test_endings_of_the_upstream(bridge: Bridge) -> None:

@@ -59,14 +59,6 @@ async def test_a_socket_that_closed_while_idle_is_replaced(relay: Stand) -> None
     assert new_items(relay) == [(False, 1), (False, 3)]
 
 
-async def test_a_socket_that_dies_unnoticed_is_replaced(relay: Stand) -> None:
-    parent = (await relay.answered(ONE))[-1]["response"]["id"]
-    server_of(relay).sockets[0].transport.abort()
-    events = await relay.answered(TWO, said="more", previous_response_id=parent)
-    assert text_of(events) == "two"
-    assert relay.server.connections == 2
-
-
 @pytest.mark.parametrize("instead", [None, "silence"])
 async def test_what_may_have_been_worked_on_is_not_asked_twice(
     relay: Stand, instead: str | None, monkeypatch: pytest.MonkeyPatch
@@ -79,16 +71,6 @@ async def test_what_may_have_been_worked_on_is_not_asked_twice(
     await server_of(relay).sockets[0].close(1011)
     assert failure(await relay.until())[2] == 502
     assert len(relay.server.requests) == 2
-
-
-async def test_the_age_limit_is_no_matter_of_the_client(relay: Stand) -> None:
-    parent = (await relay.answered(ONE))[-1]["response"]["id"]
-    error = {"code": "websocket_connection_limit_reached", "message": "60 minutes are up."}
-    socket = server_of(relay).sockets[0]
-    await socket.send(json.dumps({"type": "error", "status": 400, "error": error}))
-    events = await relay.answered(TWO, said="more", previous_response_id=parent)
-    assert text_of(events) == "two"
-    assert relay.server.connections == 2
 
 
 async def stop(relay: Stand, script: Script) -> list[dict[str, Any]]:
