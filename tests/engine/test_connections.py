@@ -17,6 +17,13 @@ async def warmed(world: World) -> SteppedRehearsal:
     return model
 
 
+async def test_nothing_is_offline_that_was_never_called(world: World) -> None:
+    assert world.session.status.connection == "starting"
+    world.session.submit(intents.Switch("deep"))
+    await settle()
+    assert world.session.status.connection != "offline"
+
+
 async def test_it_is_sent_once_a_connection(world: World) -> None:
     await warmed(world)
     world.session.submit(intents.Prewarm())

@@ -172,7 +172,11 @@ class Connections:
         told = meter.windows.get((spec.endpoint, spec.model))
         meter.context_window = told or spec.context_window
         connection = self._connections.get(spec.endpoint)
-        self._say_connection(connection.wire.state if connection else "closed", "")
+        if connection is None:
+            status.connection = "starting"
+            self._services.state.restated()
+        else:
+            self._say_connection(connection.wire.state, "")
         self.look(spec)
 
     def look(self, spec: RoleSpec) -> None:
