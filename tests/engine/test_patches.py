@@ -12,6 +12,7 @@ import pytest
 from tests.support.fakes import World, settle
 from tests.support.scenarios import LINK, Scenario, scenarios
 from tests.support.turns import begun, outputs, texts
+from tui.core.conversation import BlockKind
 from tui.core.text.buffer import Buffer
 from tui.core.wire import events
 from tui.engine import intents
@@ -181,3 +182,16 @@ async def through_a_shell(scenario: Scenario) -> None:
     model.complete()
     if world.session.workspace.hunks:
         await accepted_and_undone(world, scenario, before)
+
+
+async def test_a_block_of_code_without_a_file_name_is_said() -> None:
+    spec = RoleSpec("fast", "quick-1", "main", patch_tool="text", patch_format="whole_file")
+    world = World({"a.py": "one\n"}, roles={"fast": spec})
+    model = await begun(world)
+    model.finishes("a.py\n```python\nONE\n```\n\nThen:\n\n```sh\nmake\n```\n\n```output\nok\n```\n")
+    await settle()
+    notes = [
+        block.text for block in world.session.transcript.blocks if block.kind is BlockKind.NOTE
+    ]
+    assert notes == ["a code block had no file name above: not applied"]
+    assert world.session.workspace.buffers["a.py"].lines[0] == "ONE"

@@ -307,12 +307,16 @@ class OpenMessage(Struct):
         """Nothing more comes."""
         if (self.block or self.patch) is None and not self.said:
             return
+        said = self.landing.finished
         self.landing.finish(cut=cut)
         self.show(page)
         for block in (self.block, self.patch):
             if block is not None:
                 failed = block is self.patch and not self.landing.placed_all
                 page.state.close(block, "cut" if cut else "failed" if failed else "done")
+        if not said and (count := self.landing.unnamed):
+            blocks = "a code block had" if count == 1 else f"{count} code blocks had"
+            page.state.note(page.turn, f"{blocks} no file name above: not applied")
 
 
 class Call(Struct):

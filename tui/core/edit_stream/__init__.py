@@ -23,6 +23,10 @@ _MARKED: tuple[Notation, ...] = ("apply_patch", "search_replace", "unified_diff"
 class Parser(Protocol):
     """What all parsers can do."""
 
+    @property
+    def unnamed(self) -> int:
+        """Blocks of code in a text of whole files that were passed over: no name was above."""
+
     def feed(self, delta: str) -> list[Ev]:
         """Read the next piece; returns the facts that it decides."""
 

@@ -236,6 +236,8 @@ class ArgumentText:
 class ArgumentPatches:
     """Reads a function call's arguments as a patch."""
 
+    unnamed = 0
+
     def __init__(self, patches: EditParser | None = None) -> None:
         """``patches`` reads the text that the arguments hold; apply_patch if none is given."""
         self._text = ArgumentText()
@@ -295,6 +297,8 @@ _NO_PATCH = (
 
 class ShellPatches:
     """Reads a shell tool's arguments; that there is no patch in them is a failure."""
+
+    unnamed = 0
 
     def __init__(self) -> None:
         self._parts: list[str] = []

@@ -116,6 +116,11 @@ _TAG = pattern(
 )
 
 
+def is_output(tag: str) -> bool:
+    """A fence with this tag quotes what a program said."""
+    return tag in _OUTPUT
+
+
 def no_file(_name: str) -> bool:
     """Nothing is known of the workspace."""
     return False

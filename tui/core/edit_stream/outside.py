@@ -15,7 +15,15 @@ from itertools import takewhile
 from msgspec import Struct
 
 from tui.core.edit_stream.events import EditGrammar, Notation
-from tui.core.edit_stream.naming import Exists, listed, lone_path, maybe_name, name_of, near
+from tui.core.edit_stream.naming import (
+    Exists,
+    is_output,
+    listed,
+    lone_path,
+    maybe_name,
+    name_of,
+    near,
+)
 from tui.core.edit_stream.search_replace import BlockGrammar, is_search
 from tui.core.edit_stream.unified_diff import HEAD_STARTS, DiffGrammar, Head, is_head, starts_diff
 from tui.core.edit_stream.v4a import BEGIN, HEADER_STARTS, Grammar, is_header
@@ -124,6 +132,8 @@ class Outside:
         self.closers: list[str] = []
         """What closes the wrappers of the last edit, innermost last."""
         self.sections = 0
+        self.unnamed = 0
+        """Blocks of code passed over because no line says which file they are."""
         self.idle: BlockGrammar | None = None
         """Behind a SEARCH/REPLACE block: the next one may be of the same file."""
         self._formats = formats
@@ -377,6 +387,8 @@ class Outside:
             above = [*reversed(self._held), *reversed(self._recent)]
             info = text.strip().lstrip("`~")
             self._listing = listed(above, info, self._exists, strict=self._strict)
+            if self._strict and self._listing is None and not is_output(info_of(text)):
+                self.unnamed += 1
         self._opened = len(self._held)
         self._held.append(line)
 

@@ -74,6 +74,11 @@ class EditParser:
         """The first text that came, for messages."""
         self._out: list[Ev] = []
 
+    @property
+    def unnamed(self) -> int:
+        """See `Parser`."""
+        return self._outside.unnamed
+
     def feed(self, delta: str) -> list[Ev]:
         """Read the next piece of the stream."""
         if "\n" not in delta:

@@ -198,6 +198,11 @@ class Landing:
         return self._hunks[-1] if self._hunks else None
 
     @property
+    def unnamed(self) -> int:
+        """See `Parser.unnamed`."""
+        return self._parser.unnamed
+
+    @property
     def placed_all(self) -> bool:
         """True if the whole patch came and all of it is in the buffers."""
         whole = self.finished and not self.failure and not self.was_cut
