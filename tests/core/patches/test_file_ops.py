@@ -26,6 +26,23 @@ def test_b02_add_over_existing_is_flagged_and_recoverable():
     assert place.files == {"d.txt": b"old\n"}
 
 
+def test_b06_no_move_over_a_file_with_changes_of_its_own():
+    """Its hunk, or what the user typed there, would be lost with it."""
+    update = "*** Update File: b.txt\n@@\n-other\n+OTHER\n"
+    move = "*** Update File: a.txt\n*** Move to: b.txt\n@@\n-one\n+ONE\n"
+    place = disk(a="one\n", b="other\n")
+    landing = place.land(BEGIN + update + move + END)
+    assert landing.hunks[-1].reason == "not moved: 'b.txt' has changes of its own"
+    place.write(place.workspace.accept())
+    assert place.files == {"a.txt": b"ONE\n", "b.txt": b"OTHER\n"}
+    typed = disk(a="one\n", b="other\n")
+    typed.workspace.open("b.txt")
+    typed.workspace.edit("b.txt", (0, 0), (0, 0), "my ")
+    landing = typed.land(BEGIN + move + END)
+    assert landing.hunks[-1].stage is Stage.REFUSED
+    assert typed.text("b.txt") == "my other\n"
+
+
 def test_b07_add_then_update():
     place = disk()
     body = "*** Add File: n.txt\n+one\n*** Update File: n.txt\n@@\n-one\n+ONE\n"

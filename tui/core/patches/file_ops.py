@@ -204,6 +204,8 @@ class UpdateWork(FileWork):
                 if self._notation == "unified_diff" and there.deletion is None:
                     self.waiting = there
                     return
+                if not there.saved or any(other.undecided for other in there.live):
+                    raise EditRefused(f"'{ascii_shown(target)}' has changes of its own")
                 hunk.flags += (MOVES_OVER,)
         except EditRefused as error:
             self.ended(hunk, Stage.REFUSED, f"not moved: {error}")
