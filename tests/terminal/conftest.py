@@ -48,16 +48,20 @@ class Gate:
         os.mkfifo(self._fifo)
         self._environment["GATE"] = str(self._fifo)
 
-    def reached(self, term: Terminal) -> int:
-        """Wait until a start is held up; returns what opens the gate when it is closed."""
+    def reached(self, term: Terminal, *, reading: bool = True) -> int:
+        """Wait until a start is held up; returns what opens the gate when it is closed.
+
+        Not ``reading``: nothing of what it writes is taken off the line.
+        """
         while True:
-            term.pump(0.01)
+            if reading:
+                term.pump(0.01)
             try:
                 found = os.open(self._fifo, os.O_WRONLY | os.O_NONBLOCK)
             except OSError:
                 assert term.status is None, term.output
                 continue
-            while term.pump(0.05):
+            while reading and term.pump(0.05):
                 pass
             return found
 
@@ -101,10 +105,11 @@ def start(environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[...,
             *arguments: str | Path,
             size: tuple[int, int] = (120, 36),
             kind: Mapping[str, str] | None = None,
+            cwd: Path = tmp_path,
         ) -> Terminal:
             command = [*DUETTO, *arguments]
             return terminals.enter_context(
-                Terminal(command, env=environment, cwd=tmp_path, size=size, kind=kind)
+                Terminal(command, env=environment, cwd=cwd, size=size, kind=kind)
             )
 
         yield started

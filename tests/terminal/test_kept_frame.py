@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from tests.support.terminal import KIND, Terminal
 from tests.terminal.conftest import Gate
+from tui.ui.theming.contrast import luminance
 
 Start = Callable[..., Terminal]
 MODEL = ("--endpoint", "ws://127.0.0.1:9/v1/responses", "--fast", "m")
@@ -26,8 +28,19 @@ def frames(folder: Path) -> list[Path]:
 @pytest.fixture
 def kept(start: Start, gate: Gate, tmp_path: Path) -> list[str]:
     """A frame is kept, and the next start is held up; what the first one showed at last."""
+    return keep(start, gate, tmp_path)
+
+
+def keep(
+    start: Start,
+    gate: Gate,
+    tmp_path: Path,
+    size: tuple[int, int] = (120, 36),
+    background: bytes = b"1010/1010/1414",
+) -> list[str]:
     (tmp_path / "secret.txt").write_text("secret words\n")
-    term = start(*MODEL, "secret.txt")
+    term = start(*MODEL, "secret.txt", size=size)
+    term.background = background
     term.wait_for("secret words")
     term.wait_for(UNREACHED)
     while not frames(tmp_path):
@@ -120,6 +133,28 @@ def test_a_start_that_is_refused_says_so_to_the_shell(
     assert b"config.toml line 1" in term.output.rpartition(b"\x1b[?1049l")[2]
 
 
+def test_a_light_terminal_has_a_light_frame(start: Start, gate: Gate, tmp_path: Path) -> None:
+    keep(start, gate, tmp_path, background=b"fafa/fafa/f8f8")
+    term, fd = held(start, gate)
+    grounds = Counter(cell.bg for cell in term.cells(lambda cell: True))
+    assert luminance(f"#{grounds.most_common(1)[0][0]}") > 0.7
+    os.close(fd)
+
+
+def test_a_line_that_takes_nothing_holds_nothing_up(
+    start: Start, gate: Gate, tmp_path: Path
+) -> None:
+    shown = keep(start, gate, tmp_path, size=(300, 100))
+    term = start(*MODEL, "secret.txt", size=(300, 100))
+    fd = gate.reached(term, reading=False)
+    term.type("one ")
+    os.close(fd)
+    term.type("two")
+    term.wait_for("❯ one two")
+    term.wait_for(UNREACHED)
+    assert [row for row in term.lines if "secret" in row] == [r for r in shown if "secret" in r]
+
+
 def _damaged(folder: Path) -> None:
     for path in frames(folder):
         data = path.read_bytes()
@@ -149,11 +184,13 @@ def test_other_command_lines_show_nothing(
     os.close(fd)
 
 
-def test_another_terminal_size_or_no_colours_show_nothing(
-    start: Start, gate: Gate, kept: list[str]
+def test_another_terminal_size_folder_or_no_colours_show_nothing(
+    start: Start, gate: Gate, kept: list[str], tmp_path: Path
 ) -> None:
-    others = {"TERM": "xterm-kitty"}, {"NO_COLOR": "1"}
-    for more in ({"size": (100, 36)}, *({"kind": KIND | other} for other in others)):
+    (tmp_path / "other").mkdir()
+    kinds = {"TERM": "xterm-kitty"}, {"NO_COLOR": "1"}
+    others = {"size": (100, 36)}, {"cwd": tmp_path / "other"}
+    for more in (*others, *({"kind": KIND | kind} for kind in kinds)):
         term, fd = held(start, gate, **more)
         assert term.output == b""
         os.close(fd)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -98,6 +99,8 @@ AT_EVERY_RATE = {
 IN_ALL = {
     figures.FIRST_PAINT: 300.0,
     figures.PAINT_AGAIN: 30.0,
+    figures.AGAIN_TIMES: 2.5,
+    figures.GUIDE_EDIT: 3000.0,
     figures.FIRST_KEY: 400.0,
     figures.IDLE_CPU: 0.5,
     figures.IDLE_SOON: 0.5,
@@ -213,6 +216,38 @@ def started(client: Client, work: Path) -> Found:
     yield figures.IDLE_SOON, ran_s / lasted_s * 100
     yield figures.FIRST_PAINT, figures.milliseconds(first_s and first_s - begun_s)
     yield figures.FIRST_KEY, figures.milliseconds(echo_s and echo_s - begun_s)
+
+
+def interpreter(client: Client, work: Path) -> float | None:
+    """What a Python takes that does nothing but print a word, in ms."""
+    command = (sys.executable, "-c", "print('here', flush=True)")
+    with PseudoTerminal(command, client.environment, work) as terminal:
+        terminal.quiet(0.05, LONGEST_START_S)
+        pieces = terminal.take()
+        return figures.milliseconds(pieces[0][0] - terminal.started_s if pieces else None)
+
+
+def guided(client: Client, work: Path) -> float | None:
+    """From the guide's first Enter to the end of the first edit's landing, in ms."""
+    emulator = Emulator()
+    with PseudoTerminal(client.command, client.environment, work) as terminal:
+        terminal.quits_with(client.quits_with)
+
+        def seen(words: str) -> float | None:
+            deadline = time.monotonic() + LONGEST_START_S
+            while time.monotonic() < deadline:
+                picture = emulator.read(terminal.take(), (words,), None, 0.0)
+                if words in picture.seen:
+                    return picture.seen[words]
+                terminal.rest(0.01)
+            return None
+
+        seen("takes the suggestion")
+        terminal.write(b"\t")
+        seen("Enter sends it")
+        pressed_s = terminal.write(b"\r")
+        landed_s = seen("pending")
+        return figures.milliseconds(landed_s and landed_s - pressed_s)
 
 
 def rested(seat: Seat, seconds: float) -> Found:
@@ -379,6 +414,7 @@ class _Run:
                     self._keep(Spot("", FRESH, 0, name), partial(self._started, name))
             for name in names:
                 self._keep(Spot("", FRESH, 0, name), partial(self._rested, name, 0))
+            self._keep(Spot("", FRESH, 0, DUETTO), self._guided)
             self._edits(plan.edit_lines, FRESH)
         self._long_file()
         self._long_conversation()
@@ -422,7 +458,16 @@ class _Run:
         client = self._client(name, place, lines)
         yield from started(client, place.work)
         if name == DUETTO:  # a start like the last one has that one's frame
-            yield figures.PAINT_AGAIN, dict(started(client, place.work))[figures.FIRST_PAINT]
+            again = dict(started(client, place.work))[figures.FIRST_PAINT]
+            python = interpreter(client, place.work)
+            yield figures.PAINT_AGAIN, again
+            yield figures.INTERPRETER, python
+            yield figures.AGAIN_TIMES, again / python if again and python else None
+
+    def _guided(self) -> Found:
+        self._tell(f"{DUETTO}: the guide")
+        place = self._stand.place()
+        yield figures.GUIDE_EDIT, guided(stand.rehearsed(place), place.work)
 
     def _rested(self, name: str, lines: int) -> Found:
         idle_s = self._plan.idle_s

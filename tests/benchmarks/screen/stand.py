@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,13 @@ def duetto(place: Place, *arguments: str) -> Client:
     own = {"DUETTO_HOME": str(place.home), "PYTHONPATH": path}
     # its cursor blinks twice a second
     return Client(DUETTO, (*runs, *models, *arguments), environment(own), 0.35, quits_with=b"\x11")
+
+
+def rehearsed(place: Place) -> Client:
+    """Ourselves in the guide, with the rehearsal."""
+    whole = duetto(place)
+    at = whole.command.index("--endpoint")
+    return replace(whole, command=(*whole.command[:at], "practice", "--guide"))
 
 
 def codex(place: Place, program: str) -> Client:
