@@ -46,6 +46,7 @@ def traced(folder: Path) -> Iterator[dict[str, str]]:
                 lines.append(f'{name.removeprefix(f"{section}-")} = "{colour}"')
     (folder / f"{TRACER}.toml").write_text("\n".join(lines))
     theme.library.own_folder(folder)
+    vars(theme.cached_theme(TRACER))["dimmed"] = lambda style: style
     try:
         yield {colour: name for name, colour in colours.items()}
     finally:

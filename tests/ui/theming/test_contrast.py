@@ -34,6 +34,21 @@ def test_every_text_reads_on_what_lies_over_the_ground(name: str) -> None:
     assert ratio(keyword) >= TEXT_RATIO
 
 
+@each_theme
+def test_a_pane_without_the_keys_is_fainter_and_still_reads(name: str) -> None:
+    palette = theme.cached_theme(name)
+    for ground in ("background", "panel"):
+        for text in texts():
+            plain = palette.style(text, ground)
+            dim = palette.dimmed(plain)
+            least = max(TEXT_RATIO, ratio(palette.style("faint", ground)))
+            assert min(ratio(plain), least) <= ratio(dim) <= ratio(plain), (text, ground)
+        bright = palette.style("foreground", ground)
+        assert ratio(palette.dimmed(bright)) < 0.75 * ratio(bright), "at first sight"
+    landing = palette.style("foreground", "hunk-landing-line")
+    assert palette.dimmed(landing) == landing, "what the model writes is bright"
+
+
 def ratio(style: Style) -> float:
     assert style.color is not None
     assert style.bgcolor is not None

@@ -22,6 +22,7 @@ from tui.ui.finding.find import Find
 from tui.ui.finding.find_bar import FindBar
 from tui.ui.keymap import bindings
 from tui.ui.messages import EditorWanted
+from tui.ui.widgets.painted import set_dim
 
 if TYPE_CHECKING:
     from tui.ui.files.file_tree import FileTree
@@ -219,6 +220,12 @@ class EditorPane(Vertical):
             self.files.show(wish.path, None if wish.line is None else (wish.line, wish.col))
             self.files.sync_tabs()
             self.post_message(EditorWanted())
+
+    def bright(self, bright: bool) -> None:
+        """Whether the keys are in this pane: in the editor that the user is in."""
+        self.files.tabs.bright(bright)
+        for side in self.sides:
+            set_dim(side.editor, not bright or side.editor is not self.editor)
 
     def action_close_tab(self) -> None:
         """Close this file's tab."""

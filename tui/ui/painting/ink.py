@@ -35,6 +35,8 @@ class Ink:
         self._shades: Shades | None = None
         self._glyphs: Glyphs | None = None
         self._wide = False
+        self.many_colours = True
+        """Enough of them for lighter and darker letters of one hue."""
         self._styles: dict[Style, Style] = {}
 
     def set_colours(self, depth: str, palette: Mapping[str, str], *, dark: bool) -> None:
@@ -44,6 +46,7 @@ class Ink:
         """
         self._styles.clear()
         self._shades = None
+        self.many_colours = depth in ("true", "256")
         if depth != "true":
             from tui.ui.painting.shades import Shades  # not where all colours are shown
 

@@ -45,6 +45,7 @@ from tui.ui.screens.actions import PaneActions, TurnActions
 from tui.ui.screens.slash import SlashCommands
 from tui.ui.terminal.terminal_app import TerminalApp
 from tui.ui.widgets.bars import Header, KeysLine
+from tui.ui.widgets.painted import set_dim
 from tui.ui.widgets.panes import Panes
 from tui.ui.widgets.status_line import StatusLine
 
@@ -182,7 +183,9 @@ class Workbench(PaintedScreen):
             self.panes.choose("conversation")
         if event.widget is not self.editor.dock.tree and self.editor.dock.is_over:
             self.editor.dock.close()
-        self.editor.files.tabs.bright(self.pane_actions.in_editor(event.widget))
+        in_editor = self.pane_actions.in_editor(event.widget)
+        self.editor.bright(in_editor)
+        set_dim(self.transcript, in_editor)
         self.prompt_box.look()
         self.update_keys()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.style import Style
 
-from tui.ui.theming.contrast import readable
+from tui.ui.theming.contrast import TEXT_RATIO, contrast, mixed, readable
 
 if TYPE_CHECKING:
     from textual.theme import Theme
@@ -74,6 +74,10 @@ _STRUCTURE = frozenset({"line", ""})
 """Colours of rules and borders: they part what is beside them, and say nothing themselves."""
 
 
+_DIM = 0.4
+"""So much of its background is mixed into text where another pane has the keys."""
+
+
 class Palette:
     """One theme: every colour by name, and Rich styles made of them."""
 
@@ -94,6 +98,7 @@ class Palette:
         self._styles: dict[tuple[str, str, str], Style] = {}
         self._tokens: dict[object, Style] = {}
         self._legible: dict[Style, Style] = {}
+        self._dimmed: dict[Style, Style] = {}
 
     def style(self, colour: str, back: str = "", more: str = "") -> Style:
         """A Rich style by colour names, e.g. ``style("hunk-pending", "panel", "bold")``.
@@ -124,6 +129,15 @@ class Palette:
             found = self._legible[style] = self._made_legible(style)
         return found
 
+    def dimmed(self, style: Style) -> Style:
+        """The style where another pane has the keys; never fainter than what is faint anyway.
+
+        What is tinted, as the lines of a hunk, stays bright.
+        """
+        if (found := self._dimmed.get(style)) is None:
+            found = self._dimmed[style] = self._made_dim(style)
+        return found
+
     def syntax_style(self, token: object) -> Style:
         """The foreground style of a Pygments token type (any object that prints as one)."""
         if (style := self._tokens.get(token)) is None:
@@ -151,6 +165,16 @@ class Palette:
             return style
         better = readable(own, back)
         return style if better == own else style + Style(color=better)
+
+    def _made_dim(self, style: Style) -> Style:
+        if style.color is None or style.bgcolor is None or style.reverse:
+            return style
+        own, back = style.color.get_truecolor().hex, style.bgcolor.get_truecolor().hex
+        if back not in (self.colours["background"], self.colours["panel"]):
+            return style
+        least = max(TEXT_RATIO, contrast(self.colours["faint"], back))
+        dim = readable(mixed(own, back, _DIM), back, least)
+        return style + Style(color=dim) if contrast(dim, back) < contrast(own, back) else style
 
     def textual_theme(self) -> Theme:
         """The same theme for Textual; all colours are ``$variables`` of tcss too."""

@@ -13,6 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.ui import theme
+from tui.ui.painting.ink import ink
 from tui.ui.painting.screen import PaintedScreen
 from tui.ui.styled_text import Piece, StyledLine, make_strip
 
@@ -31,6 +32,7 @@ class PaintedWidget(Widget):
 
     _kept: list[Strip] | None = None
     _kept_width = 0
+    _dim = False
     _stale: frozenset[int] = frozenset()
     """Rows of ``_kept`` that must be asked for again."""
 
@@ -79,10 +81,21 @@ class PaintedWidget(Widget):
     def _filtered(self, y: int) -> Strip:
         """A row, without its colours where ``NO_COLOR`` is set; Textual's cache would see to it."""
         strip = self.render_line(y)
+        if self._dim and ink().many_colours:
+            dimmed = theme.active().dimmed
+            segments = [Segment(text, style and dimmed(style)) for text, style, _ in strip]
+            strip = Strip(segments, strip.cell_length)
         if self.app.no_color:
             for line_filter in self.get_line_filters():
                 strip = strip.apply_filter(line_filter, _BLACK)
         return strip
+
+
+def set_dim(widget: PaintedWidget, dim: bool) -> None:
+    """Whether another pane has the keys: what is written in this one is fainter then."""
+    if dim != widget._dim:
+        widget._dim = dim
+        widget.refresh()
 
 
 class Bar(PaintedWidget):
