@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 from tests.support.prompt_rows import hint, keys, shown
 from tests.support.scripted_app import running, scripted_app, settled
 from tests.support.scripted_session import ScriptedSession
+from tui.core.document.hunk import Decision, Stage
 from tui.engine.intents import (
     Answer,
     Intent,
@@ -221,3 +222,15 @@ async def test_the_next_question_has_the_keys_if_nothing_is_typed(draft: str) ->
         answers = [one.ask_id for one in session.intents if isinstance(one, Answer)]
         assert (answers, session.box.prompt.text) == (([1], "2a draft") if draft else ([1, 2], ""))
         assert app.focused is session.box.prompt
+
+
+async def test_what_sending_does_to_a_cut_hunk_is_said_before() -> None:
+    session = ScriptedSession()
+    async with running(session, (80, 24)) as (app, pilot):
+        hunk = session.hunk(Stage.CUT, 11, added=2)
+        await settled(session, pilot)
+        assert "send  takes the cut hunk back · Alt+J decides on it" in words_under(app)
+        hunk.decision = Decision.ACCEPTED
+        session.changed()
+        await settled(session, pilot)
+        assert "cut" not in words_under(app)

@@ -133,6 +133,8 @@ class PromptBox(Vertical):
         """Show what the session's status is now; called once a frame."""
         if notices.listing:
             self.prompt.completer.look_again()
+        if notices.hunks and not notices.status and not self._session.status.busy:
+            self._hint.update_bar()  # a cut one was decided on
         if not notices.status:
             return
         status = self._session.status

@@ -234,6 +234,8 @@ class Hint(Bar):
             return f"{status.deciding} · Esc stops"
         if status.running:
             return "Esc stops the command"
+        if self._session.workspace.hunk_list.cut():
+            return f"takes the cut hunk back · {shown('review')} decides on it"
         if status.can_send_failure and not prompt.text:
             return f"{shown('send_failure')} sends the failure"
         if status.queued and not prompt.text:
