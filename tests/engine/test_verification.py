@@ -139,6 +139,7 @@ def reads(world: World, report: RunReport) -> None:
         ("/x/bin/python", "-m", "pytest", "-q"),
         "pytest of .venv",
         options=("--junitxml=/x",),
+        report_file="/x",
         reader=lambda output, passed: report,
     )
 
@@ -150,11 +151,13 @@ async def test_failed_tests_go_to_the_model_under_one_line() -> None:
     other = FailedTest("test_other", "test_other.py", 1, "boom", "boom\n" * 30)
     cache = FailedTest("test_put", "test_cache.py", 4, "assert 1 == 2", "E   assert 1 == 2\n" * 9)
     reads(world, RunReport((other, cache)))
+    world.runner.output = ["--- generated xml", " file: /x ---\n1 failed\n"]
     world.session.submit(intents.Verify())
     await settle()
     assert world.runner.commands == [("/x/bin/python", "-m", "pytest", "-q", "--junitxml=/x")]
     run = runs(world)[-1]
     assert (run.title, run.state) == ("pytest -q · .venv", "failed")
+    assert run.text == "1 failed\n[exit 1 after 0.5 s]\n", "not a word of the report's file"
     assert run.report is not None
     assert run.report.failed == (other, cache)
     world.session.submit(intents.SendFailure())

@@ -253,6 +253,7 @@ class _RunnerRow:
             needs_consent=bool(asks),
             deadline_s=deadline_s,
             options=tuple(self._filled(row.get("junit", ()))),
+            report_file=junit if "junit" in row else "",
             content=self._content() if row.get("asks") else "",
             reader=reader.report,
         )

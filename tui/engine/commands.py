@@ -56,6 +56,8 @@ class CommandOutput:
         from tui.core.shell.clipping import Clip  # after the first paint
 
         self._state, self._block, self._now = state, block, now
+        self.unsaid = ""
+        """Lines that hold this are left out."""
         self._clip = Clip(head_bytes, tail_bytes)
         self._most = min(head_bytes, HEAD_BYTES)
         self._fresh = False
@@ -65,7 +67,11 @@ class CommandOutput:
     @property
     def text(self) -> str:
         """All of it but the middle of what is very long."""
-        return self._clip.text()
+        text = self._clip.text()
+        if not self.unsaid or self.unsaid not in text:
+            return text
+        lines = text.splitlines(keepends=True)
+        return "".join(line for line in lines if self.unsaid not in line)
 
     def feed(self, data: bytes) -> None:
         """More of it."""

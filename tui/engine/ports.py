@@ -294,6 +294,8 @@ class VerifyCommand:
     deadline_s: float = 120.0
     options: tuple[str, ...] = ()
     """Arguments for a report, which nobody needs to see."""
+    report_file: str = ""
+    """Where the report goes: what the output says of that nobody needs to see, either."""
     content: str = ""
     """A sign of what the project's own command does: a changed one is asked about again."""
     reader: Callable[[str, bool], RunReport] | None = compared(default=None, compare=False)

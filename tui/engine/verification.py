@@ -189,6 +189,7 @@ class Verification:
         sink = CommandOutput(
             state, block, self._services.ports.clock.now, USER_HEAD_BYTES, USER_TAIL_BYTES
         )
+        sink.unsaid = command.report_file
         argv = command.argv if isinstance(command.argv, str) else (*command.argv, *command.options)
         try:
             result = await self._services.ports.runner.run(argv, sink.feed, command.deadline_s)
