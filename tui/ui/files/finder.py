@@ -203,7 +203,7 @@ class FileFinder(ModalScreen[ChosenFile | None]):
         paths = self._paths()
         found = find_files(text.partition(":")[0], paths, self._recent)
         self._list.show(found)
-        self._weigh()
+        self.call_after_refresh(self._weigh)  # the first time it has no rows yet
         count = len(found)
         words = (
             "no file matches"
