@@ -27,6 +27,7 @@ PHRASES = (
     r"\bpartial: ",
     r"\bdropped: ",
     r"\b(?:sorry|successfully)\b",
+    r"(?<!there )\b(?:is|are|was|were) no (?!longer|more\b|less\b|better|worse|matter|such)[a-z]+",
 )
 FOUND = re.compile("|".join(PHRASES), re.IGNORECASE)
 

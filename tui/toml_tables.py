@@ -78,7 +78,7 @@ def read(file: Path, *, required: bool) -> str | None:
         with file.open("rb") as opened:
             data = opened.read(LIMIT_BYTES + 1)
         if len(data) > LIMIT_BYTES:
-            raise SettingsError(f"cannot read {file}: it is larger than 1 MB, no settings file")
+            raise SettingsError(f"cannot read {file}: it is larger than 1 MB: not a settings file")
         return data.decode("utf-8-sig")
     except FileNotFoundError:
         if required:
@@ -198,7 +198,9 @@ def in_words(what: str) -> str:
     for written, shape in _SHAPES.items():
         what = what.replace(f"matching regex {written!r}", f"such as {shape}")
     plain = _TYPED.sub(lambda found: _TYPE.sub(lambda one: _TYPES[one[0]], found[0]), what)
-    plain = plain.replace("Invalid RFC3339 encoded date", "is no date; write one like 2026-11-23")
+    plain = plain.replace(
+        "Invalid RFC3339 encoded date", "is not a date; write one like 2026-11-23"
+    )
     plain = plain.replace(" | null", "").replace(" | ", " or ").replace("`", "")
     return plain.replace("Expected", "expected", 1).replace("Invalid", "invalid", 1)
 

@@ -43,7 +43,7 @@ def test_each_complaint_has_file_line_and_reason_and_the_rest_holds(tmp_path: Pa
     file = tmp_path / "config.toml"
     file.write_text(TEXT)
     promt, effort, steer = use_keys(load(file), file)
-    assert promt.startswith(f"{file} line 5: keys.promt: is no place for keys; did you mean")
+    assert promt.startswith(f"{file} line 5: keys.promt: is not a place for keys; did you mean")
     assert effort.startswith(f'{file} line 3: keys.global.effort: Ctrl+S is the key of "save"')
     assert steer.startswith(f'{file} line 8: keys.prompt.steer: "Ctrl+Foo" names no key')
     assert keymap.shown("verify") == "Ctrl+B"

@@ -34,7 +34,10 @@ WRONG: tuple[tuple[list[str], str], ...] = (
     (["exec", "hi", "--role"], "'--role' requires an argument"),
     (["exec", "hi", "--role", ""], "'' is not one of 'fast', 'deep'"),
     (["exec", "hi", "--fast", ""], "--fast needs the name of a model"),
-    (["exec", "hi", "--fast", "a\nb", "--endpoint", LOCAL], "--fast: 'a\\nb' is no name"),
+    (
+        ["exec", "hi", "--fast", "a\nb", "--endpoint", LOCAL],
+        "--fast: 'a\\nb' is not a model's name",
+    ),
     (["exec", "hi", "--deep", "m", "--endpoint", LOCAL, "--role", "fast"], "no fast model"),
     (["exec", "hi", "--endpoint", "", "--fast", "m"], "--endpoint"),
     (["exec", "hi", "--endpoint", "wss://[::1", "--fast", "m"], "not a valid address"),

@@ -273,10 +273,10 @@ def test_wrong_usage_is_one_sentence(tmp_path: Path) -> None:
     inside = Inside(tmp_path, clean_environment(tmp_path / "home"))
     file = Tape().asked("one").said(*turn(1, *spoken("fine"))).file(tmp_path)
     assert "no recording" in sentence(inside.run("replay", "missing", "--text"), 2)
-    assert "is no file" in sentence(inside.run("replay", ".", "--text"), 2)
+    assert "is not a file" in sentence(inside.run("replay", ".", "--text"), 2)
     for speed in ("fast", "-1", "nan", "inf"):
         ran = inside.run("replay", file, "--text", "--speed", speed)
-        assert "is no speed" in sentence(ran, 2)
+        assert "is not a speed" in sentence(ran, 2)
     assert "needs a terminal" in sentence(inside.run("replay", file), 2)
 
 

@@ -43,8 +43,8 @@ def test_a_copy_is_one_of_ones_own_and_all_is_well(
     [
         (["nord", "mine"], "is there already"),
         (["noon", "other"], "no theme 'noon'"),
-        (["nord", "../other"], "is no name of a theme"),
-        (["nord", "auto"], "is no name of a theme"),
+        (["nord", "../other"], "cannot be a theme's name"),
+        (["nord", "auto"], "cannot be a theme's name"),
     ],
 )
 def test_what_cannot_be_copied(

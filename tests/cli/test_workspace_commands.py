@@ -242,7 +242,7 @@ async def test_one_that_hangs_half_way_does_no_harm(
     assert "was stopped at its deadline of 1 s" in troubles[-1].what
     assert session.workspace.buffers["a b.py"].text() == "x=1\ny = 2\n"
     (ask,) = session.status.asks
-    assert ask.question == "a b.py changed on disk: keep mine / take theirs"
+    assert ask.question == "a b.py changed on disk: whose text stays?"
     await session.close()
 
 

@@ -376,7 +376,7 @@ def test_h07_the_kernel_stops_the_write(root):
 def test_a_change_by_somebody_else_is_never_overwritten(files, root):
     with pytest.raises(FileRefused, match="changed on disk"):
         files.write("a.txt", b"x", b"what I read")
-    with pytest.raises(FileRefused, match="exists by now"):
+    with pytest.raises(FileRefused, match="exists now"):
         files.write("a.txt", b"x", None)
     with pytest.raises(FileRefused, match="deleted from the disk"):
         files.write("gone.txt", b"x", b"what I read")
@@ -396,7 +396,7 @@ def test_a_file_that_appears_while_writing_is_kept(files, root, monkeypatch):
         link(*arguments, **named)
 
     monkeypatch.setattr(os, "link", racing)
-    with pytest.raises(FileRefused, match="exists by now"):
+    with pytest.raises(FileRefused, match="exists now"):
         files.write("n.txt", b"ours", None)
     assert (root / "n.txt").read_bytes() == b"theirs"
     assert nothing_left(root)
@@ -473,7 +473,7 @@ def test_without_hard_links_a_file_that_came_meanwhile_is_not_replaced(files, ro
         raise PermissionError
 
     monkeypatch.setattr(os, "link", no_links)
-    with pytest.raises(FileRefused, match="exists by now"):
+    with pytest.raises(FileRefused, match="exists now"):
         files.write("new.py", b"mine", None)
     assert (root / "new.py").read_bytes() == b"theirs"
     assert [path.name for path in root.iterdir() if path.suffix == ".tmp"] == []

@@ -76,7 +76,7 @@ async def test_what_cannot_come_back_stays_where_it_is_said(tmp_path: Path, body
 @each(
     "env, words",
     [
-        ({"EDITOR": "vim 'x"}, "which is no command"),
+        ({"EDITOR": "vim 'x"}, "which is not a command"),
         ({"EDITOR": "no-such-editor -w"}, "there is no program 'no-such-editor'"),
         ({"VISUAL": "  ", "EDITOR": ""}, "There is no editor: set EDITOR"),
     ],

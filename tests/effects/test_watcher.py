@@ -58,7 +58,7 @@ async def test_caches_are_not_told(tmp_path: Path) -> None:
 
 
 async def test_a_folder_that_is_not_there_is_not_watched(tmp_path: Path) -> None:
-    with pytest.raises(FileRefused, match="gone is no folder"):
+    with pytest.raises(FileRefused, match="gone is no longer a folder"):
         await Watcher(str(tmp_path / "gone")).watch(lambda paths: None)
 
 

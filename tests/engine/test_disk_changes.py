@@ -93,7 +93,7 @@ async def test_a_file_that_was_moved_may_stay() -> None:
     assert world.files.data["sub/b.py"] == TEXT.encode()
     session.submit(intents.SaveFile("a.py"))
     assert "a.py" not in world.files.data, "it is not made again without being asked"
-    assert session.status.asks[0].question == "a.py was deleted on disk: keep mine?"
+    assert session.status.asks[0].question == "a.py was deleted on disk: keep your text?"
 
 
 @each("places", [0, 2])
@@ -104,7 +104,7 @@ async def test_where_it_went_is_not_guessed(places: int) -> None:
     names = [f"copy{number}.py" for number in range(places)]
     world.files.data |= dict.fromkeys(names, data)
     world.changed_outside("a.py", *names)
-    assert world.session.status.asks[0].question == "a.py was deleted on disk: keep mine?"
+    assert world.session.status.asks[0].question == "a.py was deleted on disk: keep your text?"
 
 
 async def test_the_question_goes_when_the_file_comes_back() -> None:
@@ -179,7 +179,7 @@ async def test_a_save_while_a_hunk_is_open_has_the_users_text_and_accepted_hunks
     assert world.files.data["a.py"] == saved.encode()
     (trouble,) = session.drain().troubles
     assert trouble.what == "a.py is saved"
-    assert trouble.why == "a model writes in it: saved without what is not decided"
+    assert trouble.why == "a model is writing in it: saved without what is undecided"
     landing.feed(" three\n*** End Patch\n")
     landing.finish(cut=False)
     session.submit(intents.Accept())

@@ -163,7 +163,7 @@ async def test_what_a_stopped_formatter_left_half_written_is_not_taken_over() ->
     world.session._saving.outside(["a.py"])  # the watcher is later
     assert world.session.workspace.buffers["a.py"].text() == TEXT.replace("two", "TWO")
     (ask,) = world.session.status.asks
-    assert ask.question == "a.py changed on disk: keep mine / take theirs"
+    assert ask.question == "a.py changed on disk: whose text stays?"
     runner(world).result = RunResult(0, 0.1)
     runner(world).change = lambda data: data
     world.session.submit(intents.Answer(ask.id, ask.choices[0]))

@@ -264,7 +264,7 @@ async def test_what_cannot_be_kept_is_told_once_and_tried_again(how: str) -> Non
     (kept,) = await typist.passes(SOON_S)
     assert kept.files[0].data == b"zyxold\n"
     assert len(typist.told) == 1
-    assert typist.told[0].startswith("What you type is not saved against a crash: ")
+    assert typist.told[0].startswith("A crash would lose what you type: ")
     assert "the disk is full" in typist.told[0]
 
 

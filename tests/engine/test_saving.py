@@ -98,7 +98,7 @@ async def test_the_user_is_asked_once_which_text_is_to_stay() -> None:
     session = world.session
     session.submit(intents.SaveFile("a.py"))
     (ask,) = session.status.asks
-    assert ask.question == "a.py changed on disk: keep mine / take theirs"
+    assert ask.question == "a.py changed on disk: whose text stays?"
     await world.answers(0)
     assert world.files.data["a.py"] == TEXT.replace("two", "mine").encode()
     assert not session.status.asks
@@ -126,7 +126,7 @@ async def test_a_file_deleted_on_disk_is_made_again_only_when_the_user_says_so()
     assert "a.py" not in world.files.data
     assert "was deleted on disk" in session.drain().troubles[-1].why
     (ask,) = session.status.asks
-    assert ask.question == "a.py was deleted on disk: keep mine?"
+    assert ask.question == "a.py was deleted on disk: keep your text?"
     await world.answers(0)
     assert b"mine" in world.files.data["a.py"]
 
@@ -329,7 +329,7 @@ async def test_a_new_file_is_made_when_it_is_saved() -> None:
     session.submit(OpenFile("sub/new.py", 4, 2, new=True))
     assert session.status.open_paths == ["sub/new.py"]
     (trouble,) = session.drain().troubles
-    assert (trouble.what, trouble.next_step) == ("sub/new.py is a new file", "saving makes it")
+    assert (trouble.what, trouble.next_step) == ("sub/new.py is a new file", "saving creates it")
     assert not session.workspace.is_dirty("sub/new.py")
     assert not session.unsaved("")
     assert "sub/new.py" not in world.files.data
@@ -549,7 +549,7 @@ def test_a_file_with_two_names_is_written_once(tmp_path: Path, hard: bool) -> No
     disk, journal = Files(work, Listing(work)), WriteAheadLog(tmp_path / "state", str(work))
     two = {"a": DiskPlan(b"old\n", b"one\n"), "b": DiskPlan(b"old\n", b"two\n")}
     assert bring(disk, two, journal) == {
-        "b": "'b' is another name of 'a', and would have got a different text"
+        "b": "'b' is another name of 'a', and would get a different text"
     }
     assert a.read_bytes() == b"old\n"
     assert bring(disk, {**two, "b": two["a"]}, journal) == {}

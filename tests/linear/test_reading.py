@@ -33,7 +33,7 @@ def test_a_hunk_is_read_with_headings_in_words_and_signs_before_its_lines(
         "Added lines 4 to 5:",
         "+ def slug(text, most=40):",
         "+     return text.lower()[:most]",
-        "/accept NUMBERS takes them, /reject NUMBERS WORDS does not.",
+        "/accept NUMBERS keeps them, /reject NUMBERS WORDS rejects them.",
     ]
 
 
@@ -86,7 +86,7 @@ def test_what_cannot_be_done_is_said_and_nothing_is_decided(stage: LinearStage) 
         ("/accept 7", "There is no hunk 7; /hunks all lists those of the last turn."),
         ("/accept", "2 hunks wait; say which: a number, a file, or all."),
         ("/accept other.py", "2 hunks wait; say which: a number, a file, or all."),
-        ("/accept 1-99999999", "1-99999999 is too much at once."),
+        ("/accept 1-99999999", "1-99999999 is too many at once."),
         ("/accept 1 please", "'please' names no hunk. Say numbers, a file, or all."),
         ("/place 1 1", "Hunk 1 does not wait for a place."),
         ("/place one", "Say the hunk and the place: /place HUNK PLACE; /review reads both."),

@@ -74,7 +74,7 @@ def test_mistakes_in_keys_theme_and_status_line_are_told(
     wrong = '[keys]\nzzz = "x"\n[meter]\nline = "{rat}"\n[editor]\ntheme = "noon"\n'
     Path(environment["DUETTO_HOME"], "config.toml").write_text(wrong)
     said = lines("/quit\n").stdout
-    for words in ("no action of [keys.global]", "no field {rat}", "asks for the theme 'noon'"):
+    for words in ("not an action of [keys.global]", "no field {rat}", "asks for the theme 'noon'"):
         assert words in said
 
 

@@ -40,7 +40,7 @@ def test_the_app_asks_and_shows_all_three_versions(
     term.wait_for("Writing 3 files was cut short when duetto ended: write the rest?")
     assert "a.py is new; b.py is old; c.py is neither" in term.text
     term.type("1")
-    term.wait_for("c.py was changed since it was to be written: which text should stay?")
+    term.wait_for("c.py changed before it could be written: which text should stay?")
     assert (work / "b.py").read_bytes() == OLD, "all of it at once, when all is chosen"
     term.type("4")
     term.wait_for("+mine")

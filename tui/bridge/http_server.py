@@ -355,7 +355,7 @@ def _too_large() -> Response:
 
 
 def _unreadable(status: int = http.HTTPStatus.BAD_REQUEST) -> Response:
-    words = "This is no HTTP request that can be read: see RFC 9112."
+    words = "This is not a readable HTTP request: see RFC 9112."
     return refused(http.HTTPStatus(status), words, code="invalid_request")
 
 

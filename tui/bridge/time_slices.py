@@ -371,7 +371,7 @@ class FairSocket(Sliced, Connection):
                 decoder.decode(data[at : at + PIECE_BYTES], at + PIECE_BYTES >= len(data))
                 await share.pause()
         except UnicodeDecodeError as error:
-            self._refuse(f"sent a text that is no UTF-8: {error.reason}", CloseCode.INVALID_DATA)
+            self._refuse(f"sent text that is not UTF-8: {error.reason}", CloseCode.INVALID_DATA)
             return await self.heard()  # that it is closed
         return data
 

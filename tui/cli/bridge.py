@@ -160,7 +160,7 @@ _TEAM = (
         "--drain",
         type=Number(0, 86_400),
         metavar="SECONDS",
-        help="At SIGTERM wait so long for running responses [default: 30].",
+        help="At SIGTERM wait this long for running responses [default: 30].",
     ),
 )
 
@@ -205,7 +205,7 @@ def _with(options: Sequence[Callable[[C], C]]) -> Callable[[C], C]:
     "--max-age",
     type=Number(0, 1_000_000, min_open=True),
     metavar="SECONDS",
-    help="End each connection when it is so old, as services do: tests a client's recovery.",
+    help="End each connection at this age, as services do, to test a client's recovery.",
 )
 @_with(_TEAM)
 @limit_options("user-")

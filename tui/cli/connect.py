@@ -91,7 +91,7 @@ def connect_command(provider: str, fast: str, deep: str, **rest: object) -> int:
         return asyncio.run(_scripted(connector, wishes))
     if models or wishes.key_stdin or wishes.list_models or not sys.stdin.isatty():
         raise UsageError(
-            "name who shall answer: duetto connect PROVIDER|URL --fast MODEL --deep MODEL"
+            "name a provider or a server: duetto connect PROVIDER|URL --fast MODEL --deep MODEL"
         )
     done = asyncio.run(connect(connector, TerminalTalk(), connector.roles()))
     return EXIT_FAILED if done is None or not done[0].kept else EXIT_OK

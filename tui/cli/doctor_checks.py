@@ -140,7 +140,7 @@ def _told(environment: Mapping[str, str], notify: NotifySettings) -> CheckResult
     extras = [name for name in ("bell", "title") if getattr(notify, name)]
     ways = [*([f"desktop notification ({kind})"] if kind != "off" else []), *extras]
     if not ways:
-        text = "the end of a long turn is not told of outside of duetto"
+        text = "nothing tells you of a long turn's end outside duetto"
         return CheckResult("notification", "ok", text)
     text = f"after {notify.after_s:g} s, when nobody looks: {', '.join(ways)}"
     return CheckResult("notification", "ok", text)
@@ -304,5 +304,5 @@ def own_theme_findings(
         advice = f"the rest of it is used; duetto theme check {name} says more"
         yield CheckResult("theme", "fix", str(complaint), advice)
     for odd in theme.library.odd_names():
-        text = f"{paths.themes_dir / odd} is not used: that is no name of a theme"
+        text = f"{paths.themes_dir / odd} is not used: that cannot be a theme's name"
         yield CheckResult("theme", "note", text, "letters, digits, . _ - and at most 40")

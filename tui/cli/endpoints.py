@@ -114,7 +114,9 @@ class Sources(Struct, frozen=True):
         if table is not None:
             return table
         if "/" in name or ":" in name:
-            raise UsageError("an address is no endpoint's name: give it as url of [endpoints.NAME]")
+            raise UsageError(
+                "an address cannot be an endpoint's name: give it as url of [endpoints.NAME]"
+            )
         if self.provider(name) is None:
             raise UsageError(f"there is no endpoint and no provider {name!r}{self.near(name)}")
         return EndpointSettings(provider=name)

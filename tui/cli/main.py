@@ -55,7 +55,7 @@ _WITH_VALUE = frozenset(
 _WITHOUT_VALUE = frozenset({"--debug", "--linear"})
 _BENCH = "bench"
 _MOVED = (
-    "the measurements are no part of the program any more: in a checkout, pip install -e '.[bench]'"
+    "duetto bench has moved: in a checkout, pip install -e '.[bench]'"
     " and python -m tests.benchmarks ui|stream|edit|transport|bridge"
 )
 """What `duetto bench` says."""

@@ -252,7 +252,7 @@ def _model(sources: Sources, flags: ModelFlags, role: Role) -> ModelSettings | N
         assert own is not None
         model = own
     if not model.name.isprintable():
-        raise UsageError(f"--{role}: {model.name!r} is no name of a model")
+        raise UsageError(f"--{role}: {model.name!r} is not a model's name")
     name = _endpoint_name(sources, flags, model, named is not None)
     return msgspec.structs.replace(model, endpoint=name)
 

@@ -102,7 +102,9 @@ def _speed(context: click.Context, parameter: click.Parameter, value: str | None
     except ValueError:
         speed = -1.0
     if speed < 0 or not math.isfinite(speed):
-        words = f"{value} is no speed: 1 is as recorded, 4 four times as fast, or max"
+        words = (
+            f"{value} is not a speed: 1 is as recorded, 4 four times as fast, max as fast as can be"
+        )
         raise click.BadParameter(words)
     return speed
 
@@ -156,7 +158,7 @@ def recorded(file: Path) -> Recording:
         if not file.exists():
             raise UsageError(f"there is no recording {file}")
         if not file.is_file():
-            raise UsageError(f"{file} is no file: name one that duetto --record has written")
+            raise UsageError(f"{file} is not a file: name one that duetto --record wrote")
         with file.open("rb") as opened:
             recording = read(opened)
     except (OSError, ValueError) as error:

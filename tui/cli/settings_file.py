@@ -87,10 +87,10 @@ def changed(text: str, change: SettingsChange, origin: str) -> str:
         after = tomllib.loads(new)
         after.pop("schema", None)
         if after != wanted:
-            raise SettingsError(f"{origin} cannot be changed without harm")
+            raise SettingsError(f"{origin} cannot be changed safely")
         parse(new, origin)
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{origin} cannot be changed without harm") from error
+        raise SettingsError(f"{origin} cannot be changed safely") from error
     return new
 
 

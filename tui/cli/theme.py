@@ -83,7 +83,7 @@ def copy_command(name: str, new: str) -> int:
         names = ", ".join(library.names())
         raise UsageError(f"there is no theme {name!r}; there are {names}")
     if not is_name(new):
-        raise UsageError(f"{new!r} is no name of a theme: letters, digits, . _ - and at most 40")
+        raise UsageError(f"{new!r} cannot be a theme's name: use at most 40 letters, digits, . _ -")
     file = Paths.find().themes_dir / f"{new}.toml"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -129,7 +129,7 @@ def _wrong_in(library: ThemeLibrary, which: str) -> Iterator[str]:
     except (OSError, UnicodeDecodeError):
         says_colours = True  # the complaint says what it is
     if not says_colours:
-        yield f"{place} is no theme: it says no colours (duetto theme copy NAME NEW makes one)"
+        yield f"{place} is not a theme: it sets no colours (duetto theme copy NAME NEW makes one)"
         return
     for complaint in reading.complaints:
         yield str(complaint)

@@ -119,7 +119,7 @@ class FileReplacement:
                 raise FileRefused(f"'{self._path}' was deleted from the disk")
             return
         if expected is None:
-            raise FileRefused(f"'{self._path}' exists by now")
+            raise FileRefused(f"'{self._path}' exists now")
         if found.data != expected:
             raise FileRefused(f"'{self._path}' was changed on disk by another program")
         if found.unwritable:
@@ -133,7 +133,7 @@ class FileReplacement:
                 os.chmod(temporary, self.mode, dir_fd=at)
             os.link(temporary, self._name, src_dir_fd=at, dst_dir_fd=at, follow_symlinks=False)
         except FileExistsError:
-            raise FileRefused(f"'{self._path}' exists by now") from None
+            raise FileRefused(f"'{self._path}' exists now") from None
         except OSError:  # a file system without hard links
             self._check(None)
             os.rename(temporary, self._name, src_dir_fd=at, dst_dir_fd=at)

@@ -194,7 +194,7 @@ def _made(file: Path, verb: str, extra_flags: int = 0) -> int:
         os.fchmod(descriptor, 0o600)
         return descriptor
     os.close(descriptor)
-    what = "is there already" if stat.S_ISREG(found.st_mode) else "is no file"
+    what = "is there already" if stat.S_ISREG(found.st_mode) else "is not a file"
     raise FileRefused(f"cannot {verb} to {file}: it {what}; name another one")
 
 

@@ -231,7 +231,7 @@ class TextEditor:
             try:
                 command = shlex.split(words)
             except ValueError as error:
-                return f"{whose} is {words!r}, which is no command: {error}."
+                return f"{whose} is {words!r}, which is not a command: {error}."
             if (program := self._which(command[0])) is None:
                 return f"{whose} is {words!r}, and there is no program {command[0]!r} here."
             return [program, *command[1:]]

@@ -131,7 +131,7 @@ class Watcher:
             FileRefused: the folder cannot be watched, as it is gone.
         """
         if not self._root.is_dir():
-            raise FileRefused(f"{self._root.name} is no folder any more")
+            raise FileRefused(f"{self._root.name} is no longer a folder")
         folders = await asyncio.to_thread(folders_of, self._root)
         try:
             if len(folders) < MAX_FOLDERS:

@@ -169,7 +169,8 @@ def named_source(name: str, sources: Sequence[ModelSource]) -> Connecting | str:
     if any(mark in name for mark in ":/."):
         return Connecting(ModelSource(OTHER, name, "", needs_address=True), url=name)
     known = [one.name for one in sources if one.name]
-    near = [one for one in known if typed in one] or get_close_matches(typed, known, 3, 0.5)
+    near = sorted((one for one in known if typed in one), key=lambda one: one.find(typed))
+    near = near or get_close_matches(typed, known, 3, 0.5)
     hint = f" Did you mean {' or '.join(near[:3])}?" if near else ""
     return f"There is no provider {name}.{hint}"
 
@@ -179,7 +180,7 @@ def key_wrong(key: str) -> str:
     if not key:
         return "Type or paste the key."
     if len(key) > _LONGEST_KEY or not key.isascii() or not key.isprintable() or " " in key:
-        return "That is no key: it has blanks, line breaks or odd characters."
+        return "That is not a key: it has spaces, line breaks or odd characters."
     return ""
 
 

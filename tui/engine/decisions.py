@@ -139,7 +139,7 @@ class HunkDecisions:
             while len(self._works) > 1:
                 self._works.pop()
             what = f"Stopped {self._works[0].said(self._made.made)}"
-            why = "the others are as they were before"
+            why = "the others are unchanged"
             self._state.status.deciding = ""
             self._state.trouble(Trouble(what, why, severity="information"))
             self._state.restated()
@@ -248,7 +248,7 @@ class HunkDecisions:
             return
         answer = self._state.questions.ask(
             f"{hunk.path} has lines that you typed: what should stay?",
-            "The model made this file; its lines are to be rejected.",
+            "The model made this file, and you reject its lines.",
             (KEEP_LINES, REMOVE_FILE, LEAVE_FILE),
         )
         self._wait_for(answer, [hunk], words)

@@ -22,7 +22,7 @@ TAKE_THEIRS = "Take theirs: undo brings mine back"
 SHOW_DIFF = "Show the difference first"
 DECIDE_LATER = "Decide later: it is not saved until then"
 FOLLOW = "Follow it under its new name"
-STAY = "Stay: the old name, unsaved"
+STAY = "Keep the old name, unsaved"
 TURN_S = 0.006
 """Of one turn of the event loop; the rest of a burst waits for the next one."""
 MOST_MOVES = 200
@@ -307,13 +307,11 @@ class DiskChanges:
     def _ask(self, path: str, what: str, read: FileRead) -> None:
         if read.data is None:
             answer = self._state.questions.ask(
-                f"{what}: keep mine?", _DELETED, (KEEP_MINE, DECIDE_LATER)
+                f"{what}: keep your text?", _DELETED, (KEEP_MINE, DECIDE_LATER)
             )
         else:
             choices = (KEEP_MINE, TAKE_THEIRS, SHOW_DIFF, DECIDE_LATER)
-            answer = self._state.questions.ask(
-                f"{what}: keep mine / take theirs", _CHANGED, choices
-            )
+            answer = self._state.questions.ask(f"{what}: whose text stays?", _CHANGED, choices)
         self._asked[path] = answer
         answer.add_done_callback(partial(self._answered, path))
 

@@ -204,7 +204,7 @@ class Foreground:
     def _stop_words(self) -> str:
         view = self._services.state.meter.view(self._services.ports.clock.now())
         about = "~" if view.tokens_estimated else ""
-        return f"stopped after {about}{view.tokens:,} tokens, {max(self._stop_ms, 0.1):.1f} ms"
+        return f"stopped after {about}{view.tokens:,} tokens, in {max(self._stop_ms, 0.1):.1f} ms"
 
     def _settle_stop_note(self) -> None:
         """The server's count came with the end: the conversation shows it as the status does."""

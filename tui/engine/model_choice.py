@@ -53,7 +53,7 @@ class ModelChoice:
             async with self._one_by_one:
                 spec = await catalogue.spec(role, endpoint, model)
         except DuettoError as error:
-            what = f"{model} cannot be asked on {endpoint}"
+            what = f"{model} cannot be used on {endpoint}"
             self._services.state.trouble(Trouble(what, str(error), "/connect connects it"))
             return
         self._use(spec)

@@ -169,8 +169,8 @@ SEND = Deed(
     "Send {} to the model?",
     "It is private: {}.",
     "Send it",
-    "Send such files of this folder",
-    "Always send such files of this workspace",
+    "Send such files in this folder",
+    "Always send such files in this workspace",
     "Keep it private",
     ": hard links are sent",
 )
@@ -178,8 +178,8 @@ SAVE = Deed(
     "Save {} under all of its names?",
     "Take care: {}.",
     "Save it",
-    "Save such files of this folder",
-    "Always save such files of this workspace",
+    "Save such files in this folder",
+    "Always save such files in this workspace",
     "Do not save it",
     ": hard links are saved",
 )
@@ -294,7 +294,7 @@ class OpenFiles:
         if path in self._said or not (why or record.blank):
             return
         self._said.add(path)
-        what, step = ("Read-only", "") if why else (f"{path} is a new file", "saving makes it")
+        what, step = ("Read-only", "") if why else (f"{path} is a new file", "saving creates it")
         words = why and f"{why}."
         self._state.trouble(Trouble(what, words, step, severity="information"))
 

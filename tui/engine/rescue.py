@@ -153,7 +153,7 @@ class Keeping:
         except FileRefused as error:
             why = str(error)
         if why and not self._told:
-            what, step = "What you type is not saved against a crash", "save the files"
+            what, step = "A crash would lose what you type", "save the files"
             self._state.trouble(Trouble(what, why, step, severity="warning"))
         self._told = bool(why)
         if why and self._again is None:

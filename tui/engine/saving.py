@@ -122,7 +122,7 @@ def _noted(
 
 
 def _unkept(steps: Sequence[WriteStep], error: FileRefused) -> dict[str, str]:
-    why = f"not written, as {error}; files are written together only with it"
+    why = f"not written, because {error}; these files are written together or not at all"
     return dict.fromkeys((step.path for step in steps), why)
 
 
@@ -145,7 +145,7 @@ def _carried_out(
                 files.delete(step.path, step.before)
         except FileRefused as error:
             stuck = not _is_old(files, step)
-            half = "; some of it is written: duetto puts that right when it is started again"
+            half = "; part of it is written: duetto repairs that at its next start"
             refusals[step.path] = f"{error}{half if stuck else ''}"
             break
         done.append(step)
@@ -212,7 +212,7 @@ def _obstacle(path: str, plan: DiskPlan, read: FileRead) -> str:
     if read.data is None and plan.expected is not None:
         return f"'{path}' was deleted from the disk"
     if read.data is not None and plan.expected is None:
-        return f"'{path}' exists by now"
+        return f"'{path}' exists now"
     if read.data != plan.expected:
         return f"'{path}' was changed on disk by another program"
     if plan.data is not None and len(plan.data) > MAX_BYTES:
@@ -234,7 +234,7 @@ def _once_more(plans: Mapping[str, DiskPlan], reads: Mapping[str, FileRead]) -> 
         other = path if place is None else first.setdefault(place, path)
         if other != path:
             same = plan.data is not None and plan.data == plans[other].data
-            words = f"'{path}' is another name of '{other}', and would have got a different text"
+            words = f"'{path}' is another name of '{other}', and would get a different text"
             again[path] = "" if same else words
     return again
 
@@ -411,7 +411,7 @@ class Saving:
         record = self._workspace.documents.records.get(path)
         saved = not self._workspace.is_dirty(path) and path not in self._workspace.conflicts
         if saved and record is not None and record.landing is not None:
-            why = "a model writes in it: saved without what is not decided"
+            why = "a model is writing in it: saved without what is undecided"
             self._state.trouble(Trouble(f"{path} is saved", why, severity="information"))
 
     def _say_what_is_held(self, path: str, plan: DiskPlan) -> None:
@@ -422,7 +422,7 @@ class Saving:
         self._told.update(hunk.id for hunk in held)
         which = f"hunk {held[0].id}" if not held[1:] else f"{len(held)} hunks"
         why = f"you typed in {which}, and what the model wrote there is not accepted"
-        step = "accept or reject it; your text stays in the editor, not saved, till then"
+        step = "accept or reject it; your text stays in the editor, unsaved, until then"
         done = "was not saved" if plan.data is None else f"is saved without the lines of {which}"
         self._state.trouble(Trouble(f"{path} {done}", why, step, severity="warning"))
 

@@ -61,7 +61,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("model", "Choose the model of the current role, or switch roles", "[NAME|fast|deep]"),
     Command("effort", "Set the reasoning effort of the current model", f"[{'|'.join(EFFORTS)}]"),
-    Command("tier", "Ask for a service tier of the current model, as priority", "[NAME|off]"),
+    Command("tier", "Ask for a service tier of the current model, such as priority", "[NAME|off]"),
     Command("throttle", "Slow the model down, to feel the difference", "[TOKENS/S|off]"),
     Command("steer", "Add to the answer that streams, without stopping it", "TEXT"),
     Command("verify", "Run the project's tests"),
@@ -180,7 +180,7 @@ def _tier(argument: str, status: Status) -> Intent | str | None:
     if not argument:
         return None
     if not _TIER.fullmatch(argument):
-        return "A tier is one word, as fast, priority or flex; off asks for none."
+        return "A tier is one word, such as fast, priority or flex; off asks for none."
     return SetTier("" if argument == "off" else argument)
 
 

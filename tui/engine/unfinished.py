@@ -21,7 +21,7 @@ Way = Literal["finish", "undo", "keep"]
 FINISH = "Write the rest: all of it new"
 UNDO = "Take it back: all of it old"
 KEEP = "Leave it as it is, and forget it"
-LATER = "Decide later: asked at the next start"
+LATER = "Decide later: duetto asks at its next start"
 WRITE_NEW = "Write what was accepted"
 PUT_OLD = "Put back what lay there before"
 KEEP_DISK = "Keep what is on the disk"
@@ -161,7 +161,7 @@ class UnfinishedWrites:
                 await self._alone(each, ways)
         refusals = settle(self._files, journal, (one, findings), ways)
         for path, why in refusals.items():
-            step = "it is asked again at the next start"
+            step = "duetto asks again at its next start"
             self._state.trouble(Trouble(f"{path} was not written", why, step))
         self._outside({step.path for step in one.steps})
         if not refusals and ways:
@@ -189,7 +189,7 @@ class UnfinishedWrites:
         choice = SHOW
         while choice == SHOW:
             choice = await self._state.questions.ask(
-                f"{path} was changed since it was to be written: which text should stay?",
+                f"{path} changed before it could be written: which text should stay?",
                 "There are three: what lay there, what was accepted, and what is there now.",
                 (KEEP_DISK, WRITE_NEW, PUT_OLD, SHOW, LATER),
             )

@@ -155,7 +155,7 @@ def _numbered(argument: str, workspace: Workspace) -> Picked | str:
         at = number.end()
         first, last = int(number[1]), int(number[2] or number[1])
         if last - first > _MOST:
-            return f"{number[0].strip(' ,')} is too much at once."
+            return f"{number[0].strip(' ,')} is too many at once."
         for one in range(first, last + 1):
             if one not in workspace.hunk_list:
                 return f"There is no hunk {one}; /hunks all lists those of the last turn."
@@ -298,7 +298,7 @@ class Recital:
         for hunk in found:
             lines += [*([""] if lines else []), *hunk_lines(hunk, workspace.buffers.get(hunk.path))]
         if any(hunk.decidable for hunk in found):
-            lines.append("/accept NUMBERS takes them, /reject NUMBERS WORDS does not.")
+            lines.append("/accept NUMBERS keeps them, /reject NUMBERS WORDS rejects them.")
         return lines
 
     def _hunks(self, argument: str) -> Iterable[str]:

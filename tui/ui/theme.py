@@ -162,7 +162,7 @@ def read_file(place: Traversable, name: str, base: Callable[[str], Palette | Non
     except OSError as error:
         raise SettingsError(f"cannot read {place}: {error.strerror}") from error
     if len(data) > LIMIT_BYTES:
-        raise SettingsError(f"{place} is larger than {LIMIT_BYTES >> 10} kB, no theme")
+        raise SettingsError(f"{place} is larger than {LIMIT_BYTES >> 10} kB: not a theme")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

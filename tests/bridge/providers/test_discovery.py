@@ -96,9 +96,9 @@ WRONG: list[tuple[Any, int, str]] = [
     ((500, "<html>"), 500, "gives no list of its models (HTTP 500)"),
     ((302, "", ("Location", "http://evil.example/v1/models")), 400, "redirects"),
     ((200, "<!doctype html><p>Welcome"), 502, "answered with a web page"),
-    ((200, "hello"), 502, "something that is no JSON"),
-    ((200, "[" * 100_000), 502, "something that is no JSON"),
-    ((200, '{"data": [{"id": "\xff\ud800"'.encode("utf-8", "replace").decode()), 502, "no JSON"),
+    ((200, "hello"), 502, "something that is not JSON"),
+    ((200, "[" * 100_000), 502, "something that is not JSON"),
+    ((200, '{"data": [{"id": "\xff\ud800"'.encode("utf-8", "replace").decode()), 502, "not JSON"),
 ]
 
 

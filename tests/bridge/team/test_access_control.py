@@ -117,7 +117,7 @@ async def test_why_the_users_could_not_be_read_is_in_the_log(stand: Stand) -> No
     stand.file.write_text("no list of users")
     await stand.access.look()
     (line,) = stand.lines("users_changed")
-    assert "is no file of users" in line["why"]
+    assert "is not a file of users" in line["why"]
 
 
 async def test_who_is_revoked_in_mid_upgrade_is_sent_off(stand: Stand) -> None:

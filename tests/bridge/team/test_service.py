@@ -156,7 +156,7 @@ async def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
     [
         (("--listen", "0.0.0.0:0"), "name the file of users with --tokens"),
         (("--listen", "0.0.0.0:0", "--tokens", "users.json"), "give --tls-cert and --tls-key"),
-        (("--listen", "127.0.0.1:0", "--tokens", "none.json"), "there is no file of users"),
+        (("--listen", "127.0.0.1:0", "--tokens", "none.json"), "there is not a file of users"),
         (("--listen", "127.0.0.1:0", "--tls-cert", "none.pem"), "none.pem cannot be read"),
         (("--listen", "127.0.0.1:0", "--tls-key", "none.pem"), "of no use without --tls-cert"),
         (("--listen", "127.0.0.1"), "there is no port in it"),

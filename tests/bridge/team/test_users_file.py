@@ -47,7 +47,7 @@ def test_revoking_takes_one_user_out(file: Path) -> None:
 
 @each("name", ["", "a b", "-x", "x" * 65, "a\nb", "ä", "a/b"])
 def test_a_name_is_a_word(file: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="is no name of a user"):
+    with pytest.raises(UsageError, match="cannot be a user's name"):
         add_user(file, name, Limits())
     assert not file.exists()
 
@@ -55,9 +55,9 @@ def test_a_name_is_a_word(file: Path, name: str) -> None:
 @each(
     "text, words",
     [
-        ("", "is no file of users"),
-        ("[]", "is no file of users"),
-        ('{"users": {"a": {"hash": "plain"}}}', "is no file of users"),
+        ("", "is not a file of users"),
+        ("[]", "is not a file of users"),
+        ('{"users": {"a": {"hash": "plain"}}}', "is not a file of users"),
         ('{"users": {"a": {"hash": "HASH", "role": "x"}}}', "role"),
         ('{"schema": 2, "users": {}}', "schema 2; this version of duetto knows 1"),
         (
@@ -68,7 +68,7 @@ def test_a_name_is_a_word(file: Path, name: str) -> None:
             '{"users": {"a": {"hash": "sha256:%s", "limits": {"in_flight": 0}}}}' % ("0" * 64),
             ">= 1",
         ),
-        ("\udcff", "is no file of users"),
+        ("\udcff", "is not a file of users"),
     ],
 )
 def test_a_wrong_file_is_named_in_one_sentence(file: Path, text: str, words: str) -> None:
@@ -144,7 +144,7 @@ class TestRoster:
         file.write_bytes(whole[:40])
         assert users_file.look()
         assert users_file.find(anna) is not None
-        assert "is no file of users" in users_file.wrong
+        assert "is not a file of users" in users_file.wrong
         assert not users_file.look()
         file.write_bytes(whole)
         assert users_file.look()
@@ -178,7 +178,7 @@ class TestRoster:
         file.unlink()
         os.mkfifo(file)
         assert users_file.look()
-        assert "is no file of users" in users_file.wrong
+        assert "is not a file of users" in users_file.wrong
         assert users_file.find(token.encode()) is not None
 
 

@@ -176,7 +176,7 @@ async def test_a_key_that_is_refused_is_said_beside_the_field_and_forgotten() ->
     port.listed = Listed((), "api.groq.com refused this key.", "key")
     async with seated(port) as seat:
         await seat.press(*"groq", "enter")
-        assert "no key" in (await seat.press("a", " ", "b", "enter"))
+        assert "not a key" in (await seat.press("a", " ", "b", "enter"))
         await seat.press("ctrl+u")
         await seat.paste("gsk-wrong")
         rows = (await seat.press("enter")).splitlines()

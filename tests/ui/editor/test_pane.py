@@ -79,7 +79,7 @@ async def test_go_to_a_line() -> None:
         assert cursor_of(p) == (49, 2)
         assert not p.find_bar.is_open
         await pilot.press("alt+g", *"x", "enter")
-        assert count_of(p) == "a number, please"
+        assert count_of(p) == "type a number"
 
 
 class _Row(App[None]):

@@ -145,9 +145,9 @@ def test_sentences_name_the_keys_of_today() -> None:
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"promt": {"send": "x"}}, 'is no place for keys; did you mean "prompt"?'),
-    ({"prompt": {"sned": "x"}}, 'is no action of [keys.prompt]; did you mean "send"?'),
-    ({"prompt": {"verify": "x"}}, "is no action of [keys.prompt]; it belongs to [keys.global]"),
+    ({"promt": {"send": "x"}}, 'is not a place for keys; did you mean "prompt"?'),
+    ({"prompt": {"sned": "x"}}, 'is not an action of [keys.prompt]; did you mean "send"?'),
+    ({"prompt": {"verify": "x"}}, "is not an action of [keys.prompt]; it belongs to [keys.global]"),
     (
         {"review": {"accept": "x"}},
         "it belongs to [keys.global]; here are accept_all, accept_hunk, ",

@@ -288,7 +288,7 @@ def test_what_is_written_is_shown(text: str, line: str) -> None:
         ("{tokens\n{seconds}", "0: a { stands alone; write {{ for the character", "{tokens  0.5 s"),
         ("{tokens} ]", "0: a ] stands alone; write ]] for the character", "512 ]"),
         ("{tokens} [{seconds}", "0: a [ has no ]", "512 0.5 s"),
-        ("{tokens}[ here]", "0: between [ and ] is no field", "512 here"),
+        ("{tokens}[ here]", "0: no field between [ and ]", "512 here"),
         ("{tokens}\n\n{spark:wide}{seconds}", "2: {spark} does not know 'wide'", "512  0.5 s"),
         ("{tokens:x}", "0: {tokens} does not know 'x'; it knows no option", "512"),
         ("{tokens}{fill}{fill}{seconds}", "0: {fill} stands there twice", None),

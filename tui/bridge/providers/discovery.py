@@ -113,7 +113,7 @@ class ServerQueries:
             return msgspec.json.decode(fetched.body)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             page = fetched.body.lstrip()[:1] == b"<"
-            what = "a web page" if page else "something that is no JSON"
+            what = "a web page" if page else "something that is not JSON"
             words = f"{self.host} answered with {what}: is the url that of an endpoint?"
             raise Refused(502, "not_an_endpoint", words) from None
 

@@ -39,7 +39,7 @@ def wrong_options(kind: str, options: Mapping[str, Any]) -> tuple[tuple[str, ...
     for name, value in options.items():
         if name not in known:
             advice = toml_tables.nearest(name, known) or "; remove it"
-            return ("options", name), f"is no option of {kind}{advice}"
+            return ("options", name), f"is not an option of {kind}{advice}"
         try:
             msgspec.convert({name: value}, struct)
         except msgspec.ValidationError as error:
@@ -367,7 +367,7 @@ def wrong_in(found: ProviderFacts) -> Iterator[tuple[tuple[str, ...], str]]:
             yield ("headers", header), why
     plain = _VARIABLE.sub("https://example.invalid", found.url)
     if found.kind != "rehearsal" and no_address(plain):
-        yield ("url",), "is no address; write one like https://HOST/v1"
+        yield ("url",), "is not an address; write one like https://HOST/v1"
     if found.model_route and found.model_route.count("{model}") != 1:
         yield ("model_route",), 'has to hold {model} once, as "accounts/NAME/models/{model}"'
     if (wrong := wrong_options(found.kind, found.options)) is not None:

@@ -171,7 +171,7 @@ def after_patch(outputs: Sequence[str]) -> str:
         for line in output.split(f"\n{_QUOTED}")[0].splitlines():
             if _REFUSED.search(line) and not _PLACED.search(line):
                 return f"Not everything found its place: {line.strip()[:300]}"
-    return f"Done. {REVIEW}"
+    return "Done. Accept or reject the hunks."
 
 
 def lines_follow(count: int, path: str) -> str:

@@ -58,7 +58,7 @@ def listen_address(text: str) -> ListenAddress:
     if not colon or not port.isascii() or not port.isdigit() or int(port) > 65535:
         raise UsageError(f"--listen {text}: there is no port in it; {_OF}")
     if (":" in bare) != bracketed or any(char in bare for char in "/@ []"):
-        raise UsageError(f"--listen {text}: that is no host; {_OF}")
+        raise UsageError(f"--listen {text}: that is not a host; {_OF}")
     return ListenAddress("" if bare in _ALL else bare, int(port))
 
 
@@ -148,7 +148,7 @@ class Certificate:
         if "TOO_SMALL" in reason or "TOO_WEAK" in reason:
             return f"the certificate {self._cert} is too weak for TLS: make one with a larger key"
         return (
-            f"{self._cert} and {self._key} are no certificate (with its chain) and key in PEM: "
+            f"{self._cert} and {self._key} are not a certificate (with its chain) and key in PEM: "
             "look for BEGIN CERTIFICATE and BEGIN PRIVATE KEY in them"
         )
 

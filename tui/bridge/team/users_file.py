@@ -83,8 +83,8 @@ def add_user(file: Path, name: str, limits: Limits) -> str:
     """
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"{name!r} is no name of a user: up to 64 letters, digits and . _ @ + -, the first a "
-            "letter or a digit"
+            f"{name!r} cannot be a user's name: up to 64 letters, digits and . _ @ + -,"
+            " the first a letter or a digit"
         )
     token = new_token()
 
@@ -126,7 +126,7 @@ def _parsed(data: bytes, file: Path) -> dict[str, User]:
             raise UsageError(f"the file of users {file} is larger than 16 MiB")
         known = msgspec.json.decode(data, type=_UsersData)
     except (msgspec.DecodeError, UnicodeError) as error:
-        raise UsageError(f"{file} is no file of users: {error}") from error
+        raise UsageError(f"{file} is not a file of users: {error}") from error
     if known.schema != SCHEMA:
         words = f"{file} has schema {known.schema}; this version of duetto knows {SCHEMA}"
         raise UsageError(words)

@@ -216,7 +216,7 @@ def _decoded(text: str) -> Any:
 
 
 def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _throttle(raw: dict[str, Any]) -> ThrottleMessage | Invalid:

@@ -376,7 +376,7 @@ class Link:
             lane = self._routes.get(event.stream_id)
             if lane is None:
                 self.stray_at = now
-                _log.info("an event that is no lane's: %s", type(event).__name__)
+                _log.info("an event of no lane: %s", type(event).__name__)
                 continue
             lane.heard_at = now
             delta = isinstance(event, Delta)

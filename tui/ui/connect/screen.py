@@ -56,7 +56,7 @@ _ABOUT: dict[Role, str] = {
     "deep": "The deep model: it gets the long and the hard work.",
 }
 _KEEP = "\0keep"
-_KEPT_SECRET = "It is shown nowhere and kept only when you write at the end."
+_KEPT_SECRET = "It is never shown, and kept only when you write at the end."
 
 
 class ConnectScreen(SheetScreen[ConnectOutcome | None]):
@@ -434,7 +434,7 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
         if len(plan.lines) > most:
             rows.append([(f"    and {len(plan.lines) - most} more lines", style("muted"))])
         if not plan.lines:
-            rows += words("what it says already: nothing changes in it.", room, "muted")
+            rows += words("what it says already: nothing changes.", room, "muted")
         rows += [[], *words(plan.key, room, "muted")] if plan.key else [[]]
         return [*rows, *self._wrong_rows(room)]
 

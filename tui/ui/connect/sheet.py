@@ -153,7 +153,7 @@ def choices(chooser: Chooser, room: Room) -> list[Row]:
         lines = [line[:1] for line in lines]  # what is below them is left out
     rows += [row for line in lines for row in line]
     if not chooser.shown:
-        rows.append([("  none has that in its name", style("warning"))])
+        rows.append([("  no name has that in it", style("warning"))])
     hidden = len(chooser.shown) - len(window)
     if hidden:
         rows.append([(f"    {hidden} more", style("faint"))])

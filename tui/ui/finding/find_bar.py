@@ -192,7 +192,7 @@ class FindBar(Vertical):
     def _choose_line(self) -> None:
         place = parse_jump(self._input.value, self._line)
         if place is None:
-            self.count("a number, please", nothing=True)
+            self.count("type a number", nothing=True)
         else:
             self.on_line(*place)
 

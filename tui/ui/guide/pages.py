@@ -143,7 +143,7 @@ def _redirect(lesson: Lesson, place: GuideContext) -> GuidePage:
         words = sight.stopped or lesson.figures.stopped
         happened = f"{words[:1].upper()}{words[1:]}." if words else "Stopped."
     if sight.busy:
-        return GuidePage("", sentence("One moment: it comes to a stop."), happened)
+        return GuidePage("", sentence("One moment: it is stopping."), happened)
     why = "Nothing is slowed down from here on. Typing while it writes redirects, too."
     return GuidePage("", _send(place), happened, why)
 

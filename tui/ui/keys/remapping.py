@@ -92,7 +92,7 @@ def _flat(
             for name, keys in value.items():
                 yield (first, str(name)), keys
         else:
-            words = f"is no place for keys{_near(first, SCOPES)} (there are {', '.join(SCOPES)})"
+            words = f"is not a place for keys{_near(first, SCOPES)} (there are {', '.join(SCOPES)})"
             refused.append(RefusedKey((first,), words))
 
 
@@ -133,8 +133,8 @@ def _no_action(table: Sequence[Key], scope: str, name: str) -> str:
     some += "; docs/keys.md lists them all" if len(names) > _NAMED else ""
     if elsewhere:
         where = " and ".join(f"[keys.{other}]" for other in elsewhere)
-        return f"is no action of [keys.{scope}]; it belongs to {where}; here are {some}"
-    return f"is no action of [keys.{scope}]{near or f'; here are {some}'}"
+        return f"is not an action of [keys.{scope}]; it belongs to {where}; here are {some}"
+    return f"is not an action of [keys.{scope}]{near or f'; here are {some}'}"
 
 
 def _near(name: str, known: Sequence[str]) -> str:

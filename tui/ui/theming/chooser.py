@@ -374,6 +374,6 @@ def _said_of(entry: ThemeEntry) -> str:
         words.append("your own file")
     if reading.complaints:
         count = len(reading.complaints)
-        wrong = "1 line" if count == 1 else f"{count} lines"
-        words.append(f"{wrong} of it wrong: duetto theme check {entry.choice}")
+        wrong = "1 mistake" if count == 1 else f"{count} mistakes"
+        words.append(f"{wrong}: duetto theme check {entry.choice}")
     return one_line(" · ".join(words))

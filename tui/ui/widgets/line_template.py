@@ -199,7 +199,7 @@ class _Reading:
             parts = tuple(self._open.pop())
             if not any(True for _ in _figures(parts)):
                 if any(parts):
-                    self._complain("between [ and ] is no field: it is always shown")
+                    self._complain("no field between [ and ]: it is always shown")
                 self._open[-1].extend(parts)
             else:
                 self._open[-1].append(Bracket(parts))

@@ -227,7 +227,7 @@ class Lanes:
     def admit(self, name: str | None, request: dict[str, Any]) -> Lane | None:
         """Take a create in; None if it is unroutable. Raises WireError if the lane is taken."""
         if name is not None and not _NAME.fullmatch(name):
-            raise WireError(f"{name!r} is no lane: 1 to 256 characters of A-Z a-z 0-9 _ . -")
+            raise WireError(f"{name!r} is not a lane: 1 to 256 characters of A-Z a-z 0-9 _ . -")
         lane = self.lane(name)
         if lane.state is not LaneState.IDLE:
             raise WireError("A response is still in flight: wait for its end, then send.")
