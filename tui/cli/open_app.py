@@ -402,7 +402,7 @@ def _prefix(prefix: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(prefix))
     except ValueError as error:
-        raise SettingsError(f"[commands] allow: {prefix!r} is no command ({error})") from None
+        raise SettingsError(f"[commands] allow: {prefix!r} is not a command ({error})") from None
     if not words:
         raise SettingsError("[commands] allow: one is empty; say how a command begins: 'npm test'")
     return words

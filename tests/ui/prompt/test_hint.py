@@ -229,8 +229,8 @@ async def test_what_sending_does_to_a_cut_hunk_is_said_before() -> None:
     async with running(session, (80, 24)) as (app, pilot):
         hunk = session.hunk(Stage.CUT, 11, added=2)
         await settled(session, pilot)
-        assert "send  takes the cut hunk back · Alt+J decides on it" in words_under(app)
+        assert "send  takes the cut hunk back · Alt+J decides on it" in hint(app)
         hunk.decision = Decision.ACCEPTED
         session.changed()
         await settled(session, pilot)
-        assert "cut" not in words_under(app)
+        assert "cut" not in hint(app)
