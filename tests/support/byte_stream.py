@@ -153,12 +153,13 @@ class Framing:
 class Ear:
     """Hands messages to a client protocol, as a link does."""
 
-    def __init__(self, client: ClientProtocol) -> None:
-        self._client = client
+    def __init__(self, account: Account) -> None:
+        self._account = account
         self.pongs = 0
 
     def received(self, payload: bytes, now: float) -> None:
-        self._client.receive_text(payload, now)
+        self._account.client.receive_text(payload, now)
+        self._account.collect()  # pieces of a text that wait become one
 
     def flush(self, now: float) -> None:
         pass
@@ -193,7 +194,7 @@ class Road:
 
     def __init__(self, account: Account, sizes: Iterator[int]) -> None:
         self._account, self._sizes = account, sizes
-        self.ear = Ear(account.client)
+        self.ear = Ear(account)
         self.now = 0.0
         self._socket, head = upgraded(FrameSocket, deflate=True, limit_bytes=2**20)
         self._socket.data_received(head)
