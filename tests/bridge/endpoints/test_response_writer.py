@@ -50,6 +50,19 @@ class Teller:
         return None
 
 
+async def test_items_behind_those_of_another_server_have_their_own_numbers() -> None:
+    teller = Teller(TOKENS_S)
+    item = {"type": "message", "id": "msg_1", "content": []}
+    delta = {"type": "response.output_text.delta", "output_index": 0, "delta": "word " * 9}
+    teller.writer.pass_on({"type": "response.output_item.added", "output_index": 0, "item": item})
+    teller.writer.pass_on(delta)
+    teller.writer.pass_on({"type": "response.output_item.done", "output_index": 0, "item": item})
+    assert teller.writer.item_added({"type": "message"}) == 1
+    await teller.writer.flush()
+    added = [index for kind, index in teller.heard() if kind == "response.output_item.added"]
+    assert added == [0, 1]
+
+
 async def test_a_steer_cuts_a_throttled_answer_at_the_items_end() -> None:
     teller = Teller(TOKENS_S)
     teller.answer()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.support.rehearsed import CUSTOM, READ, Conversation, user
+from tests.support.rehearsed import CUSTOM, FUNCTION, READ, Conversation, user
 from tests.support.strict_patch import apply_patch
 from tests.support.tables import each
 from tui.bridge.rehearsal.answers import ELSEWHERE, AnswerStyle, answer
@@ -14,6 +14,15 @@ from tui.core.files import file_block
 from tui.core.instructions import instructions
 
 DEEP = AnswerStyle(deep=True)
+
+
+def test_a_function_tool_gets_the_patch_as_its_argument() -> None:
+    tool = json.loads(json.dumps(FUNCTION).replace('"input"', '"patch"'))
+    block = file_block("ledger/money.py", Conversation().files["ledger/money.py"])
+    parts = answer({"tools": [tool]}, [user(block), user("split loses cents")], DEEP)
+    assert isinstance(parts[-1], CallPart)
+    assert not parts[-1].custom
+    assert json.loads(parts[-1].text)["patch"].startswith("*** Begin Patch\n")
 
 
 @each("effort, count", [("none", 0), ("low", 1), ("high", 3)])

@@ -73,6 +73,16 @@ async def test_what_may_have_been_worked_on_is_not_asked_twice(
     assert len(relay.server.requests) == 2
 
 
+async def test_the_age_limit_is_no_matter_of_the_client(relay: Stand) -> None:
+    parent = (await relay.answered(ONE))[-1]["response"]["id"]
+    error = {"code": "websocket_connection_limit_reached", "message": "60 minutes are up."}
+    socket = server_of(relay).sockets[0]
+    await socket.send(json.dumps({"type": "error", "status": 400, "error": error}))
+    events = await relay.answered(TWO, said="more", previous_response_id=parent)
+    assert text_of(events) == "two"
+    assert relay.server.connections == 2
+
+
 async def stop(relay: Stand, script: Script) -> list[dict[str, Any]]:
     """Interrupt an answer behind its first words."""
     relay.server.scripts.insert(0, script)
