@@ -226,6 +226,20 @@ def test_a_file_that_the_user_edited_is_not_deleted():
     assert place.text("a.txt") == "mine\n" + TEXT
 
 
+def test_g03_a_changed_model_line_is_not_taken_back_but_in_conflict():
+    place = landed()
+    place.workspace.edit("a.txt", (0, 1), (0, 1), " and mine")
+    place.workspace.reject([1])
+    hunk = place.workspace.hunk(1)
+    assert (hunk.stage, hunk.decision) == (Stage.CONFLICT, Decision.PENDING)
+    assert place.text("a.txt").startswith("A and mine\n")
+    assert place.workspace.decorations("a.txt", 0, 0) == {0: "conflict"}
+    assert place.workspace.disk_plan("a.txt").data == TEXT.encode()
+    place.write(place.workspace.accept([1]))
+    assert place.files["a.txt"].startswith(b"A and mine\nb\nc\n")
+    assert (hunk.stage, hunk.decision) == (Stage.LANDED, Decision.ACCEPTED)
+
+
 def test_moves_over_files_with_unsaved_edits_are_refused():
     place = disk(a="a\n", b="b\n")
     place.land(patch("*** Move to: b.txt"))

@@ -17,6 +17,7 @@ from tui.core.edit_stream.events import (
     FileEnd,
     FileOp,
     Line,
+    MoveTo,
     NoNewline,
     Partial,
     Prose,
@@ -373,6 +374,21 @@ def test_names_of_gits_own_line(line, names):
     assert git_names(line) == names
 
 
+@pytest.mark.case("B06", "D07")
+def test_pure_renames_follow_each_other():
+    one = "diff --git a/{0} b/x{0}\nsimilarity index 100%\nrename from {0}\nrename to x{0}\n"
+    got = head_events(one.format("a b.py") + one.format("c.py"))
+    assert got == [
+        FileOp(Kind.EDIT, "a b.py", "unified_diff"),
+        MoveTo("xa b.py"),
+        FileEnd(True),
+        FileOp(Kind.EDIT, "c.py", "unified_diff"),
+        MoveTo("xc.py"),
+        FileEnd(True),
+        End(True),
+    ]
+
+
 @pytest.mark.case("D07")
 def test_empty_files_made_and_deleted():
     made = "diff --git a/e b/e\nnew file mode 100644\nindex 0000000..e69de29\n"
@@ -412,12 +428,6 @@ def test_what_no_text_edit_can_do_is_refused(text, words):
     assert not [event for event in got if isinstance(event, Prose)]
     alone = head_events(text)
     assert [event for event in alone if isinstance(event, Refusal)] == [refusal]
-
-
-def test_words_in_a_header_are_not_what_diff_says_of_binary_files():
-    text = f"Index: f.py\nFiles that change:\n--- a/f.py\n+++ b/f.py\n{ONE}"
-    got = run(parser_for("unified_diff", "custom"), [text])
-    assert [event.text for event in got if isinstance(event, Line)] == ["a", "b", "B"]
 
 
 @pytest.mark.case("D10")

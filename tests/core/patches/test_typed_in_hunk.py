@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.patches import Disk, disk, patch
 from tui.core.document.disk_plan import still_text
+from tui.core.document.hunk import Stage
 from tui.core.unsaved import bring_back, typed_text
 
 TEXT = "".join(f"l{number}\n" for number in range(8))
@@ -41,6 +42,23 @@ def test_a_line_of_the_users_own_between_the_models_is_saved_without_these():
     assert not place.workspace.is_dirty("a.txt")
     place.write(place.workspace.accept())
     assert place.files["a.txt"].decode() == place.text("a.txt")
+
+
+def test_old_lines_put_back_are_the_disks_and_an_undo_brings_the_typed_ones_back():
+    place = landed(*HUNK)
+    place.workspace.edit("a.txt", (3, 0), (3, 0), "x")
+    place.write(["a.txt"])
+    place.workspace.reject([1])
+    assert place.workspace.hunk(1).stage is Stage.CONFLICT
+    assert place.workspace.disk_plan("a.txt").data == TEXT.encode()
+    place.write(place.workspace.reject([1], whole=True))
+    assert place.text("a.txt") == TEXT
+    assert place.files["a.txt"] == TEXT.encode()
+    assert not place.workspace.is_dirty("a.txt")
+    place.write(place.workspace.undo_decision())
+    assert "xm1" in place.text("a.txt")
+    assert place.files["a.txt"] == TEXT.encode()
+    assert place.workspace.is_dirty("a.txt")
 
 
 def test_a_crash_keeps_what_was_typed_in_it():
