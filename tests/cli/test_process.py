@@ -56,3 +56,23 @@ def test_ctrl_c_ends_with_130_or_not_at_all(tmp_path: Path, moment: str, ignored
     )
     assert (done.returncode == 130) is not ignored, done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_at_the_end_all_is_written_and_nothing_is_taken_apart() -> None:
+    """Taking Python apart takes longer than a person waits behind Ctrl+C."""
+    script = """
+import atexit, sys, threading
+from tui.cli import process
+atexit.register(process.leave)
+atexit.register(print, "handlers", end=" ")
+class Held:
+    def __del__(self):
+        print("taken apart")
+held = Held()
+threading.Timer(0.05, lambda: print("threads", end=" ")).start()
+print("said", end=" ")
+process.ended(7)
+sys.exit(7)
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (7, "said threads handlers ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 
@@ -10,6 +11,7 @@ from tui import kept_frame
 
 def main() -> None:
     """Run the command line; what was on the screen last time is there first."""
+    atexit.register(_leave)  # who comes first goes last
     kept_frame.show(sys.argv[1:])
     from tui.cli import process
 
@@ -19,6 +21,13 @@ def main() -> None:
     from tui.cli.main import main as run
 
     run()
+
+
+def _leave() -> None:
+    """All is kept and closed: to take Python apart as well would take a tenth of a second."""
+    from tui.cli import process
+
+    process.leave()
 
 
 if __name__ == "__main__":

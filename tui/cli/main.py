@@ -155,6 +155,7 @@ def main() -> None:
     except KeyboardInterrupt:
         process.end_at_once()
         code = EXIT_INTERRUPTED
+    process.ended(code)
     sys.exit(code)
 
 

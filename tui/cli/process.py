@@ -138,6 +138,26 @@ def _end(number: int, frame: FrameType | None) -> None:
     os._exit(EXIT_INTERRUPTED)
 
 
+_ended: list[int] = []
+"""The exit code, once the command has come to its end."""
+
+
+def ended(code: int) -> None:
+    """The command has come to its end: `leave` may end the process with this exit code."""
+    _ended.append(code)
+
+
+def leave() -> None:
+    """End the process, unless the command broke or something cannot be written."""
+    if _ended:
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except (OSError, ValueError, AttributeError):
+            return  # Python says so as it goes on
+        os._exit(_ended[-1])
+
+
 def raise_again() -> None:
     """A command is there: Ctrl+C is `KeyboardInterrupt`, as Python has it at first."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
