@@ -430,6 +430,12 @@ def test_what_no_text_edit_can_do_is_refused(text, words):
     assert [event for event in alone if isinstance(event, Refusal)] == [refusal]
 
 
+def test_words_in_a_header_are_not_what_diff_says_of_binary_files():
+    text = f"Index: f.py\nFiles that change:\n--- a/f.py\n+++ b/f.py\n{ONE}"
+    got = run(parser_for("unified_diff", "custom"), [text])
+    assert [event.text for event in got if isinstance(event, Line)] == ["a", "b", "B"]
+
+
 @pytest.mark.case("D10")
 @each("word", ["--cc", "--combined"])
 def test_a_merges_combined_diff_is_refused(word):
