@@ -26,13 +26,14 @@ EDITS = [
 
 
 def painted(editor: Editor) -> list[str]:
-    """The words of each row: without numbers, signs, labels and the pen."""
+    """The number and the words of each row: without signs, labels and the pen."""
     assert editor.view is not None
     gutter, found = gutter_width(editor.view.digits), list[str]()
     for y in range(editor.size.height):
         row = editor._rows[y]._replace(chips=())
+        number = "" if row.number is None else row.number
         text = editor._painter.strip(row, editor._frame).text[gutter:]
-        found.append(text.translate(str.maketrans("▍␍␊", "   ")).rstrip())
+        found.append(f"{number} {text.translate(str.maketrans('▍␍␊', '   '))}".rstrip())
     return found
 
 

@@ -214,6 +214,17 @@ class Hunk:
         return (out or self.placeable) and bool(self.agent or self.base)
 
 
+def landing_lines(hunks: Iterable[Hunk]) -> dict[int, int]:
+    """Id -> its line, from 1, of those of a file that land: the lines struck above have none."""
+    found: dict[int, int] = {}
+    struck = 0
+    for hunk in hunks:
+        if hunk.stage is Stage.LANDING and hunk.start is not None:
+            found[hunk.id] = hunk.start.line + 1 - struck
+            struck += hunk.removed
+    return found
+
+
 def need_of(hunk: Hunk) -> Need:
     """What a hunk needs, from its stage and decision."""
     if hunk.decision is Decision.REJECTED:

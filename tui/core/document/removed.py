@@ -61,6 +61,16 @@ def _of_hunk(hunk: Hunk) -> Iterator[Removed]:
             yield Removed(min(start + offset, end), text, hunk)
 
 
+def struck_above(workspace: Workspace, path: str, line: int) -> int:
+    """How many lines above this one are struck, and have no number; see `struck_runs`."""
+    record = workspace.documents.records.get(path)
+    count = 0
+    for section in record.sections if record is not None else ():
+        if (painter := section.painter) is not None and not painter.trouble:
+            count += painter.tags[: max(line - painter.row, 0)].count("-")
+    return count
+
+
 def struck_runs(workspace: Workspace, path: str, first: int, last: int) -> list[range]:
     """The runs of struck lines that lines ``first .. last`` are part of, top to bottom.
 

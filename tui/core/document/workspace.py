@@ -14,7 +14,7 @@ from tui.core.document.disk_changes import outside_change, take_theirs
 from tui.core.document.disk_plan import DiskPlan, planning, with_hunks
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import EditsSince, FileRecord, UserChange, stand, stood_near
-from tui.core.document.hunk import OPEN, Decision, Fold, Hunk, Kind, Stage
+from tui.core.document.hunk import OPEN, Decision, Fold, Hunk, Kind, Stage, landing_lines
 from tui.core.document.undo_log import Apply
 from tui.core.document.waiting_places import OpenSection
 from tui.core.files import FileRead
@@ -507,7 +507,9 @@ def _doing(hunk: Hunk, section: OpenSection) -> str:
     if hunk.stage is Stage.CANDIDATES:
         return _choosing(section.places())
     if hunk.stage in (Stage.LANDING, Stage.LOCATED):
-        line = "" if hunk.start is None else f" at line {hunk.start.line + 1}"
+        number = landing_lines(section.hunks).get(hunk.id)
+        number = hunk.start.line + 1 if number is None and hunk.start is not None else number
+        line = "" if number is None else f" at line {number}"
         if hunk.stage is Stage.LOCATED:
             return f"found{line}"
         return f"landing{line}, \N{MINUS SIGN}{hunk.removed} +{hunk.added}"

@@ -22,6 +22,7 @@ from tui.core.document.hunk import (
     Hunk,
     Kind,
     Stage,
+    landing_lines,
     need_of,
 )
 from tui.core.document.hunk_list import HunksOfFile
@@ -125,8 +126,9 @@ def card_lines(
         if part.earlier and not part.shut:
             words = f"     ⋯ {part.first} earlier hunk{'s' if part.first > 1 else ''}"
             lines.append(StyledLine([(words, theme.active().style("faint"))], "panel"))
+        numbers = landing_lines(part.hunks)
         for hunk in part.hunks:
-            lines += _hunk_lines(hunk, width, focus)
+            lines += _hunk_lines(hunk, width, focus, numbers.get(hunk.id))
     return lines
 
 
@@ -151,13 +153,16 @@ def _header(path: str, tally: HunksOfFile, width: int, shut: bool) -> StyledLine
     return StyledLine(spread(left, right, width), "panel")
 
 
-def _hunk_lines(hunk: Hunk, width: int, focus: Focus) -> list[StyledLine]:
-    """Its rows; its number is the one by which the model is told of it, and all else names it."""
+def _hunk_lines(hunk: Hunk, width: int, focus: Focus, line: int | None) -> list[StyledLine]:
+    """Its rows; ``line``: while it lands.
+
+    Its number is the one by which the model is told of it, and all else names it.
+    """
     palette = theme.active()
     state = look(hunk)
     focused = hunk.id == focus.hunk_id
     target = RowTarget("hunk", hunk.id)
-    where = f"L{hunk.start.line + 1}" if hunk.start is not None else _sought(hunk)
+    where = f"L{line or hunk.start.line + 1}" if hunk.start is not None else _sought(hunk)
     where = "not painted yet" if hunk.reason == UNPAINTED else where
     left: list[Piece] = [
         (f" {hunk.id:>3} ", palette.style("faint")),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from tui.core.document.removed import removed_lines, struck_runs
+from tui.core.document.removed import removed_lines, struck_above, struck_runs
 from tui.core.document.workspace import Workspace
 from tui.core.text.buffer import Buffer, LineChange, Mark
 from tui.core.text.change_set import Position
@@ -61,9 +61,11 @@ class View:
         self._workspace = workspace
         if workspace is None:
             self.removed, struck = RemovedRows(), None
+            self.struck_above: Callable[[int], int] = lambda line: 0
         else:
             self.removed = RemovedRows(partial(removed_lines, workspace, buffer.path))
             struck = partial(struck_runs, workspace, buffer.path)
+            self.struck_above = partial(struck_above, workspace, buffer.path)
         self.wrapping = Wrapping(buffer, self.removed)
         self.cursor = Cursor(buffer, self.wrapping, struck)
         self.colours: BufferColours = BufferColours(buffer) if colours is None else colours
@@ -316,6 +318,13 @@ class UserMarks(NamedTuple):
     """Line endings differ: the unusual ones are shown."""
     struck: list[range]
     """Lines of hunks that come in which are no text any more."""
+    unnumbered: int = 0
+    """Such lines above the first one."""
+
+    def number(self, line: int, first: int) -> int:
+        """The number of a line that is text, ``first`` being the first one on the screen."""
+        gone = sum(max(min(run.stop, line) - max(run.start, first), 0) for run in self.struck)
+        return line + 1 - self.unnumbered - gone
 
 
 def rows_in_sight(
@@ -341,12 +350,13 @@ def rows_in_sight(
         frozenset(row for row, _ in view.brackets.pair or ()),
         view.newline_words == MIXED,
         view.cursor.struck(first, last),
+        view.struck_above(first),
     )
-    return [_row(view, sight, part, kinds.get(part.line, "")) for part in parts]
+    return [_row(view, sight, part, kinds.get(part.line, ""), first) for part in parts]
 
 
-def _row(view: View, sight: UserMarks, part: Slice, kind: str) -> EditorRow:
-    """Everything that a row's strip depends on."""
+def _row(view: View, sight: UserMarks, part: Slice, kind: str, first: int) -> EditorRow:
+    """Everything that a row's strip depends on; ``first`` is the first line on the screen."""
     line = part.line
     if (row := part.removed) is not None:
         return EditorRow(
@@ -376,7 +386,7 @@ def _row(view: View, sight: UserMarks, part: Slice, kind: str) -> EditorRow:
     alone = sight.selection is None and touched and sight.focused
     return EditorRow(
         text,
-        None if struck else line + 1,
+        None if struck else sight.number(line, first),
         kind,
         spans,
         alone and (here or not sight.wrapped),
