@@ -180,7 +180,12 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
             self.push_screen(ModelScreen(self.session))
 
     async def on_event(self, event: events.Event) -> None:
-        """Textual's; a key that no widget took has been taken when its bindings have run."""
+        """Textual's; a key shows that somebody is there.
+
+        One that no widget took has been taken when its bindings have run.
+        """
+        if isinstance(event, events.Key):
+            self.herald.typed(asyncio.get_running_loop().time())
         if not isinstance(event, TypedKey):
             await super().on_event(event)
             return

@@ -136,12 +136,6 @@ class TerminalApp(App[int]):
         """The window is not looked at."""
         self.herald.looking(False)
 
-    async def on_event(self, event: events.Event) -> None:
-        """Textual's; a key shows that somebody is there."""
-        if isinstance(event, events.Key):
-            self.herald.typed(asyncio.get_running_loop().time())
-        await super().on_event(event)
-
     def _mix_ink(self) -> None:
         facts, palette = self.replies.facts, theme.active()
         dark = palette.dark if facts.dark is None else facts.dark
