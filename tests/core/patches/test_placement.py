@@ -74,6 +74,13 @@ def test_f06_only_the_first_line_lost_its_indentation():
     assert landing.hunks[0].flags == ("re-indented 6->8",)
 
 
+def test_outer_blank_lines_that_are_not_there_are_left_out():
+    place = disk(a="a\nb\nc\n")
+    landing = place.land(patch("@@", " ", " a", "-b", "+B", " "))
+    assert place.text("a.txt") == "a\nB\nc\n"
+    assert landing.hunks[0].flags == ("outer blank lines differ",)
+
+
 def test_cost_of_a_delta_does_not_follow_the_length_of_the_file():
     place = Disk({"a.txt": "".join(f"line {n}\n" for n in range(100_000)).encode()})
     landing = place.start()
