@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from tests.support.notations import NOTATIONS, told
@@ -225,3 +227,44 @@ def test_what_is_new_needs_a_look_where_its_ends_may_not_be_meant(before, sectio
     landing = place.land(patch("@@", *section))
     assert place.text("a.txt") == after
     assert [[*hunk.flags] for hunk in landing.hunks] == [flags]
+
+
+MERGING = """@@
+ c
+-d
++D
+ e
+-f
++F
+ g
+ h
+*** End Patch
+"""
+ANEW = "*** Begin Patch\n*** Add File: a.txt\n" + "".join(f"+{c}\n" for c in "abcDefgh")
+
+
+@each("head, rest", [(HEAD + MERGING[:-20], MERGING[-20:]), (ANEW, "*** End Patch\n")])
+@each("typed", [2, 4])
+def test_of_lines_that_were_made_anew_the_changed_ones_are_the_hunk(head, rest, typed):
+    """What stands around them is saved once, whatever is typed and undone in the hunk."""
+    place = disk(a="a\nb\nc\nd\ne\nf\ng\nh\n")
+    place.workspace.open("a.txt")
+    place.workspace.documents.ask = True
+    landing = place.start()
+    landing.feed(head)
+    landing.tail()
+    row = place.workspace.buffers["a.txt"].lines.index("abcdefgh"[typed])
+    place.workspace.edit("a.txt", (row, 0), (row, 0), "typed ")
+    landing.feed(rest)
+    landing.finish(cut=False)
+    (hunk,) = landing.hunks
+    assert "merged with what was changed meanwhile" in hunk.flags
+    users = "".join("typed " * (n == typed) + f"{c}\n" for n, c in enumerate("abcdefgh"))
+    assert place.workspace.disk_plan("a.txt").data == users.encode()
+    place.workspace.edit("a.txt", (hunk.start.line, 0), (hunk.start.line, 1), "")
+    saved = place.workspace.disk_plan("a.txt").data.decode()
+    assert Counter(saved.split("\n")) <= Counter(users.split("\n"))
+    place.workspace.undo("a.txt")
+    assert place.workspace.disk_plan("a.txt").data == users.encode()
+    place.workspace.reject()
+    assert place.text("a.txt") == users

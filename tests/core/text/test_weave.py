@@ -60,6 +60,11 @@ def test_all_comes_off_in_any_order(most: int, monkeypatch: pytest.MonkeyPatch) 
             if seed % 3:
                 text.weave.fold_above()
             text.check()
+        if seed % 3 and (text.weave.edit(0), text.weave.edit(1)).count(None) == 0:
+            text.switch(key for key in (0, 1) if not text.weave.edit(key).on)
+            text.weave.join(0, 1)
+            assert text.weave.edit(1) is None
+            text.check()
         if seed % 2:
             finished(text.weave.folding())
             text.check()

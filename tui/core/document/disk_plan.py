@@ -245,7 +245,7 @@ class StillText(Struct, frozen=True):
             for one in left
         ]
         for one, copy in zip(left, copies, strict=True):
-            record.weave.rename(one.hunk, copy)
+            record.weave.join(copy, one.hunk)
         if whole or self.landing:
             stand(record, copies)
         record.live = HunkIndex(copies)

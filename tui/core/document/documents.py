@@ -21,10 +21,12 @@ from tui.core.document.waiting_places import OpenSection
 from tui.core.files import FileRead, ascii_shown, checked_path, decoded, unwritable, viewed
 from tui.core.text.buffer import Buffer, Mark
 from tui.core.text.change_set import Author, Change, ChangeSet, Position, end_of
+from tui.core.text.diff import removed
 from tui.core.text.merge import line_changes, same_start
 from tui.core.text.rows import (
     Span,
     file_rows,
+    keep_ends,
     row_count,
     rows_range,
     rows_text,
@@ -326,6 +328,23 @@ class Documents:
                 kept -= new[:kept].endswith("\r")
             where = (row + first, col + kept), (end + first, stop)
             self.apply_own(record, where, new[kept:], Maker(author, by))
+
+    def cut_to_changes(self, record: FileRecord, hunk: Hunk, first: int) -> tuple[int, int]:
+        """Of rows that a hunk made anew only what it changed is its text; returns these rows.
+
+        It stands where its edit is (`stand`), and its texts are those of its rows.
+        """
+        base, agent = keep_ends(hunk.base), keep_ends(hunk.agent)
+        edit, last = record.weave.edit(hunk), first + len(agent)
+        place = record.weave.range(edit, lambda one: False) if edit is not None else None
+        if place is not None:
+            (top, _), (end, col) = place
+            above, below = max(top - first, 0), max(last - end - bool(col), 0)
+            base, agent = base[above : len(base) - below], agent[above : len(agent) - below]
+            first, last = first + above, last - below
+        hunk.base, hunk.agent = "".join(base), "".join(agent)
+        hunk.woven = removed(hunk.base, hunk.agent)
+        return first, last
 
     def settle(self, record: FileRecord, hunk: Hunk, rows: tuple[int, int]) -> None:
         """A hunk's text stands in these rows from now on."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec.structs import replace
 
 from tui.core.document.documents import Documents
-from tui.core.document.file_record import FileRecord
+from tui.core.document.file_record import FileRecord, lay
 from tui.core.document.hunk import Hunk, Kind, Stage
 from tui.core.edit_stream.events import (
     Divider,
@@ -30,7 +30,6 @@ from tui.core.patches.search_section import SearchSection
 from tui.core.patches.section import GHOST_LINES, MERGED, merge_whole, show_both
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Author
-from tui.core.text.diff import removed
 from tui.core.text.merge import merge3
 from tui.core.text.rows import file_rows, keep_ends, row_count, whole_text
 from tui.errors import EditRefused
@@ -329,20 +328,18 @@ class AddWork(FileWork):
             hunk.flags += ("overwrites an existing file",)
         hunk.base = whole_text(record.buffer)
         hunk.removed = row_count(hunk.base)
-        hunk.woven = removed(hunk.base, hunk.agent)
-        layer = self.documents.layers.own(hunk)
-        layer.below = [*record.live]
-        for one in layer.below:
-            self.documents.layers.own(one).goes_under(hunk)
-        self.documents.rewrite(record, (0, row_count(hunk.base)), hunk.agent, Author.MODEL, hunk)
-        self.documents.settle(record, hunk, (0, row_count(hunk.agent)))
+        stood = [(h, h.start.line, h.end.line) for h in record.live if h.start and h.end]
+        self.documents.rewrite(record, (0, hunk.removed), hunk.agent, Author.MODEL, hunk)
+        rows = self.documents.cut_to_changes(record, hunk, 0)
+        lay(self.documents.layers, hunk, (rows[0], rows[0] + row_count(hunk.base)), stood)
+        self.documents.settle(record, hunk, rows)
         self.ended(hunk, Stage.LANDED)
 
     def _is_replay(self, record: FileRecord) -> bool:
         """True if the same text came already in this turn, by another call (A18)."""
         hunk = self._hunk
         return any(
-            (one.turn, one.agent) == (hunk.turn, hunk.agent) and one.call_id != hunk.call_id
+            one.turn == hunk.turn and one.call_id != hunk.call_id
             for one in record.made
             if one in record.live
         ) and hunk.agent == whole_text(record.buffer)

@@ -30,11 +30,10 @@ from tui.core.patches.placement import Locator, Miss, Search, Spot
 from tui.core.patches.rereading import Op, part, with_blanks
 from tui.core.text.buffer import Buffer, Mark
 from tui.core.text.change_set import Author, Change, ChangeSet
-from tui.core.text.diff import removed
 from tui.core.text.indent import SAME
 from tui.core.text.line_index import LineIndex
 from tui.core.text.merge import line_changes, merge3
-from tui.core.text.rows import file_rows, row_count, rows_text
+from tui.core.text.rows import file_rows, rows_text
 from tui.errors import EditRefused
 
 _BEGINS = {"-": "<", "+": ">"}
@@ -115,11 +114,12 @@ def merge_section(
     for other in others:
         hunk.added += other.added
         hunk.removed += other.removed
+        section.record.weave.join(hunk, other)
         documents.forget_hunk(other)
     section.hunks[1:] = []
     documents.rewrite(section.record, (first, last), merged, Author.MODEL, hunk)
-    rows = (first, first + row_count(merged))
-    hunk.base, hunk.agent, hunk.woven = user, merged, removed(user, merged)
+    hunk.base, hunk.agent = user, merged
+    rows = documents.cut_to_changes(section.record, hunk, first)
     hunk.stage = Stage.LANDED
     hunk.flags += (*section.flags, MERGED)
     documents.settle(section.record, hunk, rows)

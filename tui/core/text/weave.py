@@ -163,12 +163,29 @@ class Weave:
             for one in (edit, *needs):
                 one.tied = True
 
-    def rename(self, key: Hashable, other: Hashable) -> None:
-        """What is known by a key, if anything is, is known by another one from now on."""
-        if edit := self.edit(key):
-            del self._edits[key]
-            edit.key = other
-            self._edits[other] = edit
+    def join(self, key: Hashable, other: Hashable) -> None:
+        """What was done under another key was done under this one; both are on, or off."""
+        edit, joined = self.edit(key), self.edit(other)
+        if joined is None:
+            return
+        del self._edits[other]
+        if edit is None:
+            joined.key, self._edits[key] = key, joined
+            return
+        edit.began = min(edit.began, joined.began)
+        edit.went_on, edit.tied = max(edit.went_on, joined.went_on), edit.tied or joined.tied
+        known = set(edit.pieces)
+        for piece in joined.pieces:
+            piece.by = edit if piece.by is joined else piece.by
+            gone = (edit if one is joined else one for one in piece.gone)
+            piece.gone = tuple(dict.fromkeys(gone))
+            if piece.by is edit and edit in piece.gone:
+                self._remove(piece)
+            elif piece not in known:
+                edit.pieces.append(piece)
+        for one in self._corrections:
+            if one.needs and joined in one.needs:
+                one.needs[edit] = one.needs.pop(joined)
 
     def forget(self, key: Hashable) -> None:
         """An edit that is off does not come back."""
