@@ -31,6 +31,10 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     return state
 
 
+def test_80x24_will_do(terminal: SimpleNamespace) -> None:
+    require_screen(terminal, terminal, terminal)
+
+
 def test_a_dumb_terminal_is_refused(
     terminal: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,6 +84,10 @@ def test_they_are_said_where_the_screen_was_still_lent_to_an_editor(
         swapped.setattr(sys, "stderr", io.StringIO())
         words.say()
     assert capsys.readouterr().err == "duetto: what your editor had is in FOLDER\n"
+
+
+def test_nothing_wrong_nothing_said() -> None:
+    assert trouble_with([]) is None
 
 
 def test_one_note_tells_all_and_names_each_file_once() -> None:
