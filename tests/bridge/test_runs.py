@@ -244,7 +244,8 @@ async def test_a_slow_answer_stops_its_provider_and_not_an_interrupt(
         assert events[-1]["response"]["incomplete_details"]["reason"] == "interrupted"
         usage = events[-1]["response"]["usage"]
         assert usage["estimated"] is True
-        assert usage["output_tokens"] < 200  # what was told, not what the provider had ready
+        # what was told, not what the provider had ready
+        assert usage["output_tokens"] * 4 < sent / 10
         async with asyncio.timeout(60):
             await made["one"].gone.wait()
 

@@ -64,13 +64,10 @@ async def test_a_user_who_never_rests_comes_back_from_http() -> None:
         lane, heard = desk.lane("main")
         await desk.ask(lane, heard)
         host.refusal = None
-        turns = 0
         async with asyncio.timeout(60):
             while not host.asked:
                 await desk.ask(lane, heard)
-                turns += 1
                 await asyncio.sleep(0.02)
-        assert turns > 2
         assert lane.transport == "websocket"
         assert [view.transport for view in desk.endpoint.views()] == ["websocket"]
 
