@@ -96,7 +96,8 @@ def check_plain(
         if line >= view.buffer.line_count:
             assert (number, text.strip()) == ("", "")
             continue
-        assert number == ("-" if line in struck else str(line + 1))
+        shown = str(line + 1 - sum(one < line for one in struck))
+        assert number == ("-" if line in struck else shown)
         assert fits(view, view.buffer.lines[line], text)
         line += 1
         above = [*gone.get(line, [])]
@@ -121,6 +122,7 @@ def check_wrapped(
     found: dict[int, str] = {}
     line: int | None = view.top
     removed = view.place[1] < 0
+    numbered = [one for one in range(view.buffer.line_count) if one not in struck]
     old = {"".join(one.split()) for lines in gone.values() for one in lines}
     old |= {"".join(view.buffer.lines[one].split()) for one in struck}
     for row in rows:
@@ -136,9 +138,9 @@ def check_wrapped(
             assert MORE.match(text) or any(plain in one for one in old)
             continue
         if number not in ("", "↳"):
-            assert line is None or int(number) - 1 == line + (line in found)
-            line = int(number) - 1
-            assert line not in struck
+            now = numbered[int(number) - 1]
+            assert line is None or now == line + (line in found)
+            line = now
         if line is not None and (number or text.strip()):
             found[line] = found.get(line, "") + text
     whole_picture = None not in rows

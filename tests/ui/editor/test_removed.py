@@ -37,7 +37,7 @@ async def test_they_stand_in_place_until_that_is_decided() -> None:
     async with stepped({"a.py": TEXT}, "a.py") as pair:
         await pair.go(0)
         await pair.start(edit(5, 7, "new"), "-line 5\n")
-        assert shown(pair, "5", 4) == ["5 line 4", "- ╌ line 5", "7 line 6", "8 line 7"]
+        assert shown(pair, "5", 4) == ["5 line 4", "- ╌ line 5", "6 line 6", "7 line 7"]
         await pair.stream()
         landed = ["5 line 4", "- ╌ line 5", "- ╌ line 6", "6 ┃ new", "7 line 7"]
         assert shown(pair, "5", 5) == landed

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.painted_rows import struck_lines
 from tests.support.patches import Edit, patch_of
 from tests.support.stepped_pair import SteppedPair, stepped
 from tui.core.document.hunk import Decision, Stage
@@ -265,7 +266,8 @@ async def test_a_line_put_right_above_the_hunk_shifts_it_while_it_is_painted(con
             if number < 3:
                 painted = [f"new {n}" for n in range(number + 1)]
                 assert pair.buffer.lines[first : first + number + 1] == painted
-                assert {bar for n, bar in pair.bars().items() if n > first} == {"▌"}
+                above = len(struck_lines(pair.session.workspace, "a.py"))
+                assert {bar for n, bar in pair.bars().items() if n > first - above} == {"▌"}
             assert pair.sight() == before
         assert pair.buffer.lines == [*result()[: 30 - context], "mine", *result()[30 - context :]]
         assert [hunk.stage for hunk in pair.hunks] == [Stage.LANDED]
