@@ -159,7 +159,8 @@ def measure(hunks: int, files: int, *, stop: bool) -> list[str]:
             terminal.rest(IDLE_S + 1.0)
             feeler.settle()
             held_mb.append(feeler.memory_mb())
-            print("MB before, waiting, decided     ", *(f"{one:7.0f}" for one in held_mb))
+            more = f"{held_mb[-1] / held_mb[0] - 1:+8.0%}"
+            print("MB before, waiting, decided     ", *(f"{one:7.0f}" for one in held_mb), more)
         wrong = [path for path, text in after.items() if (work / path).read_text() != text]
     return [*feeler.beyond, *(f"{path} is not as it must be" for path in wrong)]
 
