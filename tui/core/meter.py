@@ -27,6 +27,8 @@ _WINDOW_BUCKETS = 10
 _SETTLED_S = 0.1
 """Before that much of a response has streamed no rate is shown."""
 _CALIBRATING_TOKENS = 16
+_FELT_S = 0.05
+"""Tools that took less are not told of."""
 _LEAST_SPARK = 0.125
 """Of a rate below the scale: something came."""
 
@@ -390,9 +392,10 @@ class Meter:
 
 
 def pace_words(view: MeterView) -> str:
-    """``0.7 s, 464 tokens``: how long a turn took, tool calls included, and its output."""
+    """``2.7 s (tools 2.0 s), 464 tokens``: how long a turn took, and its output."""
     about = "~" if view.tokens_estimated else ""
-    return f"{_seconds(view.seconds)}, {about}{view.tokens:,} tokens"
+    tools = f" (tools {_seconds(view.tool_s)})" if view.tool_s >= _FELT_S else ""
+    return f"{_seconds(view.seconds)}{tools}, {about}{view.tokens:,} tokens"
 
 
 def slow_words(view: MeterView) -> str:

@@ -107,6 +107,13 @@ def seconds(view: MeterView) -> Forms:
     return [[(words, theme.active().style("muted"))]]
 
 
+def tools(view: MeterView) -> Forms:
+    """How long tools ran in the turn."""
+    if view.tool_s < _NOTICED_S:
+        return []
+    return [[(span(view.tool_s), theme.active().style("muted"))]]
+
+
 def reasoning(view: MeterView) -> Forms:
     """Whether reasoning is in the rate; nothing before a server has told."""
     if view.reasoning == "unknown" or view.state == "idle":

@@ -238,7 +238,7 @@ def _figures(parts: tuple[Part, ...]) -> Iterator[Figure]:
 
 DEFAULT = (
     "{news}  {rate} tok/s  {spark}  {scale}  [ghost {ghost}]  [ttft {ttft}]  [{tokens} tok]"
-    "  {seconds}  {reasoning}  [ctx {context}]  {cost}  [Σ {session_cost}]"
+    "  {seconds}  [tools {tools}]  {reasoning}  [ctx {context}]  {cost}  [Σ {session_cost}]"
     "{fill}{running}  {verdict}  {throttle}  {served}  {tier}  {limits}  {connection}"
 )
 
@@ -311,6 +311,7 @@ FIELDS: dict[str, LineField] = {
     "throttle": LineField(4, _said(figures.throttle)),
     "served": LineField(16, _said(figures.served), stands_out=figures.other_model),
     "seconds": LineField(10, _metered(figures.seconds)),
+    "tools": LineField(11, _metered(figures.tools)),
     "reasoning": LineField(11, _metered(figures.reasoning)),
     "cost": LineField(12, _metered(figures.cost)),
     "spark": LineField(13, lambda facts, option: figures.spark(facts.view, option), ("cells",)),
