@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import cast
 
+from msgspec.structs import replace
+
 from tests.support.fake_folders import FakeFolders
 from tui.core.conversation import Block, BlockKind, BlockState, Transcript
 from tui.core.document.hunk import Decision, Hunk, Stage
@@ -28,12 +30,18 @@ from tui.engine.intents import (
     SaveFile,
     Switch,
 )
-from tui.engine.notices import Notices, Status
+from tui.engine.notices import Ask, Notices, Status, TaskView
 from tui.engine.ports import Abilities
 from tui.engine.session import AltLabel, PromptLabel, Session
 from tui.engine.session_state import SessionState
 from tui.errors import EditRefused
 
+MAY_ANSWERS = (
+    "Run it once",
+    "Allow “pytest ...” in this session",
+    "Always allow “pytest ...” in this project",
+    "Do not run it",
+)
 FILES = {
     "ledger/cache.py": (
         "import threading\n\n\nclass Cache:\n"
@@ -298,8 +306,37 @@ class ScriptedSession(ScriptedState):
     ) -> Block:
         """Add a block; a patch is that of the call ``call-1``."""
         call_id = "call-1" if kind == "patch" else ""
-        block = Block(BlockKind(kind), 1, title, speaker, call_id, state)
-        return self.state.add(block, text)
+        turn = 0 if kind == "run" else 1
+        return self.state.add(Block(BlockKind(kind), turn, title, speaker, call_id, state), text)
+
+    def asks_to_run(self, command: str, detail: str = "") -> Block:
+        """The model wants to run a command: its card, and the question."""
+        number = len(self.transcript.blocks) + 1
+        block = Block(BlockKind.RUN, 1, command, "fast", f"run-{number}")
+        self.status.busy = True
+        self.status.asks.append(Ask(number, f"Run {command} ?", detail, MAY_ANSWERS, command, True))
+        self.state.add(block)
+        self.changed()
+        return block
+
+    def runs(self, command: str, *, background: bool = False) -> Block:
+        """The model runs a command since now."""
+        block = Block(BlockKind.RUN, 1, command, "fast", f"run-{len(self.transcript.blocks)}")
+        number = len(self.status.tasks) + 1
+        task = TaskView(number, command, block.call_id, self.now_s, background)
+        self.status.tasks.append(task)
+        self.state.add(block)
+        self.changed()
+        return block
+
+    def ran(self, block: Block, ended: str, state: BlockState = "done") -> None:
+        """It has ended."""
+        tasks = [task for task in self.status.tasks if task.call_id == block.call_id]
+        self.status.tasks = [task for task in self.status.tasks if task not in tasks]
+        self.status.tasks += [replace(task, ended=ended) for task in tasks if task.background]
+        self.state.append(block, f"[{ended}]\n")
+        self.state.close(block, state)
+        self.changed()
 
     def stream(self, block: Block, text: str) -> None:
         """Add text to an open block."""

@@ -186,6 +186,17 @@ VIEWS: dict[BlockKind, type[BlockView]] = {
     BlockKind.PACE: PaceView,
     BlockKind.RUN: RunView,
 }
+
+
+def _kind_of_view(block: Block) -> type[BlockView]:
+    """The view of a block."""
+    if block.kind is BlockKind.RUN and block.turn:
+        from tui.ui.conversation.command_view import CommandView
+
+        return CommandView
+    return VIEWS[BlockKind(block.kind)]
+
+
 _NEWEST = 4
 """Cards that are looked at whenever hunks or buffers changed: their line numbers move."""
 _MOST_MADE = 64
@@ -221,6 +232,8 @@ class TranscriptLayout:
         self._stopping_version = context.version
         self._open: set[int] = set()
         """Those of them whose patch is still coming, perhaps."""
+        self._commands: set[int] = set()
+        """Commands of the model that have not ended, perhaps."""
         self._focused = 0
         self._welcome: list[StyledRow] = []
         self._welcome_key: object = None
@@ -228,6 +241,11 @@ class TranscriptLayout:
         context.hunks, context.files = hunk_list.of_call, hunk_list.files_of
         context.reviews = lambda: hunk_list.reviews
         context.now = session.now
+        status = session.status
+        context.task = lambda call_id: next(
+            (task for task in status.tasks if task.call_id == call_id), None
+        )
+        context.asks = lambda: status.asks
 
     @property
     def total(self) -> int:
@@ -308,13 +326,45 @@ class TranscriptLayout:
             changed = changed - behind | {max(behind)}  # one a frame
         if notices.hunks or notices.buffers:
             changed.update(self._cards(height))
+        if notices.status:
+            changed.update(self._live())
         rows = [row for index in sorted(changed) if (row := self._sync_view(index)) is not None]
         if (grown := self._grow()) is not None:
             rows.append(grown)
         return min(rows, default=None)
 
+    def _live(self) -> set[int]:
+        """Commands of the model that run, or wait, and those that have just ended."""
+        live = {index for index in self._commands if self.views[index].runs}
+        found, self._commands = self._commands, live
+        return found
+
+    def tick(self) -> int | None:
+        """Time has passed: count on; returns the first row that changed, None if none did."""
+        rows = [row for at in sorted(self._live()) if (row := self._sync_view(at)) is not None]
+        return min(rows, default=None)
+
+    def action_at(self, row: int, cell: int) -> str:
+        """What a click there does about a command of the model; empty: nothing."""
+        index = self.pages.view_at(row) if self.views else -1
+        found = self.row(row)
+        return "" if index < 0 or found is None else self.views[index].action_at(found.text, cell)
+
+    def head_of(self, row: int) -> int:
+        """The first row of the block that a row belongs to on which something can be done."""
+        index = self.pages.view_at(row)
+        start = self.pages.start(self.views[index].first)
+        return next((stop.row for stop in self.stops(start)), row)
+
+    @property
+    def ticks(self) -> bool:
+        """True while a command of the model runs."""
+        return bool(self._commands) and any(not task.ended for task in self._session.status.tasks)
+
     def refocus(self) -> None:
         """`ViewContext.focus` changed: the cards' keys are elsewhere."""
+        for live in self._commands:
+            self._sync_view(live)
         hunk_list = self._session.workspace.hunk_list
         for hunk_id in {self._focused, self.context.focus.hunk_id} - {0}:
             if hunk_id in hunk_list:
@@ -434,6 +484,7 @@ class TranscriptLayout:
         self._stopping.clear()
         self._cards_of.clear()
         self._open.clear()
+        self._commands.clear()
 
     def _grow(self) -> int | None:
         """Views for new blocks; returns the first new row."""
@@ -450,6 +501,8 @@ class TranscriptLayout:
             touched.update(view.kin)
             for page in view.pages:
                 self.pages.add(page)
+            if view.runs:
+                self._commands.add(index)
             if isinstance(view, PatchView):
                 self._patches.append(index)
                 self._cards_of[view.block.call_id] = index
@@ -459,7 +512,7 @@ class TranscriptLayout:
 
     def _view(self, block: Block, index: int, blocks: Sequence[Block]) -> BlockView:
         before = blocks[index - 1] if index else None
-        view = VIEWS[BlockKind(block.kind)](block, index, self.context, before)
+        view = _kind_of_view(block)(block, index, self.context, before)
         if self.views:
             view.follow(self.views[-1])
         return view

@@ -10,15 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from textual.timer import Timer
+
 from tui.core.conversation import BlockKind
 from tui.core.document.hunk import Decision, Hunk, Stage
 from tui.core.document.hunk_list import HunkList
 from tui.core.text.patterns import pattern
+from tui.engine.intents import Intent, StopTask, ToBackground
 from tui.ui.conversation.hunk_card import PatchView
 from tui.ui.conversation.layout import Stop, TranscriptLayout
 from tui.ui.conversation.markdown_stream import closes
 from tui.ui.conversation.viewport import Viewport
 from tui.ui.conversation.views import BlockView, Focus
+from tui.ui.keymap import actions
 from tui.ui.styled_text import RowTarget, StyledRow
 
 _SAID = frozenset({BlockKind.USER, BlockKind.TEXT})
@@ -53,6 +57,12 @@ class Selection:
         if self.target is None or self.target.kind != "hunk":
             return None
         return self._hunks.by_id(self.target.key) if self.target.key in self._hunks else None
+
+    @property
+    def command(self) -> BlockView | None:
+        """The command of the model that the keys act on."""
+        view = self.view if self.target is not None else None
+        return view if view is not None and view.runs else None
 
     @property
     def view(self) -> BlockView | None:
@@ -94,10 +104,20 @@ class Selection:
         if stop.target != self.target:
             self._candidate, self._opened = 0, False
         self.target, self._rows.chosen = stop.target, stop.row
-        self._refocus(stop.target.key if stop.target.kind == "hunk" else 0)
+        self._refocus(stop.target.key if stop.target.kind == "hunk" else 0, stop.view)
         self._viewport.show_row(self._rows.chosen)
         if (hunk := self.hunk) is not None:
             self._on_hunk(hunk, self.candidate_line(hunk))
+
+    def select_call(self, call_id: str) -> bool:
+        """Select the card of a call; False if there is none."""
+        views = self._rows.views
+        found = (view for view in reversed(views) if view.block.call_id == call_id)
+        if not call_id or (view := next(found, None)) is None:
+            return False
+        start = self._rows.pages.start(view.first)
+        self.select(next(self._rows.stops(start), None))
+        return True
 
     def select_at(self, row: int) -> bool:
         """Select what is on a row, as a click does; True if there is something to act on."""
@@ -181,10 +201,11 @@ class Selection:
         stops = self._rows.stops_of_hunks(_is_waiting, calls, here + 1)
         return (stop for stop in stops if stop.row > here)
 
-    def _refocus(self, hunk_id: int) -> None:
-        """The card of this hunk says what the keys do."""
+    def _refocus(self, hunk_id: int, block: int | None = None) -> None:
+        """The card of this hunk, or of this command, says what the keys do."""
         context = self._rows.context
-        context.focus = Focus(hunk_id, self._candidate, self._opened, self._has_keys)
+        block = context.focus.block if block is None else block
+        context.focus = Focus(hunk_id, self._candidate, self._opened, self._has_keys, block)
         self._rows.refocus()
         self._viewport.settle()  # the card has a row more or less
         self._viewport.repaint()
@@ -216,6 +237,56 @@ class Selection:
         self.select(Stop(row, index, RowTarget("message", index)))
         if not self._viewport.top <= row < self._viewport.top + self._viewport.live_height() - 2:
             self._viewport.go_to(row - 1)
+
+
+_TICK_S = 1.0
+"""How often it is said how long a command runs."""
+_COMMAND_KEYS = actions("command")
+
+
+class CommandKeys:
+    """Knows which command they are about."""
+
+    def __init__(self, rows: TranscriptLayout, viewport: Viewport, selection: Selection) -> None:
+        self._rows, self._viewport, self._selection = rows, viewport, selection
+        self._clock: Timer | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What can be done about the selected command."""
+        return _names(self._selection.command)
+
+    def has(self, key: str) -> bool:
+        """True if a key does something about it."""
+        return any(_COMMAND_KEYS.get(key) == f"task({name!r})" for name in self.names)
+
+    def asked(self, what: str, row: int | None) -> Intent | None:
+        """What is asked for the command of a row, which is selected, or the selected one."""
+        if row is not None:
+            self._selection.select_at(self._rows.head_of(row))
+        command = self._selection.command
+        if command is None and what == "background":
+            return ToBackground()  # that which is waited for
+        task = command.task if command is not None else None
+        if task is None or what not in _names(command):
+            return None
+        return StopTask(task.number) if what == "stop" else ToBackground(task.number)
+
+    def count(self, every: Callable[[float, Callable[[], None]], Timer]) -> None:
+        """Count on, as long as a command runs."""
+        if self._clock is None:
+            self._clock = every(_TICK_S, self._tick)
+
+    def _tick(self) -> None:
+        if not self._rows.ticks and self._clock is not None:
+            self._clock.stop()
+            self._clock = None
+        if self._viewport.height and (first := self._rows.tick()) is not None:
+            self._viewport.changed_from(first)
+
+
+def _names(view: BlockView | None) -> tuple[str, ...]:
+    return () if view is None else tuple(action for action, _ in view.actions)
 
 
 def newest_at(hunks: Sequence[Hunk], path: str, line: int) -> Hunk | None:

@@ -77,6 +77,12 @@ _FEWEST = 3
 """So many calls under each other are folded into one row."""
 _MOST_NAMES = 3
 """Tools that are named with their counts."""
+_PROBE = 64
+"""Characters of output by which it is seen that others stand there."""
+_MOST_LIVE = 100
+"""Lines that are shown of a command that is unfolded and still runs."""
+_LONGEST = 2_000
+"""Characters of a line."""
 
 
 class CallGroup:
@@ -252,35 +258,88 @@ class ToolView(BlockView):
 
 
 class RunView(BlockView):
-    """A command, its output with places to jump to, and how it ended."""
+    """A command, its output with places to jump to, and how it ended.
 
-    def __init__(
-        self, block: Block, index: int, context: ViewContext, before: Block | None
-    ) -> None:
-        super().__init__(block, index, context, before)
-        self._output: list[str] = [""]
-        self._heard = 0
+    Of the output only the end is looked at, however much of it comes.
+    """
+
+    _counted = _breaks = 0
+    """Characters whose line breaks were counted, and how many those are."""
+    _last = ""
+    """The end of those characters, to see whether another text was said since."""
+    _seen: object = None
 
     def _sync(self) -> int | None:
-        if not self._changed():
+        self.note_end()
+        seen = self._signature()
+        if seen == self._seen and self.pages[0].fresh:
             return None
-        if new := self.block.text_since(self._heard):
-            self._heard = self.block.length
-            head, *rest = inert(new).split("\n")
-            self._output[-1] += head
-            self._output += rest
-        output = self._output[:-1] if not self._output[-1] else self._output
+        self._seen = seen
         lines = [self._header(), *self._told()]
-        rows = 0 if self._judged else FOLDED_ROWS
-        shown = output[-UNFOLDED_LINES:] if not self.folded else output[-rows:] if rows else []
-        if left_out := len(output) - len(shown):
+        output = self._output()
+        if (left_out := self._count() - len(output)) > 0:
             style = theme.active().style("muted")
-            count = f"{left_out} more lines" if shown else f"{left_out} lines of output"
-            words = f"│ ⋯ {count} · Enter shows them"
+            count = f"{left_out:,} more lines" if output else f"{left_out:,} lines of output"
+            words = f"│ ⋯ {count} · Enter shows them" if self.folded else f"│ ⋯ {count}"
             lines.append(StyledLine([(words, style)], target=RowTarget("fold", self.index)))
-        for text in shown:
-            lines += self._output_lines(flat(text))
-        return self._put(lines)
+        for text in output:
+            lines += self._output_lines(flat(inert(text)))
+        return self._put([*lines, *self._foot()])
+
+    def _signature(self) -> tuple[object, ...]:
+        """All that it shows; a text of the same length may have been said instead."""
+        block = self.block
+        end = block.text_since(block.length - _PROBE)
+        return (block.state, block.length, end, self._ending(), self._lasted())
+
+    def _most_lines(self) -> int:
+        """Lines of output that are shown; while more come, not so many that a frame feels it."""
+        if not self.folded:
+            return UNFOLDED_LINES if self.block.state != "open" else _MOST_LIVE
+        return 0 if self._judged else FOLDED_ROWS
+
+    def _output(self) -> list[str]:
+        """The last lines; of a long one the beginning, or what came last."""
+        block, most = self.block, self._most_lines()
+        longest = _LONGEST if not self.folded else 2 * self.inner
+        start = max(block.length - (most + 1) * longest, 0)
+        lines = block.text_since(start).removesuffix("\n").split("\n") if most else []
+        if start and len(lines) > 1:
+            del lines[0]  # not from its beginning
+        if lines and self._is_footed:
+            lines.pop()
+        if not block.length or lines == [""]:
+            return []
+        live = block.state == "open"
+        return [
+            line
+            if len(line) <= longest
+            else f"…{line[-longest:]}"
+            if live
+            else f"{line[:longest]}…"
+            for line in lines[-most:]
+        ]
+
+    def _count(self) -> int:
+        """Lines of the whole output."""
+        block = self.block
+        if not block.length:
+            return 0
+        if block.text_between(self._counted - _PROBE, self._counted) != self._last:
+            self._counted = self._breaks = 0
+        self._breaks += block.text_since(self._counted).count("\n")
+        self._counted = block.length
+        self._last = block.text_since(block.length - _PROBE)
+        return self._breaks + (not self._last.endswith("\n")) - self._is_footed
+
+    @property
+    def _is_footed(self) -> bool:
+        """True if what the last line of the output says stands in the head."""
+        return False
+
+    def _foot(self) -> list[StyledLine]:
+        """Rows under the output."""
+        return []
 
     @property
     def _judged(self) -> bool:

@@ -26,11 +26,12 @@ from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui.conversation.fences import FRAME_S, colours_for
 from tui.ui.conversation.layout import TranscriptLayout
-from tui.ui.conversation.selection import Copied, Selection, selected_text, whole_text
+from tui.ui.conversation.selection import CommandKeys, Copied, Selection, selected_text, whole_text
 from tui.ui.conversation.viewport import Viewport
 from tui.ui.conversation.views import ViewContext
 from tui.ui.keymap import actions, bindings
 from tui.ui.messages import HunkSelected, HunkShown, PromptWanted, Wanted
+from tui.ui.styled_text import MARGIN
 from tui.ui.widgets.painted import PaintedWidget
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ _TALKING, _REVIEWING = actions("conversation"), actions("review")
 class TranscriptPane(PaintedWidget, can_focus=True):
     """The conversation of one session."""
 
-    BINDINGS = bindings("conversation", "review")
+    BINDINGS = bindings("conversation", "command", "review")
 
     def __init__(self, session: Session, *, root: str = "", id: str | None = None) -> None:
         super().__init__(id=id)
@@ -57,6 +58,7 @@ class TranscriptPane(PaintedWidget, can_focus=True):
             self.viewport,
             lambda hunk, line: self.post_message(HunkSelected(hunk.id, line)),
         )
+        self.commands = CommandKeys(self.rows, self.viewport, self.selection)
         self.search_bar: SearchBar | None = None
         """Made when it is first opened."""
         self._late: set[int] = set()
@@ -73,6 +75,8 @@ class TranscriptPane(PaintedWidget, can_focus=True):
                 self.viewport.changed_from(first)
         if self.search_bar is not None and notices.transcript_from is not None:
             self.search_bar.control.grown(notices.transcript_from)
+        if self.rows.ticks:
+            self.commands.count(self.set_interval)
 
     def recolour(self) -> None:
         """The theme changed."""
@@ -143,8 +147,11 @@ class TranscriptPane(PaintedWidget, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Act on the row; on the hint: go to the end."""
+        number = self.viewport.top + event.y
         if self.viewport.at_hint(event.y):
             self.action_scroll_end()
+        elif action := self.rows.action_at(number, event.x - MARGIN):
+            self.action_task(action, number)
         elif self.selection.select_at(self.viewport.top + event.y):
             self.action_activate()
 
@@ -156,7 +163,7 @@ class TranscriptPane(PaintedWidget, can_focus=True):
         typed = event.character if event.is_printable else None
         if self._leaving and event.key == "enter":
             typed = "\n"
-        ours = event.key in _TALKING or event.key in _REVIEWING
+        ours = event.key in _TALKING or event.key in _REVIEWING or self.commands.has(event.key)
         if typed and (self._leaving or not ours):
             self._leaving = True
             event.stop()
@@ -214,13 +221,9 @@ class TranscriptPane(PaintedWidget, can_focus=True):
         """Select the stop below, or scroll where there is none."""
         self.selection.step(back=False)
 
-    def action_previous_message(self) -> None:
-        """Select the message above."""
-        self.selection.step_message(-1)
-
-    def action_next_message(self) -> None:
-        """Select the message below."""
-        self.selection.step_message(1)
+    def action_step_message(self, step: int) -> None:
+        """Select the message above (-1) or below (1)."""
+        self.selection.step_message(step)
 
     def action_scroll_pages(self, pages: int) -> None:
         """Scroll by pages; negative is up."""
@@ -250,6 +253,13 @@ class TranscriptPane(PaintedWidget, can_focus=True):
             return
         self.app.copy_to_clipboard(copied.text)
         self.notify(f"Copied: {copied.what}, {copied.size}.", timeout=3, markup=False)
+
+    # -- actions of the scope "command"
+
+    def action_task(self, what: str, row: int | None = None) -> None:
+        """Have the selected command, or that of a row, go on behind the answer, or stopped."""
+        if (intent := self.commands.asked(what, row)) is not None:
+            self._want(intent)
 
     # -- actions of the scope "review"
 

@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Hunk
 from tui.core.document.hunk_list import HunksOfFile
-from tui.engine.notices import Status, Trouble
+from tui.engine.notices import Ask, Status, TaskView, Trouble
 from tui.ui import theme
 from tui.ui.keymap import shown
 from tui.ui.styled_text import (
@@ -50,6 +50,8 @@ class Focus(NamedTuple):
     """The text of a hunk that is not in the buffer is shown."""
     has_keys: bool = True
     """The keyboard is here: what the keys do is said."""
+    block: int = -1
+    """Index of the block in which the selection is."""
 
 
 class ViewContext(Struct):
@@ -68,6 +70,9 @@ class ViewContext(Struct):
     """Seconds of the session's clock."""
     reviews: Callable[[], int] = lambda: 0
     """Counts what the user decided."""
+    task: Callable[[str], TaskView | None] = lambda call_id: None
+    """The command of a call, once it has begun."""
+    asks: Callable[[], Sequence[Ask]] = lambda: ()
     focus: Focus = field(default_factory=Focus)
     behind: set[int] = field(default_factory=set)
     """Indexes of blocks with more text than was taken up: the rest waits for the next frame."""
@@ -80,6 +85,11 @@ def duration(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+
+
+def wait_words(seconds: float) -> str:
+    """A time that is still counted: ``0 s``, ``12 s``, ``2 min 5 s``; changes once a second."""
+    return f"{seconds:.0f} s" if seconds < 60 else duration(seconds)
 
 
 class ViewPage:
@@ -140,6 +150,29 @@ class BlockView:
     def inner(self) -> int:
         """Cells between the margins."""
         return inner_width(self.context.width)
+
+    @property
+    def runs(self) -> bool:
+        """True of a command of the model that has not ended."""
+        return False
+
+    @property
+    def task(self) -> TaskView | None:
+        """What it is while it runs."""
+        return None
+
+    @property
+    def actions(self) -> tuple[tuple[str, str], ...]:
+        """Those of the scope "command" that can be done now, and their words on the card."""
+        return ()
+
+    def action_at(self, text: str, cell: int) -> str:
+        """The action in a cell of a row of it, as it is said there; empty: none."""
+        for action, words in self.actions:
+            chip = f"{shown(action, 'command')} {words}"
+            if 0 <= (start := text.find(chip)) <= cell < start + cell_len(chip):
+                return action
+        return ""
 
     @property
     def version(self) -> object:
@@ -209,8 +242,7 @@ class BlockView:
         rows: list[StyledRow] = []
         if before is None or not before.kind is block.kind is BlockKind.TOOL:
             rows.append(self._row(StyledLine([])))
-        new_voice = before is None or before.kind in (BlockKind.USER, BlockKind.RUN)
-        if block.speaker and (new_voice or (before and before.speaker != block.speaker)):
+        if block.speaker and (before is None or before.speaker != block.speaker):
             rows.append(self._row(self._label()))
         return rows
 
