@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from textual.screen import Screen
 
-from tui.engine.intents import SetAutoAccept
+from tui.engine.intents import SetAutoAccept, SetMode
 from tui.engine.session import Session
 from tui.engine.slash import (
     asked,
@@ -68,15 +68,20 @@ class SlashCommands:
         intent = asked(name, argument, self._session.status)
         if isinstance(intent, str):
             return intent
+        plain = {
+            "tier": self._say_models,
+            "effort": self._turn.effort,
+            "mode": self._turn.say_mode,
+            "tasks": self._turn.tasks,
+        }
         if intent is not None:
             self._session.submit(intent)
             if isinstance(intent, SetAutoAccept):
                 self._screen.notify(auto_words(intent.on), markup=False)
-        elif name == "tier":
-            words = inert(model_words(self._session.status))
-            self._screen.notify(words, timeout=10, markup=False)
-        elif name == "effort":
-            self._turn.effort()
+            elif isinstance(intent, SetMode):
+                self._turn.say_mode()
+        elif name in plain:
+            plain[name]()
         elif name == "theme":
             return self._set_theme(argument)
         elif name == "diff":
@@ -88,6 +93,10 @@ class SlashCommands:
         else:
             self._screen.app.call_later(self._screen.app.run_action, name)
         return ""
+
+    def _say_models(self) -> None:
+        words = inert(model_words(self._session.status))
+        self._screen.notify(words, timeout=10, markup=False)
 
     def _explain_meter(self) -> None:
         """Every figure of the status line, and what it means."""
