@@ -19,6 +19,8 @@ FIRST: tuple[tuple[Scope, str], ...] = (
     ("review", "accept_hunk"),
     ("review", "reject_hunk"),
     ("global", "accept"),
+    ("global", "question"),
+    ("prompt", "mode"),
     ("global", "switch"),
     ("global", "verify"),
     ("global", "help"),

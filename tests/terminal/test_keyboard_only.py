@@ -49,7 +49,7 @@ class Say(NamedTuple):
 
 Step = Do | Say
 
-INTO_CONVERSATION = (Say(f"{LEADER}2", "cache.py ×"), Say(f"{LEADER}1"), Say(SHIFT_TAB))
+INTO_CONVERSATION = (Say(f"{LEADER}2", "cache.py ×"), Say(f"{LEADER}1"), Say(f"{LEADER}1"))
 """Wherever the keys were; what was decided is written by then."""
 
 PROMPT: list[Step] = [
@@ -105,7 +105,7 @@ REVIEW: list[Step] = [
     Say("/throttle off\r", "⏎ send"),
     Say("make the cache safe for threads\r", "5 hunks[^\n]*0/5"),
     Say("", r"Done\."),
-    Do("prompt", "conversation", "a accept  r reject"),
+    Do("global", "show_conversation", "a accept  r reject"),
     Do("review", "next_hunk"),
     Do("review", "previous_hunk"),
     Do("review", "accept_hunk", "✓ accepted"),
@@ -271,6 +271,12 @@ NOT_HERE = {
     ("review", "next_candidate"): "needs a hunk that fits twice: tests/ui/conversation has one",
     ("review", "previous_candidate"): "the same",
     ("prompt", "edit_outside"): "needs another program: tests of the prompt bring one",
+    (
+        "global",
+        "question",
+    ): "needs a model that runs a command: tests/terminal/test_commands has one",
+    ("command", "background"): "the same",
+    ("command", "stop"): "the same",
     ("diff", "next_file"): "needs two files in a turn: tests/ui/review has them",
     ("diff", "previous_file"): "the same",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 from typing import get_args
 
 import pytest
@@ -18,12 +19,15 @@ from tui.ui.editor import tabs
 from tui.ui.editor.paint import BARS, GUTTER_GHOST
 from tui.ui.key_decoder import KeyDecoder
 from tui.ui.keymap import KEYMAP, actions
+from tui.ui.keys.table import Scope
 from tui.ui.screens.help import SIGNS, help_content
 from tui.ui.terminal.input_stream import InputStream
 
 
-def test_conversation_and_review_share_a_widget_and_no_key() -> None:
-    assert not set(actions("conversation")) & set(actions("review"))
+def test_conversation_commands_and_review_share_a_widget_and_no_key() -> None:
+    scopes: tuple[Scope, ...] = ("conversation", "command", "review")
+    for one, other in combinations(scopes, 2):
+        assert not set(actions(one)) & set(actions(other))
 
 
 def test_what_has_a_function_key_has_another_way_too() -> None:

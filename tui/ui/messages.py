@@ -48,12 +48,12 @@ class PromptWanted(Message):
         self.text = text
 
 
-class ConversationWanted(Message):
-    """The focus goes up into the conversation; ``search``: to look for words in it."""
+class SearchWanted(Message):
+    """The focus goes up into the conversation, to look for words in it."""
 
-    def __init__(self, *, search: bool = False) -> None:
-        super().__init__()
-        self.search = search
+
+class RefusalWanted(Message):
+    """The question is answered with a refusal, and with words for the model."""
 
 
 class Scrolled(Message):
@@ -98,7 +98,7 @@ class TakenBack(Message):
 
 
 class QueueWanted(Message):
-    """The focus goes up from the empty prompt into the queue."""
+    """The focus goes up from the empty prompt: to a question, else into the queue."""
 
 
 class QueueActed(Message):

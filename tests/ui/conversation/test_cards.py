@@ -26,7 +26,7 @@ async def test_a_file_of_a_card_is_folded_to_its_counts(session: ScriptedSession
     session.hunk(Stage.LANDED, 7, added=3, removed=1)
     session.hunk(Stage.LANDED, 2, added=5, path="README.md")
     async with running(session) as (app, pilot):
-        await pilot.press("shift+tab", "up", "enter")
+        await pilot.press("alt+1", "up", "enter")
         rows = [row for row in shown(app) if row]
         assert rows[1].startswith("▸ ledger/cache.py")
         assert "2 hunks" in rows[1]
@@ -40,7 +40,7 @@ async def test_the_scroll_bar_is_right_whatever_opens_and_closes(session: Script
     exercise(session)
     async with running(session, (80, 24)) as (app, pilot):
         pane = app.bench.transcript
-        for key in ("shift+tab", "space", "space", "ctrl+f", "z", "escape", "i"):
+        for key in ("alt+1", "alt+1", "space", "space", "ctrl+f", "z", "escape", "i"):
             await pilot.press(key)
             await settled(session, pilot)
             height, total = pane.size.height, pane.rows.total
@@ -54,7 +54,7 @@ async def test_from_a_card_to_its_lines_and_back_to_the_card(session: ScriptedSe
     exercise(session)
     for size in ((120, 36), (80, 24)):
         async with running(session, size) as (app, pilot):
-            await pilot.press("shift+tab")
+            await pilot.press("alt+1", "alt+1")
             hunk = app.bench.transcript.selection.hunk
             assert hunk is not None
             await pilot.press("alt+k")
@@ -93,7 +93,7 @@ async def test_three_calls_are_one_row_that_counts_and_unfolds(session: Scripted
         session.say("text", "Found it.", speaker="fast")
         await settled(session, pilot)
         assert any("4 calls" in row and "1 failed" in row for row in shown(app))
-        await pilot.press("shift+tab", "enter")
+        await pilot.press("alt+1", "enter")
         rows = [row for row in shown(app) if row]
         assert [row.split(" · ")[0] for row in rows[3:6]] == [
             "→ read_file a.py",
@@ -134,7 +134,7 @@ async def test_a_failure_is_a_card_with_its_next_step_and_keys(session: Scripted
         assert "529 overloaded" in rows
         assert "→ next: fix that, then send the prompt" in rows
         assert "F2 the other model" in rows
-        await pilot.press("shift+tab", "c")
+        await pilot.press("alt+1", "c")
         assert app.clipboard == WORDS
         await pilot.press("enter")
         assert app.bench.focused is app.bench.prompt_box.prompt
@@ -163,7 +163,7 @@ async def test_c_copies_the_code_that_is_selected(session: ScriptedSession) -> N
     text = f"Two.\n\n```python\n{CODE}```\n\nand\n\n1. in a list\n\n   ```sh\n   ls -l\n   ```\n"
     session.say("text", text, speaker="fast")
     async with running(session) as (app, pilot):
-        await pilot.press("shift+tab", "c")
+        await pilot.press("alt+1", "c")
         assert app.clipboard == "ls -l\n"
         await pilot.press("up", "c")
         assert app.clipboard == CODE
@@ -176,7 +176,7 @@ async def test_hunks_commands_and_patches_are_copied(session: ScriptedSession) -
     hunk = session.hunk(Stage.LANDED, 3, added=1)
     hunk.agent = "    lock = 1\n"
     async with running(session, (120, 60)) as (app, pilot):
-        await pilot.press("shift+tab")
+        await pilot.press("alt+1")
         app.bench.transcript.selection.select_pending()
         app.bench.transcript.selection.select_pending()
         await pilot.press("n", "n", "c")

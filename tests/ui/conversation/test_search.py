@@ -109,7 +109,7 @@ async def looked_for(pilot: Pilot[int], app: DuettoApp, words: str) -> Transcrip
 async def test_words_are_counted_lit_and_stepped_through(session: ScriptedSession) -> None:
     turns(session, 30)
     async with running(session, (120, 30)) as (app, pilot):
-        await pilot.press("shift+tab", "ctrl+f")
+        await pilot.press("alt+1", "ctrl+f")
         await pilot.press(*"answer 1")
         await looked_for(pilot, app, "")
         assert told(app) == "1 of 22"

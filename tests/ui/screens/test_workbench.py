@@ -145,7 +145,7 @@ async def test_a_question_does_not_take_the_focus_from_a_draft(session: Scripted
         await pilot.press("1")
         assert app.bench.prompt_box.prompt.text == "11"
         assert session.intents == []
-        await pilot.press("shift+tab", "enter")
+        await pilot.press("alt+n", "enter")
         assert session.intents == [Answer(7, "do not")]
 
 

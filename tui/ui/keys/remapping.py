@@ -32,7 +32,9 @@ _NEEDED: dict[Scope, frozenset[str]] = {
 }
 """Where text is typed: the keys, besides characters, without which nobody can."""
 _TOGETHER: tuple[frozenset[Scope], ...] = (
+    frozenset({"conversation", "command"}),
     frozenset({"conversation", "review"}),
+    frozenset({"command", "review"}),
     frozenset({"turn", "diff"}),
     frozenset({"editor", "files"}),
     *(frozenset[Scope]({"global", scope}) for scope in SCOPES if scope not in ("turn", "diff")),

@@ -5,13 +5,23 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 Scope = Literal[
-    "global", "prompt", "queue", "conversation", "review", "turn", "diff", "editor", "files"
+    "global",
+    "prompt",
+    "queue",
+    "conversation",
+    "command",
+    "review",
+    "turn",
+    "diff",
+    "editor",
+    "files",
 ]
 SCOPES: tuple[Scope, ...] = (
     "global",
     "prompt",
     "queue",
     "conversation",
+    "command",
     "review",
     "turn",
     "diff",
@@ -23,6 +33,7 @@ SCOPE_TITLES: dict[Scope, str] = {
     "prompt": "In the prompt",
     "queue": "On a queued message",
     "conversation": "In the conversation",
+    "command": "On a command of the model",
     "review": "On a hunk",
     "turn": "In the review of a turn",
     "diff": "In the review and in a diff",
@@ -42,11 +53,13 @@ When = Literal[
     "under",
     "editing",
     "queued",
+    "asked",
+    "waited",
 ]
 """The state in which the footer shows a key: nothing streams, something does, that or a command
 can be stopped, the hunk (or some) can be decided on, some wait for that or to be placed or looked
 at, the last run failed and can be sent, the prompt has the focus under the editor, a hunk was
-opened for editing, messages are queued."""
+opened for editing, messages are queued, a question waits, the answer waits for a command."""
 
 
 class Key(NamedTuple):
@@ -96,6 +109,15 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
             ("ctrl+c",),
             "Copy the selection; else stop the answer; else clear the draft (kept in the history);"
             " twice with nothing typed: quit",
+        ),
+        Key(
+            "question",
+            ("alt+n",),
+            "Go to the question over the prompt: may this command run?",
+            "answer",
+            "asked",
+            group="Go to",
+            short="the question that waits",
         ),
         Key(
             "accept_edited",
@@ -193,7 +215,7 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
         Key(
             "pane('conversation')",
             ("alt+1",),
-            "Show the conversation",
+            "Show the conversation; where it is in sight: go into it",
             called="show_conversation",
             group="Go to",
             short="conversation",
@@ -329,8 +351,8 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
         Key(
             "older",
             ("up",),
-            "On the first line: the previous prompt of the history; with nothing typed: the queue,"
-            " if a message waits there",
+            "On the first line: the previous prompt of the history; with nothing typed: the"
+            " question or the queue, if one waits there",
         ),
         Key("newer", ("down",), "On the last line: the next prompt of the history"),
         Key(
@@ -350,7 +372,12 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
             ("ctrl+g",),
             "The draft in your own editor (VISUAL or EDITOR); what you save there comes back",
         ),
-        Key("conversation", ("shift+tab",), "Go up into the conversation"),
+        Key(
+            "mode",
+            ("shift+tab",),
+            "What the model's commands may do: manual (you are asked), sandbox (confined, without"
+            " questions), plan (only read), and round again",
+        ),
         Key("search", ("ctrl+f",), "Search the conversation"),
         Key("page_up", ("pageup",), "Scroll the conversation up"),
         Key("page_down", ("pagedown",), "Scroll the conversation down"),
@@ -403,8 +430,13 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
         Key("prompt", ("tab", "shift+tab", "i"), "Back to the prompt"),
         Key("previous_stop", ("up", "k"), "Previous hunk, location or fold"),
         Key("next_stop", ("down", "j"), "Next hunk, location or fold"),
-        Key("previous_message", ("K",), "Previous message: prompt or answer"),
-        Key("next_message", ("J",), "Next message"),
+        Key(
+            "step_message(-1)",
+            ("K",),
+            "Previous message: prompt or answer",
+            called="previous_message",
+        ),
+        Key("step_message(1)", ("J",), "Next message", called="next_message"),
         Key(
             "copy_block",
             ("c", "y"),
@@ -426,6 +458,23 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
         Key("scroll_pages(1)", ("pagedown",), "Scroll down by a page", called="page_down"),
         Key("scroll_home", ("home", "g"), "Scroll to the first line"),
         Key("scroll_end", ("end", "G"), "Scroll to the last line and stay there"),
+    ),
+    "command": (
+        Key(
+            "task('background')",
+            ("b",),
+            "Let the command go on behind the answer, which no longer waits for it",
+            "background",
+            "waited",
+            called="background",
+        ),
+        Key(
+            "task('stop')",
+            ("s",),
+            "Stop the command, and all that it started",
+            "stop it",
+            called="stop",
+        ),
     ),
     "review": (
         Key("accept_hunk", ("a",), "Accept this hunk", "accept", "pending"),

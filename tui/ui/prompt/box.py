@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
+from textual import events
 from textual.app import ComposeResult, SuspendNotSupported
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
@@ -13,6 +14,7 @@ from tui.core.programs import Edited
 from tui.engine.intents import HoldQueued, Intent, Prewarm, Unqueue
 from tui.engine.notices import Notices
 from tui.engine.session import Session
+from tui.ui.keymap import shown
 from tui.ui.messages import (
     CompletionActed,
     DraftChanged,
@@ -20,16 +22,18 @@ from tui.ui.messages import (
     ExternalEditorWanted,
     QueueActed,
     QueueWanted,
+    RefusalWanted,
     TakenBack,
     Wanted,
 )
 from tui.ui.prompt.completion_list import CompletionList
-from tui.ui.prompt.hint import Hint
+from tui.ui.prompt.hint import REFUSAL, Hint
 from tui.ui.prompt.prompt import PromptArea
 from tui.ui.prompt.question_box import QuestionBox
 from tui.ui.prompt.queue_editing import QueueEditing
 from tui.ui.prompt.queue_list import QueueList
 from tui.ui.styled_text import inert
+from tui.ui.widgets.field import Field
 
 _SHARE = 0.6
 """The most that the box takes of the panes' height; the styles say the same."""
@@ -86,6 +90,8 @@ class PromptBox(Vertical):
         """The draft that the editor has been given; the terminal is the editor's."""
         self._typing = False
         """Words for the model stand in the prompt."""
+        self._refusal: Field | None = None
+        """Takes the words of a refusal; made when it is first wanted."""
 
     def compose(self) -> ComposeResult:
         """Questions over the queue over the draft over the hint."""
@@ -139,21 +145,33 @@ class PromptBox(Vertical):
             return
         status = self._session.status
         self.prompt.busy = status.busy
-        self.prompt.waiting = bool(status.queued)
+        self.prompt.waiting = bool(status.queued or status.asks)
         if self._editing.sync(self._typed):
             words = "The message was sent unedited; your edit is a draft now."
             self.notify(words, timeout=6, markup=False)
         self._show_queue()
-        # a question takes the focus only from an empty prompt: nobody answers by mistake
-        asking = self._question.has_focus
-        free = asking or self.screen.focused in (None, self.prompt)
-        fresh = self._question.show(status.asks)
-        if fresh and free and not self.prompt.text:
-            self._question.focus()
-        elif asking and (fresh or not status.asks):
-            self.prompt.focus()
+        self._show_question()
         self.fit()
         self._hint.update_bar()
+
+    def _show_question(self) -> None:
+        """A question takes the focus only from an empty prompt: nobody answers by mistake.
+
+        One about a command takes it from nobody.
+        """
+        status, question, refusal = self._session.status, self._question, self._refusal
+        asking = self.answers
+        free = asking or self.screen.focused in (None, self.prompt)
+        fresh = question.show(status.asks)
+        if refusal is not None and refusal.value and (fresh or not status.asks):
+            self.prompt.restore(refusal.value)  # nobody is there to read it
+            refusal.value = ""
+        if fresh and free and question.takes_focus and not self.prompt.text:
+            question.focus()
+        elif asking and (fresh or not status.asks):
+            self.prompt.focus()
+        if fresh and not question.takes_focus and not self.screen.is_current:
+            self.notify("A command waits for your answer, over the prompt.", markup=False)
 
     def fit(self) -> None:
         """Share the rows: the hint is always seen, a row of the draft, and one of what waits."""
@@ -171,7 +189,7 @@ class PromptBox(Vertical):
     def recolour(self) -> None:
         """The theme changed."""
         self._hint.recolour()
-        self._question.refresh()
+        self._question.recolour()
         self._queue.recolour()
         self._completions.recolour()
 
@@ -200,11 +218,13 @@ class PromptBox(Vertical):
     def focus_question(self) -> bool:
         """Give an open question the focus; False if there is none."""
         if self._question.waits:
-            self.screen.set_focus(self._question)
+            self._question.enter()
         return self._question.waits
 
     def look(self) -> None:
-        """The label says who gets the keys."""
+        """The label says who gets the keys; words of a refusal are kept for when it is wanted."""
+        if self._refusal is not None:
+            self._refusal.display = self.is_refusing
         self._hint.update_bar()
 
     on_descendant_blur = look
@@ -219,10 +239,50 @@ class PromptBox(Vertical):
             self.prompt.restore(text)
 
     def refuse(self) -> bool:
-        """Answer an open question with the safe refusal; False if there is none."""
-        waits = self._question.waits
-        self._question.refuse()
-        return waits
+        """Answer an open question with the safe refusal; False if there is none.
+
+        One about a command is answered where it is seen whole.
+        """
+        ours = self._question.takes_focus or self._question.has_focus
+        if ours and (given := self._question.refusal()) is not None:
+            self._submit(given)
+        return ours
+
+    def on_refusal_wanted(self, message: RefusalWanted) -> None:
+        """Have words for the model typed."""
+        message.stop()
+        if self._refusal is None:
+            words = f"why not? {shown('send', 'prompt')} refuses"
+            self._refusal = Field(placeholder=words, id=REFUSAL)
+            self._refusal.select_on_focus = False  # what was typed is gone on with
+            self.mount(self._refusal, after=self._question)
+        self._refusal.display = True
+        self.screen.set_focus(self._refusal)
+
+    @property
+    def answers(self) -> bool:
+        """True while keys go to a question."""
+        return self._question.has_focus or self.is_refusing
+
+    @property
+    def is_refusing(self) -> bool:
+        """True while words for a refusal are typed."""
+        return self._refusal is not None and self.screen.focused is self._refusal
+
+    def on_input_submitted(self, event: Field.Submitted) -> None:
+        """The command is refused, with these words, if there are any."""
+        event.stop()
+        if (given := self._question.refusal(event.value.strip())) is not None:
+            self._submit(given)
+        event.input.value = ""
+        self.focus_prompt()
+
+    def on_key(self, event: events.Key) -> None:
+        """From the words of a refusal back to the question."""
+        if event.key in ("tab", "shift+tab", "up") and self.is_refusing:
+            event.stop()
+            event.prevent_default()
+            self.focus_question()
 
     def close_list(self) -> bool:
         """Close what the prompt has open (see `PromptArea.close_list`). False: nothing is."""
@@ -284,7 +344,8 @@ class PromptBox(Vertical):
     def on_queue_wanted(self, message: QueueWanted) -> None:
         """Up from the empty prompt."""
         message.stop()
-        self.focus_queue()
+        if not self.focus_question():
+            self.focus_queue()
 
     def on_queue_acted(self, message: QueueActed) -> None:
         """A key or a click in the queue."""

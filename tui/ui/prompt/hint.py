@@ -16,6 +16,7 @@ from tui.ui.prompt.prompt import PromptArea
 from tui.ui.prompt.question_box import QuestionBox
 from tui.ui.prompt.queue_list import QueueList
 from tui.ui.styled_text import Piece, clip
+from tui.ui.widgets.field import Field
 from tui.ui.widgets.painted import Bar
 
 _COLOURS = {
@@ -25,7 +26,11 @@ _COLOURS = {
     "run": "warning",
     "answer": "warning",
     "remove": "warning",
+    "refuse": "warning",
+    "go on": "fast",
 }
+REFUSAL = "refusal"
+"""The id of the field for its words."""
 _TREE, _FIND_BAR = "file tree", "find bar"
 _LEAST_WORDS = 4
 """Cells: fewer of the words behind the labels say nothing."""
@@ -59,7 +64,8 @@ def tips() -> tuple[str, ...]:
         "! runs a command",
         "/help lists all commands",
         f"{' or '.join(shown('switch', most=2).split())}: fast ↔ deep",
-        f"{shown('conversation', 'prompt')}: up into the conversation",
+        f"{shown('show_conversation')}: up into the conversation",
+        f"{shown('mode', 'prompt')}: what commands of the model may do",
         f"{shown('search_past', 'prompt')}: what you asked before",
         f"{shown('edit_outside', 'prompt')}: the draft in your editor",
     )
@@ -111,18 +117,10 @@ class Hint(Bar):
 
     def _said(self) -> HintWords:
         draft = self._prompt.text
-        if self._session.status.asks and not self._queue.has_focus:
-            if isinstance(self._prompt.screen.focused, QuestionBox):
-                return HintWords([(_enter(), "answer")], "1-9 · Esc refuses · Tab: prompt")
-            if not self._prompt.has_focus:  # there a digit is text
-                return HintWords(
-                    [(f"{shown('next_pane')} {shown('conversation', 'prompt')}", "answer")],
-                    "the question above",
-                )
-            if not draft and not self._prompt.editing:
-                return HintWords([(_key("conversation"), "answer")], "the question above")
         if self._queue.has_focus:
             return self._queued()
+        if self._session.status.asks and (asked := self._asked(draft)) is not None:
+            return asked
         if away := self._away():
             return HintWords([(away, f"has the keys · {self._way_back(away)}")])
         if self._prompt.search.active:
@@ -135,6 +133,22 @@ class Hint(Bar):
         if self._prompt.editing:
             return self._editing()
         return self._command(draft) or self._words_for_the_model(draft)
+
+    def _asked(self, draft: str) -> HintWords | None:
+        """Something is asked; None: the keys do what they do otherwise."""
+        focused, away = self._prompt.screen.focused, "Esc stops the answer"
+        if not self._session.status.busy:
+            away = "Esc refuses"
+        if isinstance(focused, QuestionBox):
+            return HintWords([(_enter(), "answer")], f"{focused.keys} · {away} · Tab: prompt")
+        if isinstance(focused, Field) and focused.id == REFUSAL:
+            return HintWords([(_enter(), "refuse")], f"the model reads it · {away} · Tab: back")
+        if not self._prompt.has_focus:  # there a letter is text
+            return HintWords([(shown("question"), "answer")], "the question above")
+        if not draft and not self._prompt.editing:
+            keys = f"{_key('older')} {shown('question')}"
+            return HintWords([(keys, "answer")], "the question above")
+        return None
 
     def _away(self) -> str:
         """Who has the keys instead of the prompt; empty: nobody of this screen."""
@@ -149,7 +163,8 @@ class Hint(Bar):
         """How to write in the prompt again."""
         status = self._session.status
         if status.busy or status.running or status.deciding:
-            return f"Esc stops · {shown('next_pane')} to write"
+            key = shown("prompt", "conversation") if away == "conversation" else shown("next_pane")
+            return f"{key} to write"
         return "Esc to the editor" if away in (_TREE, _FIND_BAR) else "Esc to write"
 
     def _queued(self) -> HintWords:
@@ -216,6 +231,8 @@ class Hint(Bar):
             return HintWords(
                 [(_key("send"), enter), (_key("steer"), other), (_key("complete"), "queue")]
             )
+        if not draft and self._prompt.goes_on:
+            return HintWords([(_key("send"), "go on")], "where it was stopped at a limit")
         if not draft:
             return HintWords([(_key("send"), enter)], self._usual())
         if self._session.status.queued:  # Alt+Enter goes behind them, and the first of them goes

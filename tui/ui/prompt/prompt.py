@@ -15,19 +15,23 @@ from textual.content import Content
 from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
+from tui.engine.intents import Mode, SetMode
 from tui.engine.notices import Status
+from tui.engine.slash import MODES
 from tui.ui import theme
 from tui.ui.key_queue import TypedKey
-from tui.ui.keymap import actions, shown
+from tui.ui.keymap import actions
+from tui.ui.keymap import shown as key_of
 from tui.ui.messages import (
-    ConversationWanted,
     DraftChanged,
     Entered,
     ExternalEditorWanted,
     How,
     QueueWanted,
     Scrolled,
+    SearchWanted,
     TakenBack,
+    Wanted,
 )
 from tui.ui.prompt.completer import Completer
 from tui.ui.prompt.completion import CompletionItem
@@ -41,6 +45,8 @@ if TYPE_CHECKING:
 MOST_SHOWN_CHARS = 50_000
 """Wrapping so many takes some 50 ms."""
 _ACTIONS = actions("prompt")
+GO_ON = "go on"
+"""What Enter in an empty prompt sends when the answer was stopped at a limit."""
 
 
 class PromptArea(TextArea):
@@ -75,8 +81,9 @@ class PromptArea(TextArea):
         self.editing = False
         """A queued message stands here: Enter and Tab put it back, also with nothing in it."""
         self.waiting = False
-        """Something is queued: the list above can be gone into."""
+        """Something is asked or queued above: it can be gone into."""
         self._suggestion = 0
+        self._status = status
         self._vi: ViController | None = None
         self._do: dict[str, Callable[[], bool]] = {
             "send": self._enter,
@@ -85,12 +92,12 @@ class PromptArea(TextArea):
             "complete": self._complete,
             "older": self._older,
             "newer": self._newer,
-            "conversation": lambda: self.post_message(ConversationWanted()),
+            "mode": lambda: self.post_message(Wanted(SetMode(_behind(status().mode)))),
             "unfold": self._unfold,
             "search_past": self._search_past,
             "edit_outside": lambda: self.post_message(ExternalEditorWanted()),
             "unqueue": lambda: self.post_message(TakenBack()),
-            "search": lambda: self.post_message(ConversationWanted(search=True)),
+            "search": lambda: self.post_message(SearchWanted()),
             "page_up": lambda: self.post_message(Scrolled(-1)),
             "page_down": lambda: self.post_message(Scrolled(1)),
         }
@@ -151,7 +158,9 @@ class PromptArea(TextArea):
             return True
         whole = self.whole
         text = whole.strip()
-        if text or self.editing:
+        if how == "send" and self.goes_on and not text:
+            self.post_message(Entered(GO_ON))
+        elif text or self.editing:
             self.past.add(whole)
             self.write("")
             if self._vi is not None:
@@ -176,9 +185,14 @@ class PromptArea(TextArea):
     # -- suggestions of the workspace
 
     @property
+    def goes_on(self) -> bool:
+        """True while Enter with nothing typed lets the answer go on that a limit has stopped."""
+        return self._status().can_go_on and not (self.busy or self.editing)
+
+    @property
     def suggestion_shown(self) -> str:
         """The suggestion that stands in the empty prompt; empty if none does."""
-        if not self.suggestions or self.text or self.busy or self.editing:
+        if not self.suggestions or self.text or self.busy or self.editing or self.goes_on:
             return ""
         return self.suggestions[self._suggestion % len(self.suggestions)]
 
@@ -201,6 +215,8 @@ class PromptArea(TextArea):
         shown = self.suggestions[index % count] if count else ""
         if self.busy or self.editing:
             shown = ""
+        elif self.goes_on:
+            shown = f"{key_of('send', 'prompt')} lets it go on"
         if str(self.placeholder) != shown:
             self.placeholder = Content(inert(shown))
 
@@ -360,7 +376,7 @@ class PromptArea(TextArea):
         """Show what the label at the cursor stands for, or say why not."""
         place = self.folds.beside(self.document, self.cursor_location) if self.folds else None
         if place is None:
-            key = shown("unfold", "prompt")
+            key = key_of("unfold", "prompt")
             why = f"{key} shows what a label like [pasted 200 lines] stands for: go to one first."
             self.notify(why, timeout=6, markup=False)
             return True
@@ -428,3 +444,8 @@ def _takes_back(key: events.Key) -> bool:
 
 def _is_typed(key: events.Key) -> bool:
     return key.is_printable and "+" not in key.key and key.key not in _ACTIONS
+
+
+def _behind(mode: Mode) -> Mode:
+    """The one after it, and the first after the last."""
+    return MODES[(MODES.index(mode) + 1) % len(MODES)]

@@ -19,19 +19,22 @@ from tui.engine.intents import (
     SetEffort,
     StopCommand,
     StopDeciding,
+    StopTask,
     Switch,
+    ToBackground,
     UndoTurn,
     Verify,
 )
-from tui.engine.notices import Notices
+from tui.engine.notices import Notices, TaskView
 from tui.engine.session import Session
-from tui.engine.slash import EFFORTS
+from tui.engine.slash import EFFORTS, mode_words
 from tui.ui.conversation.transcript import TranscriptPane
 from tui.ui.editor.editor import Editor
 from tui.ui.editor.pane import EditorPane
 from tui.ui.editor.sides import FEWEST_COLUMNS
 from tui.ui.messages import HunkShown
 from tui.ui.prompt.box import PromptBox
+from tui.ui.styled_text import inert
 from tui.ui.widgets.panes import Pane, Panes
 
 _QUIT_WINDOW_S = 2.0
@@ -76,16 +79,23 @@ class PaneActions:
         """Between the two; where one has the width the other one takes it."""
         in_editor = self.in_editor(self._screen.focused)
         back = self.panes.shown == "editor" if self.panes.narrow else in_editor
-        self.pane("conversation" if back else "editor")
+        if back:
+            self.panes.choose("conversation")
+            self.prompt_box.focus_prompt()
+        else:
+            self.pane("editor")
 
     def pane(self, name: Pane) -> None:
         """Go to this pane; one that was not in sight is only shown, the prompt keeps the keys."""
-        enter = name == "editor" and self.panes.in_sight(name)
+        enter = self.panes.in_sight(name)
         self.panes.choose(name)
-        if enter:
+        if not enter:
+            self.prompt_box.focus_prompt()
+        elif name == "editor":
             self.editor.focus_editor()
         else:
-            self.prompt_box.focus_prompt()
+            self._screen.set_focus(self.transcript)
+            self.transcript.selection.focus(True)  # the next key is meant for it
 
     async def split(self) -> None:
         """Two editors side by side, or one again."""
@@ -135,6 +145,20 @@ class PaneActions:
             words = "No card wrote this line; here is where you were."
             self._screen.notify(words, markup=False)
         self._screen.set_focus(self.transcript)
+
+    def look_at_call(self, call_id: str) -> None:
+        """Go to the card of a call."""
+        self.panes.choose("conversation")
+        if self.transcript.selection.select_call(call_id):
+            self._screen.set_focus(self.transcript)
+        else:
+            words = "Its card is gone: a new conversation has begun since."
+            self._screen.notify(words, markup=False)
+
+    def question(self) -> None:
+        """Go to what is asked over the prompt."""
+        if not self.prompt_box.focus_question():
+            self._screen.notify("Nothing is asked.", markup=False)
 
     def queue(self) -> None:
         """Go to the queued messages."""
@@ -288,6 +312,29 @@ class TurnActions:
     def _reviewed(self, result: object) -> None:
         """The screen over this one was left."""
         self.over = None
+
+    def say_mode(self) -> None:
+        """What the model's commands may do now; older words about it go."""
+        self._screen.app.clear_notifications()
+        self._screen.notify(inert(mode_words(self._session.status)), markup=False)
+
+    def tasks(self) -> None:
+        """The model's commands: what runs, what ran in the background."""
+        from tui.ui.screens.tasks import TaskActed, TasksScreen
+
+        def act(wanted: TaskActed) -> None:
+            number = wanted.task.number
+            stops = wanted.what == "stop"
+            self._session.submit(StopTask(number) if stops else ToBackground(number))
+
+        def looked(task: TaskView | None) -> None:
+            self.over = None
+            if task is not None:
+                self._panes.look_at_call(task.call_id)
+
+        screen = TasksScreen(self._session, act)
+        self.over = screen.sync
+        self._screen.app.push_screen(screen, looked)
 
     def undo_turn(self) -> None:
         """Take the model's last turn back."""

@@ -18,7 +18,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tui.engine.intents import Intent, Prompt, Queue, RunCommand, Steer
+from tui.engine.intents import Intent, Prompt, Queue, RunCommand, SetMode, Steer
 from tui.engine.notices import Notices, Trouble
 from tui.engine.session import Session
 from tui.ui.conversation.transcript import TranscriptPane
@@ -27,7 +27,6 @@ from tui.ui.editor.pane import EditorPane
 from tui.ui.keymap import bindings
 from tui.ui.keys.table import Scope, When
 from tui.ui.messages import (
-    ConversationWanted,
     DraftChanged,
     EditorWanted,
     Entered,
@@ -36,6 +35,7 @@ from tui.ui.messages import (
     HunkShown,
     PromptWanted,
     Scrolled,
+    SearchWanted,
     Wanted,
 )
 from tui.ui.painting.screen import PaintedScreen
@@ -121,7 +121,8 @@ class Workbench(PaintedScreen):
 
     def sync(self, notices: Notices) -> None:
         """Update every part that a notice is about; called once a frame."""
-        if notices.transcript_from is not None or notices.hunks or notices.buffers:
+        told = notices.transcript_from is not None or notices.hunks or notices.buffers
+        if told or notices.status:
             self.transcript.sync(notices)
         self.editor.sync(notices)
         self.panes.turn_map.sync(notices)
@@ -209,8 +210,9 @@ class Workbench(PaintedScreen):
         """Whose keys work now, the nearest first."""
         focused = self.focused
         if focused is self.transcript:
-            chosen = self.transcript.selection.hunk is not None
-            return ("review", "conversation", "global") if chosen else ("conversation", "global")
+            own: list[Scope] = ["review"] * (self.transcript.selection.hunk is not None)
+            own += ["command"] * bool(self.transcript.commands.names)
+            return (*own, "conversation", "global")
         if self.pane_actions.in_editor(focused):
             in_tree = focused is self.editor.dock.tree
             return ("files", "editor", "global") if in_tree else ("editor", "global")
@@ -233,6 +235,8 @@ class Workbench(PaintedScreen):
             "under": under and not in_editor,
             "stoppable": self.turn_actions.stoppable or bool(status.running),
             "queued": bool(status.queued) and "queue" not in scopes,
+            "waited": "background" in self.transcript.commands.names,
+            "asked": bool(status.asks) and not self.prompt_box.answers,
             "editing": in_editor and self.turn_actions.edited_hunk is not None,
         }
         states = {state for state, is_so in holds.items() if is_so}
@@ -243,6 +247,8 @@ class Workbench(PaintedScreen):
     def on_wanted(self, message: Wanted) -> None:
         """A widget asks for something."""
         self.session.submit(message.intent)
+        if isinstance(message.intent, SetMode):
+            self.turn_actions.say_mode()
         if message.enter:
             self.pane_actions.enter_editor()
 
@@ -272,13 +278,10 @@ class Workbench(PaintedScreen):
         """Back to the prompt."""
         self.prompt_box.focus_prompt(message.text)
 
-    def on_conversation_wanted(self, message: ConversationWanted) -> None:
-        """Up from the prompt: an open question first, else the conversation."""
-        if message.search:
-            self.pane_actions.search()
-            self.update_keys()
-        elif not self.prompt_box.focus_question():
-            self.set_focus(self.transcript)
+    def on_search_wanted(self, message: SearchWanted) -> None:
+        """From the prompt into the conversation's search."""
+        self.pane_actions.search()
+        self.update_keys()
 
     def on_scrolled(self, message: Scrolled) -> None:
         """The prompt scrolls the conversation."""

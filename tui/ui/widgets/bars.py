@@ -43,6 +43,7 @@ class Header(Bar):
         warning = palette.style("warning", more="bold")
         marks: list[Group] = [(0, [("REHEARSAL", warning)])] * self._status.rehearsal
         marks += [(0, [("AUTO-ACCEPT", warning)])] * self._status.auto_accept
+        marks += [(0, [mode])] if (mode := self._mode()) else []
         groups = [*marks, *((by_role[role][0] * 2, by_role[role][1]) for role in _ROLES)]
         for gap in (3, 2):  # closer together, before the other model is left out
             shown = fitting(groups, max(width - 8 - 14, 10), gap)
@@ -59,6 +60,17 @@ class Header(Bar):
         left += self._place(room)
         used = sum(cell_len(text) for text, _ in left + right)
         return [*left, (" " * max(width - used, 0), palette.style("faint")), *right]
+
+    def _mode(self) -> Piece | None:
+        """What the model's commands may do, where that is not what is usual."""
+        status, palette = self._status, theme.active()
+        if status.mode == "manual":
+            return None
+        if status.mode == "plan":
+            return ("PLAN", palette.style("deep", more="bold"))
+        asks = "" if status.sandboxed or not status.sandbox else " asks"
+        colour = "warning" if asks else "success"
+        return (f"SANDBOX{asks}", palette.style(colour, more="bold"))
 
     def _order(self) -> list[Role]:
         """The role that answers is the more important one."""
