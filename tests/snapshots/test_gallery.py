@@ -15,6 +15,7 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 
 from tests.snapshots.rooms import (
+    commands,
     conversation,
     editor,
     first_run,
@@ -27,9 +28,11 @@ from tests.snapshots.rooms import (
 from tests.support.gallery import SIZES, Picture, Scene, picture, played
 from tests.support.painted_pairs import TRACER, painted, traced, unknown
 
-ROOMS = (conversation, prompt, status_line, editor, review, screens, first_run, painting)
+ROOMS = (conversation, commands, prompt, status_line, editor, review, screens, first_run, painting)
 SCENES = [scene for room in ROOMS for scene in room.SCENES]
-AT_ONCE = {"turn", "stages", "question", "find", "review", "status", "guide-3", "ascii-stages"}
+AT_ONCE = {"turn", "stages", "question", "find", "review", "status", "guide-3", "ascii-stages"} | {
+    "command-question"
+}
 """Of the fast tier."""
 OVER = {"CompletionList", "Toast", "FileTree", "ScrollBar"}
 """These lie over others, as they are meant to."""

@@ -18,6 +18,6 @@ SCENES = (
     Scene("sixteen-review", turn, ("f7", "a"), facts=SIXTEEN),
     Scene("sixteen-queue", streaming, ("alt+q", "up"), LOW, facts=SIXTEEN),
     Scene("ascii-markdown", formatted, size=LOW, facts=ASCII),
-    Scene("ascii-stages", stages, ("shift+tab",), LOW, facts=ASCII),
+    Scene("ascii-stages", stages, ("alt+1", "alt+1"), LOW, facts=ASCII),
     Scene("bare-turn", whole, facts=BARE),
 )
