@@ -77,7 +77,9 @@ async def play(size: tuple[int, int]) -> dict[str, str]:
     composition = Composition(setup, options_for(setup))
     session, moments = composition.session, dict[str, str]()
     app = DuettoApp(session, workspace=str(root))
-    async with app.run_test(size=size) as pilot:
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(composition.close)
+        pilot = await stack.enter_async_context(app.run_test(size=size))
         await until(lambda: session.status.connection == "ready")
         session.submit(Prompt(FIRST))
         await until(lambda: session.status.busy)
@@ -104,7 +106,6 @@ async def play(size: tuple[int, int]) -> dict[str, str]:
         session.submit(Verify())
         await until(lambda: session.status.verdict == "passed")
         moments["green"] = await taken(pilot)
-    await composition.close()
     return moments
 
 
