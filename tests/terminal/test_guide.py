@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.support.terminal import Terminal
 
-ESC, F2, ALT_A = "\x1b", "\x1bOQ", "\x1ba"
+ESC, F2, ALT_A, ALT_N = "\x1b", "\x1bOQ", "\x1ba", "\x1bn"
 
 
 def test_from_the_first_prompt_to_the_other_model(
@@ -26,14 +26,23 @@ def test_from_the_first_prompt_to_the_other_model(
     term.wait_for("redirect it")
     before = (practice / "ledger/cache.py").read_text()
     assert "Lock" not in before
-    term.wait_for("⏎ send  Tab takes the suggestion")
+    term.wait_for("Tab takes the suggestion")
     term.type("\t")
     term.wait_for("❯ use a plain Lock")
     term.type("\r")
     term.wait_for("accepts all hunks")
     term.type(ALT_A)
-    term.wait_for("change the model")
+    term.wait_for("let it run the tests")
     term.wait_for(lambda _: "threading.Lock()" in (practice / "ledger/cache.py").read_text())
+    term.wait_for("❯ run the tests of money")
+    term.type("\r")
+    term.wait_for("It asks first")
+    term.type(ALT_N)
+    term.wait_for("Run it once")
+    term.type("y")
+    term.wait_for("change the model")
+    term.wait_for("It asked before it ran anything.")
+    term.wait_for("divmod(cents, people)")
     term.type(F2)
     term.wait_for("That was the guide")
     term.wait_for("own speed")

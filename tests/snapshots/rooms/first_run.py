@@ -12,6 +12,7 @@ from tui.core.wire.events import Usage
 from tui.engine.intents import Interrupt
 from tui.ui.first_run.screen import FirstRunScreen
 from tui.ui.guide.guide import Guide
+from tui.ui.guide.pages import TO_RUN
 
 
 async def open_with(show: Show, port: Outside) -> None:
@@ -116,6 +117,14 @@ async def step_5(show: Show) -> None:
 async def step_6(show: Show) -> None:
     """All steps are done; what was measured is told."""
     await step_5(show)
+    session, status = show.session, show.session.status
+    show.app.bench.prompt_box.prompt.write("")
+    session.say("user", TO_RUN)
+    status.busy, status.outcome = True, ""
+    await show.settle()
+    session.say("run", "3 passed\n[exit 0 after 0.3 s]\n", title="pytest").turn = 1
+    status.busy, status.outcome = False, "completed"
+    await show.settle()
     show.session.status.served_model = "rehearsal-deep"
     await show.press("f2")
 

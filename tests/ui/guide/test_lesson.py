@@ -13,11 +13,12 @@ from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.core.document.hunk import Stage
 from tui.engine.intents import Interrupt
+from tui.engine.notices import Ask
 from tui.ui import keymap
 from tui.ui.app import DuettoApp
 from tui.ui.guide.guide import Ending, Guide
 from tui.ui.guide.lesson import STEPS, Figures, Lesson, LessonView
-from tui.ui.guide.pages import GuideContext, said
+from tui.ui.guide.pages import TO_RUN, GuideContext, said
 
 
 class Pupil:
@@ -59,7 +60,11 @@ def test_the_steps_in_their_order() -> None:
     assert not pupil.lesson.slow
     assert pupil.asks() == "accept"
     assert pupil.gets_it_all() == "accept"
-    assert pupil.sees(accepted=True, pending=False) == "switch"
+    assert pupil.sees(accepted=True, pending=False) == "run"
+    pupil.asks()
+    assert pupil.sees(asks=True) == "run"
+    assert pupil.sees(asks=False, ran=True) == "run"
+    assert pupil.gets_it_all() == "switch"
     assert pupil.sees(role="deep") is None
 
 
@@ -84,7 +89,10 @@ def test_who_never_stops_goes_on_without() -> None:
     pupil.asks()
     assert pupil.gets_it_all(50.0) == "accept"
     assert pupil.lesson.skipped == {"stop"}
-    assert pupil.sees(accepted=True) == "switch"
+    assert pupil.sees(accepted=True) == "run"
+    pupil.asks()
+    assert pupil.gets_it_all(50.0) == "switch"
+    assert pupil.lesson.skipped == {"stop", "run"}
     assert pupil.sees(role="deep") is None
 
 
@@ -173,13 +181,14 @@ async def guided(size: tuple[int, int] = (120, 36)) -> AsyncIterator[Stand]:
 
 async def test_it_follows_from_the_prompt_to_the_other_model() -> None:
     async with guided() as stand:
-        assert "1 of 6 · ask for a change" in stand.guide.text
+        assert "1 of 7 · ask for a change" in stand.guide.text
         assert "Tab takes the suggestion" in stand.guide.text
         await stand.pilot.press("tab")
         await stand.settle()
         assert "Enter sends it." in stand.guide.text
+        stand.app.bench.prompt_box.prompt.write("")
         await stand.asked()
-        assert "2 of 6 · watch it land" in stand.guide.text
+        assert "2 of 7 · watch it land" in stand.guide.text
         await stand.landed()
         assert "Esc stops it" in stand.guide.text
         await stand.stopped()
@@ -191,6 +200,17 @@ async def test_it_follows_from_the_prompt_to_the_other_model() -> None:
         await stand.pilot.press("alt+a")
         await stand.settle()
         assert "Accepted: the file is written." in stand.guide.text
+        assert stand.app.bench.prompt_box.prompt.text == TO_RUN
+        assert "Enter sends it." in stand.guide.text
+        await stand.asked()
+        stand.session.status.asks.append(Ask(1, "Run x?", "", ("Once", "No"), command="x"))
+        await stand.settle()
+        assert "It asks first" in stand.guide.text
+        stand.session.status.asks.clear()
+        stand.session.say("run").turn = 1
+        stand.session.status.busy, stand.session.status.outcome = False, "completed"
+        await stand.settle()
+        assert "It asked before it ran anything." in stand.guide.text
         await stand.pilot.press("f2")
         await stand.settle()
         assert "That was the guide" in stand.guide.text

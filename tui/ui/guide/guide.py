@@ -16,6 +16,7 @@ from tui.ui.guide.lesson import STEPS, Facts, Lesson, Step
 from tui.ui.guide.pages import (
     REPEATED,
     SLOW_TOKENS_S,
+    TO_RUN,
     GuideContext,
     GuidePage,
     key_of,
@@ -196,6 +197,7 @@ class Guide:
         """When the last answer came to its end."""
         self._asked = False
         """The next Esc leaves the guide."""
+        self._drafted = False
         self._told = False
         self._seen: object = None
 
@@ -229,11 +231,20 @@ class Guide:
         if before.busy and not sight.busy:
             self._ended_s = sight.now_s
         self._pace()
+        self._draft()
         place = self._place()
         lesson = self.lesson
         seen = (
             *(lesson.step, lesson.missed, frozenset(lesson.skipped), lesson.figures.own_tokens_s),
-            *(sight.busy, sight.outcome, sight.pending, sight.stopped, sight.accepted),
+            *(
+                sight.asks,
+                sight.ran,
+                sight.busy,
+                sight.outcome,
+                sight.pending,
+                sight.stopped,
+                sight.accepted,
+            ),
             *(place, self._asked),
         )
         if seen == self._seen:
@@ -283,6 +294,13 @@ class Guide:
             page = page._replace(to_do=sentence("{} again leaves the guide.", stop), happened="")
         figures = summary(lesson.figures) if lesson.step is None else ()
         self._panel.say(page, lesson.step, "" if lesson.sight.busy else way_out, figures)
+
+    def _draft(self) -> None:
+        """For the step that none of the suggestions is for, once."""
+        box = self._box.prompt
+        if self.lesson.step == "run" and not (self._drafted or box.busy or box.text):
+            self._drafted = True
+            box.write(TO_RUN)
 
     def _pace(self) -> None:
         """Slow while there is something to stop; a pace that the user asked for is left alone."""

@@ -12,13 +12,13 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from tui.core.conversation import BlockKind
+from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import PLACED, TAKEN_BACK, Decision, Stage
 from tui.engine.intents import Role
 from tui.engine.session import Session
 
-Step = Literal["prompt", "watch", "stop", "redirect", "accept", "switch"]
-STEPS: tuple[Step, ...] = ("prompt", "watch", "stop", "redirect", "accept", "switch")
+Step = Literal["prompt", "watch", "stop", "redirect", "accept", "run", "switch"]
+STEPS: tuple[Step, ...] = ("prompt", "watch", "stop", "redirect", "accept", "run", "switch")
 ENOUGH_MISSED = 2
 """Answers that came to their end before they were stopped: then the lesson goes on without."""
 
@@ -41,6 +41,10 @@ class LessonView(Struct, frozen=True):
     """Something waits for a decision."""
     accepted: bool = False
     rejected: bool = False
+    asks: bool = False
+    """The model waits for leave to run a command."""
+    ran: bool = False
+    """A command of the model has ended, or was declined."""
     role: Role = "fast"
     tokens_s: float | None = None
     """Rate of the turn, so far."""
@@ -146,6 +150,8 @@ class Lesson(Struct):
             self.missed += 1
             if self.missed >= ENOUGH_MISSED:
                 self.skipped.add("stop")
+        elif sight.outcome == "completed" and self.step == "run" and not sight.ran:
+            self.skipped.add("run")  # who answers runs nothing
 
     def _shown(self, sight: LessonView) -> Iterator[Step]:
         """The steps that this sight proves."""
@@ -160,6 +166,8 @@ class Lesson(Struct):
             yield "redirect"
         if sight.accepted or sight.rejected:
             yield "accept"
+        if sight.ran and not sight.busy:
+            yield "run"
         if sight.role != self._role:
             yield "switch"
 
@@ -214,6 +222,8 @@ class Facts:
         """Those that were there before."""
         self._reviews = session.workspace.hunk_list.reviews
         self._prompts = self._stops = self._landed = 0
+        self._runs: list[Block] = []
+        """The model's commands."""
         self._accepted = self._rejected = False
 
     def look(self) -> LessonView:
@@ -233,6 +243,8 @@ class Facts:
             pending=session.workspace.hunk_list.has_decidable(),
             accepted=self._accepted,
             rejected=self._rejected,
+            asks=any(ask.command for ask in status.asks),
+            ran=any(run.state != "open" for run in self._runs),
             role=status.role,
             tokens_s=view.tokens_s,
             ttft_s=view.ttft_s,
@@ -246,6 +258,8 @@ class Facts:
         for block in blocks[self._next :]:
             if block.kind is BlockKind.USER:
                 self._prompts += 1
+            elif block.kind is BlockKind.RUN and block.turn:
+                self._runs.append(block)
             elif block.kind is BlockKind.NOTE and block.state in ("open", "cut"):
                 self._stops += 1  # other notes are done as soon as they are said
         self._next = len(blocks)

@@ -12,6 +12,9 @@ from tui.ui.keys.table import Scope
 SLOW_TOKENS_S = 50
 """What a model is slowed down to that one delegates to."""
 REPEATED = "duetto practice --guide"
+ASKED = "It asked before it ran anything."
+TO_RUN = "run the tests of money and mend what fails"
+"""What is drafted for the step in which the model runs a command."""
 
 _OR = " or "
 Tone = Literal["text", "key"]
@@ -24,6 +27,7 @@ TITLES: dict[Step, str] = {
     "stop": "stop it",
     "redirect": "redirect it",
     "accept": "accept it",
+    "run": "let it run the tests",
     "switch": "change the model",
 }
 
@@ -169,11 +173,31 @@ def _accept(lesson: Lesson, place: GuideContext) -> GuidePage:
     return GuidePage("", words, happened, why)
 
 
+def _decided(lesson: Lesson) -> str:
+    if lesson.sight.accepted:
+        return "Accepted: the file is written."
+    return "Rejected: the file is as it was."
+
+
+def _run(lesson: Lesson, place: GuideContext) -> GuidePage:
+    sight = lesson.sight
+    if sight.asks:
+        to_it, yes = key_of("question"), "y"
+        words = sentence("It asks first: {} goes to the question, {} runs it once.", to_it, yes)
+        return GuidePage(
+            "", words, why="Or for the session, for the project, or not at all: you decide."
+        )
+    if sight.ran:
+        return GuidePage("", sentence("Watch: it mends what is red."), ASKED)
+    if sight.busy:
+        return GuidePage("", sentence("One moment: it says what it wants to run."))
+    why = "It runs the tests when you allow it, and mends what is red."
+    return GuidePage("", _send(place), _decided(lesson), why)
+
+
 def _switch(lesson: Lesson, place: GuideContext) -> GuidePage:
     sight = lesson.sight
-    happened = "Accepted: the file is written."
-    if not sight.accepted:
-        happened = "Rejected: the file is as it was."
+    happened = ASKED if sight.ran else _decided(lesson)
     other = "deep" if sight.role == "fast" else "fast"
     words = sentence(f"{{}} hands over to the {other} model.", either("switch"))
     why = "Mid-answer too: the other model takes over the instruction."
@@ -186,6 +210,7 @@ _PAGES = {
     "stop": _stop,
     "redirect": _redirect,
     "accept": _accept,
+    "run": _run,
     "switch": _switch,
 }
 
