@@ -59,6 +59,9 @@ PROMPT: list[Step] = [
     Do("prompt", "newer", "Tab takes the suggestion"),
     Do("prompt", "search_past"),
     Say(ESC, "Tab takes the suggestion"),
+    Do("prompt", "mode", "SANDBOX"),
+    Say(SHIFT_TAB, "PLAN"),
+    Say(SHIFT_TAB, gone="PLAN"),
     Say("one"),
     Do("prompt", "newline"),
     Say("two", r"❯ one[^\n]*\n[^\n]*two"),
@@ -95,7 +98,7 @@ QUEUE: list[Step] = [
     Say("d"),
     Say(f"{LEADER}q"),
     Say("d"),  # an interrupt may have been before what was sent from the queue
-    Say(f"{LEADER}1"),
+    Say(ESC),
     Say(CLEAR, "Tab takes the suggestion"),
 ]
 
@@ -124,7 +127,7 @@ REVIEW: list[Step] = [
 ]
 
 CONVERSATION: list[Step] = [
-    Say(f"{LEADER}1"),
+    Say(ESC),
     Do("prompt", "search", SEARCH),
     Say(ESC, gone=SEARCH),
     *INTO_CONVERSATION,
@@ -146,7 +149,7 @@ CONVERSATION: list[Step] = [
     Say("lock", "Search lock"),
     Say(ESC, "Ctrl[+]O open"),
     Say(f"{LEADER}2"),
-    Say(f"{LEADER}1"),
+    Say(ESC),
     Do("prompt", "page_up"),
     Do("prompt", "page_down"),
     *INTO_CONVERSATION,
@@ -210,7 +213,7 @@ GLOBAL: list[Step] = [
     Say(ESC, gone="duetto help"),
     Do("global", "leader", LIST),
     Say(ESC, gone=LIST),
-    Say(f"{LEADER}1"),
+    Say(ESC),
     Do("global", "search", SEARCH),
     Say("lock", "Search lock"),
     Say(ESC, "Ctrl[+]O open"),

@@ -24,6 +24,7 @@ from tui.ui.styled_text import clip, one_line
 from tui.ui.stylesheets import sheet
 
 _TICK_S = 1.0
+_MOST_ROWS = 12
 _STATE = 26
 """Cells of how it is with a command, at most."""
 
@@ -137,6 +138,7 @@ class TasksScreen(ModalScreen[TaskView | None]):
         chosen, tasks = self._list.chosen, list(self._session.status.tasks)
         if tasks != self._tasks:
             self._tasks = tasks
+            self._list.styles.height = min(max(len(tasks), 1), _MOST_ROWS)
             number = chosen.number if chosen is not None else 0
             found = (at for at, task in enumerate(tasks) if task.number == number)
             self._list.show(tasks, next(found, 0))
