@@ -103,8 +103,7 @@ QUEUE: list[Step] = [
 ]
 
 REVIEW: list[Step] = [
-    Say("/clear\r"),
-    Do("global", "reject"),
+    Say("/clear\r", "new conversation"),
     Say("/throttle off\r", "⏎ send"),
     Say("make the cache safe for threads\r", "5 hunks[^\n]*0/5"),
     Say("", r"Done\."),
@@ -123,6 +122,10 @@ REVIEW: list[Step] = [
     *INTO_CONVERSATION,
     Do("conversation", "previous_stop"),
     Do("review", "undo_decision", gone="5 hunks[^\n]*5/5"),
+    Do("global", "reject", "5 hunks[^\n]*5/5"),
+    *INTO_CONVERSATION,
+    Say("k"),
+    Say("u", gone="5 hunks[^\n]*5/5"),
     Do("review", "reject_all", "5 hunks[^\n]*5/5"),
 ]
 
