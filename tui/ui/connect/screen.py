@@ -431,8 +431,9 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
         for sign, text in lines:
             look = style(colours[sign])
             rows.append([(f"  {sign} ", look), (clip(one_line(text), room.width - 4), look)])
-        if len(plan.lines) > most:
-            rows.append([(f"    and {len(plan.lines) - most} more lines", style("muted"))])
+        if more := len(plan.lines[most:]):
+            left = f"    and {more} more {'line' if more == 1 else 'lines'}"
+            rows.append([(left, style("muted"))])
         if not plan.lines:
             rows += words("what it says already: nothing changes.", room, "muted")
         rows += [[], *words(plan.key, room, "muted")] if plan.key else [[]]

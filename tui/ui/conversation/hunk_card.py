@@ -218,7 +218,7 @@ def _streamed(hunk: Hunk, width: int) -> list[StyledLine]:
         for sign, text, style in texts[:_MOST_STREAMED]
     ]
     if more := len(texts) - len(lines):
-        words = f"       ⋯ {more} more lines"
+        words = f"       ⋯ {more} more {'line' if more == 1 else 'lines'}"
         lines.append(StyledLine([(words, palette.style("muted"))], "panel", target))
     return lines
 

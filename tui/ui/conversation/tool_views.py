@@ -279,7 +279,8 @@ class RunView(BlockView):
         output = self._output()
         if (left_out := self._count() - len(output)) > 0:
             style = theme.active().style("muted")
-            count = f"{left_out:,} more lines" if output else f"{left_out:,} lines of output"
+            noun = "line" if left_out == 1 else "lines"
+            count = f"{left_out:,} more {noun}" if output else f"{left_out:,} {noun} of output"
             words = f"│ ⋯ {count} · Enter shows them" if self.folded else f"│ ⋯ {count}"
             lines.append(StyledLine([(words, style)], target=RowTarget("fold", self.index)))
         for text in output:
