@@ -35,7 +35,7 @@ async def test_an_exercise_over_the_socket_with_a_tool_round(client: ClientConne
         previous_response_id=response["id"],
     )
     events = await until(client)
-    assert "run the tests" in prose(events)
+    assert "Accept or reject the hunks" in prose(events)
     usage = events[-1]["response"]["usage"]
     assert 0 < usage["input_tokens_details"]["cached_tokens"] < usage["input_tokens"]
 

@@ -83,7 +83,7 @@ async def test_what_is_wrong_is_said_of_the_field_that_it_is_about(
     other = ModelSource("", "Another server", "", needs_address=True)
     for chosen, says, field in (
         (Connecting(MINE, key="sk-wrong-123456"), "refused this key", "key"),
-        (Connecting(MINE, key="two words"), "blanks", "key"),
+        (Connecting(MINE, key="two words"), "spaces", "key"),
         (Connecting(other, url="ftp://x/v1"), "", "address"),
         (Connecting(other, url="http://example.com/v1", key=KEY), "clear text", "address"),
         (Connecting(other, url="http://127.0.0.1:9/v1"), "cannot be reached", "address"),
@@ -144,7 +144,7 @@ async def test_what_was_measured_is_ones_own_speed_once_it_is_written(
     assert speeds.all() == {}
     await port.write(CHOSEN)
     kept = {name.split()[-1]: round(speed.tokens_s) for name, speed in speeds.all().items()}
-    assert kept == {one.model: round(one.tokens_s or 0) for one in told if one.is_over}
+    assert kept == {one.model: round(one.tokens_s) for one in told if one.is_over and one.tokens_s}
 
 
 async def test_settings_that_cannot_be_written_keep_no_key(

@@ -219,7 +219,7 @@ fallbacks = ["groq/n"]
 
 
 def test_an_address_is_no_name_of_an_endpoint(paths: Paths) -> None:
-    with pytest.raises(UsageError, match=r"no endpoint's name.*url of \[endpoints.NAME\]"):
+    with pytest.raises(UsageError, match=r"an endpoint's name.*url of \[endpoints.NAME\]"):
         Sources(parse("", "FILE"), {}).table("http://127.0.0.1:8000/v1")
 
 
