@@ -231,7 +231,8 @@ class Terminal:
         self.wait_for(lambda text: self.status is not None or "y  Leave" in text)
         if self.status is None:
             self.type("y")
-        assert self.wait_exit() == 0
+        status = self.wait_exit()
+        assert status == 0, f"exit {status}, the screen shows:\n{self.text}"
         assert self.trouble() == ""
 
     def trouble(self) -> str:

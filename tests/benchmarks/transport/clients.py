@@ -20,6 +20,7 @@ from typing import Any, Protocol
 
 import aiohttp
 
+from tests.benchmarks.transport.server import tokens
 from tests.benchmarks.worker import answer_questions
 from tui.core.wire.address import Address
 from tui.core.wire.events import Completed, Delta, Event
@@ -64,7 +65,7 @@ class Heard:
     """`time.perf_counter` at its first text."""
     first: asyncio.Event = field(default_factory=asyncio.Event)
     """There is some, or there will be none."""
-    tokens: int = 0
+    chars: int = 0
     response_id: str = ""
 
     def begin(self) -> None:
@@ -105,7 +106,7 @@ class SseClient:
                     continue
                 event = json.loads(line[6:])
                 if event["type"] == "response.output_text.delta":
-                    heard.tokens += 1
+                    heard.chars += len(event["delta"])
                     if heard.first_s is None:
                         heard.begin()
                 elif event["type"] == "response.completed":
@@ -143,7 +144,7 @@ class OwnWire:
 
     def _event(self, event: Event, now: float) -> None:
         if isinstance(event, Delta):
-            self._heard.tokens += 1
+            self._heard.chars += len(event.delta)  # tokens that come at once are one
             if self._heard.first_s is None:
                 self._heard.begin()
         elif isinstance(event, Completed) and self._done is not None:
@@ -265,9 +266,9 @@ class Clients:
         used = time.process_time()
         await self._readers[key].ask(request, heard)
         used = time.process_time() - used
-        if heard.tokens != question["tokens"]:
-            raise DuettoError(f"{question['client']}: {heard.tokens} tokens came.")
-        return {"cpu_us": used / heard.tokens * 1e6}
+        if heard.chars != sum(map(len, tokens(question["tokens"]))):
+            raise DuettoError(f"{question['client']}: {heard.chars} characters came.")
+        return {"cpu_us": used / question["tokens"] * 1e6}
 
     async def _close(self, question: Request) -> dict[str, Any]:
         """Close all connections."""

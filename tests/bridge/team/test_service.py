@@ -156,7 +156,7 @@ async def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
     [
         (("--listen", "0.0.0.0:0"), "name the file of users with --tokens"),
         (("--listen", "0.0.0.0:0", "--tokens", "users.json"), "give --tls-cert and --tls-key"),
-        (("--listen", "127.0.0.1:0", "--tokens", "none.json"), "there is not a file of users"),
+        (("--listen", "127.0.0.1:0", "--tokens", "none.json"), "there is no file of users"),
         (("--listen", "127.0.0.1:0", "--tls-cert", "none.pem"), "none.pem cannot be read"),
         (("--listen", "127.0.0.1:0", "--tls-key", "none.pem"), "of no use without --tls-cert"),
         (("--listen", "127.0.0.1"), "there is no port in it"),
@@ -330,10 +330,10 @@ class TestCertificate:
         locked.write_bytes(_encrypted(key.read_bytes()))
         cases: list[tuple[Path, Path | None, str]] = [
             (cert, other, "other.key is not that of the certificate .*server.pem"),
-            (text, key, "no certificate"),
-            (cert, text, "no certificate .* and key in PEM"),
+            (text, key, "not a certificate"),
+            (cert, text, "not a certificate .* key in PEM"),
             (cert, None, "BEGIN PRIVATE KEY"),
-            (key, key, "no certificate"),
+            (key, key, "not a certificate"),
             (cert, locked, "locked.key is encrypted: give one without a password"),
             (tmp_path / "none.pem", key, "none.pem cannot be read: No such file"),
             (cert, tmp_path / "none.key", "none.key cannot be read: No such file"),
