@@ -71,8 +71,8 @@ def test_it_goes_on_in_the_background_survives_esc_and_is_stopped_by_a_key(
     term.type(f"{ANSWER}s")
     term.wait_for("begun")
     term.type(f"{CONVERSATION}b")
-    term.wait_for("background")
-    term.wait_for("running")  # the second one, which is allowed
+    term.wait_for(lambda text: text.count("$ touch started") == 2)  # the next one, allowed
+    term.wait_for("running")
     term.type(ESC)
     term.wait_for("stopped after")
     term.type("/tasks\r")
