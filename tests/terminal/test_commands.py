@@ -69,8 +69,10 @@ def test_it_goes_on_in_the_background_survives_esc_and_is_stopped_by_a_key(
     term = open_on(server)
     term.wait_for("waits for you")
     term.type(f"{ANSWER}s")
-    term.wait_for("begun")
-    term.type(f"{CONVERSATION}b")
+    term.wait_for(lambda text: "begun" in text and "May the model" not in text)
+    term.type(CONVERSATION)
+    term.wait_for("b background")
+    term.type("b")
     term.wait_for(lambda text: text.count("$ touch started") == 2)  # the next one, allowed
     term.wait_for("running")
     term.type(ESC)
