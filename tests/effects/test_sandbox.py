@@ -27,6 +27,8 @@ from tui.effects.sandbox import (
 )
 
 BWRAP = shutil.which("bwrap")
+PYTHON = os.path.realpath(sys.executable)
+"""Not that of a virtual environment, which may lie in /tmp: the sandbox has one of its own."""
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux only")
 
 
@@ -117,7 +119,7 @@ async def test_there_is_no_network_unless_it_is_asked_for(name: str, house: Hous
     async with server:
         for network in (False, True):
             confined = Confinement(network=network)
-            said = await house.run(tool, f'{sys.executable} -ISc "{connect}"', confined)
+            said = await house.run(tool, f'{PYTHON} -ISc "{connect}"', confined)
             assert ("through" in said) is network
 
 
@@ -151,7 +153,7 @@ async def test_all_that_a_command_started_ends_with_it(house: House) -> None:
     runner = CommandRunner(str(house.root), house.environment, lambda: tool)
     said = bytearray()
     daemon = "import os,time; os.setsid(); time.sleep(60)"
-    command = f'{sys.executable} -ISc "{daemon}" & sleep 0.3'
+    command = f'{PYTHON} -ISc "{daemon}" & sleep 0.3'
     await runner.run(command, said.extend, 60, RunOptions(keys=False, confined=Confinement()))
     pids = [
         int(folder.name)

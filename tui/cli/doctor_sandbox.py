@@ -158,11 +158,15 @@ def _break_out(scratch: Path) -> set[str] | str:
     return reached | ({"daemon"} if _is_held(root / "held") else set())
 
 
+_PYTHON = os.path.realpath(sys.executable)
+"""Not that of a virtual environment, which may lie in /tmp: the sandbox has one of its own."""
+
+
 async def _run(tool: Tool, root: Path, plan: dict[str, object]) -> tuple[RunResult, str]:
     said = bytearray()
     environment = {**os.environ, "DUETTO_PROBE_KEY": "x"}
     runner = CommandRunner(str(root), environment, lambda: tool)
-    command = (sys.executable, "-I", "-S", "-c", _SCRIPT, json.dumps(plan))
+    command = (_PYTHON, "-I", "-S", "-c", _SCRIPT, json.dumps(plan))
     how = RunOptions(keys=False, confined=Confinement())
     return await runner.run(command, said.extend, _DEADLINE_S, how), said.decode(errors="replace")
 
