@@ -28,8 +28,7 @@ def test_a_turn_leaves_what_was_written_to_the_wire(duetto: Duetto, tmp_path: Pa
     stamps = [json.loads(line) for line in trace.read_text().splitlines()]
     assert stamps
     assert {stamp["name"] for stamp in stamps} == {"wire"}
-    told = {stamp["detail"] for stamp in stamps} - {"abort"}  # the end of a slow server's socket
-    assert told == {"response.create"}
+    assert {stamp["detail"] for stamp in stamps} == {"response.create"}
     assert "hunter2" not in trace.read_text()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import socket as wire
 import struct
 from collections.abc import Iterator
 from typing import Any
@@ -325,6 +326,24 @@ async def test_no_kind_of_frame_keeps_the_loop(name: str) -> None:
     assert socket.transport.paused
     socket.data_received(again)
     assert clock.looks < 60
+
+
+async def test_a_socket_that_only_rests_is_not_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine any answer takes more than its share; its close is a close all the same."""
+    monkeypatch.setattr(frames, "BURST_S", 1e-9)
+    socket, _ = opened()
+    socket.loop = Clock()
+    ours, theirs = wire.socketpair()
+    with ours, theirs:
+        monkeypatch.setattr(socket.transport, "get_extra_info", lambda name: ours)
+        socket.data_received(framed(b"{}"))
+        assert socket._backlog is not None
+        assert not socket.behind
+        theirs.send(b"x")
+        assert socket.behind
+        theirs.close()
+        socket.data_received(framed(b"{}"))
+        assert socket.behind
 
 
 @each("chars", [20, 100, 400, 2000])

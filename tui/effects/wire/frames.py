@@ -17,8 +17,10 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import fcntl
 import secrets
 import sys
+import termios
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -161,8 +163,15 @@ class FrameSocket(ClientConnection):
 
     @property
     def behind(self) -> bool:
-        """More has come than there was time for."""
-        return self._backlog is not None
+        """More has come than there was time for, here or still with the kernel.
+
+        That it rests after more than its share, or has a message in hand, is not enough.
+        """
+        if self._backlog is None:
+            return False
+        data, at = self._backlog
+        socket = self.transport.get_extra_info("socket")
+        return at < len(data) or any(fcntl.ioctl(socket, termios.FIONREAD, bytes(4)))
 
     def say(self, text: bytes | Iterator[bytes]) -> None:
         """Send a text message, at once where none is on its way; a long one comes in pieces.
