@@ -120,8 +120,8 @@ def test_json_is_one_event_a_line(environment: dict[str, str], root: Path, home:
     kinds = [event["type"] for event in events]
     assert kinds[0] == "turn.started"
     assert kinds[-1] == "turn.completed"
-    calls = {"tool.call", "tool.result"}
-    assert set(kinds) - calls == {"turn.started", "text.delta", "hunk", "meter", "turn.completed"}
+    calls, turn = {"tool.call", "tool.result"}, {"turn.started", "turn.completed"}
+    assert set(kinds) == {*turn, *calls, "text.delta", "hunk", "meter"}
     assert events[0]["model"] == "rehearsal-fast"
     assert events[0]["rehearsal"] is True
     assert events[-1]["usage"]["output_tokens"] > 50
