@@ -169,7 +169,7 @@ class PromptBox(Vertical):
         if fresh and free and question.takes_focus and not self.prompt.text:
             question.focus()
         elif asking and (fresh or not status.asks):
-            self.prompt.focus()
+            self.focus_prompt()  # now: a key may be on its way
         if fresh and not question.takes_focus and not self.screen.is_current:
             self.notify("A command waits for your answer, over the prompt.", markup=False)
 
