@@ -67,6 +67,14 @@ async def test_all_output_comes_in_small_pieces(tmp_path: Path) -> None:
     assert max(pieces) <= 32_768
 
 
+@pytest.mark.skipif(not Path("/bin/bash").exists(), reason="there is no bash")
+async def test_a_line_for_bash_is_run_by_bash(tmp_path: Path) -> None:
+    output = Lines()
+    line = "set -o pipefail; [[ ab == a* ]] && echo {1..3}"
+    result = await CommandRunner(str(tmp_path)).run(line, output, 30, RunOptions(bash=True))
+    assert (result.status, output.text) == (0, "1 2 3\n")
+
+
 async def test_the_deadline_ends_the_whole_group(tmp_path: Path) -> None:
     output = Lines()
     result = await CommandRunner(str(tmp_path)).run("sleep 60 & echo $!; wait", output, 0.5)

@@ -294,7 +294,7 @@ async def test_the_model_is_told_what_was_not_on_disk() -> None:
         ({"name": "shell", "arguments": '{"command": "ls"}'}, ShellCall("ls")),
         (
             {"name": "shell", "arguments": '{"command": ["bash", "-lc", "a | b"]}'},
-            ShellCall("a | b"),
+            ShellCall("a | b", ("bash", "-lc", "a | b")),
         ),
         (
             {"name": "shell", "arguments": '{"command": ["ls", "a b"], "workdir": "x"}'},

@@ -108,6 +108,8 @@ class RunOptions(Struct, frozen=True):
     """Below the workspace's root."""
     pty: bool = False
     """It gets a terminal of its own."""
+    bash: bool = False
+    """A line is for bash, where there is one; else for ``/bin/sh``."""
     keys: bool = True
     """Its environment has tokens and passwords, as that of the user's own commands has."""
     confined: Confinement | None = None

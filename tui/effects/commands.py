@@ -34,6 +34,7 @@ _LAST_S = 0.4
 _READ_BYTES = 32_768
 """At a time: a key waits for no more than one such piece."""
 _LOOK_S = 0.01
+_BASHES = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash")
 _MARK = "DUETTO_COMMAND"
 """The variable that all processes of a command inherit, whatever group they are in."""
 _END_OF_INPUT = b"\x04" * 16
@@ -145,7 +146,7 @@ class CommandRunner:
         how: RunOptions,
         mark: str,
     ) -> _Started:
-        argv = _shell(command) if isinstance(command, str) else tuple(command)
+        argv = _shell(command, bash=how.bash) if isinstance(command, str) else tuple(command)
         if not argv or not argv[0]:
             raise ValueError("the command is empty")
         folder = self._folder(how.folder)
@@ -237,10 +238,11 @@ class _OutputPipe:
         os.close(self._reading)
 
 
-def _shell(command: str) -> tuple[str, ...]:
+def _shell(command: str, *, bash: bool) -> tuple[str, ...]:
     if os.name == "nt":
         return (os.environ.get("COMSPEC", "cmd.exe"), "/c", command)
-    return ("/bin/sh", "-c", command)
+    found = bash and next(filter(os.path.exists, _BASHES), "")
+    return (found or "/bin/sh", "-c", command)
 
 
 def _terminal() -> tuple[int, int]:

@@ -296,7 +296,7 @@ class Commands:
                 shell.command,
                 job.output.feed,
                 job.deadline_s,
-                RunOptions(folder, pty=shell.pty, keys=False, confined=confined),
+                RunOptions(folder, pty=shell.pty, bash=True, keys=False, confined=confined),
             )
         except asyncio.CancelledError:
             job.result = RunResult(None, self._ports.clock.now() - began_s, stopped=True)

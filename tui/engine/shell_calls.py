@@ -7,7 +7,6 @@ OpenAI's ``shell`` with several commands, Anthropic's ``bash``: all become one `
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
@@ -18,8 +17,6 @@ from tui.engine.tools import Arguments, CallError
 
 LONGEST_S = 3600.0
 _LINE_CHARS = 100_000
-_SHELL_FLAGS = ("-c", "-lc", "-cl", "-ic")
-_SHELLS = ("bash", "sh", "zsh", "dash")
 _COMMAND = ("command", "cmd", "commands", "script", "input")
 _FOLDER = ("workdir", "cwd", "working_directory", "directory", "dir_path")
 _WHY = ("justification", "description", "reason")
@@ -29,7 +26,7 @@ class ShellCall(Struct, frozen=True):
     """A command that the model wants to run."""
 
     line: str
-    """As the user sees it and as it is judged; run by the shell unless there is an `argv`."""
+    """As the user sees it and as it is judged; run by bash unless there is an `argv`."""
     argv: tuple[str, ...] = ()
     folder: str = ""
     """As the call names it; empty: the workspace's root."""
@@ -64,9 +61,11 @@ def shell_call(item: Item) -> ShellCall:
 
 
 def _of(arguments: Arguments) -> ShellCall:
+    from tui.core.shell.judging import for_argv  # after the first paint
+
     argv = arguments.strings(*_COMMAND)
     several = arguments.has("commands") and len(argv) > 1
-    line, argv = ("\n".join(argv), ()) if several or len(argv) == 1 else _line_of(argv)
+    line, argv = ("\n".join(argv), ()) if several or len(argv) == 1 else (for_argv(argv), argv)
     milliseconds = arguments.decimal(0.0, "timeout_ms", "timeout")
     seconds = arguments.decimal(0.0, "timeout_s", "deadline_s") or milliseconds / 1000
     return _checked(
@@ -82,13 +81,6 @@ def _of(arguments: Arguments) -> ShellCall:
             why=arguments.first(*_WHY)[:200],
         )
     )
-
-
-def _line_of(argv: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """An argv as a command line; ``bash -lc LINE`` is the line."""
-    if len(argv) == 3 and argv[1] in _SHELL_FLAGS and argv[0].rpartition("/")[2] in _SHELLS:
-        return argv[2], ()
-    return shlex.join(argv), argv
 
 
 def _checked(call: ShellCall) -> ShellCall:
