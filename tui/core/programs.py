@@ -96,8 +96,6 @@ class Confinement(Struct, frozen=True):
 
     writable: bool = True
     """False: it may write nothing but its own temporary folder, not even the workspace."""
-    hidden: tuple[str, ...] = ()
-    """Workspace paths that it sees empty, beside the secrets of the home folder."""
     network: bool = False
 
 

@@ -229,7 +229,6 @@ class Bubblewrap:
             for name in {*place.protected(), *made}:
                 if not any(is_below(name, secret) for secret in inside):
                     arguments += ["--ro-bind", name, name]
-        arguments += _hide(os.path.join(root, name) for name in confined.hidden)
         return Launch(
             (self._program, *arguments, "--chdir", folder, "--", *argv),
             _CACHES,
@@ -310,8 +309,7 @@ class Landlock:
         """See `Tool`."""
         temporary = tempfile.mkdtemp(prefix="duetto-command-")
         variables = {name: value.replace("/tmp", temporary, 1) for name, value in _CACHES.items()}
-        hidden = [os.path.join(self._place.root, name) for name in confined.hidden]
-        secrets = [*self._place.secrets, *map(os.path.realpath, hidden)]
+        secrets = self._place.secrets
         every = (1 << (16 if self._version >= 5 else 15)) - 1
         net = 0 if confined.network else 3
         size = 24 if self._version >= 6 else 16
@@ -414,7 +412,6 @@ class Seatbelt:
 
 def seatbelt_profile(place: Place, confined: Confinement, temporary: str) -> str:
     """What a command may do, in the language of sandbox-exec: of two rules the later one holds."""
-    hidden = [os.path.join(place.root, name) for name in confined.hidden]
     never = [
         *(os.path.join(place.root, name.rstrip("/")) for name in _PROTECTED),
         *place.protected(),
@@ -432,7 +429,7 @@ def seatbelt_profile(place: Place, confined: Confinement, temporary: str) -> str
         _rule("allow file-read*", [place.root] if around else []),
         _rule("allow file-write*", writable),
         _rule("deny file-write*", never),
-        _rule("deny file-read* file-write*", [*(set(place.secrets) - set(around)), *hidden]),
+        _rule("deny file-read* file-write*", set(place.secrets) - set(around)),
     ]
     return "\n".join(line for line in lines if line)
 
