@@ -262,6 +262,9 @@ async def test_a_task_is_stopped_by_the_user_or_the_model() -> None:
     assert "stopped" in answers["call_c"]
     assert "no task 9" in answers["call_d"]
     assert world.runner.ended == ["git log", "ls"]
+    world.session.drain()
+    world.session.submit(intents.StopTask(9))
+    assert [trouble.what for trouble in world.session.drain().troubles] == ["No task 9 runs"]
 
 
 async def test_reading_calls_run_side_by_side_and_writing_ones_in_order() -> None:

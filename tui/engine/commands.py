@@ -188,7 +188,10 @@ class Commands:
             case intents.ToBackground(number):
                 self._background(number)
             case intents.StopTask(number):
-                if (job := self._jobs.get(number)) is not None:
+                job = self._jobs.get(number)
+                if job is None or job.ended.is_set():
+                    self._state.trouble(Trouble(f"No task {number} runs", severity="warning"))
+                else:
                     job.stop()
 
     def take_ended(self) -> list[str]:
