@@ -110,7 +110,7 @@ def _table() -> tuple[Mapping[str, _Rule], _ReadTable]:
 
 
 def judge(command: str) -> Judgement:
-    """Judge a line for ``/bin/sh -c``. Never raises."""
+    """Judge a line for ``bash -c`` or ``sh -c``. Never raises."""
     try:
         if len(command) > MOST_CHARS:
             raise _NotJudgedError("it is too long to be looked through")
@@ -281,7 +281,7 @@ class _Reader:
                 text = _UNESCAPE.sub(lambda found: found[1] or "", text)
             case "variable":
                 word.expands = True
-            case "glob" if text != "[" or word.text:
+            case "glob":
                 word.globs = True
             case "bare":
                 word.bare += text
@@ -291,6 +291,7 @@ class _Reader:
         word, self._word = self._word, _Word()
         if not word.started:
             return
+        word.globs &= word.text != "["  # that is a program, and finds nothing
         if "{" in word.bare and ("," in word.bare or ".." in word.bare):
             raise _NotJudgedError("it has a list in brackets")
         if not word.bare.isprintable() or re.match(r"~[^/]", word.bare):
