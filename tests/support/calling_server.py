@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
-import threading
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from aiohttp import WSMsgType, web
+
+from tests.support.served import served
 
 TOOL = "shell"
 
@@ -18,30 +19,19 @@ class CallingServer:
     """Each request is answered by the next commands of the script, then with words."""
 
     def __init__(self, *commands: Sequence[str], words: str = "Done.") -> None:
-        self.port = 0
         self.outputs: list[str] = []
         """What was answered to the calls, in their order."""
+        self.called_s: list[float] = []
+        """When the last token of each call was ready, by the clock of the day."""
         self._script = iter(commands)
         self._words = words
         self._ids = itertools.count(1)
-        ready = threading.Event()
-        threading.Thread(target=asyncio.run, args=(self._serve(ready),), daemon=True).start()
-        ready.wait()
+        self.port = served(self._socket)
 
     @property
     def address(self) -> str:
         """For ``--endpoint``."""
         return f"ws://127.0.0.1:{self.port}/v1/responses"
-
-    async def _serve(self, ready: threading.Event) -> None:
-        application = web.Application()
-        application.router.add_get("/v1/responses", self._socket)
-        runner = web.AppRunner(application, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        self.port = runner.addresses[0][1]
-        ready.set()
-        await asyncio.Event().wait()
 
     async def _socket(self, request: web.Request) -> web.WebSocketResponse:
         socket = web.WebSocketResponse(max_msg_size=1 << 28)
@@ -68,6 +58,8 @@ class CallingServer:
             else:
                 kind, piece = "response.output_text.delta", item["content"][0]["text"]
             yield {"type": kind, "item_id": item["id"], "delta": piece, "content_index": 0, **place}
+            if "arguments" in item:
+                self.called_s.append(time.time())
             yield {"type": "response.output_item.done", "item": item, **place}
             response["output"].append(item)
         usage = {"input_tokens": 100, "output_tokens": 20, "total_tokens": 120}

@@ -13,6 +13,7 @@ from aiohttp import WSMsgType, web
 from tests.benchmarks.screen import replay_server
 from tests.benchmarks.screen.replay_server import Sent, paced
 from tests.benchmarks.screen.replay_text import Wanted
+from tests.support.served import served
 
 DELTA_CHARS, DELTAS_S = 400, 200
 """What streams: about 20,000 tokens a second."""
@@ -39,25 +40,12 @@ class PatchServer:
     def __init__(self, patch: str, *, stalls: bool = False) -> None:
         """``stalls``: behind the patch, which need not be whole, nothing comes until a stop."""
         self._stalls = stalls
-        self.port = 0
         self.ended = threading.Event()
         """All of the patch was sent."""
         self._deltas = [patch[at : at + DELTA_CHARS] for at in range(0, len(patch), DELTA_CHARS)]
         self._numbers = itertools.count(1)
         self._tasks: set[asyncio.Task[None]] = set()
-        ready = threading.Event()
-        threading.Thread(target=asyncio.run, args=(self._serve(ready),), daemon=True).start()
-        ready.wait()
-
-    async def _serve(self, ready: threading.Event) -> None:
-        application = web.Application()
-        application.router.add_get("/v1/responses", self._socket)
-        runner = web.AppRunner(application, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        self.port = runner.addresses[0][1]
-        ready.set()
-        await asyncio.Event().wait()
+        self.port = served(self._socket)
 
     async def _socket(self, request: web.Request) -> web.WebSocketResponse:
         socket = web.WebSocketResponse(compress=False, max_msg_size=1 << 28)
