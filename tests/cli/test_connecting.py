@@ -143,8 +143,9 @@ async def test_what_was_measured_is_ones_own_speed_once_it_is_written(
     await port.plan(CHOSEN)
     assert speeds.all() == {}
     await port.write(CHOSEN)
-    kept = {name.split()[-1]: round(speed.tokens_s) for name, speed in speeds.all().items()}
-    assert kept == {one.model: round(one.tokens_s) for one in told if one.is_over and one.tokens_s}
+    kept = {name.split()[-1]: speed.tokens_s for name, speed in speeds.all().items()}
+    measured = {one.model: one.tokens_s for one in told if one.is_over and one.tokens_s}
+    assert kept == pytest.approx(measured, abs=1)  # kept to a tenth: 0.05 may turn the rounding
 
 
 async def test_settings_that_cannot_be_written_keep_no_key(
