@@ -129,12 +129,16 @@ class Finder(ast.NodeVisitor):
         start = self.at(node.lineno, node.col_offset)
         return start, self.at(node.end_lineno, node.end_col_offset)
 
-    def add(self, kind: str, node: ast.expr | ast.stmt, span: tuple[int, int], instead: str) -> None:
+    def add(
+        self, kind: str, node: ast.expr | ast.stmt, span: tuple[int, int], instead: str
+    ) -> None:
         """Note a change."""
         last = node.end_lineno or node.lineno
         self.found.append(Mutant(self.path, kind, node.lineno, last, *span, instead))
 
-    def operator(self, kind: str, node: ast.expr, left: ast.expr, op: ast.AST, right: ast.expr) -> None:
+    def operator(
+        self, kind: str, node: ast.expr, left: ast.expr, op: ast.AST, right: ast.expr
+    ) -> None:
         """The operator between two operands becomes another."""
         if (other := OTHERS.get(type(op))) is None:
             return
@@ -437,7 +441,9 @@ def failed(copy: Path, tests: list[str]) -> str:
 def sample(paths: list[str], count: int, seed: int) -> list[Mutant]:
     """So many mutants of the files below the paths, of all kinds alike."""
     files = sorted(
-        file for path in paths for file in ([ROOT / path] if path.endswith(".py") else (ROOT / path).rglob("*.py"))
+        file
+        for path in paths
+        for file in ([ROOT / path] if path.endswith(".py") else (ROOT / path).rglob("*.py"))
     )
     kinds: dict[str, list[Mutant]] = {}
     for file in files:

@@ -39,7 +39,14 @@ PATIENCE_S = 30.0
 
 
 STILLS = ("landing", "redirect", "review", "green")
-MOVING = (("landing", 1.2), ("going on", 0.8), ("stopped", 3.5), ("typed", 1.8), ("redirect", 2.2), ("green", 3.5))
+MOVING = (
+    ("landing", 1.2),
+    ("going on", 0.8),
+    ("stopped", 3.5),
+    ("typed", 1.8),
+    ("redirect", 2.2),
+    ("green", 3.5),
+)
 """The moments of the moving picture, with the seconds of each."""
 
 
@@ -186,7 +193,8 @@ def _placed(text: re.Match[str]) -> str:
     x = float(text["x"]) + CELL * text["before"].count(";")
     length = CELL * cell_len(unescape(text["words"]))
     return (
-        f'<text{text["style"]} x="{x:g}" y="{text["y"]}" textLength="{length:g}"{text["clip"]}>{text["words"]}</text>'
+        f'<text{text["style"]} x="{x:g}" y="{text["y"]}" textLength="{length:g}"{text["clip"]}>'
+        f"{text['words']}</text>"
     )
 
 

@@ -26,7 +26,9 @@ FIRST: tuple[tuple[Scope, str], ...] = (
     ("global", "help"),
 )
 """What README.md shows: enough for the first day."""
-PART = re.compile(r"<!-- (?P<name>keys|all keys): (?P<intro>[^\n]*-->\n).*?(?=<!-- end of keys -->)", re.S)
+PART = re.compile(
+    r"<!-- (?P<name>keys|all keys): (?P<intro>[^\n]*-->\n).*?(?=<!-- end of keys -->)", re.S
+)
 
 
 def first_keys() -> str:

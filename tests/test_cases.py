@@ -69,7 +69,10 @@ def _marks(source: Source) -> list[ast.Call]:
 
 def test_the_catalogue_is_read_whole() -> None:
     counts = {section: sum(c[0] == section for c in catalogue()) for section in SECTIONS}
-    assert counts == {**{"A": 16, "B": 18, "C": 16, "D": 11, "E": 5}, **{"F": 7, "G": 10, "H": 8, "I": 7, "J": 3}}
+    assert counts == {
+        **{"A": 16, "B": 18, "C": 16, "D": 11, "E": 5},
+        **{"F": 7, "G": 10, "H": 8, "I": 7, "J": 3},
+    }
 
 
 def test_every_case_has_a_test_that_names_it() -> None:

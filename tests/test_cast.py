@@ -43,7 +43,13 @@ def test_it_shows_each_step(cast: Cast) -> None:
         else:
             data = UNSUPPORTED.sub(b"", text.encode())
             stream.feed(COLON_SGR.sub(b"", data))
-    assert list(seen) == ["ask", "stop it", "redirect", "accept, and run the tests", "the deep model"]
+    assert list(seen) == [
+        "ask",
+        "stop it",
+        "redirect",
+        "accept, and run the tests",
+        "the deep model",
+    ]
     assert "landing" in seen["stop it"]
     assert "stopped" in seen["redirect"]
     assert "pending" in seen["accept, and run the tests"]

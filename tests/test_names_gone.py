@@ -55,7 +55,13 @@ def test_no_text_names_a_model_that_is_gone() -> None:
 
 def test_a_name_is_found_as_it_is_written_and_not_within_another() -> None:
     found = expression([*gone()])
-    for text in ("deepseek-chat", "`openrouter/claude-opus-5`", "Grok Code Fast 1", "Codex-Spark", "zai-glm-9"):
+    for text in (
+        "deepseek-chat",
+        "`openrouter/claude-opus-5`",
+        "Grok Code Fast 1",
+        "Codex-Spark",
+        "zai-glm-9",
+    ):
         assert found.search(text), text
     for text in ("claude-opus-5-5", "claude-opus-5.5", "gemini-3-flashy", "deepseek-flash"):
         assert not found.search(text), text

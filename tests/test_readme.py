@@ -44,7 +44,9 @@ def test_ci_runs_the_readmes_test_command(tmp_path: Path) -> None:
     (tmp_path / ".ci/run").write_bytes((ROOT / ".ci/run").read_bytes())
     telling = "mkdir -p .venv/bin && ln -s /bin/echo .venv/bin/python && echo 'I am' the command"
     (tmp_path / "README.md").write_text(TEXT.replace(command, telling))
-    ran = subprocess.run(["sh", str(tmp_path / ".ci/run")], capture_output=True, text=True, timeout=60, check=False)
+    ran = subprocess.run(
+        ["sh", str(tmp_path / ".ci/run")], capture_output=True, text=True, timeout=60, check=False
+    )
     assert ran.stdout.splitlines()[-2:] == ["I am the command", "-m tests.check --slow"], ran.stderr
     assert ran.returncode == 0
     assert command.startswith("python3 -m venv .venv && ")

@@ -6,7 +6,16 @@ import pytest
 from tests.support.tables import case, each
 from tui import settings
 from tui.errors import SettingsError
-from tui.settings import PROJECT_FILE, Paths, Settings, load, load_project, parse, unused_in_project, with_project
+from tui.settings import (
+    PROJECT_FILE,
+    Paths,
+    Settings,
+    load,
+    load_project,
+    parse,
+    unused_in_project,
+    with_project,
+)
 from tui.toml_tables import LIMIT_BYTES
 
 FULL = """\
@@ -98,7 +107,10 @@ WRONG = [
     (ENDPOINT + "chain = true", "did you mean 'chaining'?"),
     (ENDPOINT + 'key_header = "a b"', "line 3: endpoints.a.key_header is not the name"),
     (ENDPOINT + 'key_header = "Host"', "is a header that the connection itself sets"),
-    (ENDPOINT + '[endpoints.a.headers]\nSec-WebSocket-Key = "x"', "line 4: endpoints.a.headers.Sec-"),
+    (
+        ENDPOINT + '[endpoints.a.headers]\nSec-WebSocket-Key = "x"',
+        "line 4: endpoints.a.headers.Sec-",
+    ),
     (ENDPOINT + 'key_env = "gsk_abcdefgh12345678"', "line 3: endpoints.a.key_env is not the"),
     (ENDPOINT + 'key_env = "AbCd0123456789abcdef0"', "never the key itself"),
     (ENDPOINT + "headers = { a = 1 }", "endpoints.a.headers.a: expected a string, got a whole"),
@@ -143,7 +155,10 @@ def test_what_is_wrong_is_said_with_file_and_line_and_never_a_key() -> None:
 
 @each(
     "data, says",
-    [(b"schema = 1\n# caf\xe9\n", r"config\.toml line 2: not UTF-8"), (b"#" * (LIMIT_BYTES + 1), "larger than 1 MB")],
+    [
+        (b"schema = 1\n# caf\xe9\n", r"config\.toml line 2: not UTF-8"),
+        (b"#" * (LIMIT_BYTES + 1), "larger than 1 MB"),
+    ],
 )
 def test_what_cannot_be_read_is_said(tmp_path: Path, data: bytes, says: str) -> None:
     file = tmp_path / "config.toml"
@@ -166,7 +181,9 @@ def test_a_workspace_may_set_its_looks(tmp_path: Path) -> None:
     root = workspace(tmp_path, '[editor]\ntheme = "paper"\n[verify]\ncommand = "make"\n')
     own = parse('[editor]\nsave = "manual"\nfollow = false\nwrap = true\n', "FILE")
     mixed = with_project(own, load_project(root))
-    assert mixed.editor == settings.EditorSettings(save="manual", follow=False, theme="paper", wrap=True)
+    assert mixed.editor == settings.EditorSettings(
+        save="manual", follow=False, theme="paper", wrap=True
+    )
     assert mixed.verify.command is None
 
 
@@ -192,7 +209,9 @@ def test_what_a_workspace_may_not_choose(tmp_path: Path, text: str, says: str) -
         load_project(workspace(tmp_path, text))
 
 
-def test_a_workspace_may_bring_a_formatter_that_the_users_settings_do_not_take(tmp_path: Path) -> None:
+def test_a_workspace_may_bring_a_formatter_that_the_users_settings_do_not_take(
+    tmp_path: Path,
+) -> None:
     project = load_project(workspace(tmp_path, '[format]\ncommand = ["ruff", "format"]'))
     assert project.format.command == ["ruff", "format"]
     assert with_project(Settings(), project).format.command is None  # it is asked for first

@@ -48,7 +48,9 @@ def test_a_function_is_short() -> None:
 
 def test_a_function_takes_few_parameters() -> None:
     counts = {
-        f"{source.path}:{one.lineno} {one.name}": parameters(one) for source in sources() for one in source.functions()
+        f"{source.path}:{one.lineno} {one.name}": parameters(one)
+        for source in sources()
+        for one in source.functions()
     }
     assert over(PARAMETERS, counts) == {}
 
@@ -83,7 +85,12 @@ def test_a_class_is_written_in_one_module() -> None:
 
 
 def test_no_class_name_stands_twice_in_the_package() -> None:
-    names = Counter(node.name for source in package() for node in source.tree.body if isinstance(node, ast.ClassDef))
+    names = Counter(
+        node.name
+        for source in package()
+        for node in source.tree.body
+        if isinstance(node, ast.ClassDef)
+    )
     assert [name for name, count in names.items() if count > 1] == []
 
 

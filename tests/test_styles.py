@@ -157,5 +157,7 @@ RULES = (
 
 
 def test_every_module_keeps_the_rules() -> None:
-    broken = [f"{rule.__name__}: {one}" for rule in RULES for each in sources() for one in rule(each)]
+    broken = [
+        f"{rule.__name__}: {one}" for rule in RULES for each in sources() for one in rule(each)
+    ]
     assert broken == []

@@ -39,7 +39,9 @@ def test_a_key_is_found_where_it_is_set() -> None:
             assert line_of(TEXT, key) == line
 
 
-@pytest.mark.parametrize(("text", "line"), [("a = \n", 1), ("\n\n= 3", 3), ('a = """\nb\n', 2), ("a = 1\na = 2", 2)])
+@pytest.mark.parametrize(
+    ("text", "line"), [("a = \n", 1), ("\n\n= 3", 3), ('a = """\nb\n', 2), ("a = 1\na = 2", 2)]
+)
 def test_a_syntax_error_has_a_line(text: str, line: int) -> None:
     with pytest.raises(tomllib.TOMLDecodeError) as caught:
         tomllib.loads(text)

@@ -83,7 +83,9 @@ def test_the_wheel_runs_in_an_empty_environment(wheel: Path, tmp_path: Path) -> 
         sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps",
         "--no-index", wheel, cwd=tmp_path,
     )  # fmt: skip
-    assert run(tmp_path / "env/bin/duetto", "--version", cwd=tmp_path) == (f"duetto {tui.__version__}\n")
+    assert run(tmp_path / "env/bin/duetto", "--version", cwd=tmp_path) == (
+        f"duetto {tui.__version__}\n"
+    )
     where, themes, prompts = run(python, "-c", PROBE, cwd=tmp_path).splitlines()
     assert Path(where).is_relative_to(tmp_path)
     assert themes == str(sorted(theme.name for theme in (ROOT / "themes").iterdir()))

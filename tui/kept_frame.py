@@ -212,7 +212,9 @@ def _file(size: tuple[int, int], environment: Mapping[str, str]) -> str:
     elif sys.platform == "darwin":
         place = os.path.expanduser("~/Library/Caches/duetto")
     else:
-        place = os.path.join(environment.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "duetto")
+        place = os.path.join(
+            environment.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "duetto"
+        )
     return os.path.join(place, "frames", _name(size).decode())
 
 

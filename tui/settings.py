@@ -20,7 +20,14 @@ from msgspec import Struct, field
 
 from tui import toml_tables
 from tui.errors import SettingsError
-from tui.toml_tables import NO_VARIABLE, is_variable, nearest, no_address, no_header, no_header_value
+from tui.toml_tables import (
+    NO_VARIABLE,
+    is_variable,
+    nearest,
+    no_address,
+    no_header,
+    no_header_value,
+)
 
 _STRICT: Mapping[str, tuple[str, ...]] = {
     "editor": ("save", "ambiguous", "review"),
@@ -386,7 +393,8 @@ def _made(folder: Path, mode: int) -> Path:
         folder.mkdir(mode=mode, parents=True, exist_ok=True)
     except OSError as error:
         raise SettingsError(
-            f"cannot make the folder {folder}: {error.strerror}; set DUETTO_HOME to a folder that you may write to"
+            f"cannot make the folder {folder}: {error.strerror}; "
+            "set DUETTO_HOME to a folder that you may write to"
         ) from error
     return folder
 
@@ -462,7 +470,9 @@ def with_project(settings: Settings, project: ProjectSettings) -> Settings:
     (``tui.cli.workspace_commands`` asks before it runs that one.)
     """
     looks = {
-        name: value for name in project.editor.__struct_fields__ if (value := getattr(project.editor, name)) is not None
+        name: value
+        for name in project.editor.__struct_fields__
+        if (value := getattr(project.editor, name)) is not None
     }
     editor = msgspec.structs.replace(settings.editor, **looks)
     return msgspec.structs.replace(settings, editor=editor)
@@ -470,7 +480,8 @@ def with_project(settings: Settings, project: ProjectSettings) -> Settings:
 
 T = TypeVar("T", Settings, ProjectSettings)
 _ELSEWHERE = dict.fromkeys(
-    Settings.__struct_fields__, "; a workspace may set [verify], [format] and [editor] only, put it in your config.toml"
+    Settings.__struct_fields__,
+    "; a workspace may set [verify], [format] and [editor] only, put it in your config.toml",
 )
 
 

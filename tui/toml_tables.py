@@ -130,7 +130,11 @@ T = TypeVar("T")
 
 
 def converted(
-    text: str, origin: str, data: Mapping[str, Any], kind: type[T], elsewhere: Mapping[str, str] | None = None
+    text: str,
+    origin: str,
+    data: Mapping[str, Any],
+    kind: type[T],
+    elsewhere: Mapping[str, str] | None = None,
 ) -> T:
     """Data of a text as a struct; ``elsewhere``: what to do with keys that belong somewhere else.
 
@@ -154,7 +158,9 @@ _MISSING = pattern(r"Object missing required field `(?P<field>[^`]*)`")
 _AT = pattern(r" - at `(?P<path>[^`]*)`$")
 
 
-def _explained(text: str, data: Mapping[str, Any], kind: type, said: tuple[str, Mapping[str, str]]) -> str:
+def _explained(
+    text: str, data: Mapping[str, Any], kind: type, said: tuple[str, Mapping[str, str]]
+) -> str:
     """The message of msgspec with the line, the dotted key, and what to do."""
     message, elsewhere = said
     at = _AT.search(message)
@@ -192,7 +198,9 @@ def in_words(what: str) -> str:
     for written, shape in _SHAPES.items():
         what = what.replace(f"matching regex {written!r}", f"such as {shape}")
     plain = _TYPED.sub(lambda found: _TYPE.sub(lambda one: _TYPES[one[0]], found[0]), what)
-    plain = plain.replace("Invalid RFC3339 encoded date", "is not a date; write one like 2026-11-23")
+    plain = plain.replace(
+        "Invalid RFC3339 encoded date", "is not a date; write one like 2026-11-23"
+    )
     plain = plain.replace(" | null", "").replace(" | ", " or ").replace("`", "")
     return plain.replace("Expected", "expected", 1).replace("Invalid", "invalid", 1)
 

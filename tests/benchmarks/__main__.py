@@ -46,9 +46,13 @@ def _show(found: Findings, is_json: bool, check: bool) -> None:
 
 @bench.command("transport")
 @_shared
-@click.option("--rtt", type=click.IntRange(0, 1000), multiple=True, metavar="MS", help="May repeat.")
+@click.option(
+    "--rtt", type=click.IntRange(0, 1000), multiple=True, metavar="MS", help="May repeat."
+)
 @click.option("--history", type=click.IntRange(1, 4000), multiple=True, metavar="KB")
-def transport_command(is_json: bool, quick: bool, check: bool, rtt: tuple[int, ...], history: tuple[int, ...]) -> None:
+def transport_command(
+    is_json: bool, quick: bool, check: bool, rtt: tuple[int, ...], history: tuple[int, ...]
+) -> None:
     """Compare one persistent WebSocket with HTTPS and SSE, over TLS on loopback.
 
     Time to the first token, bytes and processor time of a turn: on a new connection, on a kept
@@ -129,7 +133,9 @@ def _measured(quick: bool, *, only_stream: bool, **choices: Any) -> Findings:
     multiple=True,
     help="Only this format; may be repeated [default: all].",
 )
-def edit_command(is_json: bool, quick: bool, check: bool, no_screen: bool, formats: tuple[Notation, ...]) -> None:
+def edit_command(
+    is_json: bool, quick: bool, check: bool, no_screen: bool, formats: tuple[Notation, ...]
+) -> None:
     """Measure what it costs that a file changes while a model speaks.
 
     Work per frame and the echo of keys while 10,000 tokens/s stream into a file of 10,000 lines,

@@ -69,7 +69,10 @@ def starts(mode: str) -> float:
 def printing() -> tuple[float, float]:
     """Echo of keys (95th percentile, ms) and growth (MB) while a command prints 100 MB."""
     server, emulator = CallingServer([MUCH]), Emulator()
-    with stand(server.port) as (folder, environment), PseudoTerminal([*DUETTO, "."], environment, folder) as terminal:
+    with (
+        stand(server.port) as (folder, environment),
+        PseudoTerminal([*DUETTO, "."], environment, folder) as terminal,
+    ):
         terminal.quits_with(b"\x11")
         terminal.rest(0.5)
         terminal.quiet(0.4, 10.0)
@@ -91,7 +94,12 @@ def printing() -> tuple[float, float]:
 def main() -> int:
     """Print each figure beside what is allowed."""
     key, grown = printing()
-    figures = {"start": starts("manual"), "start in the sandbox": starts("sandbox"), "key": key, "grown": grown}
+    figures = {
+        "start": starts("manual"),
+        "start in the sandbox": starts("sandbox"),
+        "key": key,
+        "grown": grown,
+    }
     for name, value in figures.items():
         unit = "MB" if name == "grown" else "ms"
         print(f"{name:22} {value:8.1f} {unit}   allowed {BUDGETS[name]:g}")

@@ -135,7 +135,12 @@ def as_json(found: Findings) -> dict[str, Any]:
         "quick": found.quick,
         "method": list(found.method),
         "figures": [
-            {**asdict(spot), **asdict(check), "value": round(check.value, 4), "runs": [round(run, 4) for run in runs]}
+            {
+                **asdict(spot),
+                **asdict(check),
+                "value": round(check.value, 4),
+                "runs": [round(run, 4) for run in runs],
+            }
             for (spot, runs), check in rows
         ],
         "judged": sum(one.verdict != "not judged" for one in checks),
@@ -173,7 +178,8 @@ def as_text(found: Findings) -> str:
     )
     if found.load > (os.cpu_count() or 1) / 4:
         lines.append(
-            f"Load {found.load:.1f} on {place['cores']} cores before: waiting for a processor is in these figures."
+            f"Load {found.load:.1f} on {place['cores']} cores before: waiting for a processor is in"
+            " these figures."
         )
     return "\n".join(lines)
 

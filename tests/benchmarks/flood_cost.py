@@ -193,7 +193,11 @@ def stand(name: str, road: str, server: list[str]) -> Iterator[Stand]:
             tls = [str(folder / "cert.pem"), str(folder / "key.pem")]
             environment["SSL_CERT_FILE"] = str(folder / "ca.pem")
         process = subprocess.Popen(
-            [*server, name, *tls], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            [*server, name, *tls],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
         )
         assert process.stdin is not None
         assert process.stdout is not None
@@ -228,11 +232,13 @@ def main() -> int:
                 place.exec(felt)
                 place.app(felt)
             figures = [
-                f"{value:7.0f}" if value is not None else "   over" for value in (felt.key, felt.esc, felt.sigint)
+                f"{value:7.0f}" if value is not None else "   over"
+                for value in (felt.key, felt.esc, felt.sigint)
             ]
             beyond = f"  BEYOND: {', '.join(felt.beyond)}" if felt.beyond else ""
             print(
-                f"{name:14} {road:6} {' '.join(figures)}  {felt.code!s:>5} {felt.grown:6.0f}  {felt.said}{beyond}",
+                f"{name:14} {road:6} {' '.join(figures)}  {felt.code!s:>5} {felt.grown:6.0f}"
+                f"  {felt.said}{beyond}",
                 flush=True,
             )
             over |= bool(felt.beyond)

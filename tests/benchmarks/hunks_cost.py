@@ -148,7 +148,9 @@ def measure(hunks: int, files: int, *, stop: bool) -> list[str]:
             feeler.keys("after the turn")
             feeler.tell("the review", [feeler.press(b"\x1b[18~", "pending")])
             feeler.settle()
-            feeler.tell("n, in the review", [feeler.press(b"n", "accept") for _ in range(KEYS)], "key")
+            feeler.tell(
+                "n, in the review", [feeler.press(b"n", "accept") for _ in range(KEYS)], "key"
+            )
             terminal.write(b"\x1b")
             feeler.settle()
             terminal.write(b"\x1ba")
@@ -170,7 +172,9 @@ def main() -> int:
     parser.add_argument("--files", type=int, default=20)
     chosen = parser.parse_args()
     print(f"{chosen.hunks:,} hunks in {chosen.files} files           CPU ms      ms", flush=True)
-    beyond = [one for stop in (True, False) for one in measure(chosen.hunks, chosen.files, stop=stop)]
+    beyond = [
+        one for stop in (True, False) for one in measure(chosen.hunks, chosen.files, stop=stop)
+    ]
     print("\n".join(beyond))
     return int(bool(beyond))
 

@@ -36,7 +36,9 @@ def family(pid: int, tag: str) -> list[int]:
     parents = dict(_relations())
     found = [pid, *(other for other in parents if other != pid and _is_tagged(other, tag))]
     for one in found:
-        found += [child for child, parent in parents.items() if child not in found and parent == one]
+        found += [
+            child for child, parent in parents.items() if child not in found and parent == one
+        ]
     return found
 
 

@@ -155,7 +155,9 @@ def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path
     ("fresh", "value", "verdict"),
     [(20.0, 30.0, "ok"), (20.0, 31.0, "missed"), (2.0, 5.0, "not judged"), (0.0, 50.0, "missed")],
 )
-def test_a_long_file_makes_nothing_half_as_bad_again(fresh: float, value: float, verdict: str) -> None:
+def test_a_long_file_makes_nothing_half_as_bad_again(
+    fresh: float, value: float, verdict: str
+) -> None:
     found = Findings((), screen.bound)
     found.add(Spot(seen.KEY_P95, "", 1_000), fresh)
     found.add(Spot(seen.KEY_P95, "50,000-line file", 1_000), value)
@@ -213,7 +215,10 @@ def test_an_esc_is_split_by_the_trace(tmp_path: Path) -> None:
         *((9.0, "key", "escape"), (10.001, "key", "a"), (10.020, "key", "escape")),
         *((10.021, "frozen", "main"), (10.022, "wire", "x"), (10.027, "painted", "7")),
     )
-    rows = [json.dumps({"t_ns": int(at_s * 1e9), "name": name, "detail": detail}) for at_s, name, detail in stamped]
+    rows = [
+        json.dumps({"t_ns": int(at_s * 1e9), "name": name, "detail": detail})
+        for at_s, name, detail in stamped
+    ]
     (tmp_path / "trace").write_text("\n".join([*rows, '{"t_ns": 1, "na']))
     sent = Sent("websocket", 9.0, 9.1, 10.0, 900, 10.0225, "response.interrupt", True)
     picture = Picture(marks=[(9.5, 400), (9.99, 800), (10.027, 900)])

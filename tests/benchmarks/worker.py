@@ -35,7 +35,9 @@ Object = dict[str, Any]
 class Worker:
     """The asking end: starts ``python -m MODULE ARGUMENTS`` and waits for its first line."""
 
-    def __init__(self, module: str, arguments: Sequence[str] = (), environment: Mapping[str, str] = {}) -> None:
+    def __init__(
+        self, module: str, arguments: Sequence[str] = (), environment: Mapping[str, str] = {}
+    ) -> None:
         """``environment`` is added to ours. Raises DuettoError if the process does not start."""
         self._name = module.rpartition(".")[2].replace("_", " ")
         with contextlib.ExitStack() as stack:
@@ -58,7 +60,9 @@ class Worker:
         """End the process."""
         self._open.close()
 
-    def _start(self, command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    def _start(
+        self, command: Sequence[str], environment: Mapping[str, str]
+    ) -> subprocess.Popen[bytes]:
         inherited = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
         return subprocess.Popen(
             command,
@@ -105,7 +109,9 @@ class Worker:
         return f"ended ({words[-1].rstrip('.')})" if words else "ended without a word"
 
 
-async def answer_questions(greeting: Mapping[str, Any], answer: Callable[[Object], Awaitable[Object]]) -> None:
+async def answer_questions(
+    greeting: Mapping[str, Any], answer: Callable[[Object], Awaitable[Object]]
+) -> None:
     """The answering end: greet on stdout, then answer stdin line by line until it closes.
 
     A DuettoError of ``answer`` is told to who asks.

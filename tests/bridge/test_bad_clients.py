@@ -50,7 +50,9 @@ NONSENSE = [
 
 
 @pytest.mark.parametrize("text", NONSENSE, ids=lambda text: text[:40].decode("utf-8", "replace"))
-async def test_nonsense_is_one_error_that_says_little_back(bridge: Bridge, bystander: None, text: bytes) -> None:
+async def test_nonsense_is_one_error_that_says_little_back(
+    bridge: Bridge, bystander: None, text: bytes
+) -> None:
     async with RawClient(bridge.port) as client:
         client.frame(text)
         said = await client.event()
@@ -65,7 +67,9 @@ NESTED = 900
 
 
 @pytest.mark.parametrize("kind", ["response.steer", "response.inject", "response.create"])
-async def test_what_is_nested_deeply_is_refused_and_breaks_nothing(bridge: Bridge, bystander: None, kind: str) -> None:
+async def test_what_is_nested_deeply_is_refused_and_breaks_nothing(
+    bridge: Bridge, bystander: None, kind: str
+) -> None:
     deep = b"[" * NESTED + b"]" * NESTED
     item = b'[{"type":"message","role":"user","content":[{"type":"input_text","text":"hi","x":'
     async with RawClient(bridge.port) as client:
@@ -86,7 +90,11 @@ async def test_what_is_nested_deeply_is_refused_and_breaks_nothing(bridge: Bridg
 
 @pytest.mark.parametrize(
     ("opcode", "data", "code"),
-    [(Opcode.TEXT, b'{"type":"\xff\xfe"}', 1007), (Opcode.CONT, b"no beginning", 1002), (Opcode.CLOSE, b"\x00", 1002)],
+    [
+        (Opcode.TEXT, b'{"type":"\xff\xfe"}', 1007),
+        (Opcode.CONT, b"no beginning", 1002),
+        (Opcode.CLOSE, b"\x00", 1002),
+    ],
 )
 async def test_what_is_no_websocket_ends_that_connection_only(
     bridge: Bridge, bystander: None, opcode: Opcode, data: bytes, code: int
@@ -109,7 +117,9 @@ async def test_garbage_instead_of_a_handshake_says_nothing_in_the_log(
     assert "Traceback" not in caplog.text
 
 
-async def test_requests_that_wait_are_held_up_to_a_size(bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_requests_that_wait_are_held_up_to_a_size(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(protocol, "MAX_HELD_BYTES", 5 * MIB)
     async with RawClient(bridge.port) as client:
         client.create("rehearse 2000 tokens", model=SLOW)
@@ -122,7 +132,9 @@ async def test_requests_that_wait_are_held_up_to_a_size(bridge: Bridge, monkeypa
         assert refused["error"]["code"] == "websocket_queue_full"
 
 
-async def test_conversations_make_room_for_newer_ones(bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_conversations_make_room_for_newer_ones(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(protocol, "MAX_HELD_BYTES", 5 * MIB)
     async with dial(bridge) as socket:
         parents = []
@@ -136,7 +148,9 @@ async def test_conversations_make_room_for_newer_ones(bridge: Bridge, monkeypatc
         assert (await until(socket))[-1]["type"] == "response.completed"
 
 
-async def test_steers_are_held_up_to_a_size(bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_steers_are_held_up_to_a_size(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(protocol, "MAX_HELD_BYTES", 2 * MIB)
     async with dial(bridge) as socket:
         await create(socket, "rehearse 2000 tokens", model="rehearsal-fast@50")
@@ -157,7 +171,9 @@ def playing() -> int:
 async def test_an_interrupt_is_heard_from_a_client_that_does_not_read(bridge: Bridge) -> None:
     async with RawClient(bridge.port) as client:
         for lane in range(12):
-            client.create("rehearse 900000 tokens", model="rehearsal-fast@20000", stream_id=f"{lane}")
+            client.create(
+                "rehearse 900000 tokens", model="rehearsal-fast@20000", stream_id=f"{lane}"
+            )
         created = await client.event()
         assert bridge._server is not None
         (served,) = bridge._server.connections
@@ -178,7 +194,9 @@ async def test_a_client_that_takes_nothing_for_long_is_cut_off(
     assert bridge._server is not None
     async with RawClient(bridge.port) as client:
         for lane in range(12):
-            client.create("rehearse 900000 tokens", model="rehearsal-fast@20000", stream_id=f"{lane}")
+            client.create(
+                "rehearse 900000 tokens", model="rehearsal-fast@20000", stream_id=f"{lane}"
+            )
         async with asyncio.timeout(60):
             while len(bridge._server.connections) < 2:
                 await asyncio.sleep(0.01)
@@ -213,7 +231,9 @@ async def test_a_half_open_handshake_harms_nobody(bridge: Bridge, bystander: Non
         writer.transport.abort()
 
 
-async def test_silence_is_broken_by_signs_of_life(bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_silence_is_broken_by_signs_of_life(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(client_connection, "KEEP_ALIVE_S", 0.05)
     async with dial(bridge) as socket:
         await create(socket, "rehearse 3 tokens", model="rehearsal-fast@1", stream_id="a")
@@ -224,7 +244,9 @@ async def test_silence_is_broken_by_signs_of_life(bridge: Bridge, monkeypatch: p
     assert all(one["stream_id"] == "a" for one in events)
 
 
-async def test_a_flood_of_prewarms_makes_one_connection_ahead(bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_flood_of_prewarms_makes_one_connection_ahead(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[Any] = []
     going = asyncio.Event()
 
@@ -258,7 +280,9 @@ async def test_a_flood_of_large_requests_leaves_memory_bounded() -> None:
         async with RawClient(port, said["token"]) as client:
             client.create("rehearse 9000 tokens", model=SLOW)
             assert (await client.event())["type"] == "response.created"
-            big = json.dumps({"type": "response.create", "model": "rehearsal-fast", "input": "x" * (16 * MIB)})
+            big = json.dumps(
+                {"type": "response.create", "model": "rehearsal-fast", "input": "x" * (16 * MIB)}
+            )
 
             async def flood() -> None:
                 for _ in range(64):

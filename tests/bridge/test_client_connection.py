@@ -65,7 +65,9 @@ async def socket(access: Watched) -> AsyncIterator[connect]:
     await served.close()
 
 
-async def test_a_steered_response_s_successor_is_waited_for(socket: connect, access: Watched) -> None:
+async def test_a_steered_response_s_successor_is_waited_for(
+    socket: connect, access: Watched
+) -> None:
     async with socket as client:
         await create(client, "rehearse 400 tokens", model="rehearsal-fast@400")
         while (got := await event(client))["type"] != "response.output_text.delta":

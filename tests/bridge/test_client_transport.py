@@ -56,7 +56,10 @@ FLOODS = {
     "long pings": (b"", framed(b"x" * 125, Opcode.PING)),
     "pongs": (b"", framed(b"", Opcode.PONG)),
     "empty messages": (b"", framed(b"", Opcode.TEXT)),
-    "empty fragments": (framed(b'{"a":"', Opcode.TEXT, fin=False), framed(b"", Opcode.CONT, fin=False)),
+    "empty fragments": (
+        framed(b'{"a":"', Opcode.TEXT, fin=False),
+        framed(b"", Opcode.CONT, fin=False),
+    ),
 }
 
 
@@ -80,7 +83,9 @@ async def test_a_flood_that_says_nothing_ends_its_connection_and_keeps_nobody_wa
         assert b"\x03\xf0sent " in data  # 1008, and why
 
 
-async def test_the_library_reads_a_slice_at_a_time(bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_library_reads_a_slice_at_a_time(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Between two turns of the loop no more frames are read than the budget allows."""
     monkeypatch.setattr(time_slices, "BUDGET_S", 0.0)
     monkeypatch.setattr(time_slices, "MOST_IDLE", 1_000_000)

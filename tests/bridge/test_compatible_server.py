@@ -42,7 +42,9 @@ async def provider() -> Provider:
 
 
 @pytest.fixture
-async def pair(bridge: Bridge, provider: Provider) -> AsyncIterator[tuple[ClientConnection, SseUpstream]]:
+async def pair(
+    bridge: Bridge, provider: Provider
+) -> AsyncIterator[tuple[ClientConnection, SseUpstream]]:
     async with Relayed(bridge, provider.answer) as found:
         yield found
 

@@ -13,7 +13,16 @@ from aiohttp import web
 
 from tests.bridge.test_runs import WORDS, endpoints
 from tests.support.bridge_client import QUICK, prose
-from tests.support.http_client import TOKEN, asking, by_hand, head, posted, server_sent, streamed, whole
+from tests.support.http_client import (
+    TOKEN,
+    asking,
+    by_hand,
+    head,
+    posted,
+    server_sent,
+    streamed,
+    whole,
+)
 from tests.support.sse_upstream import completed, message, opening, refusing, saying
 from tui.bridge import client_transport, http_server
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
@@ -86,7 +95,9 @@ async def test_what_is_wrong_is_one_error_as_openai_says_it(
 async def test_what_there_is_not_is_said_with_what_there_is(
     bridge: Bridge, method: str, path: str, status: int, words: str
 ) -> None:
-    bridge.endpoints.targets["own"] = target("own", EndpointSpec("rehearsal", "http://127.0.0.1:9/v1"), "")
+    bridge.endpoints.targets["own"] = target(
+        "own", EndpointSpec("rehearsal", "http://127.0.0.1:9/v1"), ""
+    )
     url = f"http://127.0.0.1:{bridge.port}{path}"
     async with aiohttp.ClientSession() as session:
         async with session.request(method, url) as stranger:
@@ -210,14 +221,18 @@ async def test_an_answer_that_is_silent_begins_and_its_error_is_an_event(
         assert last["code"] == last["error"]["code"] == "rate_limit_exceeded"
 
 
-async def test_a_large_body_is_taken_up_to_what_a_socket_takes(bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_large_body_is_taken_up_to_what_a_socket_takes(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(client_transport, "MAX_MESSAGE_BYTES", 1_000_000)
     fitting, large = "x" * 990_000, b"x" * 1_100_000
     assert (await whole(bridge.port, asking(fitting)))[0] == 200
     status, told = await whole(bridge.port, large)
     assert (status, told["error"]["code"]) == (413, "request_too_large")
     chunk = b"%x\r\n%b\r\n" % (50_000, b"x" * 50_000)
-    told_so = await by_hand(bridge.port, head(None, TYPE, "Transfer-Encoding: chunked") + chunk * 30)
+    told_so = await by_hand(
+        bridge.port, head(None, TYPE, "Transfer-Encoding: chunked") + chunk * 30
+    )
     assert error(told_so)[0] == 413
 
 
@@ -265,7 +280,9 @@ async def test_a_connection_of_plain_http_does_not_become_a_socket(bridge: Bridg
     assert status == 503
 
 
-async def test_who_reads_no_body_is_cut_off(bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_reads_no_body_is_cut_off(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(client_transport, "STALLED_S", 0.3)
     body = json.dumps({"model": "one/m", "input": "hi"}).encode()
     async with endpoints(bridge, [], one=saying(message(*["x" * 40_000] * 400) + completed())):
@@ -279,7 +296,13 @@ async def test_who_reads_no_body_is_cut_off(bridge: Bridge, monkeypatch: pytest.
         writer.transport.abort()
 
 
-@pytest.mark.parametrize("sent", [head(100, TYPE) + b"{", head(None, TYPE, "Transfer-Encoding: chunked") + b"5\r\n{"])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        head(100, TYPE) + b"{",
+        head(None, TYPE, "Transfer-Encoding: chunked") + b"5\r\n{",
+    ],
+)
 async def test_a_body_that_does_not_come_is_not_waited_for(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:

@@ -64,7 +64,9 @@ async def test_every_frame_is_text_and_an_idle_socket_is_pinged(
     monkeypatch.setattr(client_transport, "PING_S", 0.05)
     other = Bridge(QUICK, token="the-token")
     await other.start()
-    async with connect(other.url, additional_headers=TOKEN, proxy=None, create_connection=Listening) as socket:
+    async with connect(
+        other.url, additional_headers=TOKEN, proxy=None, create_connection=Listening
+    ) as socket:
         assert isinstance(socket, Listening)
         async with asyncio.timeout(60):
             await socket.pinged.wait()

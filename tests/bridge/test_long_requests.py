@@ -66,7 +66,10 @@ def posted(prompt: str) -> bytes:
     """A whole request."""
     body = json.dumps({"model": "rehearsal-fast", "input": prompt}).encode()
     head = b"POST /v1/responses HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer the-token\r\n"
-    return head + b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+    return head + b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (
+        len(body),
+        body,
+    )
 
 
 def ended(url: str, text: str) -> str:

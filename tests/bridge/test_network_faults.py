@@ -13,7 +13,13 @@ from websockets.asyncio.client import ClientConnection
 from tests.bridge.test_runs import endpoints
 from tests.bridge.upstream.test_client import HEAD, Server, served
 from tests.support.bridge_client import create, dial, until
-from tests.support.sse_upstream import KEY, message, opening, refusing, sse
+from tests.support.sse_upstream import (
+    KEY,
+    message,
+    opening,
+    refusing,
+    sse,
+)
 from tests.support.tables import each
 from tui.bridge.endpoints.base import EndpointSpec
 from tui.bridge.server import Bridge
@@ -26,7 +32,9 @@ def at(bridge: Bridge, server: Server, kind: str = "openai-responses", path: str
     bridge.endpoints.targets["one"] = target("one", EndpointSpec(kind, url), KEY)
 
 
-async def test_nobody_is_asked_twice_by_fallbacks_that_lead_back(bridge: Bridge, client: ClientConnection) -> None:
+async def test_nobody_is_asked_twice_by_fallbacks_that_lead_back(
+    bridge: Bridge, client: ClientConnection
+) -> None:
     broken = refusing(500, {"error": {"message": "out of order"}})
     loops = ["one/m", "two/m", "one/m", "two/m", "two/m"]
     async with endpoints(bridge, loops, one=broken, two=broken) as made:
@@ -73,7 +81,11 @@ async def test_an_upstream_hears_of_an_interrupt_at_once_in_every_state(
 @each("query", ["", "?key=sk-in-the-query-0123456789"])
 @each("kind", ["openai-responses", "openai-chat", "anthropic", "auto"])
 async def test_no_key_is_in_any_word_or_record_whatever_fails(
-    kind: str, query: str, bridge: Bridge, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+    kind: str,
+    query: str,
+    bridge: Bridge,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     secret = "sk-in-the-query-0123456789"
 

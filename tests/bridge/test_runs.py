@@ -39,10 +39,15 @@ OUT_OF_ORDER = {"code": "server_error", "message": "out of order"}
 
 
 @contextlib.asynccontextmanager
-async def endpoints(bridge: Bridge, fallbacks: list[str], **answers: Answer) -> AsyncIterator[dict[str, SseUpstream]]:
+async def endpoints(
+    bridge: Bridge, fallbacks: list[str], **answers: Answer
+) -> AsyncIterator[dict[str, SseUpstream]]:
     """Endpoints by name; the first one's model ``m`` falls back on others."""
     async with contextlib.AsyncExitStack() as stack:
-        made = {name: await stack.enter_async_context(serving(answer)) for name, answer in answers.items()}
+        made = {
+            name: await stack.enter_async_context(serving(answer))
+            for name, answer in answers.items()
+        }
         for at, (name, upstream) in enumerate(made.items()):
             facts = ModelFacts(fallbacks=tuple(fallbacks) if at == 0 else ())
             spec = EndpointSpec("openai-responses", upstream.address.url, models={"m": facts})
@@ -50,7 +55,9 @@ async def endpoints(bridge: Bridge, fallbacks: list[str], **answers: Answer) -> 
         yield made
 
 
-async def turn(client: ClientConnection, model: str = "one/m", **fields: Any) -> list[dict[str, Any]]:
+async def turn(
+    client: ClientConnection, model: str = "one/m", **fields: Any
+) -> list[dict[str, Any]]:
     await create(client, "hi", model=model, **fields)
     return await until(client)
 
@@ -61,7 +68,9 @@ def told(events: list[dict[str, Any]]) -> dict[str, str]:
     return metadata
 
 
-async def test_pictures_go_to_a_fallback_that_sees(bridge: Bridge, client: ClientConnection) -> None:
+async def test_pictures_go_to_a_fallback_that_sees(
+    bridge: Bridge, client: ClientConnection
+) -> None:
     async with endpoints(bridge, ["two/m"], one=saying(WORDS), two=saying(WORDS)) as made:
         blind = ModelFacts(images=False, fallbacks=("two/m",))
         spec = EndpointSpec("openai-responses", made["one"].address.url, models={"m": blind})
@@ -73,7 +82,9 @@ async def test_pictures_go_to_a_fallback_that_sees(bridge: Bridge, client: Clien
         assert made["one"].bodies == []
 
 
-async def test_a_response_that_failed_unbegun_is_told_as_it_failed(bridge: Bridge, client: ClientConnection) -> None:
+async def test_a_response_that_failed_unbegun_is_told_as_it_failed(
+    bridge: Bridge, client: ClientConnection
+) -> None:
     usage = {"input_tokens": 5, "output_tokens": 0, "total_tokens": 5}
     body = {"status": "failed", "error": OUT_OF_ORDER, "usage": usage}
     failed = saying(opening() + sse("response.failed", response=body))
@@ -109,7 +120,9 @@ async def test_an_error_in_mid_answer_keeps_its_cause(
         assert last["response"]["error"] == {"code": code, "message": "No more."}
 
 
-async def test_when_nobody_answers_the_first_ones_words_count(bridge: Bridge, client: ClientConnection) -> None:
+async def test_when_nobody_answers_the_first_ones_words_count(
+    bridge: Bridge, client: ClientConnection
+) -> None:
     busy = refusing(429, {"error": {"message": "too much"}}, **{"Retry-After": "60"})
     down = refusing(503, {"error": {"message": "down"}})
     names = ["two/m", "nowhere/m", "three"]
@@ -123,7 +136,9 @@ async def test_when_nobody_answers_the_first_ones_words_count(bridge: Bridge, cl
         assert "'nowhere/m' is of no endpoint" in words
 
 
-async def test_who_wants_a_moment_is_asked_once_more(bridge: Bridge, client: ClientConnection) -> None:
+async def test_who_wants_a_moment_is_asked_once_more(
+    bridge: Bridge, client: ClientConnection
+) -> None:
     async def busy(request: web.Request, upstream: SseUpstream) -> web.StreamResponse:
         if len(upstream.bodies) == 1:
             return web.json_response({}, status=429, headers={"Retry-After": "0.05"})
@@ -174,7 +189,9 @@ async def test_any_model_comes_as_slowly_as_the_client_wants(
         assert output[0]["content"][0]["text"] == text
 
 
-async def test_a_rate_may_be_given_and_taken_back_in_mid_answer(bridge: Bridge, client: ClientConnection) -> None:
+async def test_a_rate_may_be_given_and_taken_back_in_mid_answer(
+    bridge: Bridge, client: ClientConnection
+) -> None:
     rest, begun = asyncio.Event(), "abcd"
 
     async def answer(request: web.Request, _upstream: SseUpstream) -> web.StreamResponse:
@@ -199,7 +216,9 @@ async def test_a_rate_may_be_given_and_taken_back_in_mid_answer(bridge: Bridge, 
         assert prose(heard) == "efgh" * 4000
 
 
-async def test_a_slow_answer_stops_its_provider_and_not_an_interrupt(bridge: Bridge, client: ClientConnection) -> None:
+async def test_a_slow_answer_stops_its_provider_and_not_an_interrupt(
+    bridge: Bridge, client: ClientConnection
+) -> None:
     sent = 0
 
     async def flood(request: web.Request, upstream: SseUpstream) -> web.StreamResponse:
@@ -232,7 +251,9 @@ async def test_a_slow_answer_stops_its_provider_and_not_an_interrupt(bridge: Bri
 
 
 @each("value", ["fast", "0", -1, 10**9, True])
-async def test_a_rate_that_is_none_is_refused(bridge: Bridge, client: ClientConnection, value: object) -> None:
+async def test_a_rate_that_is_none_is_refused(
+    bridge: Bridge, client: ClientConnection, value: object
+) -> None:
     async with endpoints(bridge, [], one=saying(WORDS)) as made:
         last = (await turn(client, client_metadata={"duetto_tokens_s": value}))[-1]
         assert last["error"]["code"] == "invalid_rate"
@@ -262,7 +283,9 @@ async def test_an_answer_without_end_is_stopped(
         assert prose(await turn(client, "two/m")) == "Hello world"
 
 
-async def test_a_provider_that_is_called_like_the_key_is_masked(client: ClientConnection, bridge: Bridge) -> None:
+async def test_a_provider_that_is_called_like_the_key_is_masked(
+    client: ClientConnection, bridge: Bridge
+) -> None:
     async with endpoints(bridge, [], one=saying(message("Hello") + completed(model=KEY))):
         events = await turn(client)
     assert prose(events) == "Hello"

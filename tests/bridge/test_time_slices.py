@@ -91,7 +91,9 @@ async def test_between_two_slices_others_have_their_turn(reader: Reader) -> None
     assert reader.read[-1] == b"more"
 
 
-async def test_who_brings_more_in_the_same_turn_waits(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_brings_more_in_the_same_turn_waits(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """uvloop calls up to 32 times in a turn."""
     monkeypatch.setattr(time_slices, "BUDGET_S", 1e-9)
     for _ in range(3):
@@ -125,7 +127,9 @@ async def test_nothing_is_read_while_the_reader_is_full(reader: Reader) -> None:
         await asyncio.sleep(0)
 
 
-async def test_of_many_who_have_much_to_do_one_has_its_turn_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_of_many_who_have_much_to_do_one_has_its_turn_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(time_slices, "BUDGET_S", 0.0)
     done = [0] * 20
 

@@ -64,5 +64,7 @@ def paths(tmp_path: Path) -> Paths:
 
 
 @pytest.fixture
-def apply(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Apply:
+def apply(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Apply:
     return runner(capfd, monkeypatch, tmp_path / "home")

@@ -78,13 +78,17 @@ async def test_a_turn_by_chat_completions(tmp_path: Path, monkeypatch: pytest.Mo
             assert "tui.bridge" in exposed(composition)
             assert KEY not in exposed(composition)
             await seat.ask("and again")
-        assert [request.headers["authorization"] for request in server.requests] == [f"Bearer {KEY}"] * 2
+        assert [request.headers["authorization"] for request in server.requests] == [
+            f"Bearer {KEY}"
+        ] * 2
         assert server.requests[0].body["service_tier"] == "priority"
         said = server.heard[1].of("user", "assistant")
         assert [words for _, words in said][-3:] == ["hi", "Hello from afar.", "and again"]
 
 
-async def test_esc_ends_that_request_and_the_next_turn_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_esc_ends_that_request_and_the_next_turn_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with HttpServer(Chat()).serving() as server:
         server.scripts = [Script([Say("One two three four.", held=True)]), Script([Say("Five.")])]
         config = CHAT.format(one=server.url)
@@ -100,7 +104,9 @@ async def test_esc_ends_that_request_and_the_next_turn_goes_on(tmp_path: Path, m
             assert (await seat.ask("go on")).endswith("Five.")
 
 
-async def test_a_text_is_steered_into_what_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_text_is_steered_into_what_streams(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with HttpServer(Chat()).serving() as server:
         server.scripts = [
             Script([Say("A long story.", held=True), Call("read_file", '{"path":"x"}', "c1")]),

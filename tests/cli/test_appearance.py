@@ -10,7 +10,14 @@ import pytest
 from tests.support.tables import case
 from tui.cli.appearance import StartTheme, line_complaints, start_theme, use_keys
 from tui.cli.doctor_checks import own_key_findings, own_line_findings, own_theme_findings
-from tui.settings import EditorSettings, Paths, ProjectEditorSettings, ProjectSettings, load, parse
+from tui.settings import (
+    EditorSettings,
+    Paths,
+    ProjectEditorSettings,
+    ProjectSettings,
+    load,
+    parse,
+)
 from tui.ui import keymap, theme
 
 TEXT = """\
@@ -68,7 +75,9 @@ def test_a_mistake_is_named_by_file_and_line(tmp_path: Path) -> None:
     file = written(tmp_path, '[editor]\nwrap = true\n\n[meter]\nline = "{ratee} {tokens}"\n')
     (told,) = line_complaints(load(file), file)
     assert told == f"{file} line 5: meter.line: there is no field {{ratee}}; did you mean {{rate}}?"
-    assert [(one.check, one.state) for one in own_line_findings(load(file), file)] == [("status line", "fix")]
+    assert [(one.check, one.state) for one in own_line_findings(load(file), file)] == [
+        ("status line", "fix")
+    ]
 
 
 def test_in_a_text_of_several_lines_the_line_is_counted(tmp_path: Path) -> None:

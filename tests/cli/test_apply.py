@@ -20,7 +20,12 @@ from tests.support.scenarios import LINK, Scenario, Tree, scenarios, tree_of
 from tests.support.sources import ROOT
 from tests.support.tables import case
 
-FORMATS = {"v4a": "apply_patch", "sr": "search_replace", "udiff": "unified_diff", "whole": "whole_file"}
+FORMATS = {
+    "v4a": "apply_patch",
+    "sr": "search_replace",
+    "udiff": "unified_diff",
+    "whole": "whole_file",
+}
 ON_A_DISK = {"273_add_over_a_folder", "274_add_below_a_file", "275_update_a_folder"}
 ON_A_DISK |= {"302_path_too_long"}
 SCENARIOS = [
@@ -45,7 +50,9 @@ def update(path: str, body: str) -> str:
 
 @pytest.mark.case("A01", "I04", "I05")
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
-def test_a_scenario_known_detected_in_pieces_and_only_checked(apply: Apply, scenario: Scenario, tmp_path: Path) -> None:
+def test_a_scenario_known_detected_in_pieces_and_only_checked(
+    apply: Apply, scenario: Scenario, tmp_path: Path
+) -> None:
     own = FORMATS[scenario.folder.parent.name]
     told = set()
     for way in ("--format=auto", f"--format={own}", "--chunk=1", "--chunk=17", "--check"):
@@ -211,15 +218,19 @@ def test_a_text_without_an_edit_is_none_in_any_format(apply: Apply, fmt: str, ro
 
 
 NEAR = {
-    "apply_patch": "*** Begin Patch\n*** Update File: a.txt\n@@\n {0}\n-{1}\n+x\n {2}\n*** End Patch\n",
-    "search_replace": "a.txt\n<<<<<<< SEARCH\n{0}\n{1}\n{2}\n=======\n{0}\nx\n{2}\n>>>>>>> REPLACE\n",
+    "apply_patch": "*** Begin Patch\n*** Update File: a.txt\n@@\n {0}\n-{1}\n+x\n {2}\n"
+    "*** End Patch\n",
+    "search_replace": "a.txt\n<<<<<<< SEARCH\n{0}\n{1}\n{2}\n=======\n{0}\nx\n{2}\n"
+    ">>>>>>> REPLACE\n",
     "unified_diff": "--- a/a.txt\n+++ b/a.txt\n@@ -7,3 +7,3 @@\n {0}\n-{1}\n+x\n {2}\n",
 }
 
 
 @pytest.mark.case("I06")
 @pytest.mark.parametrize("fmt", NEAR)
-def test_a_miss_names_the_closest_window_and_both_lines_and_quotes_it(apply: Apply, fmt: str, root: Path) -> None:
+def test_a_miss_names_the_closest_window_and_both_lines_and_quotes_it(
+    apply: Apply, fmt: str, root: Path
+) -> None:
     text = "".join(f"row {n}: value\n" for n in range(1, 41))
     (root / "a.txt").write_text(text)
     patch = NEAR[fmt].format("row 20: value", "row 21: vaule", "row 22: value")

@@ -34,7 +34,10 @@ WRONG: tuple[tuple[list[str], str], ...] = (
     (["exec", "hi", "--role"], "'--role' requires an argument"),
     (["exec", "hi", "--role", ""], "'' is not one of 'fast', 'deep'"),
     (["exec", "hi", "--fast", ""], "--fast needs the name of a model"),
-    (["exec", "hi", "--fast", "a\nb", "--endpoint", LOCAL], "--fast: 'a\\nb' is not a model's name"),
+    (
+        ["exec", "hi", "--fast", "a\nb", "--endpoint", LOCAL],
+        "--fast: 'a\\nb' is not a model's name",
+    ),
     (["exec", "hi", "--deep", "m", "--endpoint", LOCAL, "--role", "fast"], "no fast model"),
     (["exec", "hi", "--endpoint", "", "--fast", "m"], "--endpoint"),
     (["exec", "hi", "--endpoint", "wss://[::1", "--fast", "m"], "not a valid address"),
@@ -85,7 +88,12 @@ def says_not(says: str, said: str) -> bool:
 
 def test_a_key_where_its_name_should_be_is_not_repeated(inside: Inside) -> None:
     line = ["exec", "hi", "--endpoint", FAR, "--fast", "m", "--key-env"]
-    for key in ("sk-proj-abcdefghijklmnop1234", "gsk_abcdefghijklmnop1234XYZ", "AbCdEf0123456789abcdef0123", "MY KEY"):
+    for key in (
+        "sk-proj-abcdefghijklmnop1234",
+        "gsk_abcdefghijklmnop1234XYZ",
+        "AbCdEf0123456789abcdef0123",
+        "MY KEY",
+    ):
         said = sentence(inside.run(*line, key), 2)
         log = Path(inside.environment["DUETTO_HOME"], "state", "duetto.log").read_text()
         assert "name of an environment variable" in said
@@ -118,7 +126,9 @@ def test_a_prompt_that_is_no_text(inside: Inside) -> None:
         ('"$@" exec "tell me" --json | head -c1 >&2; exit ${PIPESTATUS[0]}', None, "{"),
     ],
 )
-def test_streams_that_are_full_closed_or_broken(duetto: Duetto, redirection: str, code: int | None, says: str) -> None:
+def test_streams_that_are_full_closed_or_broken(
+    duetto: Duetto, redirection: str, code: int | None, says: str
+) -> None:
     done = duetto.shell(redirection)
     said = done.stderr.decode()
     assert done.returncode in ((0, 1) if code is None else (code,)), said

@@ -34,7 +34,11 @@ def served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[Rehear
     calls: list[tuple[Rehearsal, int]] = []
 
     def fake(
-        rehearsal: Rehearsal, port: int = 0, *, max_age_s: float | None = None, targets: Mapping[str, Target]
+        rehearsal: Rehearsal,
+        port: int = 0,
+        *,
+        max_age_s: float | None = None,
+        targets: Mapping[str, Target],
     ) -> int:
         calls.append((rehearsal, port))
         AGES.append(max_age_s)
@@ -51,7 +55,9 @@ def test_the_age_of_connections(served: list[tuple[Rehearsal, int]]) -> None:
     assert AGES[-1] == 2.5
 
 
-def test_what_only_a_team_needs_is_said_where_it_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_only_a_team_needs_is_said_where_it_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("DUETTO_HOME", str(tmp_path))
     monkeypatch.setattr("tui.cli.bridge.find_spec", lambda name: None)
     ran = CliRunner().invoke(bridge_command, ["--listen", "127.0.0.1:0"])
@@ -68,7 +74,8 @@ def test_the_users_own_endpoints_are_served_with_their_keys(
 ) -> None:
     own = tmp_path / "own.toml"
     own.write_text(
-        'schema = 1\n[endpoints.near]\nkind = "openai-chat"\nurl = "https://a.test/v1"\nkey_env = "NEAR_KEY"\n'
+        'schema = 1\n[endpoints.near]\nkind = "openai-chat"\nurl = "https://a.test/v1"\n'
+        'key_env = "NEAR_KEY"\n'
     )
     monkeypatch.setenv("NEAR_KEY", "near-key-of-a-test")
     monkeypatch.setenv("GROQ_API_KEY", "groq-key-of-a-test")
@@ -81,7 +88,9 @@ def test_the_users_own_endpoints_are_served_with_their_keys(
     assert "key-of-a-test" not in ran.output + repr(targets)
 
 
-def test_a_key_that_is_missing_is_told(served: list[tuple[Rehearsal, int]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_is_missing_is_told(
+    served: list[tuple[Rehearsal, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("GROQ_API_KEY", raising=False)
     ran = CliRunner().invoke(bridge_command, ["--endpoint", "groq", "--endpoint", "ollama"])
     assert ran.exit_code == 0
@@ -123,7 +132,8 @@ async def test_another_program_asks_the_users_endpoint_through_it(tmp_path: Path
     async with HttpServer(Chat()).serving() as near:
         near.scripts = [Script([Say("Good morning.")])]
         (tmp_path / "config.toml").write_text(
-            f'schema = 1\n[endpoints.near]\nkind = "openai-chat"\nurl = "{near.url}"\nkey_env = "NEAR_KEY"\n'
+            'schema = 1\n[endpoints.near]\nkind = "openai-chat"\n'
+            f'url = "{near.url}"\nkey_env = "NEAR_KEY"\n'
         )
         process = await asyncio.create_subprocess_exec(
             *DUETTO,

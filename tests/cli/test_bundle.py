@@ -92,7 +92,11 @@ def test_a_bundle_tells_what_helps_and_no_secret(home: Path) -> None:
     assert settings["endpoints"]["main"]["api_key"] == GONE
     assert settings["verify"]["command"] == f"pytest and 5 words {GONE}"
     assert settings["prompt"]["editor"] == f"{GONE} and 3 words {GONE}"
-    assert settings["keys"]["global"] == {"review": GONE, "name": GONE, "verify": ["Ctrl+B", "leader x"]}
+    assert settings["keys"]["global"] == {
+        "review": GONE,
+        "name": GONE,
+        "verify": ["Ctrl+B", "leader x"],
+    }
     assert settings["meter"]["line"] == "{rate} [ {cost} ]"
     checks = {row["check"]: row for row in json.loads(found["doctor.json"])}
     assert "line 6" in checks["configuration"]["text"]
@@ -120,7 +124,8 @@ def test_a_number_that_python_does_not_read_is_no_toml_either() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("there.zip", "is there already"), ("no/such/place.zip", "No such file or directory")]
+    ("name", "words"),
+    [("there.zip", "is there already"), ("no/such/place.zip", "No such file or directory")],
 )
 def test_no_file_is_overwritten_or_half_written(home: Path, name: str, words: str) -> None:
     Path("there.zip").write_text("mine")

@@ -43,7 +43,9 @@ def files(setup: SessionSetup) -> set[str]:
     return {str(one) for one in setup.paths.config_file.parent.rglob("*") if one.is_file()}
 
 
-async def test_who_could_answer_is_found_with_what_each_needs(setup: SessionSetup, ring: Memory) -> None:
+async def test_who_could_answer_is_found_with_what_each_needs(
+    setup: SessionSetup, ring: Memory
+) -> None:
     found = {one.name: one for one in await Connector(setup).look(lambda one: None)}
     assert found["mine"].needs_key
     assert not found["mine"].ready
@@ -111,7 +113,9 @@ async def test_servers_that_are_none_and_lists_of_any_size(
     assert len((await port.models(CHOSEN)).models) == 5000
 
 
-async def test_a_short_answer_of_each_is_measured(setup: SessionSetup, provider: StandIn, ring: Memory) -> None:
+async def test_a_short_answer_of_each_is_measured(
+    setup: SessionSetup, provider: StandIn, ring: Memory
+) -> None:
     told: list[Measured] = []
     await Connector(setup).test(CHOSEN, told.append)
     over = {one.model: one for one in told if one.is_over}
@@ -130,7 +134,9 @@ async def test_a_short_answer_of_each_is_measured(setup: SessionSetup, provider:
     assert ring.entries == {}
 
 
-async def test_what_was_measured_is_ones_own_speed_once_it_is_written(setup: SessionSetup, ring: Memory) -> None:
+async def test_what_was_measured_is_ones_own_speed_once_it_is_written(
+    setup: SessionSetup, ring: Memory
+) -> None:
     port, speeds = Connector(setup), MeasuredSpeeds(setup.paths.state_dir)
     told: list[Measured] = []
     await port.test(CHOSEN, told.append)
@@ -142,7 +148,9 @@ async def test_what_was_measured_is_ones_own_speed_once_it_is_written(setup: Ses
     assert kept == pytest.approx(measured, abs=1)  # kept to a tenth: 0.05 may turn the rounding
 
 
-async def test_settings_that_cannot_be_written_keep_no_key(setup: SessionSetup, ring: Memory) -> None:
+async def test_settings_that_cannot_be_written_keep_no_key(
+    setup: SessionSetup, ring: Memory
+) -> None:
     for before in ({}, {("duetto", "mine"): "sk-the-old-one"}):
         with case(before):
             ring.entries = dict(before)

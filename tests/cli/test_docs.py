@@ -41,7 +41,10 @@ def test_its_settings_lead_to_that_provider(tmp_path: Path) -> None:
             (text,) = re.findall(r"```toml\n(.*?)```", section(name), re.DOTALL)
             settings = parse(text, "connect.md")
             known = provider_files.provider(name, None)
-            environment = {known.key_env: "a-key", "AZURE_OPENAI_ENDPOINT": "https://x.openai.azure.com"}
+            environment = {
+                known.key_env: "a-key",
+                "AZURE_OPENAI_ENDPOINT": "https://x.openai.azure.com",
+            }
             paths = Paths.find({"DUETTO_HOME": str(tmp_path)})
             models = resolve(settings, ModelFlags(), environment, paths)
             assert {spec.endpoint for spec in models.roles.values()} == {name}
@@ -51,7 +54,9 @@ def test_its_settings_lead_to_that_provider(tmp_path: Path) -> None:
 pytestmark = pytest.mark.slow
 
 DOCS = Path(__file__).parents[2] / "docs" / "endpoints.md"
-RECIPES = dict(re.findall(r"^## ([^\n]+)\n.*?```toml\n(.*?)```", DOCS.read_text(), re.DOTALL | re.MULTILINE))
+RECIPES = dict(
+    re.findall(r"^## ([^\n]+)\n.*?```toml\n(.*?)```", DOCS.read_text(), re.DOTALL | re.MULTILINE)
+)
 KEY = "correct-horse-battery"
 
 

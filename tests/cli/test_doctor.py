@@ -133,7 +133,9 @@ def bridge(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The rehearsal as a server that one has to be told of; its token is in BRIDGE_TOKEN."""
     command = [sys.executable, "-m", "tui.cli", "bridge"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+    )
     assert process.stdout is not None
     said = json.loads(process.stdout.readline())
     monkeypatch.setenv("BRIDGE_TOKEN", said["token"])
@@ -142,7 +144,9 @@ def bridge(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_what_is_known_is_learnt_by_a_probe_and_kept(bridge: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_known_is_learnt_by_a_probe_and_kept(
+    bridge: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     flags = ("--endpoint", bridge, "--key-env", "BRIDGE_TOKEN", "--fast", "rehearsal-fast")
     assert exit_status("--json", *flags) == 0
     findings = report(capsys)
@@ -173,7 +177,9 @@ def test_an_endpoint_that_answers_nothing_is_probed_in_vain(
     assert "m said nothing within" in str(probe["text"])
 
 
-def test_an_endpoint_that_refuses_every_answer_is_not_well(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_endpoint_that_refuses_every_answer_is_not_well(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with serving(refusing) as address:
         flags = ("--endpoint", address, "--fast", "m-1", "--deep", "m-2")
         assert exit_status("--json", "--probe", *flags) == 1

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 from tui.cli.doctor_checks import CheckResult, background, signs, tmux_findings
 from tui.ui.terminal.facts import TerminalFacts, find
 
-TOO_LONG = CheckResult("tmux", "note", "extended-keys off, set-clipboard external", "set -s " + "x " * 40)
+TOO_LONG = CheckResult(
+    "tmux", "note", "extended-keys off, set-clipboard external", "set -s " + "x " * 40
+)
 
 
 def test_a_path_is_never_broken_and_a_pipe_gets_whole_lines() -> None:
@@ -25,7 +27,9 @@ def test_facts_come_with_their_source() -> None:
     assert signs(facts) == "ASCII only (LANG=C)"
     assert background(facts) == "dark (TERM=linux)"
     measured = replace(find({"LANG": "C.UTF-8"}), why_ambiguous="measured")
-    assert signs(measured) == ("Unicode (LANG=C.UTF-8); signs of open width are one cell wide (measured)")
+    assert signs(measured) == (
+        "Unicode (LANG=C.UTF-8); signs of open width are one cell wide (measured)"
+    )
 
 
 def test_what_is_not_known_names_the_setting() -> None:
@@ -60,7 +64,9 @@ def test_what_holds_duetto_up_is_told(changed: dict[str, str], told: str) -> Non
     assert finding.text.isprintable()
 
 
-def test_a_tmux_that_does_not_answer_is_left_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_tmux_that_does_not_answer_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert list(tmux_findings(INSIDE)) == []
 

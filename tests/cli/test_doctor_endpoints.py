@@ -61,7 +61,9 @@ def told(findings: list[CheckResult]) -> list[tuple[str, str]]:
     return [(one.check, one.state) for one in findings]
 
 
-async def test_models_are_counted_and_a_small_window_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_models_are_counted_and_a_small_window_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with serving({"/v1/models": LISTED}) as url:
         small = await found(url, tmp_path, monkeypatch)
         large = await found(url, tmp_path, monkeypatch, "large")
@@ -96,7 +98,9 @@ async def test_nobody_there_is_unreachable(tmp_path: Path, monkeypatch: pytest.M
     assert told(await found(url, tmp_path, monkeypatch)) == [("models of here", "unreachable")]
 
 
-async def test_of_a_mere_address_that_refuses_the_socket_models_are_asked_for(tmp_path: Path) -> None:
+async def test_of_a_mere_address_that_refuses_the_socket_models_are_asked_for(
+    tmp_path: Path,
+) -> None:
     paths = Paths.find({"DUETTO_HOME": str(tmp_path)})
     async with serving({"/v1/models": LISTED}) as url:
         settings = parse("", "FILE")
@@ -112,7 +116,9 @@ async def test_of_a_mere_address_that_refuses_the_socket_models_are_asked_for(tm
     assert "did you mean tiny?" in findings[1].text
 
 
-async def test_a_small_num_ctx_comes_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_small_num_ctx_comes_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pages = {
         "/v1/models": {"data": [{"id": "qwen3:latest"}]},
         "/api/tags": {"models": [{"name": "qwen3:latest"}]},
@@ -162,7 +168,9 @@ key_env = "XAI_API_KEY"
 
 
 @pytest.mark.parametrize("flags", [ModelFlags(), ModelFlags(fast="claude-opus-5-5")])
-def test_models_that_are_gone_or_legacy_are_named_with_their_successors(tmp_path: Path, flags: ModelFlags) -> None:
+def test_models_that_are_gone_or_legacy_are_named_with_their_successors(
+    tmp_path: Path, flags: ModelFlags
+) -> None:
     """Of roles, fallbacks and settings, whatever the flags say; by name or by address."""
     keys = ("ANTHROPIC_API_KEY", "DEEPSEEK_API_KEY", "XAI_API_KEY", "OPENROUTER_API_KEY")
     environment = dict.fromkeys(keys, KEY)
@@ -184,7 +192,9 @@ def test_a_users_file_says_otherwise(tmp_path: Path) -> None:
     paths = Paths.find({"DUETTO_HOME": str(tmp_path)})
     assert paths.providers_dir is not None
     paths.providers_dir.mkdir(parents=True)
-    (paths.providers_dir / "xai.toml").write_text('[models."grok-code-fast-1"]\nstate = "current"\nsuccessor = ""\n')
+    (paths.providers_dir / "xai.toml").write_text(
+        '[models."grok-code-fast-1"]\nstate = "current"\nsuccessor = ""\n'
+    )
     text = '[models.fast]\nname = "grok-code-fast-1"\nendpoint = "xai"\n'
     settings = parse(text, "FILE")
     models = resolve(settings, ModelFlags(), {"XAI_API_KEY": KEY}, paths)

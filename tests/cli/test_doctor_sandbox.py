@@ -30,15 +30,22 @@ def findings(tool: Tool, monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[
     return [(one.state, one.text) for one in sandbox_findings(folder, paths, probe=True)]
 
 
-def test_without_a_sandbox_it_says_what_happens_instead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_sandbox_it_says_what_happens_instead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tool = NoSandbox("no sandbox: bubblewrap is not installed")
     (found,) = findings(tool, monkeypatch, tmp_path)
-    assert found == ("note", "no sandbox: bubblewrap is not installed; commands are asked about")
+    assert found == (
+        "note",
+        "no sandbox: bubblewrap is not installed; commands are asked about",
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux only")
-def test_the_probe_finds_every_way_out_of_a_sieve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_probe_finds_every_way_out_of_a_sieve(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     _, *tried = findings(Leaky(), monkeypatch, tmp_path)
     held = [text for state, text in tried if state == "ok"]
@@ -48,7 +55,9 @@ def test_the_probe_finds_every_way_out_of_a_sieve(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.slow
-def test_the_probe_finds_none_in_bubblewrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_probe_finds_none_in_bubblewrap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not isinstance(find_sandbox(str(tmp_path)), Bubblewrap):
         pytest.skip("bubblewrap is not here, or does not work")
     paths = Paths.find({"DUETTO_HOME": str(tmp_path / "home")})

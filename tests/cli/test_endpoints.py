@@ -24,7 +24,9 @@ KEYS = {
 }
 
 
-def resolved(paths: Paths, text: str = "", keys: dict[str, str] | None = None, **flags: str) -> ResolvedModels:
+def resolved(
+    paths: Paths, text: str = "", keys: dict[str, str] | None = None, **flags: str
+) -> ResolvedModels:
     settings = parse(text, str(paths.config_file))
     given = ModelFlags(**({"fast": "m"} | flags if not text else flags))
     return resolve(settings, given, KEYS if keys is None else keys, paths)
@@ -125,15 +127,20 @@ def test_settings_that_cannot_be_are_said(paths: Paths) -> None:
             "neither url nor provider: add url = ADDRESS, or provider = NAME$",
         ),
         ('[models.fast]\nname = "m"\nendpoint = "grop"\n', "line 3.*did you mean 'groq'"),
-        ('[models.fast]\nname = "m"\nendpoint = "groq"\nfallbacks = ["nowhere/x"]\n', "line 4.*nowhere"),
+        (
+            '[models.fast]\nname = "m"\nendpoint = "groq"\nfallbacks = ["nowhere/x"]\n',
+            "line 4.*nowhere",
+        ),
         ('[models.fast]\nname = "m"\nendpoint = "groq"\nfallbacks = ["x"]\n', "line 4"),
         ("[endpoints.x]\nkind = 3\n", "line 2"),
         (
-            '[endpoints.x]\nkind = "openai_chat"\nurl = "http://127.0.0.1:9/v1"\n[models.fast]\nname = "m"\n',
+            '[endpoints.x]\nkind = "openai_chat"\nurl = "http://127.0.0.1:9/v1"\n'
+            '[models.fast]\nname = "m"\n',
             r"^\[endpoints.x\] kind: There is no kind .*did you mean 'openai-chat'",
         ),
         (
-            '[endpoints.x]\nprovider = "groq"\nurl = "https://else.example/v1"\n[models.fast]\nname = "m"\n',
+            '[endpoints.x]\nprovider = "groq"\nurl = "https://else.example/v1"\n'
+            '[models.fast]\nname = "m"\n',
             "else.example is not Groq's",
         ),
     ):
@@ -164,7 +171,10 @@ def test_a_users_own_provider_file(paths: Paths) -> None:
 def test_an_address_that_depends_on_a_variable(paths: Paths) -> None:
     with pytest.raises(DuettoError, match="AZURE_OPENAI_ENDPOINT"):
         resolved(paths, endpoint="azure", keys={"AZURE_OPENAI_API_KEY": "azure-secret"})
-    keys = {"AZURE_OPENAI_API_KEY": "azure-secret", "AZURE_OPENAI_ENDPOINT": "https://mine.openai.azure.com/"}
+    keys = {
+        "AZURE_OPENAI_API_KEY": "azure-secret",
+        "AZURE_OPENAI_ENDPOINT": "https://mine.openai.azure.com/",
+    }
     endpoint = only(resolved(paths, endpoint="azure", keys=keys))
     assert endpoint.address.url == "wss://mine.openai.azure.com/openai/v1/responses"
     assert endpoint.address.headers == {"api-key": "azure-secret"}
@@ -189,7 +199,9 @@ fallbacks = ["mistral/n"]
     assert specs["groq"].models["m"].fallbacks == ("mistral/n",)
 
 
-def test_commands_of_the_workspace_get_no_key_of_any_endpoint_that_is_set_up(paths: Paths, tmp_path: Path) -> None:
+def test_commands_of_the_workspace_get_no_key_of_any_endpoint_that_is_set_up(
+    paths: Paths, tmp_path: Path
+) -> None:
     text = """
 [endpoints.anthropic]
 [endpoints.groq]

@@ -64,7 +64,9 @@ def free_port() -> Iterator[int]:
         yield taken.getsockname()[1]
 
 
-def run(environment: dict[str, str], *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def run(
+    environment: dict[str, str], *arguments: str, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "tui.cli", "exec", *arguments],
         env=environment,
@@ -84,7 +86,9 @@ def quiet_mistakes(home: Path) -> None:
     (home / "config.toml").write_text("[rehearsal]\nmistakes = 0.0\nfast_tokens_s = 20000\n")
 
 
-def test_text_goes_to_stdout_and_nothing_is_written(environment: dict[str, str], root: Path, home: Path) -> None:
+def test_text_goes_to_stdout_and_nothing_is_written(
+    environment: dict[str, str], root: Path, home: Path
+) -> None:
     quiet_mistakes(home)
     before = snapshot(root)
     done = run(environment, PROMPT, "-C", str(root))
@@ -95,7 +99,9 @@ def test_text_goes_to_stdout_and_nothing_is_written(environment: dict[str, str],
     assert snapshot(root) == before
 
 
-def test_apply_writes_and_the_exercise_is_solved(environment: dict[str, str], root: Path, home: Path) -> None:
+def test_apply_writes_and_the_exercise_is_solved(
+    environment: dict[str, str], root: Path, home: Path
+) -> None:
     quiet_mistakes(home)
     exercise = next(e for e in practice.load_scripts() if e.prompt == PROMPT)
     tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", exercise.test]
@@ -176,7 +182,9 @@ def patch(old: str, new: str, anchor: str = "@@") -> str:
     return f"*** Begin Patch\n*** Update File: a.py\n{anchor}\n-{old}\n+{new}\n*** End Patch\n"
 
 
-async def played(world: World, *patches: str, apply: bool, dial_s: float = 0.0) -> tuple[int, list[dict[str, Any]]]:
+async def played(
+    world: World, *patches: str, apply: bool, dial_s: float = 0.0
+) -> tuple[int, list[dict[str, Any]]]:
     """The exit code and the events of a turn in which the model calls with these patches."""
     out = io.StringIO()
     turn = asyncio.create_task(ExecTurn(world.session, JsonReport(out)).play("do it", apply=apply))
@@ -200,7 +208,9 @@ async def played(world: World, *patches: str, apply: bool, dial_s: float = 0.0) 
 
 
 @pytest.mark.parametrize("linked", [False, True])
-async def test_a_hard_link_that_leads_elsewhere_is_written_only_with_the_option(linked: bool) -> None:
+async def test_a_hard_link_that_leads_elsewhere_is_written_only_with_the_option(
+    linked: bool,
+) -> None:
     world = World({"a.py": TEXT}, options=SessionOptions(linked=linked))
     world.files.links["a.py"] = LINK_OUTSIDE
     code, events = await played(world, patch("two", "TWO"), apply=True)
@@ -227,8 +237,12 @@ async def test_a_hard_link_that_leads_elsewhere_is_written_only_with_the_option(
         ("apply_patch", patch("two", "TWO", "@@\none"), patch("four", "FOUR")),
     ],
 )
-async def test_flagged_hunks_of_other_formats_are_left_out(form: PatchFormat, flagged: str, plain: str) -> None:
-    world = World({"a.py": TEXT}, roles={"fast": RoleSpec("fast", "quick-1", "main", patch_format=form)})
+async def test_flagged_hunks_of_other_formats_are_left_out(
+    form: PatchFormat, flagged: str, plain: str
+) -> None:
+    world = World(
+        {"a.py": TEXT}, roles={"fast": RoleSpec("fast", "quick-1", "main", patch_format=form)}
+    )
     code, events = await played(world, flagged, plain, apply=True)
     assert world.session.workspace.hunks[0].flags
     assert world.files.data["a.py"] == TEXT.replace("four", "FOUR").encode()
@@ -274,13 +288,17 @@ BUSY = [error(503, "server_error", "down")]
 
 
 @asynccontextmanager
-async def session_over(folder: Path, url: str, transport: Transport = "websocket") -> AsyncIterator[Session]:
+async def session_over(
+    folder: Path, url: str, transport: Transport = "websocket"
+) -> AsyncIterator[Session]:
     flags = ModelFlags(endpoint=url, fast="m")
     async with composed(folder, flags=flags, transport=transport) as (seat, _):
         yield seat.session
 
 
-async def played_over_wire(session: Session, out: io.StringIO | None = None) -> tuple[int, list[dict[str, Any]]]:
+async def played_over_wire(
+    session: Session, out: io.StringIO | None = None
+) -> tuple[int, list[dict[str, Any]]]:
     out = out or io.StringIO()
     code = await ExecTurn(session, JsonReport(out)).play("go", apply=False)
     return code, [json.loads(line) for line in out.getvalue().splitlines()]
@@ -328,7 +346,10 @@ async def test_every_retry_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         code, events = await played_over_wire(session, out)
     assert code == 0
     retries = of_kind(events, "retry")
-    assert [event["why"].partition(": trying")[0] for event in retries] == ["the server had an internal error", "down"]
+    assert [event["why"].partition(": trying")[0] for event in retries] == [
+        "the server had an internal error",
+        "down",
+    ]
     assert all(0.1 < event["in_s"] < 1 for event in retries)
     assert of_kind(events, "reconnected")[-1]["count"] == server.connections - 1 == 3
     assert of_kind(events, "transport") == of_kind(events, "steer") == []

@@ -35,14 +35,19 @@ async def play(world: World, report: JsonReport | TextReport, *commands: str) ->
 
 
 async def test_what_is_not_allowed_is_refused_and_all_of_it_is_told() -> None:
-    world = World({"a.py": "one\n"}, options=SessionOptions(commands=CommandRules((("npm", "test"),))))
+    world = World(
+        {"a.py": "one\n"}, options=SessionOptions(commands=CommandRules((("npm", "test"),)))
+    )
     out = io.StringIO()
     answers = await play(world, JsonReport(out), "npm test -- -v", "rm -rf /")
     assert world.runner.commands == ["npm test -- -v"]
     assert "nobody is here who could be asked" in answers["call_1"]
     told: list[dict[str, Any]] = [json.loads(line) for line in out.getvalue().splitlines()]
     events = [event for event in told if event["type"].startswith(("tool.", "consent"))]
-    assert [event["type"] for event in events if event.get("call_id") == "call_0"] == ["tool.call", "tool.result"]
+    assert [event["type"] for event in events if event.get("call_id") == "call_0"] == [
+        "tool.call",
+        "tool.result",
+    ]
     (result,) = [e for e in events if e["type"] == "tool.result" and e["call_id"] == "call_0"]
     assert (result["kind"], result["title"]) == ("command", "npm test -- -v")
     assert result["state"] == "completed"
@@ -61,7 +66,10 @@ async def test_text_says_each_command_and_how_it_ended() -> None:
     assert out.getvalue() == "Done.\n"
 
 
-@pytest.mark.parametrize("arguments", [["--allow", "  "], ["--allow", "a 'b"], ["--max-cost", "0"], ["--mode", "yolo"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--allow", "  "], ["--allow", "a 'b"], ["--max-cost", "0"], ["--mode", "yolo"]],
+)
 def test_options_that_say_nothing_are_refused(arguments: list[str]) -> None:
     result = CliRunner().invoke(exec_command, ["go", *arguments])
     assert result.exit_code == 2 or isinstance(result.exception, UsageError)

@@ -41,7 +41,9 @@ def paths(tmp_path: Path) -> Paths:
         (ModelFlags(config=Path("x.toml")), False),
     ],
 )
-def test_who_says_nothing_of_what_they_want_is_asked(paths: Paths, flags: ModelFlags, asks: bool) -> None:
+def test_who_says_nothing_of_what_they_want_is_asked(
+    paths: Paths, flags: ModelFlags, asks: bool
+) -> None:
     assert is_first(flags, paths) is asks
 
 
@@ -59,7 +61,9 @@ def test_it_is_asked_once(paths: Paths) -> None:
     assert os.listdir(paths.state_dir) == [FIRST_RUN]
 
 
-def test_where_nothing_can_be_remembered_nothing_is_asked(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_can_be_remembered_nothing_is_asked(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write anywhere
     assert not is_first(ModelFlags(), paths)
 
@@ -178,7 +182,9 @@ def test_what_was_chosen_is_opened_when_this_app_has_ended(paths: Paths) -> None
             assert opened == [choice] * reopens
 
 
-def test_a_folder_that_is_gone_is_not_offered(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_is_gone_is_not_offered(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def gone() -> Path:
         raise FileNotFoundError
 

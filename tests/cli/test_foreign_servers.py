@@ -235,7 +235,10 @@ async def at_work(tmp_path: Path, server: Nasty) -> AsyncIterator[Seat]:
     (root / "cache.py").write_text(CACHE)
     async with nasty(server) as url:
         # what comes after the last try, HTTP+SSE, is told by tests/faults
-        flags, options = (ModelFlags(endpoint=url, fast="m", deep="n"), SessionOptions(limits=TurnLimits(6)))
+        flags, options = (
+            ModelFlags(endpoint=url, fast="m", deep="n"),
+            SessionOptions(limits=TurnLimits(6)),
+        )
         async with composed(root, flags=flags, options=options, transport="websocket") as (seat, _):
             yield seat
 
@@ -290,7 +293,11 @@ async def exec_over(tmp_path: Path, server: Nasty, *arguments: str) -> tuple[int
 
 
 async def test_exec_tells_of_its_tries_and_writes_once(tmp_path: Path) -> None:
-    broken: list[Step] = [created(), *begun(patch_call(PATCH), 0.7), Close(1011, "for sk-a-secret-key")]
+    broken: list[Step] = [
+        created(),
+        *begun(patch_call(PATCH), 0.7),
+        Close(1011, "for sk-a-secret-key"),
+    ]
     server = Nasty([broken, turn(2, *called(patch_call(PATCH, "call_2"))), FINE])
     code, out, err = await exec_over(tmp_path, server, "--apply")
     assert (code, out) == (0, "fine\n")
@@ -302,7 +309,11 @@ async def test_exec_tells_of_its_tries_and_writes_once(tmp_path: Path) -> None:
 
 
 async def test_exec_with_nothing_whole_writes_nothing(tmp_path: Path) -> None:
-    cut_short: list[Step] = [created(), *begun(patch_call(PATCH), 0.7), incomplete("max_output_tokens")]
+    cut_short: list[Step] = [
+        created(),
+        *begun(patch_call(PATCH), 0.7),
+        incomplete("max_output_tokens"),
+    ]
     code, _, err = await exec_over(tmp_path, Nasty([cut_short]), "--apply")
     assert code == 1
     assert "output limit" in err

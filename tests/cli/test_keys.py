@@ -33,7 +33,10 @@ def run(*arguments: str, given: str = "") -> tuple[int, str]:
 
 
 def test_a_key_is_stored_listed_by_name_and_deleted(ring: Memory, paths: Paths) -> None:
-    assert run("set", "groq", given=f"{KEY}\n") == (0, "the key of groq is in the system's keyring\n")
+    assert run("set", "groq", given=f"{KEY}\n") == (
+        0,
+        "the key of groq is in the system's keyring\n",
+    )
     assert ring.entries == {("duetto", "groq"): KEY}
     assert run("list") == (0, "groq\n")
     assert all(KEY not in file.read_text() for file in paths.state_dir.rglob("*") if file.is_file())

@@ -27,7 +27,9 @@ def ending(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
         def apply_command() -> None:
             raise error
 
-        monkeypatch.setattr(command_line.CommandGroup, "get_command", lambda self, ctx, name: apply_command)
+        monkeypatch.setattr(
+            command_line.CommandGroup, "get_command", lambda self, ctx, name: apply_command
+        )
 
     return install
 
@@ -38,7 +40,10 @@ def test_what_is_no_command_is_opened() -> None:
         (["."], ["open", "."]),
         (["--fast", "m", "."], ["open", "--fast", "m", "."]),
         (["exec", "hi"], ["exec", "hi"]),
-        (["--endpoint", "u", "--fast=m", "exec", "hi"], ["exec", "--endpoint", "u", "--fast=m", "hi"]),
+        (
+            ["--endpoint", "u", "--fast=m", "exec", "hi"],
+            ["exec", "--endpoint", "u", "--fast=m", "hi"],
+        ),
         (["--debug", "doctor"], ["doctor", "--debug"]),
         (["--help"], ["--help"]),
         (["--version"], ["--version"]),
@@ -95,7 +100,10 @@ def test_a_wrong_command_line_is_one_sentence(capsys: pytest.CaptureFixture[str]
     ],
 )
 def test_exit_codes(
-    ending: Callable[[BaseException], None], error: BaseException, code: int, capsys: pytest.CaptureFixture[str]
+    ending: Callable[[BaseException], None],
+    error: BaseException,
+    code: int,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     ending(error)
     if isinstance(error, SystemExit):

@@ -25,7 +25,9 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     state = SimpleNamespace(tty=True, columns=80, rows=24, fileno=lambda: 1)
     state.isatty = lambda: state.tty
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setattr(os, "get_terminal_size", lambda fd: os.terminal_size((state.columns, state.rows)))
+    monkeypatch.setattr(
+        os, "get_terminal_size", lambda fd: os.terminal_size((state.columns, state.rows))
+    )
     return state
 
 
@@ -33,14 +35,18 @@ def test_80x24_will_do(terminal: SimpleNamespace) -> None:
     require_screen(terminal, terminal, terminal)
 
 
-def test_a_dumb_terminal_is_refused(terminal: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dumb_terminal_is_refused(
+    terminal: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for term, named in (("dumb", "TERM=dumb"), ("unknown", "TERM=unknown"), ("", "TERM is not")):
         monkeypatch.setenv("TERM", term)
         with pytest.raises(UsageError, match=f"{named}.*duetto --linear"):
             require_screen(terminal, terminal, terminal)
 
 
-def test_redirected_errors_are_said_where_they_are_seen(terminal: SimpleNamespace, tmp_path: Path) -> None:
+def test_redirected_errors_are_said_where_they_are_seen(
+    terminal: SimpleNamespace, tmp_path: Path
+) -> None:
     said: list[str] = []
     terminal.write, terminal.flush = said.append, lambda: None
     with (tmp_path / "log").open("w") as log, pytest.raises(UsageError, match="stderr"):
@@ -48,7 +54,9 @@ def test_redirected_errors_are_said_where_they_are_seen(terminal: SimpleNamespac
     assert "do not redirect it" in "".join(said)
 
 
-def test_a_fault_in_what_would_be_lost_keeps_what_was_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fault_in_what_would_be_lost_keeps_what_was_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def broken() -> Unsaved:
         raise AttributeError("whole")
 
@@ -87,7 +95,12 @@ def test_one_note_tells_all_and_names_each_file_once() -> None:
     assert told is not None
     assert told.noted
     assert told.what == "3 things in your settings are not used"
-    assert told.why.splitlines() == ["In /c.toml", "line 3: keys.x: none", "line 12 asks", "odd"]
+    assert told.why.splitlines() == [
+        "In /c.toml",
+        "line 3: keys.x: none",
+        "line 12 asks",
+        "odd",
+    ]
 
 
 def test_many_are_counted() -> None:

@@ -33,7 +33,9 @@ context_window = 400000
 """
 
 
-def resolved(flags: ModelFlags, env: dict[str, str] | None = None, config: str = "") -> ResolvedModels:
+def resolved(
+    flags: ModelFlags, env: dict[str, str] | None = None, config: str = ""
+) -> ResolvedModels:
     return resolve(parse(config, "FILE"), flags, env or {})
 
 

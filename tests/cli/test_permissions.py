@@ -91,6 +91,8 @@ def test_a_home_that_may_not_be_read(duetto: Duetto, tmp_path: Path) -> None:
 def test_a_port_that_is_not_ours(duetto: Duetto) -> None:
     """A privileged one (refused by the system, or taken), never a traceback."""
     dropped = DROP.replace("(1, 2)", "(1, 2, 10)")
-    done = Duetto(duetto.folder, duetto.environment, (sys.executable, "-c", dropped)).run("bridge", "--port", "80")
+    done = Duetto(duetto.folder, duetto.environment, (sys.executable, "-c", dropped)).run(
+        "bridge", "--port", "80"
+    )
     assert b"Traceback" not in done.stderr
     assert done.returncode in (0, 1)

@@ -20,7 +20,11 @@ NOW = datetime(2026, 11, 21, 10, 30)
 
 
 def tree(root: Path) -> dict[str, str]:
-    return {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in root.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(root).as_posix(): path.read_text("utf-8")
+        for path in root.rglob("*")
+        if path.is_file()
+    }
 
 
 def test_it_is_made_once_and_left_alone(tmp_path: Path) -> None:
@@ -110,7 +114,9 @@ def test_the_command_opens_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert len(os.listdir(tmp_path / "data")) == 2
 
 
-def test_without_a_terminal_nothing_is_started_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_a_terminal_nothing_is_started_over(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("DUETTO_HOME", str(tmp_path))
     result = CliRunner().invoke(practice.practice_command, ["--new"])
     assert isinstance(result.exception, UsageError)

@@ -44,7 +44,9 @@ name = "m"
 """
 
 
-async def recorded(folder: Path, server: Nasty, *arguments: str, code: int = 0) -> tuple[list[dict[str, Any]], str]:
+async def recorded(
+    folder: Path, server: Nasty, *arguments: str, code: int = 0
+) -> tuple[list[dict[str, Any]], str]:
     """``duetto exec --record`` over that server: the lines of the recording, and all output."""
     (folder / "work").mkdir()
     file = folder / "r.jsonl"
@@ -84,7 +86,11 @@ async def test_a_turn_is_recorded_without_keys_and_plays_back(tmp_path: Path) ->
     assert frames[0]["roles"]["fast"]["model"] == "m"
     dialled = frames[1]
     assert dialled["_meta"] == "handshake"
-    assert dialled["headers"] == {"X-Pass": "[key]**************", "X-Team": "blue", "api-key": "[key]"}
+    assert dialled["headers"] == {
+        "X-Pass": "[key]**************",
+        "X-Team": "blue",
+        "api-key": "[key]",
+    }
     assert "sig=[key]" in dialled["url"]
     types = [frame.get("type", frame.get("_meta")) for frame in frames]
     assert types[2:5] == ["handshake_response", "response.create", "response.created"]
@@ -105,14 +111,20 @@ async def test_a_server_that_repeats_the_key_and_a_refusal(tmp_path: Path) -> No
     (tmp_path / "two").mkdir()
     refusing = Nasty([turn(1)], refusals=[Refusal(401)] * 9)
     lines, _ = await recorded(tmp_path / "two", refusing, code=3)
-    rejected = [line["frame"] for line in lines if line["frame"].get("_meta") == "handshake_rejected"]
+    rejected = [
+        line["frame"] for line in lines if line["frame"].get("_meta") == "handshake_rejected"
+    ]
     assert "401" in rejected[0]["reason"]
 
 
 def test_nothing_is_overwritten_and_nothing_started(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
     inside = Inside(tmp_path, clean_environment(tmp_path / "home"))
-    for file, words in (("mine", "is there already"), ("no/such/r", "no such file"), (".", "cannot")):
+    for file, words in (
+        ("mine", "is there already"),
+        ("no/such/r", "no such file"),
+        (".", "cannot"),
+    ):
         assert words in sentence(inside.run("exec", "hi", "--record", file), 2)
         assert words in sentence(inside.run("--record", file, "exec", "hi"), 2)
     assert (tmp_path / "mine").read_text() == "mine"
@@ -125,7 +137,9 @@ def test_a_full_disk_does_not_touch_the_turn(tmp_path: Path, as_json: bool) -> N
     duetto = Duetto(tmp_path, clean_environment(tmp_path / "home"))
     (tmp_path / "home" / "state").mkdir(parents=True)
     flag = "--json" if as_json else "--debug"
-    ran = duetto.shell(f'ulimit -f 16; exec "$@" exec "list your exercises" --record r.jsonl {flag}')
+    ran = duetto.shell(
+        f'ulimit -f 16; exec "$@" exec "list your exercises" --record r.jsonl {flag}'
+    )
     assert ran.returncode == 0, ran.stderr
     told = (ran.stdout if as_json else ran.stderr).decode()
     assert told.count("The recording stopped") == 1
@@ -133,7 +147,9 @@ def test_a_full_disk_does_not_touch_the_turn(tmp_path: Path, as_json: bool) -> N
     assert (tmp_path / "r.jsonl").stat().st_size <= 16 * 1024
 
 
-async def test_a_recording_that_fails_warns_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_recording_that_fails_warns_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(recorder_module, "FLUSH_S", 0.001)
     async with nasty(Nasty([turn(1, *spoken("fine"))])) as url:
         settings, keys = parse(config(url), "config.toml"), {"MODEL_PASS": KEY}

@@ -55,7 +55,9 @@ class Tape:
     def asked(self, *texts: str, items: Any = (), **fields: Any) -> Tape:
         """A request with these messages of the user."""
         given = [*items, *map(user_item, texts)]
-        return self.frame("c2s", {"type": "response.create", "model": "m", "input": given, **fields})
+        return self.frame(
+            "c2s", {"type": "response.create", "model": "m", "input": given, **fields}
+        )
 
     def said(self, *frames: dict[str, Any], wait_s: float = 0.001) -> Tape:
         for frame in frames:
@@ -234,7 +236,9 @@ async def test_a_recording_that_ends_mid_answer_ends_well() -> None:
 
 
 async def test_the_speed_divides_recorded_time() -> None:
-    stage = Tape().asked("one").said(created("r1"), delta("a"), completed("r1"), wait_s=0.4).stage(4)
+    stage = (
+        Tape().asked("one").said(created("r1"), delta("a"), completed("r1"), wait_s=0.4).stage(4)
+    )
     async with seated(stage) as seat:
         began = time.monotonic()
         await stage.play()
@@ -252,7 +256,12 @@ def test_broken_lines_are_counted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"", "is empty"), (b"\n\n", "is empty"), (b"\0\xff" * 99, "no recorded frames"), (b"{}", "no")],
+    [
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (b"\0\xff" * 99, "no recorded frames"),
+        (b"{}", "no"),
+    ],
 )
 def test_a_wrong_file_is_one_sentence(tmp_path: Path, content: bytes, words: str) -> None:
     (tmp_path / "x").write_bytes(content)

@@ -86,7 +86,9 @@ def package(script: str, **more: str) -> str:
         ({"notes.md": ""}, "make npm pytest", None),
     ],
 )
-def test_what_runs_the_tests_of_a_project(made: Made, files: dict[str, str], programs: str, found: str | None) -> None:
+def test_what_runs_the_tests_of_a_project(
+    made: Made, files: dict[str, str], programs: str, found: str | None
+) -> None:
     command = made(files, *programs.split())
     assert (None if command is None else words(command)) == found
 
@@ -94,7 +96,10 @@ def test_what_runs_the_tests_of_a_project(made: Made, files: dict[str, str], pro
 @each(
     "files, fault",
     [
-        ({"test_a.py": "", "uv.lock": ""}, "the project's tests run with uv, which is missing"),
+        (
+            {"test_a.py": "", "uv.lock": ""},
+            "the project's tests run with uv, which is missing",
+        ),
         ({"Cargo.toml": ""}, "the project's tests run with cargo, which is missing"),
         ({"test_a.py": "def test_a(): pass"}, "pytest is not installed"),
     ],
@@ -108,7 +113,9 @@ def test_tests_that_nothing_can_run_are_said(made: Made, files: dict[str, str], 
     assert (report.fault, bool(report.step)) == (fault, True)
 
 
-def test_the_activated_environment_comes_first_but_not_that_of_duetto(made: Made, tmp_path: Path) -> None:
+def test_the_activated_environment_comes_first_but_not_that_of_duetto(
+    made: Made, tmp_path: Path
+) -> None:
     active = tmp_path / "active"
     (active / "bin").mkdir(parents=True)
     (active / "bin/python").touch()
@@ -116,7 +123,10 @@ def test_the_activated_environment_comes_first_but_not_that_of_duetto(made: Made
     files = {"test_a.py": "", ".venv/bin/python": "", PYTEST: ""}
     command = made(files, VIRTUAL_ENV=str(active))
     assert command is not None
-    assert (command.argv[0], command.source) == (str(active / "bin/python"), "pytest of the activated environment")
+    assert (command.argv[0], command.source) == (
+        str(active / "bin/python"),
+        "pytest of the activated environment",
+    )
     assert not command.needs_consent
     for environ in ({"VIRTUAL_ENV": sys.prefix}, {"VIRTUAL_ENV": "/nowhere"}, {}):
         command = made(files, **environ)
@@ -159,7 +169,11 @@ def test_a_program_in_the_workspace_is_none_of_the_users(tmp_path: Path) -> None
         ("test_a.py", "", ()),
         ("tests/test_a.py", "tests", ()),
         ("tests/test_a.py", "", ("discover", "-s", "tests")),
-        ("src/pkg/tests/test_a.py", "src/pkg src/pkg/tests", ("discover", "-s", "src/pkg/tests", "-t", "src")),
+        (
+            "src/pkg/tests/test_a.py",
+            "src/pkg src/pkg/tests",
+            ("discover", "-s", "src/pkg/tests", "-t", "src"),
+        ),
     ],
 )
 def test_without_pytest_unittest_runs_its_own_tests(
@@ -187,7 +201,9 @@ def test_without_pytest_unittest_runs_its_own_tests(
         (".hidden/test_x.py", "", False),
     ],
 )
-def test_what_counts_as_tests(tmp_path_factory: pytest.TempPathFactory, name: str, text: str, found: bool) -> None:
+def test_what_counts_as_tests(
+    tmp_path_factory: pytest.TempPathFactory, name: str, text: str, found: bool
+) -> None:
     root = tmp_path_factory.mktemp("work")
     (root / name).parent.mkdir(exist_ok=True)
     (root / name).write_text(text)
@@ -230,7 +246,9 @@ def test_a_run_that_could_not_judge_says_the_next_step(
     assert (report.fault, report.step) == (fault, step)
 
 
-def test_a_run_of_real_tests_is_read_from_its_junit_report(tmp_path: Path) -> None:
+def test_a_run_of_real_tests_is_read_from_its_junit_report(
+    tmp_path: Path,
+) -> None:
     """One test fails for the lack of a module, one by itself: that is a red verdict."""
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests/test_a.py").write_text("def test_a():\n    import no_such_module\n")

@@ -203,7 +203,9 @@ async def test_a_command_sees_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "pass= path=set" in session.transcript.blocks[-1].text
 
 
-async def test_git_has_no_key_in_its_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_git_has_no_key_in_its_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A filter of the user's configuration is a program, and gets what git has."""
     said, path = tmp_path / "said", tmp_path.with_name(f"{tmp_path.name}-bin")
     path.mkdir()  # outside of the workspace

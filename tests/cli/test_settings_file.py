@@ -44,9 +44,9 @@ theme = "paper"
 def test_comments_and_order_stay_and_what_was_the_old_models_is_commented_out() -> None:
     assert changed(MINE, BOTH, "FILE") == MINE.replace(
         'endpoint = "openai"       # at work', 'endpoint = "anthropic"       # at work'
-    ).replace('"old-deep"', '"large"').replace("'old-fast'", '"tiny"').replace("price =", "# price =").replace(
-        "context_window", "# context_window"
-    )
+    ).replace('"old-deep"', '"large"').replace("'old-fast'", '"tiny"').replace(
+        "price =", "# price ="
+    ).replace("context_window", "# context_window")
 
 
 def test_every_way_to_write_a_table_is_changed_or_left_alone() -> None:

@@ -109,7 +109,9 @@ async def test_no_key_is_sent_to_whoever_listens(tmp_path: Path) -> None:
     ],
     ids=["page", "no models", "no json", "404", "500", "ssh", "bytes", "hangs up"],
 )
-async def test_whoever_else_listens_there_is_said_and_not_offered(tmp_path: Path, said: bytes) -> None:
+async def test_whoever_else_listens_there_is_said_and_not_offered(
+    tmp_path: Path, said: bytes
+) -> None:
     async with serving(said) as server:
         sources, told = await looked(place(tmp_path, server.port))
     assert sources == ()
@@ -117,7 +119,9 @@ async def test_whoever_else_listens_there_is_said_and_not_offered(tmp_path: Path
     assert f"something on 127.0.0.1:{server.port}" in told["Mine"].words
 
 
-async def test_one_who_hangs_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_who_hangs_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(surroundings, "LIST_S", 0.2)
     async with serving(None) as server, asyncio.timeout(60):
         sources, told = await looked(place(tmp_path, server.port))
@@ -145,7 +149,9 @@ async def test_nothing_at_all_is_no_error(tmp_path: Path) -> None:
     assert sources == ()
 
 
-async def test_what_breaks_while_one_looks_leaves_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_breaks_while_one_looks_leaves_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(port: int) -> bool:
         raise RuntimeError(f"a bug at {port}")
 

@@ -64,7 +64,9 @@ WORDS = st.text("a+:,1.0/~\\\0\n\x1b \udcff\u202eé-", max_size=12) | st.sampled
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
 @given(st.lists(WORDS, max_size=4))
-def test_any_words_give_a_target_or_a_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+def test_any_words_give_a_target_or_a_sentence(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
     monkeypatch.chdir(folder)
     before = sorted(folder.rglob("*"))
     try:
@@ -127,7 +129,9 @@ def test_the_workspace_of_files_is_the_checkout_that_they_lie_in(home: Path) -> 
             assert [place.path for place in target.places] == shown
 
 
-def test_the_current_folder_is_opened_where_it_is_somebodys_work(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_current_folder_is_opened_where_it_is_somebodys_work(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for place, file, is_work in (
         ("clone/deep/below", None, True),
         ("script", "run.sh", True),

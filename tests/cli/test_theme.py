@@ -26,7 +26,9 @@ def test_the_list_names_all_with_their_contrast(capsys: pytest.CaptureFixture[st
     assert ":1" in out
 
 
-def test_a_copy_is_one_of_ones_own_and_all_is_well(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+def test_a_copy_is_one_of_ones_own_and_all_is_well(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
     assert run(["theme", "copy", "nord", "mine"]) == 0
     assert (folder / "mine.toml").is_file()
     assert run(["theme", "check"]) == 0
@@ -77,14 +79,18 @@ def test_what_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no themes of your own" in capsys.readouterr().err
 
 
-def test_a_file_name_cannot_act_on_the_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_file_name_cannot_act_on_the_terminal(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     file = tmp_path / "a\x1b]0;x\x07.toml"
     file.write_text('title = "\\u001b[31m"\n[palette]\nfats = "\\u001b[2J"\n')
     run(["theme", "check", str(file)])
     assert "\x1b" not in capsys.readouterr().out
 
 
-def test_what_is_no_text_and_what_is_no_file_are_told(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+def test_what_is_no_text_and_what_is_no_file_are_told(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
     folder.mkdir()
     (folder / "odd.toml").write_bytes(b"\xff")
     (folder / "dir.toml").mkdir()

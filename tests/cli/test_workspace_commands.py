@@ -103,7 +103,9 @@ def git(folder: Path, *arguments: str) -> None:
         ("a repository in it", True),
     ],
 )
-def test_an_interpreter_that_was_not_made_here_is_asked_for(tmp_path: Path, kind: str, asked: bool) -> None:
+def test_an_interpreter_that_was_not_made_here_is_asked_for(
+    tmp_path: Path, kind: str, asked: bool
+) -> None:
     root = tmp_path / "around" / "work"
     root.mkdir(parents=True)
     environment(root)
@@ -126,7 +128,9 @@ def test_an_interpreter_that_was_not_made_here_is_asked_for(tmp_path: Path, kind
             git(root, "add", "-f", ".venv")
         case "tracked in other letters":
             git(root, "init")
-            git(root, "update-index", "--add", "--cacheinfo", f"100644,{'0' * 39}1,.Venv/bin/python")
+            git(
+                root, "update-index", "--add", "--cacheinfo", f"100644,{'0' * 39}1,.Venv/bin/python"
+            )
         case "a repository in it":
             git(root / ".venv", "init")
     command = find_verify(root, Settings())
@@ -209,7 +213,9 @@ async def accepted(session: Session) -> None:
 
 @pytest.mark.case("G08")
 @pytest.mark.parametrize("shell", [False, True])
-async def test_a_real_formatter(begin: Callable[[VerifyCommand], Session], tmp_path: Path, *, shell: bool) -> None:
+async def test_a_real_formatter(
+    begin: Callable[[VerifyCommand], Session], tmp_path: Path, *, shell: bool
+) -> None:
     program = tmp_path / "fmt.py"
     program.write_text(PROGRAM)
     argv = (sys.executable, str(program))
@@ -225,7 +231,9 @@ async def test_a_real_formatter(begin: Callable[[VerifyCommand], Session], tmp_p
 
 
 @pytest.mark.case("G08")
-async def test_one_that_hangs_half_way_does_no_harm(begin: Callable[[VerifyCommand], Session], tmp_path: Path) -> None:
+async def test_one_that_hangs_half_way_does_no_harm(
+    begin: Callable[[VerifyCommand], Session], tmp_path: Path
+) -> None:
     script = "import sys, time; open(sys.argv[1], 'w').write('x'); time.sleep(60)"
     argv = (sys.executable, "-c", script)
     session = begin(VerifyCommand(argv, "config.toml", deadline_s=1.0))
@@ -274,7 +282,9 @@ def test_path_does_not_lead_into_the_workspace(root: Path, path: str) -> None:
     assert safe_path({"PATH": path}, str(root)) == "/usr/bin:/bin"
 
 
-async def test_git_is_not_that_of_the_workspace(root: Path, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_git_is_not_that_of_the_workspace(
+    root: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ran = root.parent / "ran"
     for folder in (root, root / "bin"):
         program(folder / "git", f"touch {ran}")
@@ -307,4 +317,7 @@ def test_the_program_of_a_command_is_found(root: Path) -> None:
             program(root.parent / "outside")
             if isinstance(command, str):
                 command = command.format(root=root)
-            assert found_in(str(root), command, {"PATH": path.format(root=root), "HOME": "/home/me"}) == found
+            assert (
+                found_in(str(root), command, {"PATH": path.format(root=root), "HOME": "/home/me"})
+                == found
+            )

@@ -62,7 +62,9 @@ def test_only_changed_files_are_quoted_again() -> None:
 
 
 def test_private_files_are_named_and_not_quoted() -> None:
-    message = Context().message([FileInContext(Buffer(".env", "KEY=1"), private="secrets")], full=True)
+    message = Context().message(
+        [FileInContext(Buffer(".env", "KEY=1"), private="secrets")], full=True
+    )
     assert "KEY" not in message
     assert ".env" in message
     assert "secrets" in message
@@ -105,7 +107,10 @@ def test_what_is_quoted_of_regions_and_edits_has_one_limit() -> None:
     lines = "".join(f"line {n} {'x' * 90}\n" for n in range(400))
     place = workspace(a=lines)
     buffer = place.buffers["a.py"]
-    hunks = [hunk(place, id=n, start=buffer.mark(n * 40), end=buffer.mark(n * 40 + 20, right=True)) for n in range(10)]
+    hunks = [
+        hunk(place, id=n, start=buffer.mark(n * 40), end=buffer.mark(n * 40 + 20, right=True))
+        for n in range(10)
+    ]
     edits = [UserChange("a.py", 0, "", lines)]
     message = changes_message(Changes(hunks=hunks, edits=edits), account(place))
     assert len(message) < QUOTE_CHARS + 2_000

@@ -23,7 +23,10 @@ def test_a_name_that_begins_with_the_letters_comes_first() -> None:
 
 
 def test_case_is_one_and_folders_count() -> None:
-    assert best("UI/thm", ["tui/ui/theme.py", "tui/core/thm.py"]) == ["tui/ui/theme.py", "tui/core/thm.py"]
+    assert best("UI/thm", ["tui/ui/theme.py", "tui/core/thm.py"]) == [
+        "tui/ui/theme.py",
+        "tui/core/thm.py",
+    ]
 
 
 @pytest.mark.slow

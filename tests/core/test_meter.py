@@ -48,7 +48,11 @@ def test_rounds_of_a_turn_add_up_and_gaps_do_not_count() -> None:
     assert meter.total() == Usage(30, 200, 5, 0)
 
 
-@given(st.lists(st.tuples(st.floats(0, 5), st.integers(0, 500), st.booleans()), min_size=1, max_size=60))
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 5), st.integers(0, 500), st.booleans()), min_size=1, max_size=60
+    )
+)
 def test_views_are_always_in_range(steps: list[tuple[float, int, bool]]) -> None:
     meter = Meter()
     meter.start(0.0, "m")

@@ -61,7 +61,17 @@ def read(name: str, *only: str) -> list[tuple[str, str, int, str]]:
                 ("test_broken", "tests/test_a.py", 1, "ZeroDivisionError: division by zero"),
             ],
         ),
-        ("missing", [("tests/test_m.py", "tests/test_m.py", 1, "ModuleNotFoundError: No module named 'flask'")]),
+        (
+            "missing",
+            [
+                (
+                    "tests/test_m.py",
+                    "tests/test_m.py",
+                    1,
+                    "ModuleNotFoundError: No module named 'flask'",
+                )
+            ],
+        ),
         (
             "unittest",
             [
@@ -79,17 +89,31 @@ def read(name: str, *only: str) -> list[tuple[str, str, int, str]]:
             "go",
             [
                 ("TestAdd/small", "cache/cache_test.go", 8, "Add(1, 2) = -1, want 3"),
-                ("TestPanic", "cache/cache_test.go", 13, NIL_MAP),
+                (
+                    "TestPanic",
+                    "cache/cache_test.go",
+                    13,
+                    NIL_MAP,
+                ),
             ],
         ),
         ("gobuild", [("cache/cache.go", "cache/cache.go", 3, "undefined: c")]),
         (
             "cargo",
-            [("tests::says", "", 1, '"no"'), ("tests::adds", "src/lib.rs", 6, "assertion `left == right` failed")],
+            [
+                ("tests::says", "", 1, '"no"'),
+                ("tests::adds", "src/lib.rs", 6, "assertion `left == right` failed"),
+            ],
         ),
         ("rustc", [("src/lib.rs", "src/lib.rs", 1, "cannot find value `c` in this scope")]),
-        ("node", [("adds two numbers", "test/node.test.js", 3, UNEQUAL)]),
-        ("nodespec", [("adds two numbers", "test/node.test.js", 3, ASSERTION)]),
+        (
+            "node",
+            [("adds two numbers", "test/node.test.js", 3, UNEQUAL)],
+        ),
+        (
+            "nodespec",
+            [("adds two numbers", "test/node.test.js", 3, ASSERTION)],
+        ),
         (
             "vitest",
             [
@@ -101,12 +125,34 @@ def read(name: str, *only: str) -> list[tuple[str, str, int, str]]:
                 )
             ],
         ),
-        ("jest", [("cache › adds", "j/a.test.js", 2, EXPECTED)]),
-        ("mocha", [("cache adds", "m/a.js", 2, ASSERTION)]),
+        (
+            "jest",
+            [
+                (
+                    "cache › adds",
+                    "j/a.test.js",
+                    2,
+                    EXPECTED,
+                )
+            ],
+        ),
+        (
+            "mocha",
+            [
+                (
+                    "cache adds",
+                    "m/a.js",
+                    2,
+                    ASSERTION,
+                )
+            ],
+        ),
         ("bun", [("adds", "b/a.test.ts", 3, "expect(received).toBe(expected)")]),
     ],
 )
-def test_the_output_of_a_runner_is_read_whoever_called_it(name: str, found: list[tuple[str, str, int, str]]) -> None:
+def test_the_output_of_a_runner_is_read_whoever_called_it(
+    name: str, found: list[tuple[str, str, int, str]]
+) -> None:
     assert read(name) == found
 
 

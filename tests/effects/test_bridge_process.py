@@ -55,7 +55,9 @@ async def test_it_starts_when_it_is_asked_for_and_once(bridge: BridgeProcess) ->
         pass
 
 
-async def test_a_bridge_that_hangs_is_replaced(bridge: BridgeProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_bridge_that_hangs_is_replaced(
+    bridge: BridgeProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bridge_process, "ANSWER_S", 0.2)
     monkeypatch.setattr(bridge_process, "GRACE_S", 0.1)
     before, pid = await bridge.address(), bridge.pid
@@ -120,7 +122,9 @@ async def test_it_ends_when_the_app_is_killed(tmp_path: Path) -> None:
         "asyncio.run(main())"
     )
     root = Path(bridge_process.__file__).parents[2]
-    with subprocess.Popen([sys.executable, "-c", app], cwd=root, stdout=subprocess.PIPE, text=True) as parent:
+    with subprocess.Popen(
+        [sys.executable, "-c", app], cwd=root, stdout=subprocess.PIPE, text=True
+    ) as parent:
         pid = int(parent.stdout.readline())
         parent.kill()
     await gone(pid)
@@ -171,7 +175,9 @@ async def test_what_it_says_on_stderr_is_logged(caplog: pytest.LogCaptureFixture
     await process.close()
 
 
-async def test_a_module_in_the_working_directory_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_module_in_the_working_directory_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "tui").mkdir()
     (tmp_path / "tui" / "__init__.py").write_text("raise SystemExit('hijacked')")
     (tmp_path / "json.py").write_text("raise SystemExit('hijacked')")
@@ -201,9 +207,14 @@ async def test_an_endpoint_is_relayed_and_its_key_is_on_no_command_line() -> Non
         await process.close()
 
 
-async def test_a_bridge_that_does_not_take_the_endpoints_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_bridge_that_does_not_take_the_endpoints_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(bridge_process, "READY_DEADLINE_S", 0.3)
-    code = 'print(\'{"url": "ws://127.0.0.1:1/v1/responses", "token": "t"}\', flush=True)\nimport sys\nsys.stdin.read()'
+    code = (
+        'print(\'{"url": "ws://127.0.0.1:1/v1/responses", "token": "t"}\', flush=True)\n'
+        "import sys\nsys.stdin.read()"
+    )
     endpoints = {"x": specification(Address("http://127.0.0.1:9/v1/responses"))}
     process = BridgeProcess(command=[sys.executable, "-c", code], endpoints=endpoints)
     with pytest.raises(EndpointError, match="did not say"):
@@ -219,7 +230,9 @@ def test_files_of_authorities_are_found_from_the_bridge_s_own_folder(
         monkeypatch.setenv(name, "own.pem")
     monkeypatch.setenv("SSL_CERT_DIR", f"one{os.pathsep}/two")
     told = bridge_process._moved(os.environ)
-    assert {told[name] for name in AUTHORITY_VARIABLES[:1] + AUTHORITY_VARIABLES[2:]} == {str(tmp_path / "own.pem")}
+    assert {told[name] for name in AUTHORITY_VARIABLES[:1] + AUTHORITY_VARIABLES[2:]} == {
+        str(tmp_path / "own.pem")
+    }
     assert told["SSL_CERT_DIR"].split(os.pathsep) == [str(tmp_path / "one"), "/two"]
 
 

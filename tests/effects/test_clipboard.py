@@ -28,7 +28,9 @@ from tui.effects.clipboard import ClipboardTool, command_for
 def test_the_program_of_the_desktop(
     environment: dict[str, str], platform: str, there: str, command: tuple[str, ...]
 ) -> None:
-    found = command_for(environment, platform, lambda name: f"/bin/{name}" if name in there.split() else None)
+    found = command_for(
+        environment, platform, lambda name: f"/bin/{name}" if name in there.split() else None
+    )
     assert found == command
 
 

@@ -59,7 +59,9 @@ AS_THE_MODEL = RunOptions(keys=False)
 async def test_all_output_comes_in_small_pieces(tmp_path: Path) -> None:
     pieces: list[int] = []
     runner = CommandRunner(str(tmp_path))
-    result = await runner.run("head -c 5000000 /dev/zero", lambda data: pieces.append(len(data)), 60)
+    result = await runner.run(
+        "head -c 5000000 /dev/zero", lambda data: pieces.append(len(data)), 60
+    )
     assert result.status == 0
     assert sum(pieces) == 5_000_000
     assert max(pieces) <= 32_768
@@ -80,7 +82,9 @@ async def test_the_deadline_ends_the_whole_group(tmp_path: Path) -> None:
     await gone(int(output.text))
 
 
-async def test_what_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_ignores_sigterm_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(commands, "GRACE_S", 0.2)
     output = Lines()
     command = "trap '' TERM; echo $$; while :; do sleep 0.05; done"
@@ -92,7 +96,9 @@ async def test_what_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytes
 
 async def test_cancelling_ends_the_whole_group(tmp_path: Path) -> None:
     output = Lines()
-    running = asyncio.create_task(CommandRunner(str(tmp_path)).run("sleep 60 & echo $!; echo ok; wait", output, 60))
+    running = asyncio.create_task(
+        CommandRunner(str(tmp_path)).run("sleep 60 & echo $!; echo ok; wait", output, 60)
+    )
     await output.has("ok")
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -121,7 +127,9 @@ async def test_nothing_is_on_stdin(tmp_path: Path) -> None:
 async def test_what_left_the_group_is_stopped_too(tmp_path: Path) -> None:
     output = Lines()
     daemon = "import os,time;os.setsid();print(os.getpid(),'ok',flush=True);time.sleep(60)"
-    running = asyncio.create_task(CommandRunner(str(tmp_path)).run(f'{PY} -c "{daemon}" & sleep 60', output, 60))
+    running = asyncio.create_task(
+        CommandRunner(str(tmp_path)).run(f'{PY} -c "{daemon}" & sleep 60', output, 60)
+    )
     await output.has("ok")
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -155,7 +163,9 @@ async def test_without_a_terminal_there_is_none_to_ask(tmp_path: Path) -> None:
 
 async def test_with_a_terminal_it_is_a_whole_one(tmp_path: Path) -> None:
     output = Lines()
-    script = "test -t 0 && test -t 1 && test -t 2 && stty size </dev/tty; stty -a | grep -c -e -echo"
+    script = (
+        "test -t 0 && test -t 1 && test -t 2 && stty size </dev/tty; stty -a | grep -c -e -echo"
+    )
     result = await CommandRunner(str(tmp_path)).run(script, output, 30, RunOptions(pty=True))
     assert (result.status, output.text.splitlines()) == (0, ["24 80", "1"])
 

@@ -277,7 +277,11 @@ def test_h07_mode_owner_and_attributes_are_kept(files, root):
     files.write("run.sh", b"new", b"old")
     after = script.stat()
     assert script.read_bytes() == b"new"
-    assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
+    assert (after.st_mode, after.st_uid, after.st_gid) == (
+        before.st_mode,
+        before.st_uid,
+        before.st_gid,
+    )
     if attribute:
         assert os.getxattr(script, "user.note") == b"kept"
 
@@ -357,7 +361,11 @@ def test_h07_the_kernel_stops_the_write(root):
     os.link(root / "f", root / "g")
     (root / "alone").write_bytes(b"y")
     ended = subprocess.run(
-        [sys.executable, "-c", LIMITED, str(root)], capture_output=True, text=True, cwd=REPOSITORY, check=True
+        [sys.executable, "-c", LIMITED, str(root)],
+        capture_output=True,
+        text=True,
+        cwd=REPOSITORY,
+        check=True,
     )
     assert ended.stdout.count("is not written: file too large") == 3
     assert (root / "f").read_bytes() == b"x" * 20_000
@@ -444,7 +452,11 @@ while True:
 def test_h08_killed_while_writing(root, delay_s):
     for name in "abc":
         (root / name).write_bytes(b"o" * 50_000)
-    child = subprocess.Popen([sys.executable, "-c", KILLED, str(root)], stdout=subprocess.PIPE, cwd=REPOSITORY)
+    child = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(root)],
+        stdout=subprocess.PIPE,
+        cwd=REPOSITORY,
+    )
     assert child.stdout.readline() == b"ready\n"
     with pytest.raises(subprocess.TimeoutExpired):
         child.wait(delay_s)

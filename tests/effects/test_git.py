@@ -86,7 +86,9 @@ async def test_where_the_workspace_is_in_its_repository_is_asked_once(
 
 
 @pytest.mark.parametrize("setting", ["core.fsmonitor", "filter.x.clean", "filter.x.process"])
-async def test_nothing_that_the_repository_configures_is_run(repo: Path, tmp_path: Path, setting: str) -> None:
+async def test_nothing_that_the_repository_configures_is_run(
+    repo: Path, tmp_path: Path, setting: str
+) -> None:
     trap = repo / ".git" / "trap"
     trap.write_text(f"#!/bin/sh\ntouch {repo}/.git/run\ncat\n")
     trap.chmod(0o755)
@@ -125,14 +127,18 @@ def stubborn(folder: Path, words: str) -> Path:
     return folder
 
 
-async def test_a_git_that_does_not_answer_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_git_that_does_not_answer_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = stubborn(tmp_path, "exec /bin/sleep 60")
     monkeypatch.setenv("PATH", str(path))
     monkeypatch.setattr(git_module, "DEADLINE_S", 0.3)
     assert await Git(str(tmp_path)).states() == {}
 
 
-async def test_a_git_that_never_ends_talking_is_not_heard_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_git_that_never_ends_talking_is_not_heard_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     talk = 'case "$*" in *status*) exec /usr/bin/yes x;; *rev-parse*) echo;; *) exit 1;; esac'
     monkeypatch.setenv("PATH", str(stubborn(tmp_path, talk)))
     async with asyncio.timeout(60):

@@ -27,7 +27,9 @@ class WallClock:
 
 
 def test_what_was_learnt_is_known_in_the_next_run(tmp_path: Path) -> None:
-    known = Capabilities(True, False, True, {"gpt-6 astra": True}, {"m": False, "n": True}, max_age_s=3540.5)
+    known = Capabilities(
+        True, False, True, {"gpt-6 astra": True}, {"m": False, "n": True}, max_age_s=3540.5
+    )
     KnownEndpoints(tmp_path / "state").save(URL, known)
     assert KnownEndpoints(tmp_path / "state").load("wss://model.example/v1/responses") == known
     file = tmp_path / "state" / "endpoints.json"
@@ -35,7 +37,10 @@ def test_what_was_learnt_is_known_in_the_next_run(tmp_path: Path) -> None:
     assert "pw" not in file.read_text()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert KnownEndpoints(tmp_path).load(URL) == Capabilities()
-    assert sorted(path.name for path in file.parent.iterdir()) == ["endpoints.json", "endpoints.lock"]
+    assert sorted(path.name for path in file.parent.iterdir()) == [
+        "endpoints.json",
+        "endpoints.lock",
+    ]
 
 
 def test_what_proved_wrong_is_forgotten(tmp_path: Path) -> None:
@@ -127,7 +132,9 @@ def test_two_processes_at_once_lose_nothing(tmp_path: Path) -> None:
         "    known.steer[sys.argv[2] + str(number)] = True\n"
         "    store.save('wss://h.example/', known)\n"
     )
-    both = [subprocess.Popen([sys.executable, "-c", write, str(tmp_path), name]) for name in ("a", "b")]
+    both = [
+        subprocess.Popen([sys.executable, "-c", write, str(tmp_path), name]) for name in ("a", "b")
+    ]
     assert [one.wait(60) for one in both] == [0, 0]
     assert len(KnownEndpoints(tmp_path).load("wss://h.example/").steer) == 80
 

@@ -60,5 +60,7 @@ async def test_the_users_price_is_the_price() -> None:
 
 
 def test_the_list_is_loaded_when_it_is_needed() -> None:
-    code = "import sys, tui.effects.prices; assert not {'genai_prices', 'pydantic'} & set(sys.modules)"
+    code = (
+        "import sys, tui.effects.prices; assert not {'genai_prices', 'pydantic'} & set(sys.modules)"
+    )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=60)

@@ -84,7 +84,9 @@ def test_it_does_not_grow_without_end(tmp_path: Path, monkeypatch: pytest.Monkey
     assert history.file.stat().st_size < 4_100
     assert texts(tmp_path)[-1] == "last"
     assert texts(tmp_path)[-2].startswith("99 ")
-    assert [name.name for name in tmp_path.glob("prompts.*") if name.suffix != ".lock"] == ["prompts.jsonl"]
+    assert [name.name for name in tmp_path.glob("prompts.*") if name.suffix != ".lock"] == [
+        "prompts.jsonl"
+    ]
 
 
 def test_others_may_not_read_a_file_that_they_could(tmp_path: Path) -> None:

@@ -61,7 +61,9 @@ async def test_a_key_in_pieces_is_masked_and_the_order_stays(tmp_path: Path) -> 
     assert "secret-" not in file.read_text()
 
 
-async def test_it_is_not_written_on_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_it_is_not_written_on_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A disk that hangs stops nothing."""
     monkeypatch.setattr(module, "CLOSE_S", 0.05)
     monkeypatch.setattr(module, "BACKLOG_BYTES", 1000)
@@ -82,7 +84,9 @@ async def test_it_is_not_written_on_the_loop(tmp_path: Path, monkeypatch: pytest
     os.close(pipe)  # lets the thread end
 
 
-async def test_a_full_disk_ends_it_with_one_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_disk_ends_it_with_one_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "FLUSH_S", 0.001)
     monkeypatch.setattr(module, "_made", lambda *_: os.open("/dev/full", os.O_WRONLY))
     recorder = Recorder(tmp_path / "r.jsonl", Mask())
@@ -149,7 +153,9 @@ def test_what_lies_there_is_not_written_over(tmp_path: Path) -> None:
     assert there.read_text() == "mine"
 
 
-def test_a_disk_that_is_full_ends_the_trace_and_nothing_else(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_disk_that_is_full_ends_the_trace_and_nothing_else(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     tracer = Tracer(tmp_path / "trace.jsonl")
     os.close(tracer._descriptor)
     tracer.stamp("key", "x")

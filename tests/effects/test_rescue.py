@@ -53,7 +53,9 @@ def test_only_the_user_may_read_it(folders: RescueFolders, tmp_path: Path) -> No
     assert modes == {(True, 0o700), (False, 0o600)}
 
 
-def test_each_end_has_its_own_folder_and_the_newest_comes_first(folders: RescueFolders, tmp_path: Path) -> None:
+def test_each_end_has_its_own_folder_and_the_newest_comes_first(
+    folders: RescueFolders, tmp_path: Path
+) -> None:
     one_each = [RescueFolders(tmp_path / "home" / "state", str(tmp_path / "work")) for _ in "123"]
     made = [left(one, Unsaved(draft=str(n)))[0] for n, one in enumerate(one_each)]
     assert len(set(made)) == 3
@@ -107,7 +109,9 @@ def test_a_linked_file_is_not_read(folders: RescueFolders, tmp_path: Path) -> No
     assert folder.exists()
 
 
-def test_one_file_that_cannot_be_written_does_not_take_the_others_along(folders: RescueFolders) -> None:
+def test_one_file_that_cannot_be_written_does_not_take_the_others_along(
+    folders: RescueFolders,
+) -> None:
     long = UnsavedFile("x" * 300, b"long", None)
     folder, failed = left(folders, Unsaved((long, *FILES)))
     assert len(failed) == 1
@@ -145,7 +149,9 @@ def test_only_a_rescue_folder_is_dismissed(folders: RescueFolders, tmp_path: Pat
     assert not Path(folder).exists()
 
 
-def test_what_a_living_duetto_keeps_is_its_own(folders: RescueFolders, next_one: RescueFolders) -> None:
+def test_what_a_living_duetto_keeps_is_its_own(
+    folders: RescueFolders, next_one: RescueFolders
+) -> None:
     mine = Path(folders.keep(ALL)[0])
     theirs = Path(next_one.keep(Unsaved(draft="another"))[0])
     assert folders.kept() == next_one.kept() == []
@@ -155,7 +161,9 @@ def test_what_a_living_duetto_keeps_is_its_own(folders: RescueFolders, next_one:
     assert (mine / "draft.txt").read_text() == ALL.draft
 
 
-def test_what_was_saved_or_sent_is_taken_out(folders: RescueFolders, next_one: RescueFolders) -> None:
+def test_what_was_saved_or_sent_is_taken_out(
+    folders: RescueFolders, next_one: RescueFolders
+) -> None:
     folder = Path(folders.keep(ALL)[0])
     folders.keep(Unsaved(FILES[1:], "", ("second\nline",)))
     assert not (folder / "files/src/a.py").exists()
@@ -204,7 +212,9 @@ def fails_busy(*_: object, **__: object) -> None:
     raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
 
 
-def test_a_folder_that_somebody_removed_is_made_again(folders: RescueFolders, next_one: RescueFolders) -> None:
+def test_a_folder_that_somebody_removed_is_made_again(
+    folders: RescueFolders, next_one: RescueFolders
+) -> None:
     shutil.rmtree(folders.keep(ALL)[0])
     folder, failed = left(folders, ALL)
     assert failed == []
@@ -240,7 +250,9 @@ def test_a_broken_list_of_what_is_kept_loses_none_of_it(
     assert next_one.kept() == []
 
 
-def test_a_write_that_fails_leaves_the_text_before_it(folders: RescueFolders, next_one: RescueFolders) -> None:
+def test_a_write_that_fails_leaves_the_text_before_it(
+    folders: RescueFolders, next_one: RescueFolders
+) -> None:
     folder = Path(folders.keep(ALL)[0])
     (folder / "writing").mkdir()
     changed = UnsavedFile("src/a.py", b"typed more\n", b"old\r\n")
@@ -253,7 +265,9 @@ def test_a_write_that_fails_leaves_the_text_before_it(folders: RescueFolders, ne
     assert next_one.kept() == [Unsaved((changed,), ALL.draft, (), str(folder))]
 
 
-def test_half_a_text_does_not_fill_the_disk(folders: RescueFolders, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_half_a_text_does_not_fill_the_disk(
+    folders: RescueFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = Path(folders.keep(ALL)[0])
 
     def full(descriptor: int) -> None:
@@ -302,9 +316,13 @@ while True:
 
 
 @pytest.mark.slow
-def test_a_kill_in_the_midst_of_it_leaves_a_whole_text(next_one: RescueFolders, tmp_path: Path) -> None:
+def test_a_kill_in_the_midst_of_it_leaves_a_whole_text(
+    next_one: RescueFolders, tmp_path: Path
+) -> None:
     arguments = [str(tmp_path / "home" / "state"), str(tmp_path / "work")]
-    with subprocess.Popen([sys.executable, "-c", TYPING, *arguments], cwd=ROOT, stdout=subprocess.PIPE) as typing:
+    with subprocess.Popen(
+        [sys.executable, "-c", TYPING, *arguments], cwd=ROOT, stdout=subprocess.PIPE
+    ) as typing:
         assert typing.stdout.readline() == b"typing\n"
         assert next_one.kept() == []
         typing.send_signal(signal.SIGKILL)
@@ -333,7 +351,11 @@ CHANGED = Unsaved((UnsavedFile("src/a.py", b"typed more", b"old\r\n"),), "", ("t
 @pytest.mark.parametrize("brought", [NOTHING, ALL, CHANGED], ids=["nothing", "all", "changed"])
 @pytest.mark.parametrize("jotted", [NOTHING, ALL, CHANGED], ids=["nothing", "all", "changed"])
 def test_what_was_jotted_down_last_is_offered_before_any_of_it_is_on_the_disk(
-    folders: RescueFolders, next_one: RescueFolders, request: pytest.FixtureRequest, brought: Unsaved, jotted: Unsaved
+    folders: RescueFolders,
+    next_one: RescueFolders,
+    request: pytest.FixtureRequest,
+    brought: Unsaved,
+    jotted: Unsaved,
 ) -> None:
     folders.keep(brought)
     request.getfixturevalue("dead_disk")
@@ -354,7 +376,9 @@ def test_half_of_what_was_jotted_down_counts_for_nothing(
     assert [one.files for one in next_one.kept()] == [FILES]
 
 
-def test_what_was_only_jotted_down_can_be_removed(folders: RescueFolders, next_one: RescueFolders) -> None:
+def test_what_was_only_jotted_down_can_be_removed(
+    folders: RescueFolders, next_one: RescueFolders
+) -> None:
     folders.jot(ALL)
     killed(folders)
     (one,) = next_one.kept()

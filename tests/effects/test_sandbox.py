@@ -48,7 +48,13 @@ class House:
     def place(self, root: Path | None = None) -> Place:
         return Place(str(root or self.root), str(self.home), [str(self.own)])
 
-    async def run(self, tool: Tool, command: str, confined: Confinement | None = None, root: Path | None = None) -> str:
+    async def run(
+        self,
+        tool: Tool,
+        command: str,
+        confined: Confinement | None = None,
+        root: Path | None = None,
+    ) -> str:
         runner = CommandRunner(str(root or self.root), self.environment, lambda: tool)
         said = bytearray()
         how = RunOptions(keys=False, confined=confined or Confinement())
@@ -79,7 +85,9 @@ def tool_or_skip(name: str, place: Place) -> Tool:
 @pytest.mark.parametrize("name", ["bwrap", "landlock"])
 async def test_the_workspace_and_nothing_else_is_written(name: str, house: House) -> None:
     tool = tool_or_skip(name, house.place())
-    said = await house.run(tool, "echo a > new; echo b > ../new; echo c >$TMPDIR/t && cat $TMPDIR/t")
+    said = await house.run(
+        tool, "echo a > new; echo b > ../new; echo c >$TMPDIR/t && cat $TMPDIR/t"
+    )
     assert (house.root / "new").read_text() == "a\n"
     assert not (house.home / "new").exists()
     assert said.endswith("c\n")
@@ -145,7 +153,11 @@ async def test_all_that_a_command_started_ends_with_it(house: House) -> None:
     daemon = "import os,time; os.setsid(); time.sleep(60)"
     command = f'{PYTHON} -ISc "{daemon}" & sleep 0.3'
     await runner.run(command, said.extend, 60, RunOptions(keys=False, confined=Confinement()))
-    pids = [int(folder.name) for folder in Path("/proc").glob("[0-9]*") if daemon.encode() in _command_line(folder)]
+    pids = [
+        int(folder.name)
+        for folder in Path("/proc").glob("[0-9]*")
+        if daemon.encode() in _command_line(folder)
+    ]
     for pid in pids:
         await gone(pid)
 
@@ -204,9 +216,13 @@ def test_a_tool_that_does_not_work_is_not_used(
 
 
 @linux
-def test_one_that_leaves_the_network_open_is_not_used(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_leaves_the_network_open_is_not_used(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tool_or_skip("bwrap", house.place())
-    script = 'for a do shift; [ "$a" = --unshare-net ] || set -- "$@" "$a"; done; exec ' + str(BWRAP)
+    script = 'for a do shift; [ "$a" = --unshare-net ] || set -- "$@" "$a"; done; exec ' + str(
+        BWRAP
+    )
     monkeypatch.setattr(sandbox, "landlock_version", lambda: 0)
     found = find_sandbox(str(house.root), (), environment_with(house, f'{script} "$@"'))
     assert "does not cut off the network" in found.sandbox.words
@@ -235,7 +251,9 @@ def test_where_no_sandbox_can_help_it_says_so(root: str, why: str) -> None:
     assert why in find_sandbox(root).sandbox.words
 
 
-def test_a_workspace_that_is_read_only_is_said(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_workspace_that_is_read_only_is_said(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sandbox.os, "access", lambda path, mode: False)
     assert house.place().remark == "; the workspace is read-only"
 

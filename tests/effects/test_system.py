@@ -22,7 +22,9 @@ def test_the_c_library_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @each("platform", ["linux", "darwin", "win32"])
-def test_without_such_a_library_nothing_happens(monkeypatch: pytest.MonkeyPatch, platform: str) -> None:
+def test_without_such_a_library_nothing_happens(
+    monkeypatch: pytest.MonkeyPatch, platform: str
+) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda name: SimpleNamespace())
     monkeypatch.setattr(sys, "platform", platform)
     system.give_back()

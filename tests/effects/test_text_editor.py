@@ -68,7 +68,9 @@ async def test_an_editor_that_fails_leaves_the_draft(tmp_path: Path, body: str, 
 async def test_what_cannot_come_back_stays_where_it_is_said(tmp_path: Path, body: str) -> None:
     edited = await editor(tmp_path, body).edit("the draft")
     assert edited.text is None
-    assert any(f"{place}." in edited.said for file in left(tmp_path) for place in (file, file.parent))
+    assert any(
+        f"{place}." in edited.said for file in left(tmp_path) for place in (file, file.parent)
+    )
 
 
 @each(
@@ -79,7 +81,9 @@ async def test_what_cannot_come_back_stays_where_it_is_said(tmp_path: Path, body
         ({"VISUAL": "  ", "EDITOR": ""}, "There is no editor: set EDITOR"),
     ],
 )
-async def test_no_editor_is_said_before_the_terminal_is_lent(tmp_path: Path, env: dict[str, str], words: str) -> None:
+async def test_no_editor_is_said_before_the_terminal_is_lent(
+    tmp_path: Path, env: dict[str, str], words: str
+) -> None:
     opened = TextEditor(tmp_path, {"PATH": str(tmp_path)} | env)
     assert words in opened.refusal()
     assert (await opened.edit("x")).text is None
@@ -115,7 +119,9 @@ async def test_where_duetto_is_ended_what_was_saved_stays(tmp_path: Path) -> Non
     assert await opened.leave() == ""
 
 
-async def test_where_nothing_was_written_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_where_nothing_was_written_nothing_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(text_editor, "_GRACE_S", 60.0)
     opened = editor(tmp_path, f": > '{tmp_path}/begun'; exec sleep 200")
     await broken_off(opened, tmp_path, "begun")

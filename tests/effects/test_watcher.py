@@ -90,7 +90,9 @@ async def test_where_nothing_can_be_watched_open_files_are_looked_at(
         heard.bursts.clear()
         (tmp_path / "a.txt").unlink()
         await heard.until("a.txt")
-    assert said == [f"the system refused it ({error}): of changes only those of open files are seen"]
+    assert said == [
+        f"the system refused it ({error}): of changes only those of open files are seen"
+    ]
 
 
 @pytest.mark.case("G07", "G10")
@@ -160,7 +162,9 @@ async def test_a_file_is_told_by_every_name_under_which_it_is_open(tmp_path: Pat
         assert "f.py" in set().union(*heard.bursts)
 
 
-async def test_of_a_huge_tree_the_upper_folders_are_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_of_a_huge_tree_the_upper_folders_are_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A home folder or / must not hold up the screen while it is set up."""
     monkeypatch.setattr(watcher, "MAX_FOLDERS", 5)
     for name in ("src/a/b/c", "node_modules/m/n/o", ".git/objects/00", "docs"):

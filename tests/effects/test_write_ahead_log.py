@@ -89,7 +89,11 @@ def test_sets_and_journals_come_in_the_order_in_which_they_were_begun(state: Pat
     left_behind(state, STEPS[:1], STEPS[1:])
     left_behind(state, STEPS[2:])
     found = WriteAheadLog(state, "/work").unfinished()
-    assert [[step.path for step in one.steps] for one in found] == [["a.py"], ["sub/b.py", "gone.py"], ["gone.py"]]
+    assert [[step.path for step in one.steps] for one in found] == [
+        ["a.py"],
+        ["sub/b.py", "gone.py"],
+        ["gone.py"],
+    ]
 
 
 def test_what_is_settled_is_forgotten(state: Path) -> None:
@@ -106,7 +110,9 @@ def test_what_is_settled_is_forgotten(state: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["write", "fsync", "open"])
-def test_nothing_may_be_changed_if_it_cannot_be_kept(state: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_nothing_may_be_changed_if_it_cannot_be_kept(
+    state: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     journal = WriteAheadLog(state, "/work")
     journal.begin(STEPS)
     journal.end()
@@ -124,11 +130,15 @@ def test_nothing_may_be_changed_if_it_cannot_be_kept(state: Path, monkeypatch: p
     assert WriteAheadLog(state, "/work").unfinished() == []
 
 
-def test_journals_of_one_second_are_told_apart_by_numbers(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_journals_of_one_second_are_told_apart_by_numbers(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(time, "strftime", lambda _: "2026-01-02-030405")
     for _ in range(3):
         left_behind(state, STEPS)
-    assert [file.stem for file in journals(state)] == [f"2026-01-02-030405-00{number}" for number in (1, 2, 3)]
+    assert [file.stem for file in journals(state)] == [
+        f"2026-01-02-030405-00{number}" for number in (1, 2, 3)
+    ]
 
 
 def test_paths_of_a_journal_stay_in_the_workspace(state: Path) -> None:
@@ -162,7 +172,9 @@ def test_only_one_settles_it(state: Path) -> None:
     assert again.again
 
 
-def test_a_folder_that_another_duetto_removes_is_made_again(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_another_duetto_removes_is_made_again(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     journal, opened = WriteAheadLog(state, "/work"), os.open
     raced: list[str] = []
 

@@ -88,7 +88,9 @@ async def test_a_refusal_goes_to_the_model_with_the_users_words() -> None:
 
 
 @each("choice, remembered", [(1, 0), (2, 1)])
-async def test_a_prefix_is_allowed_for_the_session_or_the_project(choice: int, remembered: int) -> None:
+async def test_a_prefix_is_allowed_for_the_session_or_the_project(
+    choice: int, remembered: int
+) -> None:
     world = World({"cache.py": CACHE})
     model = await begun(world)
     shell(model, "npm run test -- --watch=false")
@@ -121,7 +123,9 @@ async def test_a_prefix_is_allowed_for_the_session_or_the_project(choice: int, r
         ("plan", True, "ls", READING),
     ],
 )
-async def test_what_confines_a_command(mode: Mode, works: bool, command: str, how: Confinement | None) -> None:
+async def test_what_confines_a_command(
+    mode: Mode, works: bool, command: str, how: Confinement | None
+) -> None:
     world = World({"cache.py": CACHE}, options=SessionOptions(mode=mode))
     world.runner.box = BOX if works else Sandbox()
     model = await begun(world)
@@ -131,7 +135,10 @@ async def test_what_confines_a_command(mode: Mode, works: bool, command: str, ho
     assert world.runner.hows[0].confined == how
 
 
-@each("mode, works, more", [("sandbox", False, {}), ("sandbox", True, {"unsandboxed": True}), ("manual", True, {})])
+@each(
+    "mode, works, more",
+    [("sandbox", False, {}), ("sandbox", True, {"unsandboxed": True}), ("manual", True, {})],
+)
 async def test_where_nothing_confines_it_a_command_is_asked_about(
     mode: Mode, works: bool, more: dict[str, object]
 ) -> None:
@@ -296,10 +303,22 @@ async def test_the_model_is_told_what_was_not_on_disk() -> None:
             {"name": "shell", "arguments": '{"command": ["ls", "a b"], "workdir": "x"}'},
             ShellCall("ls 'a b'", ("ls", "a b"), folder="x"),
         ),
-        ({"name": "exec_command", "arguments": '{"cmd": "ls", "tty": true}'}, ShellCall("ls", pty=True)),
+        (
+            {"name": "exec_command", "arguments": '{"cmd": "ls", "tty": true}'},
+            ShellCall("ls", pty=True),
+        ),
         ({"name": "bash", "arguments": {"command": "ls", "timeout": 5000}}, "5 s"),
-        ({"type": "local_shell_call", "action": {"type": "exec", "command": ["ls"], "timeout_ms": 5000}}, "5 s"),
-        ({"type": "shell_call", "action": {"commands": ["ls", "pwd"], "timeout_ms": None}}, ShellCall("ls\npwd")),
+        (
+            {
+                "type": "local_shell_call",
+                "action": {"type": "exec", "command": ["ls"], "timeout_ms": 5000},
+            },
+            "5 s",
+        ),
+        (
+            {"type": "shell_call", "action": {"commands": ["ls", "pwd"], "timeout_ms": None}},
+            ShellCall("ls\npwd"),
+        ),
         ({"name": "shell", "arguments": "{}"}, "empty"),
         ({"name": "shell", "arguments": '{"command": '}, "not JSON"),
         ({"name": "shell", "arguments": '{"command": 3}'}, "string"),
@@ -351,7 +370,11 @@ async def test_very_much_output_is_cut_in_the_middle_with_a_count() -> None:
 
 @each(
     "limits, said",
-    [(TurnLimits(seconds=60), "60 s"), (TurnLimits(tokens=10), "the limit is 10"), (TurnLimits(rounds=1), "1 rounds")],
+    [
+        (TurnLimits(seconds=60), "60 s"),
+        (TurnLimits(tokens=10), "the limit is 10"),
+        (TurnLimits(rounds=1), "1 rounds"),
+    ],
 )
 async def test_a_limit_stops_the_turn_and_says_how_to_go_on(limits: TurnLimits, said: str) -> None:
     world = World({"a.py": "one\n"}, options=SessionOptions(limits=limits))

@@ -55,7 +55,11 @@ REFUSALS: dict[str, dict[str, Any]] = {
     "parent": {"status": 400, "error": {"code": "previous_response_not_found"}},
     "event": {"status": 400, "error": {"code": "unknown_event", "param": "type"}},
     "key": {"status": 401, "error": {"code": "invalid_api_key"}},
-    "slower": {"status": 429, "error": {"code": "rate_limit_exceeded"}, "headers": {"retry-after": "7"}},
+    "slower": {
+        "status": 429,
+        "error": {"code": "rate_limit_exceeded"},
+        "headers": {"retry-after": "7"},
+    },
     "broken": {"status": 500, "error": {"code": "server_error"}},
     "old": {"status": 400, "error": {"code": "websocket_connection_limit_reached"}},
     "failed": {},
@@ -200,7 +204,10 @@ class TalkingWorld(World):
         deep = [*wires][-1]
         super().__init__(
             {"a.py": "one\n"},
-            roles={"fast": RoleSpec("fast", "quick-1", "main"), "deep": RoleSpec("deep", "slow-1", deep)},
+            roles={
+                "fast": RoleSpec("fast", "quick-1", "main"),
+                "deep": RoleSpec("deep", "slow-1", deep),
+            },
         )
         for wire in wires.values():
             wire.world = self
@@ -403,7 +410,10 @@ class Conversation(Stage):
 
     # the user
 
-    @rule(kind=st.sampled_from([intents.Prompt, intents.Queue, intents.Steer]), carried=st.booleans())
+    @rule(
+        kind=st.sampled_from([intents.Prompt, intents.Queue, intents.Steer]),
+        carried=st.booleans(),
+    )
     def types(self, kind: Any, carried: bool = False) -> None:
         self.count += 1
         self.typed.append(f"<u{self.count}>")
@@ -496,8 +506,12 @@ class Conversation(Stage):
         """A tool, a command that only reads, or one that is asked about."""
         run = self.running()[-1]
         self.count += 1
-        index = run.item_added({"type": "function_call", "name": "list" if tool == "list" else "shell"})
-        run.delta(index, "{}" if tool == "list" else json.dumps({"command": f"{tool} c{self.count}"}))
+        index = run.item_added(
+            {"type": "function_call", "name": "list" if tool == "list" else "shell"}
+        )
+        run.delta(
+            index, "{}" if tool == "list" else json.dumps({"command": f"{tool} c{self.count}"})
+        )
         if whole:
             run.item_done(index)
 
@@ -528,7 +542,9 @@ class Conversation(Stage):
         named=st.booleans(),
         meanwhile=st.lists(st.sampled_from([0, 1, 2, None]), max_size=3),
     )
-    def is_steered_and_refused(self, kind: str, named: bool = True, meanwhile: tuple[int | None, ...] = ()) -> None:
+    def is_steered_and_refused(
+        self, kind: str, named: bool = True, meanwhile: tuple[int | None, ...] = ()
+    ) -> None:
         """The refusal is on its way while the user types; so much is carried meanwhile."""
         self.end(self.running()[-1], kind, named)
         for frames in [0, *meanwhile]:
@@ -592,7 +608,10 @@ class Conversation(Stage):
             return
         blocks = self.world.session.transcript.blocks
         shown = [
-            (block.turn, said) for block in blocks if block.kind is BlockKind.TEXT for said in SAID.finditer(block.text)
+            (block.turn, said)
+            for block in blocks
+            if block.kind is BlockKind.TEXT
+            for said in SAID.finditer(block.text)
         ]
         assert all(int(said[1]) == turn for turn, said in shown)
         words = [said[0] for _, said in shown]
@@ -650,7 +669,7 @@ FOUND: dict[str, tuple[dict[str, Any], list[Step]]] = {
             ("types", STEER),
             ("carries", None),
         ],
-    )
+    ),
 }
 """Conversations that once went wrong: how they began, and their steps."""
 

@@ -192,7 +192,10 @@ async def test_very_many_hunks_are_decided_on_in_slices_and_one_decision_after_t
     [
         ([], intents.Accept(), "accepted", "accepting 0 of 250 hunks"),
         ([], intents.Reject(), "rejected", "rejecting 0 of 250 hunks"),
-        ([intents.Accept()], *(intents.UndoDecision(), "pending", "taking back 0 of 250 hunks")),
+        (
+            [intents.Accept()],
+            *(intents.UndoDecision(), "pending", "taking back 0 of 250 hunks"),
+        ),
         (
             [intents.Reject(), intents.UndoDecision()],
             *(intents.RedoDecision(), "rejected", "deciding again on 0 of 250 hunks"),
@@ -201,7 +204,11 @@ async def test_very_many_hunks_are_decided_on_in_slices_and_one_decision_after_t
     ],
 )
 async def test_what_is_decided_on_very_many_hunks_can_be_stopped_and_gone_on_with(
-    before: list[intents.Intent], decide: intents.Intent, becomes: str, said: str, monkeypatch: pytest.MonkeyPatch
+    before: list[intents.Intent],
+    decide: intents.Intent,
+    becomes: str,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(decisions, "SLICE_S", -1.0)
     text = "".join(f"{number}\n" for number in range(500))
@@ -234,7 +241,9 @@ async def in_slices_decided(world: World, intent: intents.Intent) -> None:
         await settle()
 
 
-async def test_what_is_written_among_very_many_hunks_is_found_out_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_written_among_very_many_hunks_is_found_out_in_slices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(decisions, "SLICE_S", -1.0)
     lines = [f"{number}\n" for number in range(1000)]
     world = World({"a.txt": "".join(lines)}, options=SessionOptions(in_slices=True))
@@ -321,7 +330,9 @@ LOOKS: dict[Notation, dict[str, Look]] = {
         "not at the end": Look(TEXT, patch("@@\n-two\n+TWO\n*** End of File\n"), "not at the end"),
         "create-over": Look(TEXT, patch("+new\n", "*** Add File: a.py"), "overwrites"),
         "delete": Look(TEXT, patch("", "*** Delete File: a.py"), "deletes"),
-        "move-over": Look(TEXT, patch("*** Move to: b.py\n@@\n-two\n+TWO\n"), "moves over an existing file"),
+        "move-over": Look(
+            TEXT, patch("*** Move to: b.py\n@@\n-two\n+TWO\n"), "moves over an existing file"
+        ),
         "ambiguous": Look("x\ny\nx\n", patch("@@\n-x\n+X\n"), "ambiguous"),
         "left out": Look(GAP, patch("@@\n one\n-two\n+TWO\n"), "left out"),
         "prefix": Look(DEEP, patch("@@\n    one\n-    two\n+    TWO\n    three\n"), "prefix"),
@@ -344,7 +355,9 @@ def streamed(world: World, fmt: Notation, stream: str, chars: int) -> Landing:
 @each("fmt, name", [(fmt, name) for fmt in LOOKS for name in LOOKS[fmt]])
 async def test_i07_what_is_flagged_waits_for_a_look(fmt: Notation, name: str, chars: int) -> None:
     content, stream, why = LOOKS[fmt][name]
-    world = World({"a.py": content, "b.py": "there\n"}, options=SessionOptions(ask=True, auto_accept=True))
+    world = World(
+        {"a.py": content, "b.py": "there\n"}, options=SessionOptions(ask=True, auto_accept=True)
+    )
     landing = streamed(world, fmt, stream, chars)
     odd = [hunk for hunk in landing.hunks if why in "; ".join([*hunk.flags, hunk.reason])]
     assert odd, [(hunk.flags, hunk.reason) for hunk in landing.hunks]
@@ -364,7 +377,9 @@ def patch_saying(said: str) -> str:
     return f"*** Begin Patch\n*** Update File: a.py\n{sections}*** End Patch\n"
 
 
-async def test_memory_goes_back_once_when_all_is_decided_and_nothing_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_memory_goes_back_once_when_all_is_decided_and_nothing_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(decisions, "MANY", 19)
     world, given = World({"a.py": HELD}), list[int]()
     world.ports.give_memory_back = lambda: given.append(1)

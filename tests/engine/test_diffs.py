@@ -95,6 +95,10 @@ async def test_head_is_what_was_committed() -> None:
 
 async def test_what_cannot_be_compared_says_why() -> None:
     world = await opened("a.py")
-    assert [old.note for old in await world.session.diffs.olds("head", "a.py")] == ["git is not asked here"]
+    assert [old.note for old in await world.session.diffs.olds("head", "a.py")] == [
+        "git is not asked here"
+    ]
     world.files.data["b.py"] = b"\0\1"
-    assert [old.note for old in await world.session.diffs.olds("disk", "b.py")] == ["'b.py' is a binary file (2 B)"]
+    assert [old.note for old in await world.session.diffs.olds("disk", "b.py")] == [
+        "'b.py' is a binary file (2 B)"
+    ]

@@ -294,7 +294,11 @@ async def test_a_folder_is_listed_by_the_port_or_from_the_listing() -> None:
 
 def test_names_below_a_folder() -> None:
     paths = ["a/b/c.py", "a/d.py", "ab/e.py", "a/B.py"]
-    assert entries_below(paths, "a") == [FolderEntry("b", "folder"), FolderEntry("B.py"), FolderEntry("d.py")]
+    assert entries_below(paths, "a") == [
+        FolderEntry("b", "folder"),
+        FolderEntry("B.py"),
+        FolderEntry("d.py"),
+    ]
     assert entries_below(paths, "x") == []
 
 

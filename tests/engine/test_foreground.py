@@ -60,7 +60,12 @@ async def test_an_unreachable_endpoint_gives_the_prompt_back(error: EndpointErro
 
 
 async def test_switching_mid_stream_hands_the_instruction_over() -> None:
-    world = World(roles={"fast": RoleSpec("fast", "quick-1", "main"), "deep": RoleSpec("deep", "slow-1", "other")})
+    world = World(
+        roles={
+            "fast": RoleSpec("fast", "quick-1", "main"),
+            "deep": RoleSpec("deep", "slow-1", "other"),
+        }
+    )
     model = await begun(world, "sort it")
     model.reason("secret thoughts")
     key = model.open_text()
@@ -78,7 +83,10 @@ async def test_switching_mid_stream_hands_the_instruction_over() -> None:
     users = [b for b in world.session.transcript.blocks if b.kind is BlockKind.USER]
     assert len(users) == 1
     SteppedRehearsal(other).answers("I would sort it by name.")
-    assert blocks(world)[-1] == ("pace", "fast 0.0 s, ~6 tokens · deep 0.0 s, ~6 tokens · at 50 tok/s 0.1 s")
+    assert blocks(world)[-1] == (
+        "pace",
+        "fast 0.0 s, ~6 tokens · deep 0.0 s, ~6 tokens · at 50 tok/s 0.1 s",
+    )
 
 
 async def test_what_nobody_has_begun_to_answer_is_handed_over_as_it_is(world: World) -> None:

@@ -35,7 +35,9 @@ class Formatter(FakeRunner):
         self.seen: list[list[str]] = []
         self.change: Callable[[bytes], bytes] = lambda data: data.replace(b"TWO", b"T W O")
 
-    async def run(self, command: str | Sequence[str], output: Callable[[str], None], deadline_s: float) -> RunResult:
+    async def run(
+        self, command: str | Sequence[str], output: Callable[[str], None], deadline_s: float
+    ) -> RunResult:
         words = shlex.split(command) if isinstance(command, str) else list(command)
         self.seen.append(words[1:])
         if self.hold is not None:
@@ -101,7 +103,10 @@ async def test_what_is_typed_while_it_runs_stays() -> None:
     assert not workspace.conflicts, "the next save brings it, and it is formatted then"
     session.submit(intents.SaveFile("a.py"))
     await settle()
-    assert world.files.data["a.py"] == TEXT.replace("two", "T W O!").replace("five", "my five").encode()
+    assert (
+        world.files.data["a.py"]
+        == TEXT.replace("two", "T W O!").replace("five", "my five").encode()
+    )
     assert workspace.buffers["a.py"].text().encode() == world.files.data["a.py"]
 
 
@@ -246,7 +251,9 @@ class Thinking(Formatter):
         self.gate = asyncio.Event()
         self.started = asyncio.Event()
 
-    async def run(self, command: str | Sequence[str], output: Callable[[str], None], deadline_s: float) -> RunResult:
+    async def run(
+        self, command: str | Sequence[str], output: Callable[[str], None], deadline_s: float
+    ) -> RunResult:
         words = shlex.split(command) if isinstance(command, str) else list(command)
         paths = [word.removeprefix("./") for word in words[1:]]
         self.seen.append(paths)
@@ -260,7 +267,9 @@ class Thinking(Formatter):
         return await FakeRunner.run(self, command, output, deadline_s)
 
 
-async def thinking(files: dict[str, str], *, early: bool = False, **options: bool) -> tuple[World, Thinking]:
+async def thinking(
+    files: dict[str, str], *, early: bool = False, **options: bool
+) -> tuple[World, Thinking]:
     """A world in which the first hunk is accepted, and the formatter is running on its file."""
     world = formatted(files, **options)
     runner = world.ports.runner = Thinking(world, early=early)

@@ -51,7 +51,9 @@ async def test_it_is_taken_back_as_the_next_request_leaves_and_brought_back() ->
     assert text(world) == WHOLE
     assert hunk.decision is Decision.REJECTED
     assert f"Hunk {hunk.id} of a.py was cut and undecided: taken back" in notes(world)
-    assert f"hunk {hunk.id} cut after -1/+1 lines, taken back; it is not in the file" in asked(world)
+    assert f"hunk {hunk.id} cut after -1/+1 lines, taken back; it is not in the file" in asked(
+        world
+    )
     whole = world.session.workspace.hunks[0]
     world.session.submit(intents.Reject((whole.id,)))
     world.session.submit(intents.UndoDecision(hunk.id))
@@ -94,7 +96,9 @@ async def test_what_the_user_went_on_with_is_not_taken_back() -> None:
 
 
 @each("how", ["redirect", "switch", "lost"])
-async def test_going_on_at_once_takes_it_back_when_that_request_leaves(how: str, quick_retries: None) -> None:
+async def test_going_on_at_once_takes_it_back_when_that_request_leaves(
+    how: str, quick_retries: None
+) -> None:
     world = World({"a.py": TEXT}, options=ASKING)
     model = await begun(world)
     key = model.open_patch("call_1")

@@ -40,7 +40,9 @@ class Seat:
         self.state = SessionState(self.session.workspace)
         self.open_files = open_files = OpenFiles(self.state, ports)
         consent = partial(open_files.consents.ask, SEND)
-        self.tools = WorkspaceTools(self.state.workspace, open_files.catalogue, ports, open_files.privacy, consent)
+        self.tools = WorkspaceTools(
+            self.state.workspace, open_files.catalogue, ports, open_files.privacy, consent
+        )
         self.asked: list[str] = []
 
     async def read(self, path: str, choice: str = "") -> str:
@@ -152,7 +154,9 @@ async def test_a_link_to_a_secret_is_asked_about_by_itself(root: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [".env", "ignored/notes.md"])
-async def test_instructions_that_are_a_link_to_a_private_file_are_not_sent(root: Path, name: str) -> None:
+async def test_instructions_that_are_a_link_to_a_private_file_are_not_sent(
+    root: Path, name: str
+) -> None:
     private(root, name)
     (root / "a.txt").rename(root / "AGENTS.md")
     seat = Seat(root)
@@ -314,9 +318,14 @@ def test_h02_two_calls_under_two_names_come_one_after_the_other(linked_root: Pat
 
 @pytest.mark.parametrize(
     ("lines", "done"),
-    [(["*** Delete File: link.py"], "deleted"), (["*** Update File: link.py", "*** Move to: new.py"], "moved")],
+    [
+        (["*** Delete File: link.py"], "deleted"),
+        (["*** Update File: link.py", "*** Move to: new.py"], "moved"),
+    ],
 )
-def test_a_link_is_not_taken_for_its_file_where_the_name_goes(linked_root: Path, lines: list[str], done: str) -> None:
+def test_a_link_is_not_taken_for_its_file_where_the_name_goes(
+    linked_root: Path, lines: list[str], done: str
+) -> None:
     session = session_in(linked_root)
     (hunk,) = land(session, *lines).hunks
     assert hunk.stage is Stage.REFUSED

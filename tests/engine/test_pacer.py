@@ -106,7 +106,9 @@ async def test_esc_before_the_end_waits_for_the_server_and_still_keeps_nothing_u
     assert "0123456789" not in str(request)
 
 
-async def test_a_connection_that_breaks_is_heard_of_behind_what_it_said(quick_retries: None) -> None:
+async def test_a_connection_that_breaks_is_heard_of_behind_what_it_said(
+    quick_retries: None,
+) -> None:
     world, model = await throttled(25)
     model.say(model.open_text(), LONG)
     world.wire.lose()
@@ -127,7 +129,11 @@ async def test_what_is_held_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 WHOLE = "*** Begin Patch\n*** Add File: new.txt\n" + "+line\n" * 3_000 + "*** End Patch\n"
-MESSAGE: dict[str, object] = {"type": "message", "id": "m", "content": [{"type": "output_text", "text": WHOLE}]}
+MESSAGE: dict[str, object] = {
+    "type": "message",
+    "id": "m",
+    "content": [{"type": "output_text", "text": WHOLE}],
+}
 CALL: dict[str, object] = {"type": "custom_tool_call", "id": "c", "call_id": "c"}
 CALL |= {"name": "apply_patch", "input": WHOLE}
 AT_ONCE: dict[str, Event] = {
@@ -170,7 +176,9 @@ async def test_what_comes_at_once_and_is_long_lands_in_parts_and_esc_drops_the_r
 
 
 @pytest.mark.parametrize("key", ["x", "left"])
-async def test_nothing_lands_while_a_key_is_on_its_way_to_the_screen(world: World, key: str) -> None:
+async def test_nothing_lands_while_a_key_is_on_its_way_to_the_screen(
+    world: World, key: str
+) -> None:
     model = await begun(world, "one")
     first = world.session.input_first
     first.came(key, asyncio.get_running_loop())
@@ -181,7 +189,9 @@ async def test_nothing_lands_while_a_key_is_on_its_way_to_the_screen(world: Worl
     first.shown()
     await settle()
     assert said(world) == "behind it"
-    first.came(key, asyncio.get_running_loop())  # and one that changes nothing on the screen is waited for only so long
+    first.came(
+        key, asyncio.get_running_loop()
+    )  # and one that changes nothing on the screen is waited for only so long
     model.text(" again")
     model.complete()
     while world.session.status.busy:

@@ -133,7 +133,9 @@ async def played(scenario: Scenario, fmt: PatchFormat, channel: PatchTool) -> No
 
 @pytest.mark.parametrize(("scenario", "fmt"), CUT, ids=str)
 @pytest.mark.case("I04")
-async def test_a_cut_stream_is_reported_and_every_call_is_answered(scenario: Scenario, fmt: PatchFormat) -> None:
+async def test_a_cut_stream_is_reported_and_every_call_is_answered(
+    scenario: Scenario, fmt: PatchFormat
+) -> None:
     for channel in CHANNELS:
         await cut_off(scenario, fmt, channel)
 
@@ -188,6 +190,8 @@ async def test_a_block_of_code_without_a_file_name_is_said() -> None:
     model = await begun(world)
     model.finishes("a.py\n```python\nONE\n```\n\nThen:\n\n```sh\nmake\n```\n\n```output\nok\n```\n")
     await settle()
-    notes = [block.text for block in world.session.transcript.blocks if block.kind is BlockKind.NOTE]
+    notes = [
+        block.text for block in world.session.transcript.blocks if block.kind is BlockKind.NOTE
+    ]
     assert notes == ["a code block had no file name above: not applied"]
     assert world.session.workspace.buffers["a.py"].lines[0] == "ONE"

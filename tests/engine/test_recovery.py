@@ -70,7 +70,9 @@ def test_the_age_limit_is_never_told_and_has_an_end() -> None:
     attempts = tries()
     remedies = [attempts.failed(LIMIT) for _ in range(2 + MAX_TRIES)]
     *silent, last = remedies
-    assert {(remedy.action, remedy.silent, remedy.free) for remedy in silent} == {("redial", True, True)}
+    assert {(remedy.action, remedy.silent, remedy.free) for remedy in silent} == {
+        ("redial", True, True)
+    }
     assert [remedy.wait_s for remedy in silent] == pytest.approx([0, 0.2, 0.4, 0.8, 1.6, 3.2])
     assert (last.action, last.other_way) == ("give up", True)
 
@@ -142,7 +144,9 @@ def test_a_path_that_is_not_there_over_http_is_told(status: int) -> None:
         (Failed({"error": {"code": "insufficient_quota", "message": "pay"}}), "no credit", "add"),
     ],
 )
-def test_what_no_retry_heals_comes_with_what_to_do(event: ErrorEvent | Failed, what: str, step: str) -> None:
+def test_what_no_retry_heals_comes_with_what_to_do(
+    event: ErrorEvent | Failed, what: str, step: str
+) -> None:
     remedy = tries().failed(event)
     assert remedy.action == "give up"
     assert what in remedy.what
@@ -173,7 +177,9 @@ async def test_five_tries_then_http_then_five_more(world: World, quick_retries: 
     assert world.session.status.unsent == "hello"
 
 
-async def test_a_key_that_is_refused_on_the_way_is_not_tried_again(world: World, quick_retries: None) -> None:
+async def test_a_key_that_is_refused_on_the_way_is_not_tried_again(
+    world: World, quick_retries: None
+) -> None:
     world.wire.other_way = True
     model = await begun(world)
     model.say(model.open_text(), "half")
@@ -206,7 +212,9 @@ async def test_a_key_refused_before_the_first_prompt_is_called_that(world: World
 
 
 @each("again", ["lost", "limit", "over"])
-async def test_only_a_half_answer_that_is_asked_for_again_is_void(quick_retries: None, again: str) -> None:
+async def test_only_a_half_answer_that_is_asked_for_again_is_void(
+    quick_retries: None, again: str
+) -> None:
     world = World()
     model = await begun(world, "one")
     model.text("whole")

@@ -100,7 +100,9 @@ async def test_reverted_is_said_when_the_hash_is_that_of_before_the_turn_and_onl
 
 
 @pytest.mark.case("I04")
-async def test_only_a_file_that_changed_is_hashed_anew_for_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_a_file_that_changed_is_hashed_anew_for_a_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     hashed: list[str] = []
 
     def counted(record: FileRecord) -> str:
@@ -119,7 +121,9 @@ async def test_only_a_file_that_changed_is_hashed_anew_for_a_turn(monkeypatch: p
 
 
 @pytest.mark.case("A18")
-async def test_a_call_that_comes_again_after_a_loss_is_not_applied_twice(quick_retries: None) -> None:
+async def test_a_call_that_comes_again_after_a_loss_is_not_applied_twice(
+    quick_retries: None,
+) -> None:
     for again in ("call_1", "call_2"):
         world = World({"cache.py": CACHE})
         model = await begun(world)
@@ -137,7 +141,10 @@ async def test_a_call_that_comes_again_after_a_loss_is_not_applied_twice(quick_r
         assert "hunk 1 kept, pending review, now line 5" in answers[-1]
         assert len(world.session.workspace.hunks) == 1
         patches = [b for b in world.session.transcript.blocks if b.kind is BlockKind.PATCH]
-        assert [(b.state, b.text) for b in patches] == [("done", ""), ("cut", "already applied: it arrived twice")]
+        assert [(b.state, b.text) for b in patches] == [
+            ("done", ""),
+            ("cut", "already applied: it arrived twice"),
+        ]
 
 
 async def test_a_call_without_a_patch_says_so_on_the_screen_and_to_the_model() -> None:
@@ -153,7 +160,9 @@ async def test_a_call_without_a_patch_says_so_on_the_screen_and_to_the_model() -
 
 
 @pytest.mark.case("A18")
-async def test_a_call_that_begins_like_one_before_but_is_another_lands(quick_retries: None) -> None:
+async def test_a_call_that_begins_like_one_before_but_is_another_lands(
+    quick_retries: None,
+) -> None:
     world = World({"cache.py": CACHE})
     model = await begun(world)
     model.patch(APPEND, "call_1")
@@ -228,7 +237,9 @@ def much() -> World:
     return World({"a.txt": "".join(f"{number}\n" for number in range(2 * MANY))})
 
 
-async def test_what_is_said_of_very_many_hunks_is_found_out_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_said_of_very_many_hunks_is_found_out_in_slices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     cost: list[int] = []
 
     async def stepped(first: InputFirst, work: Work[None], now: object) -> None:
@@ -252,7 +263,9 @@ async def test_what_is_said_of_very_many_hunks_is_found_out_in_slices(monkeypatc
     assert max(cost) < 20 * AT_ONCE
 
 
-async def test_a_decision_while_it_is_found_out_is_told_too(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_decision_while_it_is_found_out_is_told_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(session_state, "SLICE_S", -1.0)
     world = much()
     await much_landed(world)
@@ -264,7 +277,9 @@ async def test_a_decision_while_it_is_found_out_is_told_too(monkeypatch: pytest.
     assert f"hunks 2-{MANY} ({MANY - 1} of them) kept" in said
 
 
-async def test_esc_while_it_is_found_out_leaves_it_to_the_next_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_esc_while_it_is_found_out_leaves_it_to_the_next_prompt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(session_state, "SLICE_S", -1.0)
     world = much()
     await much_landed(world)
@@ -302,7 +317,9 @@ async def answered(channel: PatchTool, patch: str, model: SteppedRehearsal) -> N
 
 @each("channel", CHANNELS)
 @each("fmt", NOTATIONS)
-async def test_typed_in_the_same_line_the_users_text_stays(fmt: Notation, channel: PatchTool) -> None:
+async def test_typed_in_the_same_line_the_users_text_stays(
+    fmt: Notation, channel: PatchTool
+) -> None:
     world = world_of(channel, fmt)
     workspace = world.session.workspace
     model = await begun(world)

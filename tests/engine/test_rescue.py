@@ -297,7 +297,9 @@ async def test_a_view_is_not_kept() -> None:
 
 
 @each("where", ["tui.engine.rescue.typed_text", "tui.core.document.disk_plan.StillText.planned"])
-async def test_a_bug_in_the_plan_does_not_lose_the_text(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+async def test_a_bug_in_the_plan_does_not_lose_the_text(
+    monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
     def broken(*_: object) -> None:
         raise IndexError
 
@@ -329,9 +331,13 @@ async def test_while_very_many_hunks_are_decided_on_only_files_that_were_typed_i
     """The decision is written in the end; a copy of each file five times a second holds keys up."""
     monkeypatch.setattr(decisions, "SLICE_S", -1.0)
     text = "".join(f"{number}\n" for number in range(500))
-    typist = Typist({"a.py": "old\n", "b.txt": text}, options=SessionOptions(in_slices=True, save="manual"))
+    typist = Typist(
+        {"a.py": "old\n", "b.txt": text}, options=SessionOptions(in_slices=True, save="manual")
+    )
     sections = (f"@@\n-{number}\n+new {number}\n" for number in range(0, 500, 2))
-    land(typist.world, f"*** Begin Patch\n*** Update File: b.txt\n{''.join(sections)}*** End Patch\n")
+    land(
+        typist.world, f"*** Begin Patch\n*** Update File: b.txt\n{''.join(sections)}*** End Patch\n"
+    )
     typist.session.submit(Accept())
     typist.type("x")
     (kept,) = await typist.passes(SOON_S)

@@ -25,7 +25,13 @@ def test_json_is_closed_where_it_can_be() -> None:
     assert closed_json("[" * 200_000) == ""
 
 
-CALL: Item = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "list", "arguments": "{}"}
+CALL: Item = {
+    "type": "function_call",
+    "id": "fc_1",
+    "call_id": "c1",
+    "name": "list",
+    "arguments": "{}",
+}
 
 
 def test_an_item_is_one_from_its_beginning_to_its_end() -> None:

@@ -143,7 +143,10 @@ async def test_accepting_never_overwrites_what_changed_on_disk() -> None:
     assert decisions(world) == [Decision.PENDING, Decision.PENDING]
     world.session.submit(intents.Reload("a.py"))
     assert decisions(world) == [Decision.REJECTED, Decision.REJECTED]
-    assert [hunk.agent for hunk in world.session.workspace.hunks if hunk.is_out] == ["TWO\n", "FOUR\n"]
+    assert [hunk.agent for hunk in world.session.workspace.hunks if hunk.is_out] == [
+        "TWO\n",
+        "FOUR\n",
+    ]
     world.session.submit(intents.SaveFile("a.py"))
     assert world.files.data["a.py"] == TEXT.replace("two", "theirs").encode()
 
@@ -359,7 +362,9 @@ async def test_files_opened_aside_do_not_become_the_active_one() -> None:
 
 
 PATCH = "*** Begin Patch\n*** Update File: f.txt\n@@\n one\n-two\n+TWO\n three\n*** End Patch\n"
-BLOCK = "f.txt\n```\n<<<<<<< SEARCH\none\ntwo\nthree\n=======\none\nTWO\nthree\n>>>>>>> REPLACE\n```\n"
+BLOCK = (
+    "f.txt\n```\n<<<<<<< SEARCH\none\ntwo\nthree\n=======\none\nTWO\nthree\n>>>>>>> REPLACE\n```\n"
+)
 DIFF = "--- a/f.txt\n+++ b/f.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n"
 ODD = b"f\x0cf\xc2\x85\xe2\x80\xa8\r f\n"
 """What some take for ends of lines."""
@@ -403,7 +408,9 @@ def workspace_in(tmp_path: Path) -> Path:
         (b"zero\x0c\none\ntwo\nthree\n", b"zero\x0c\none\nTWO\nthree\n"),
     ],
 )
-def test_only_the_hunks_lines_change(tmp_path: Path, before: bytes, after: bytes, fmt: str, crlf_patch: bool) -> None:
+def test_only_the_hunks_lines_change(
+    tmp_path: Path, before: bytes, after: bytes, fmt: str, crlf_patch: bool
+) -> None:
     root = workspace_in(tmp_path)
     (root / "f.txt").write_bytes(before)
     session = session_in(root)
@@ -426,7 +433,9 @@ def test_only_the_hunks_lines_change(tmp_path: Path, before: bytes, after: bytes
         (b"one\ntwo\nthree\n" + b"x" * MAX_BYTES, "too large"),
     ],
 )
-def test_what_is_no_text_is_refused_with_the_reason(tmp_path: Path, data: bytes, reason: str, fmt: str) -> None:
+def test_what_is_no_text_is_refused_with_the_reason(
+    tmp_path: Path, data: bytes, reason: str, fmt: str
+) -> None:
     root = workspace_in(tmp_path)
     (root / "f.txt").write_bytes(data)
     session = session_in(root)
@@ -438,7 +447,9 @@ def test_what_is_no_text_is_refused_with_the_reason(tmp_path: Path, data: bytes,
 
 
 @pytest.mark.case("H01")
-@each("path", ["/etc/hosts", "../out", "a/../../out", "~/x", ".git/hooks/pre-commit", "link/x", "p"])
+@each(
+    "path", ["/etc/hosts", "../out", "a/../../out", "~/x", ".git/hooks/pre-commit", "link/x", "p"]
+)
 @each("what", ["Add", "Update", "Delete"])
 def test_nothing_outside_is_made_changed_or_deleted(tmp_path: Path, path: str, what: str) -> None:
     root = workspace_in(tmp_path)
@@ -479,7 +490,8 @@ def test_no_twin_is_made_of_a_name_that_is_spelled_in_another_way(tmp_path: Path
     session = session_in(root)
     landing = Landing(session.workspace, turn=1, call_id="call_1")
     landing.feed(
-        "*** Begin Patch\n*** Add File: café.txt\n+x\n*** Update File: café.txt\n@@\n-one\n+ONE\n*** End Patch\n"
+        "*** Begin Patch\n*** Add File: café.txt\n+x\n"
+        "*** Update File: café.txt\n@@\n-one\n+ONE\n*** End Patch\n"
     )
     landing.finish(cut=False)
     session.submit(intents.Accept())
@@ -536,7 +548,9 @@ def test_a_file_with_two_names_is_written_once(tmp_path: Path, hard: bool) -> No
         b.symlink_to("a")
     disk, journal = Files(work, Listing(work)), WriteAheadLog(tmp_path / "state", str(work))
     two = {"a": DiskPlan(b"old\n", b"one\n"), "b": DiskPlan(b"old\n", b"two\n")}
-    assert bring(disk, two, journal) == {"b": "'b' is another name of 'a', and would get a different text"}
+    assert bring(disk, two, journal) == {
+        "b": "'b' is another name of 'a', and would get a different text"
+    }
     assert a.read_bytes() == b"old\n"
     assert bring(disk, {**two, "b": two["a"]}, journal) == {}
     assert a.read_bytes() == b.read_bytes() == b"one\n"
@@ -561,7 +575,10 @@ def test_after_a_kill_too(tmp_path: Path, way: Way) -> None:
         def write(self, path: str, data: bytes, expected: bytes | None) -> None:
             raise KeyboardInterrupt
 
-    plans = {"gone.sh": DiskPlan(b"old\n", None), "run.sh": DiskPlan(None, b"new\n", (1,), "gone.sh")}
+    plans = {
+        "gone.sh": DiskPlan(b"old\n", None),
+        "run.sh": DiskPlan(None, b"new\n", (1,), "gone.sh"),
+    }
     with pytest.raises(KeyboardInterrupt):
         bring(Killed(work, Listing(work)), plans, journal)
     journal.leave()
@@ -594,5 +611,9 @@ def test_what_somebody_wrote_over_it_meanwhile_is_theirs(tmp_path: Path) -> None
     refusals = bring(Busy(work, Listing(work)), plans, journal)
     journal.close()
     assert set(refusals) == {"a", "c"}
-    assert [path.read_bytes() for path in sorted(work.iterdir())] == [b"theirs\n", b"old\n", b"theirs\n"]
+    assert [path.read_bytes() for path in sorted(work.iterdir())] == [
+        b"theirs\n",
+        b"old\n",
+        b"theirs\n",
+    ]
     assert not (tmp_path / "state" / "journal").exists()

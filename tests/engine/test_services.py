@@ -16,7 +16,9 @@ from tui.engine.supervisor import Supervisor
 from tui.errors import WireError
 
 
-async def test_a_message_is_not_sent_while_it_is_edited_and_goes_when_it_is_not(world: World) -> None:
+async def test_a_message_is_not_sent_while_it_is_edited_and_goes_when_it_is_not(
+    world: World,
+) -> None:
     model = await begun(world)
     for text in ("one", "two"):
         world.session.submit(intents.Queue(text))
@@ -36,7 +38,9 @@ def state() -> SessionState:
     return SessionState(Workspace(lambda path: FileRead(None)))
 
 
-async def test_what_breaks_is_told_and_a_bug_is_logged(state: SessionState, caplog: pytest.LogCaptureFixture) -> None:
+async def test_what_breaks_is_told_and_a_bug_is_logged(
+    state: SessionState, caplog: pytest.LogCaptureFixture
+) -> None:
     async def fails(error: Exception) -> None:
         raise error
 

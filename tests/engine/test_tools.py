@@ -34,7 +34,11 @@ class Bench:
         self.allows = allows
         catalogue = FileIndex(self.world.files)
         self.tools = WorkspaceTools(
-            self.world.session.workspace, catalogue, self.world.ports, catalogue.privacy, self._consent
+            self.world.session.workspace,
+            catalogue,
+            self.world.ports,
+            catalogue.privacy,
+            self._consent,
         )
 
     async def _consent(self, path: str, reason: str) -> bool:
@@ -176,7 +180,9 @@ def never() -> bool:
     return False
 
 
-async def test_the_loop_runs_on_while_a_pattern_takes_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_loop_runs_on_while_a_pattern_takes_its_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(tools, "LINE_LIMIT_S", 0.3)
     find = finder(ENDLESS, regex=True)
     began, turns = threading.Event(), 0

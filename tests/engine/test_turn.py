@@ -131,7 +131,9 @@ ENDLESS = {
 
 
 @each("kind", ENDLESS)
-async def test_an_answer_without_end_is_stopped_with_a_sentence(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_answer_without_end_is_stopped_with_a_sentence(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(response, "MOST_CHARS", 2**20)
     world = World()
     await begun(world)
@@ -214,7 +216,9 @@ async def test_a_response_tells_what_is_left() -> None:
     assert model is not None
 
 
-async def test_a_refusal_with_a_pause_longer_than_is_waited_for_says_until_when(world: World) -> None:
+async def test_a_refusal_with_a_pause_longer_than_is_waited_for_says_until_when(
+    world: World,
+) -> None:
     await begun(world)
     now = world.clock.now()
     headers = {"retry-after": "3600", "x-ratelimit-remaining-tokens": "0"}
@@ -265,7 +269,9 @@ def play(model: SteppedRehearsal, moment: str) -> None:
 
 @each("code", CODES)
 @each("moment", MOMENTS)
-async def test_a_loss_at_any_moment_is_mended(moment: str, code: int | None, quick_retries: None) -> None:
+async def test_a_loss_at_any_moment_is_mended(
+    moment: str, code: int | None, quick_retries: None
+) -> None:
     world = World({"cache.py": CACHE})
     world.session.submit(intents.Prompt("look at it"))
     await world.wire.request(1)
@@ -310,7 +316,9 @@ async def test_a_half_written_call_is_forgotten(quick_retries: None) -> None:
     assert list(outputs(await world.wire.request(3))) == ["call_2"]
 
 
-async def test_half_a_hunk_is_taken_back_and_laid_whole_by_the_next_answer(quick_retries: None) -> None:
+async def test_half_a_hunk_is_taken_back_and_laid_whole_by_the_next_answer(
+    quick_retries: None,
+) -> None:
     world = World({"cache.py": CACHE})
     model = await begun(world)
     key = model.open_patch("call_1")

@@ -13,7 +13,17 @@ from tui.effects.listing import Listing
 from tui.effects.write_ahead_log import WriteAheadLog
 from tui.engine import intents
 from tui.engine.session import Session, SessionOptions
-from tui.engine.unfinished import FINISH, KEEP, KEEP_DISK, LATER, PUT_OLD, SHOW, UNDO, WRITE_NEW, look
+from tui.engine.unfinished import (
+    FINISH,
+    KEEP,
+    KEEP_DISK,
+    LATER,
+    PUT_OLD,
+    SHOW,
+    UNDO,
+    WRITE_NEW,
+    look,
+)
 
 pytestmark = pytest.mark.case("H08")
 OLD, NEW = b"one\ntwo\nthree\n", b"one\nTWO\nthree\n"
@@ -113,8 +123,12 @@ def test_half_a_file_of_a_settling_is_remembered_until_it_is_put_right(work: Pat
     assert journal_of(work).unfinished() == []
 
 
-@pytest.mark.parametrize(("choice", "text"), [(KEEP_DISK, b"mine\n"), (WRITE_NEW, NEW), (PUT_OLD, OLD)])
-async def test_of_a_file_that_was_changed_since_there_are_three_versions(work: Path, choice: str, text: bytes) -> None:
+@pytest.mark.parametrize(
+    ("choice", "text"), [(KEEP_DISK, b"mine\n"), (WRITE_NEW, NEW), (PUT_OLD, OLD)]
+)
+async def test_of_a_file_that_was_changed_since_there_are_three_versions(
+    work: Path, choice: str, text: bytes
+) -> None:
     (work / "b.py").write_bytes(b"mine\n")
     session = await begun(work)
     assert "b.py is neither, somebody changed it since" in await answer(session, FINISH)
@@ -161,6 +175,8 @@ async def test_an_open_file_shows_what_was_chosen(work: Path) -> None:
 async def test_where_nobody_can_be_asked_it_is_said(work: Path) -> None:
     session = await begun(work, ask=False)
     (trouble,) = session.drain().troubles
-    assert trouble.what == ("writing 3 files was cut short before: a.py is new; b.py, sub/c.py are old")
+    assert trouble.what == (
+        "writing 3 files was cut short before: a.py is new; b.py, sub/c.py are old"
+    )
     assert trouble.severity == "warning"
     assert len(journal_of(work).unfinished()) == 1

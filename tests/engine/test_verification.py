@@ -109,7 +109,9 @@ def test_endings(result: RunResult, verdict: str, words: str) -> None:
         ("/opt/bin/make test", "/opt/bin/make test"),
     ],
 )
-def test_a_run_is_named_without_the_places_of_its_programs(argv: str | list[str], title: str) -> None:
+def test_a_run_is_named_without_the_places_of_its_programs(
+    argv: str | list[str], title: str
+) -> None:
     assert short_title(argv) == title
 
 
@@ -176,7 +178,9 @@ async def test_a_module_that_the_session_brought_into_a_test_is_a_failure() -> N
     assert world.session.status.can_send_failure
 
 
-async def test_the_projects_own_command_is_asked_for_again_when_its_content_changes(world: World) -> None:
+async def test_the_projects_own_command_is_asked_for_again_when_its_content_changes(
+    world: World,
+) -> None:
     for content in ("1", "2"):
         world.verify = VerifyCommand(("make", "test"), "Makefile", True, content=content)
         world.session.submit(intents.Verify())

@@ -16,7 +16,19 @@ import pytest
 from tests.effects.wire.host import LeapingClock
 from tests.support.fault_stand import FINE, HASTY, PATCHED, PATCHES, seated, stand
 from tests.support.nasty_server import Nasty, nasty
-from tests.support.nasty_steps import Close, Ending, Fin, HalfOpen, NoPongs, Reset, Script, Step, Storm, Wait, dribbling
+from tests.support.nasty_steps import (
+    Close,
+    Ending,
+    Fin,
+    HalfOpen,
+    NoPongs,
+    Reset,
+    Script,
+    Step,
+    Storm,
+    Wait,
+    dribbling,
+)
 from tests.support.server_words import (
     added,
     begun,
@@ -114,7 +126,9 @@ async def test_a_break_that_passes_is_mended(where: Point, ending: Ending) -> No
         assert (len(server.requests), server.connections) == (len(script), 2)
         assert at.whole == list(where.whole)
         assert at.broken == [where.partial] * bool(where.partial)
-        assert [note.partition(": ")[2] for note in at.notes] == (["trying again (1 of 5)"] * where.torn)
+        assert [note.partition(": ")[2] for note in at.notes] == (
+            ["trying again (1 of 5)"] * where.torn
+        )
         assert at.files.reads["notes.txt"] == where.reads
         assert at.text == (PATCHED if where.patched else CACHE)
         stages = [hunk.stage for hunk in at.session.workspace.hunks]
@@ -292,7 +306,12 @@ async def test_esc_in_a_stall_frees_the_prompt() -> None:
 @each("echo", [True, False])
 async def test_a_line_that_dribbles(echo: bool) -> None:
     text = "fine – " + "é漢🙂" * 40
-    steps: list[Step] = [created("resp_1"), *spoken(text, "msg_one"), *called(patch_call(PATCH)), completed("resp_1")]
+    steps: list[Step] = [
+        created("resp_1"),
+        *spoken(text, "msg_one"),
+        *called(patch_call(PATCH)),
+        completed("resp_1"),
+    ]
     server = Nasty([steps, FINE], echo=echo)
     async with nasty(server) as direct, dribbling(direct) as url, stand(server, url=url) as at:
         await at.seat.ask("go")

@@ -75,7 +75,9 @@ async def test_a_parent_that_is_gone_after_a_tool_runs_no_tool_twice() -> None:
     ],
 )
 @each("named", [True, False])
-async def test_the_age_limit_on_a_busy_socket(before: list[Step], whole: list[str], named: bool) -> None:
+async def test_the_age_limit_on_a_busy_socket(
+    before: list[Step], whole: list[str], named: bool
+) -> None:
     limit = {**LIMIT, "stream_id": "main"} if named else LIMIT
     server = Nasty([[*before, limit, Close(1000)], FINE])
     server.echo = named
@@ -133,7 +135,10 @@ async def test_throttling_waits_as_long_as_it_is_told(event: dict[str, Any]) -> 
         await at.goes_on()
 
 
-@each("event", [error(500, "server_error", "x"), error(503, None, "x"), failed("server_error", "x", "resp_1")])
+@each(
+    "event",
+    [error(500, "server_error", "x"), error(503, None, "x"), failed("server_error", "x", "resp_1")],
+)
 async def test_a_server_error_costs_a_dial_and_nothing_else(event: dict[str, Any]) -> None:
     server = Nasty([[created("resp_1"), *ONE, *called(patch_call(PATCH)), event], FINE], echo=True)
     async with stand(server) as at:

@@ -44,7 +44,9 @@ CALLS = ("write", "fsync", "replace", "link", "unlink", "mkdir", "ftruncate", "p
 MOST = 30
 
 
-def broken(monkeypatch: pytest.MonkeyPatch, name: str, number: int, code: int, *, for_good: bool) -> list[int]:
+def broken(
+    monkeypatch: pytest.MonkeyPatch, name: str, number: int, code: int, *, for_good: bool
+) -> list[int]:
     """The so manyth call of a function fails, and if ``for_good`` all behind it."""
     real: Callable[..., Any] = getattr(os, name)
     calls: list[int] = []
@@ -260,7 +262,12 @@ TEXT = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
 def git(root: Path, *arguments: str) -> None:
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     identity = ["-c", "user.name=t", "-c", "user.email=t@localhost"]
-    subprocess.run(["git", "-C", str(root), *identity, *arguments], check=True, env=environment, capture_output=True)
+    subprocess.run(
+        ["git", "-C", str(root), *identity, *arguments],
+        check=True,
+        env=environment,
+        capture_output=True,
+    )
 
 
 @pytest.fixture

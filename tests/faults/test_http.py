@@ -16,7 +16,16 @@ from msgspec.structs import replace
 from tests.support.bridge_client import specification
 from tests.support.fault_stand import PATIENT, Stand, seated
 from tests.support.nasty_server import Nasty
-from tests.support.sse_upstream import Answer, SseUpstream, completed, message, opening, saying, serving, stream
+from tests.support.sse_upstream import (
+    Answer,
+    SseUpstream,
+    completed,
+    message,
+    opening,
+    saying,
+    serving,
+    stream,
+)
 from tests.support.tables import each
 from tui.core.wire.address import Address
 from tui.effects.bridge_process import BridgeProcess
@@ -50,7 +59,9 @@ async def half(request: web.Request, upstream: SseUpstream) -> web.StreamRespons
 
 
 @asynccontextmanager
-async def behind_the_bridge(*answers: Answer) -> AsyncIterator[tuple[Stand, SseUpstream, BridgeProcess]]:
+async def behind_the_bridge(
+    *answers: Answer,
+) -> AsyncIterator[tuple[Stand, SseUpstream, BridgeProcess]]:
     """A session at an endpoint that refuses the WebSocket, over a bridge of its own."""
     async with serving(Turns(*answers)) as upstream:
         address = upstream.address

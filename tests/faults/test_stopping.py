@@ -17,7 +17,17 @@ from tests.support.fault_stand import CACHE, FINE, Stand, stand
 from tests.support.lines import Party, party
 from tests.support.nasty_server import Interrupts, Nasty
 from tests.support.nasty_steps import Close, Gate, Raw, Step, Storm, Wait
-from tests.support.server_words import begun, completed, created, delta, error, incomplete, patch_call, spoken, turn
+from tests.support.server_words import (
+    begun,
+    completed,
+    created,
+    delta,
+    error,
+    incomplete,
+    patch_call,
+    spoken,
+    turn,
+)
 from tests.support.tables import each
 from tests.support.turns import PATCH
 from tui.core.wire import events
@@ -154,7 +164,10 @@ def shuffled(streams: Sequence[Sequence[dict[str, Any]]], seed: int) -> list[dic
 @each("seed", range(3))
 async def test_lanes_that_interleave_in_any_order(seed: int) -> None:
     names = ("main", "helper", "third")
-    told = [[{**event, "stream_id": name} for event in letters(number, name[0])] for number, name in enumerate(names)]
+    told = [
+        [{**event, "stream_id": name} for event in letters(number, name[0])]
+        for number, name in enumerate(names)
+    ]
     both = asyncio.Event()
     server = Nasty([[Gate(both)], [Gate(both)], shuffled(told, seed)])
     async with party(server, names, proven()) as these:
@@ -242,7 +255,14 @@ def unknown(kind: str) -> dict[str, Any]:
 async def test_a_steer_is_refused_after_its_text_came_back() -> None:
     gate = asyncio.Event()
     said = Raw(json.dumps(unknown("steer")).encode())
-    first: list[Step] = [created("resp_1"), *ONE_LATE_ANSWERS, Gate(gate), said, Wait(0.05), *TWO_LATE_ANSWERS]
+    first: list[Step] = [
+        created("resp_1"),
+        *ONE_LATE_ANSWERS,
+        Gate(gate),
+        said,
+        Wait(0.05),
+        *TWO_LATE_ANSWERS,
+    ]
     server = Nasty([[*first, completed("resp_1")], FINE], echo=True)
     async with stand(server) as at:
         at.session.submit(intents.Prompt("go"))
@@ -298,14 +318,26 @@ async def test_an_interrupt_is_answered_after_the_lane_was_given_up(answer: str)
 
 
 @each("loud", [False, True])
-async def test_an_accepted_interrupt_may_take_a_while(loud: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tui.core.wire.client.lane.ACCEPTED_S", 60.0)  # a busy machine is no slow server
+async def test_an_accepted_interrupt_may_take_a_while(
+    loud: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "tui.core.wire.client.lane.ACCEPTED_S", 60.0
+    )  # a busy machine is no slow server
     monkeypatch.setattr("tui.engine.turn.STOP_LIMIT_S", 60.0)
     gate = asyncio.Event()
     accepted = {"type": "response.interrupt.accepted", "response_id": "resp_1"}
     rest: list[Step] = [Storm(delta("y", "m"), 150, gap_s=0.01)] if loud else [Wait(1.5)]
     cut = incomplete("interrupted", "resp_1")
-    first: list[Step] = [created("resp_1"), *ONE_LATE_ANSWERS, delta("x", "m"), Gate(gate), accepted, *rest, cut]
+    first: list[Step] = [
+        created("resp_1"),
+        *ONE_LATE_ANSWERS,
+        delta("x", "m"),
+        Gate(gate),
+        accepted,
+        *rest,
+        cut,
+    ]
     server = Nasty([first, FINE], echo=True)
     async with stand(server) as at:
         at.session.submit(intents.Prompt("go"))

@@ -12,7 +12,15 @@ import pytest
 
 from tests.support.tables import case
 from tests.support.terminal import Terminal
-from tui.linear.console import MOST_BYTES, Console, EditedLines, LineSource, Listener, NotText, PlainLines
+from tui.linear.console import (
+    MOST_BYTES,
+    Console,
+    EditedLines,
+    LineSource,
+    Listener,
+    NotText,
+    PlainLines,
+)
 
 
 class Typing:
@@ -62,7 +70,9 @@ def ends() -> Iterator[tuple[int, int]]:
 
 
 def serve(
-    console: Console, typing: Callable[[str], None] = lambda text: None, line: Callable[[str], None] = lambda text: None
+    console: Console,
+    typing: Callable[[str], None] = lambda text: None,
+    line: Callable[[str], None] = lambda text: None,
 ) -> None:
     """Until the source has nothing more."""
     console.serve(

@@ -20,7 +20,9 @@ def stage() -> LinearStage:
     return stage
 
 
-def test_a_hunk_is_read_with_headings_in_words_and_signs_before_its_lines(stage: LinearStage) -> None:
+def test_a_hunk_is_read_with_headings_in_words_and_signs_before_its_lines(
+    stage: LinearStage,
+) -> None:
     assert stage.enter("/review 1").splitlines() == [
         "Hunk 1: slug.py, line 4, 2 removed, 2 added; pending.",
         "Under line 1:",
@@ -96,7 +98,9 @@ def test_what_cannot_be_done_is_said_and_nothing_is_decided(stage: LinearStage) 
 
 def test_an_ambiguous_hunk_names_its_places_by_number() -> None:
     stage = LinearStage(files={"a.py": "x = 1\ny\nx = 1\n"})
-    said = stage.patched("*** Begin Patch\n*** Update File: a.py\n@@\n-x = 1\n+x = 2\n*** End Patch\n")
+    said = stage.patched(
+        "*** Begin Patch\n*** Update File: a.py\n@@\n-x = 1\n+x = 2\n*** End Patch\n"
+    )
     assert "fits in several places" in said
     assert "1 hunk waits for your decision" in said
     read = stage.enter("/review")
@@ -121,7 +125,8 @@ def test_a_long_list_comes_in_parts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("numbers", "said"), [([1], "1"), ([2, 1], "1 to 2"), ([1, 2, 3, 5, 7, 8], "1 to 3, 5, 7 to 8"), ([], "")]
+    ("numbers", "said"),
+    [([1], "1"), ([2, 1], "1 to 2"), ([1, 2, 3, 5, 7, 8], "1 to 3, 5, 7 to 8"), ([], "")],
 )
 def test_many_numbers_are_said_in_few_words(numbers: list[int], said: str) -> None:
     assert numbers_words(numbers) == said

@@ -42,7 +42,10 @@ class Play:
         self.disk = Disk({"a.txt": text.encode()})
         self.workspace = self.disk.workspace
         self.workspace.open("a.txt")
-        self.streams = [(self.disk.start(turn, fmt), list(patch)) for turn, (patch, fmt) in enumerate(patches, 1)]
+        self.streams = [
+            (self.disk.start(turn, fmt), list(patch))
+            for turn, (patch, fmt) in enumerate(patches, 1)
+        ]
         self.acts = [self.type, self.stream, self.stream, self.stream, self.undo, self.decide]
         self.acts += [self.outside, self.take_back, self.place, self.save]
 

@@ -15,7 +15,9 @@ from tui.core.wire import events
 from tui.core.wire.server.run import Run
 from tui.errors import WireError
 
-STEPS = st.lists(st.tuples(st.integers(0, 19), st.integers(0, 2), st.integers(0, 3)), min_size=20, max_size=80)
+STEPS = st.lists(
+    st.tuples(st.integers(0, 19), st.integers(0, 2), st.integers(0, 3)), min_size=20, max_size=80
+)
 
 
 class Turns:
@@ -69,7 +71,10 @@ class Turns:
         them.
         """
         inputs = [json.dumps(run.request["input"]) for run in self.runs]
-        both = any(json.dumps(text) in said and json.dumps(self.newest.get(wire)) in said for said in inputs)
+        both = any(
+            json.dumps(text) in said and json.dumps(self.newest.get(wire)) in said
+            for said in inputs
+        )
         return both and (text, "returned") in self.fates
 
     def step(self, kind: int, x: int, y: int) -> None:
@@ -171,7 +176,9 @@ def asked(run: Run) -> str:
 
 @given(STEPS, st.booleans())
 @settings(max_examples=50)
-def test_no_piece_reaches_another_turn_and_no_text_is_lost(steps: list[tuple[int, int, int]], steering: bool) -> None:
+def test_no_piece_reaches_another_turn_and_no_text_is_lost(
+    steps: list[tuple[int, int, int]], steering: bool
+) -> None:
     turns = Turns(steering=steering)
     for step in steps:
         turns.step(*step)

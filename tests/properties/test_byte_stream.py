@@ -18,7 +18,9 @@ from tests.support.mischief import FACTS, LANES, STEPS, Play, Step
 from tui.core.wire.client.protocol import ClientProtocol
 from tui.core.wire.endpoint_facts import Capabilities
 
-SIZES = st.lists(st.integers(1, 9) | st.integers(1, 400) | st.just(100_000), min_size=1, max_size=12)
+SIZES = st.lists(
+    st.integers(1, 9) | st.integers(1, 400) | st.just(100_000), min_size=1, max_size=12
+)
 ANY_MANNERS = st.lists(st.sampled_from(MANNERS), min_size=1, max_size=8)
 
 
@@ -42,7 +44,9 @@ def copied(facts: dict[str, Any]) -> Capabilities:
     return Capabilities(**json.loads(json.dumps(facts)))
 
 
-async def compare(facts: dict[str, Any], logs: list[list[Deed]], manners: Iterator[str], sizes: Iterator[int]) -> None:
+async def compare(
+    facts: dict[str, Any], logs: list[list[Deed]], manners: Iterator[str], sizes: Iterator[int]
+) -> None:
     """Every socket of the conversation, whole and cut; what is learnt is kept from one on."""
     whole, cut = copied(facts), copied(facts)
     for log in logs:
@@ -73,7 +77,11 @@ async def test_a_long_conversation_with_all_that_there_is_in_it(size: int) -> No
     play, logs = played(facts, steps)
     deeds = {name for log in logs for name, _ in log}
     assert deeds == {"create", "steer", "interrupt", "abandon", "tick", "connection_lost", FRAME}
-    assert {frame["type"].removeprefix("response.") for frame in play.sent} == {"create", "steer", "interrupt"}
+    assert {frame["type"].removeprefix("response.") for frame in play.sent} == {
+        "create",
+        "steer",
+        "interrupt",
+    }
     fates = {fate for _, fate in play.fates}
     assert fates == {"accepted", "pending", "used", "returned"}
     await compare(facts, logs, itertools.cycle(MANNERS), itertools.repeat(size))

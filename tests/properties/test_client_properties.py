@@ -19,7 +19,9 @@ Facts = dict[str, Any]
 
 @given(FACTS, STEPS)
 @settings(max_examples=50)
-def test_no_order_of_events_raises_or_leaves_a_lane_busy_for_ever(facts: Facts, steps: list[Step]) -> None:
+def test_no_order_of_events_raises_or_leaves_a_lane_busy_for_ever(
+    facts: Facts, steps: list[Step]
+) -> None:
     play = Play(facts)
     for step in steps:
         play.act(step)
@@ -30,7 +32,9 @@ def test_no_order_of_events_raises_or_leaves_a_lane_busy_for_ever(facts: Facts, 
 
 @given(FACTS, STEPS)
 @settings(max_examples=50)
-def test_every_text_is_used_or_returned_once_and_sent_at_most_once(facts: Facts, steps: list[Step]) -> None:
+def test_every_text_is_used_or_returned_once_and_sent_at_most_once(
+    facts: Facts, steps: list[Step]
+) -> None:
     play = Play(facts)
     for step in steps:
         play.act(step)
@@ -66,7 +70,9 @@ def is_shut(client: ClientProtocol, lane: str | None) -> bool:
 
 @given(FACTS, STEPS)
 @settings(max_examples=50)
-def test_what_is_handed_on_makes_whole_responses_lane_by_lane(facts: Facts, steps: list[Step]) -> None:
+def test_what_is_handed_on_makes_whole_responses_lane_by_lane(
+    facts: Facts, steps: list[Step]
+) -> None:
     """A beginning, output, then one end: with an id that it began with, none, or one never seen."""
     play = Play(facts)
     running: dict[str | None, set[str]] = {}
@@ -131,7 +137,9 @@ def early(client: ClientProtocol) -> set[str | None]:
 
 @given(FACTS, STEPS, st.lists(st.integers(0, 5), min_size=70, max_size=70))
 @settings(max_examples=30)
-def test_unknown_events_between_all_others_change_nothing(facts: Facts, steps: list[Step], noise: list[int]) -> None:
+def test_unknown_events_between_all_others_change_nothing(
+    facts: Facts, steps: list[Step], noise: list[int]
+) -> None:
     plain, noisy = Play(facts), Play(facts)
     for step, choice in zip(steps, noise, strict=False):
         if choice < 3:

@@ -80,14 +80,18 @@ def test_any_edits(path: str, edits: list[tuple[int, int, int, int, str, float |
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(8))
-def test_every_lexer_of_pygments_reads_a_mixture_as_it_always_does(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_lexer_of_pygments_reads_a_mixture_as_it_always_does(
+    chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All 602, each over text that is not in its language, with edits; some give up, none lies."""
     names = [name for name, *_ in get_all_lexers(plugins=False)][chunk::8]
     texts = list(SAMPLES.values())
     for name in names:
         chance = random.Random(name)
         buffer = Buffer("a.py", "".join(chance.choice(texts) for _ in range(2)))
-        monkeypatch.setattr("tui.ui.highlight.colours.candidates", lambda path, name=name: [(name, "*")])
+        monkeypatch.setattr(
+            "tui.ui.highlight.colours.candidates", lambda path, name=name: [(name, "*")]
+        )
         monkeypatch.setattr("tui.ui.highlight.colours.language", LexerLanguage)
         colours = BufferColours(buffer)
         for _ in range(3):
@@ -103,8 +107,13 @@ def test_every_lexer_of_pygments_reads_a_mixture_as_it_always_does(chunk: int, m
             assert name == "MCSchema", "its stock lexer runs for ever on some texts"
 
 
-@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 4), st.integers(1, 4)), max_size=60), st.integers(1, 40))
-def test_a_batch_has_the_effect_of_its_changes(wanted: list[tuple[int, int, int]], count: int) -> None:
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(1, 4), st.integers(1, 4)), max_size=60),
+    st.integers(1, 40),
+)
+def test_a_batch_has_the_effect_of_its_changes(
+    wanted: list[tuple[int, int, int]], count: int
+) -> None:
     before = [f"old {number}" for number in range(count)]
     after = list(before)
     changes = []

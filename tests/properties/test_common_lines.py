@@ -25,7 +25,9 @@ PERIODS = st.lists(LINES, min_size=1, max_size=4).flatmap(
     lambda lines: st.integers(1, 9).map(lambda times: lines * times)
 )
 FILES = st.lists(PERIODS, min_size=1, max_size=4).map(lambda parts: [*chain.from_iterable(parts)])
-CHANGES = st.lists(st.tuples(st.integers(0, 99), st.integers(0, 3), st.lists(LINES, max_size=3)), max_size=3)
+CHANGES = st.lists(
+    st.tuples(st.integers(0, 99), st.integers(0, 3), st.lists(LINES, max_size=3)), max_size=3
+)
 
 
 def by_hand(lines: Sequence[str], old: Sequence[str]) -> list[int]:
@@ -35,7 +37,11 @@ def by_hand(lines: Sequence[str], old: Sequence[str]) -> list[int]:
         pairs = zip(lines[row:], old, strict=False)
         tiers[max(line_tier(file, patch) for file, patch in pairs)].append(row)
     for tier in (Tier.STRIP, Tier.UNICODE):
-        tiers[tier] = [row for row in tiers[tier] if indent_change(lines[row : row + len(old)], old) is not None]
+        tiers[tier] = [
+            row
+            for row in tiers[tier]
+            if indent_change(lines[row : row + len(old)], old) is not None
+        ]
     return next((tiers[tier] for tier in Tier if tier < Tier.NONE and tiers[tier]), [])
 
 

@@ -188,7 +188,10 @@ def test_undoing_a_turn_and_bringing_it_back_is_exact(disk: Disk, seed: int) -> 
         states.append(still(disk))
         turns, known = turns_left(disk.workspace), len(disk.workspace.documents.decisions.done)
         reviewer.write(disk.workspace.undo_turn())
-        if turns_left(disk.workspace) == turns or len(disk.workspace.documents.decisions.done) == known:
+        if (
+            turns_left(disk.workspace) == turns
+            or len(disk.workspace.documents.decisions.done) == known
+        ):
             return  # a file is where another one was: said so, not done by halves
     for want in reversed(states):
         reviewer.write(disk.workspace.redo_decision())

@@ -12,12 +12,16 @@ from tui.core.text.buffer import Buffer
 from tui.core.text.line_index import LineIndex, plain
 from tui.core.text.rows import file_rows
 
-LINES = st.sampled_from(["", " ", "\u00a0", "a", " a", "a ", "\ta", "a-b", "a\u2013b ", "aa", "b a", "\u2026", "..."])
+LINES = st.sampled_from(
+    ["", " ", "\u00a0", "a", " a", "a ", "\ta", "a-b", "a\u2013b ", "aa", "b a", "\u2026", "..."]
+)
 
 
 @given(
     st.lists(LINES, max_size=30),
-    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 9), st.lists(LINES, max_size=9), st.booleans())),
+    st.lists(
+        st.tuples(st.integers(0, 40), st.integers(0, 9), st.lists(LINES, max_size=9), st.booleans())
+    ),
     st.sampled_from([1, 2, 3]),
 )
 @settings(max_examples=80)
@@ -33,7 +37,9 @@ def test_the_index_follows_many_changes_at_once(lines, changes, block_rows):
             buffer.replace((row, 0), (last, 0), "".join(f"{line}\n" for line in new))
             for wanted in ("a", "", "a-b") if asked else ():
                 rows = range(file_rows(buffer))
-                assert index.rows(wanted) == [row for row in rows if plain(buffer.lines[row]) == wanted]
+                assert index.rows(wanted) == [
+                    row for row in rows if plain(buffer.lines[row]) == wanted
+                ]
                 begun = [r for r in rows if wanted and plain(buffer.lines[r]).startswith(wanted)]
                 assert index.begun(wanted, 100) == begun
             if asked:
@@ -47,7 +53,8 @@ def test_candidates_are_what_fits_line_by_line(file, section):
     for at, line in enumerate(section):
         found.narrow(file, len(file), at, line)
     tiers = {
-        row: max(map(line_tier, file[row : row + len(section)], section)) for row in range(len(file) - len(section) + 1)
+        row: max(map(line_tier, file[row : row + len(section)], section))
+        for row in range(len(file) - len(section) + 1)
     }
     for tier in Tier:
         if tier < Tier.NONE:

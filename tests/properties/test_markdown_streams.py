@@ -103,7 +103,9 @@ NASTY = {
 
 
 @pytest.mark.parametrize("name", NASTY)
-def test_a_piece_of_an_answer_costs_little_however_long_it_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_piece_of_an_answer_costs_little_however_long_it_is(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     spent = 0
 
     def counting(source: str, *args: object) -> list[StyledLine]:

@@ -98,7 +98,9 @@ def patches(draw: st.DrawFn) -> tuple[str, Format, Channel]:
 class Bench:
     """A workspace over a disk in memory, with one patch landed in it."""
 
-    def __init__(self, patch: tuple[str, Format, Channel], size: int, cut: bool, frames: bool) -> None:
+    def __init__(
+        self, patch: tuple[str, Format, Channel], size: int, cut: bool, frames: bool
+    ) -> None:
         text, fmt, channel = patch
         self.disk = dict(DISK)
         self.workspace = Workspace(lambda path: FileRead(self.disk.get(path)))
@@ -112,7 +114,8 @@ class Bench:
     def seen(self) -> tuple[object, ...]:
         """All that can be told from outside."""
         hunks = [
-            (h.path, h.kind, h.stage, tuple(h.flags), h.reason, h.base, h.agent, h.target) for h in self.landing.hunks
+            (h.path, h.kind, h.stage, tuple(h.flags), h.reason, h.base, h.agent, h.target)
+            for h in self.landing.hunks
         ]
         texts = {path: buffer.encode() for path, buffer in self.workspace.buffers.items()}
         return hunks, texts, self.landing.failure, self.landing.report()

@@ -125,7 +125,9 @@ class Telling(RuleBasedStateMachine):
         self.count += 1
         ids = tuple(h.id for h in self.world.session.workspace.hunks if h.decidable)
         chosen = tuple(data.draw(st.sets(st.sampled_from(ids), min_size=1)))
-        self.submit(intents.Accept(chosen) if accept else intents.Reject(chosen, f"no {self.count}"))
+        self.submit(
+            intents.Accept(chosen) if accept else intents.Reject(chosen, f"no {self.count}")
+        )
 
     @precondition(lambda self: self.some())
     @rule(intent=st.sampled_from([intents.UndoDecision(), intents.RedoDecision()]))

@@ -141,7 +141,9 @@ def test_g05_the_users_undo_and_redo_pass_the_models_lines_by(data, stream):
         if free and data.draw(st.booleans()):
             line = free.pop()
             row = buffer.lines.index(f"line {line}")
-            disk.workspace.edit("a.txt", (row, 0), (row, 2), data.draw(st.sampled_from(["x", newline])))
+            disk.workspace.edit(
+                "a.txt", (row, 0), (row, 2), data.draw(st.sampled_from(["x", newline]))
+            )
     landing.finish(cut=False)
     both = buffer.text()
     while disk.workspace.undo("a.txt"):

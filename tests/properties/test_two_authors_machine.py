@@ -116,7 +116,9 @@ class TwoAuthors(RuleBasedStateMachine):
         record = self.workspace.documents.records[PATH]
         self.workspace.disk_plan(PATH)
         assert record.planned is not None
-        rows = [(one.start.line, one.end.line) for one in record.planned[2] if one.start and one.end]
+        rows = [
+            (one.start.line, one.end.line) for one in record.planned[2] if one.start and one.end
+        ]
         return "".join(rows_text(self.buffer, first, last) for first, last in rows)
 
     @rule(data=st.data(), accepted=st.booleans())

@@ -45,7 +45,9 @@ FIELDS = st.sampled_from(
     ["response", "delta", "item", "item_id", "output_index", "stream_id", "error", "status"]
 ) | st.sampled_from(["input", "headers", "response_id", "previous_response_id", "generate"])
 FRAMES = st.builds(
-    lambda kind, fields: json.dumps({"type": kind, **fields}), TYPES, st.dictionaries(FIELDS, JSON, max_size=5)
+    lambda kind, fields: json.dumps({"type": kind, **fields}),
+    TYPES,
+    st.dictionaries(FIELDS, JSON, max_size=5),
 )
 TEXTS = FRAMES | st.text() | JSON.map(json.dumps)
 
@@ -95,7 +97,9 @@ def test_an_unknown_event_survives_whole(kind: str, fields: dict[str, Any]) -> N
 def frames_of(words: list[str], response_id: str, lane: str | None) -> list[str]:
     """One whole response as a server says it."""
     server = ServerProtocol(response_id)
-    server.receive_text(json.dumps({"type": "response.create", **({"stream_id": lane} if lane else {})}))
+    server.receive_text(
+        json.dumps({"type": "response.create", **({"stream_id": lane} if lane else {})})
+    )
     (run,) = server.accept()
     index = run.item_added({"type": "message"})
     for word in words:
@@ -115,10 +119,13 @@ def heard(client: ClientProtocol, frames: list[str]) -> list[events.Event]:
 
 @given(st.lists(st.lists(st.text(max_size=5), max_size=6), min_size=2, max_size=4), st.data())
 @settings(max_examples=25)
-def test_interleaved_lanes_are_as_separate_lanes(lanes: list[list[str]], data: st.DataObject) -> None:
+def test_interleaved_lanes_are_as_separate_lanes(
+    lanes: list[list[str]], data: st.DataObject
+) -> None:
     names = [None if number == 0 else f"lane{number}" for number in range(len(lanes))]
     streams = [
-        frames_of(words, f"{number}_", name) for number, (words, name) in enumerate(zip(lanes, names, strict=True))
+        frames_of(words, f"{number}_", name)
+        for number, (words, name) in enumerate(zip(lanes, names, strict=True))
     ]
     together = ClientProtocol(Capabilities(lanes=True))
     for name in names:
@@ -137,7 +144,9 @@ def test_interleaved_lanes_are_as_separate_lanes(lanes: list[list[str]], data: s
 
 
 @given(st.lists(st.text(max_size=5), max_size=6), st.integers(0, 40))
-def test_a_stream_that_breaks_anywhere_gives_its_beginning_and_frees_the_lane(words: list[str], cut: int) -> None:
+def test_a_stream_that_breaks_anywhere_gives_its_beginning_and_frees_the_lane(
+    words: list[str], cut: int
+) -> None:
     frames = frames_of(words, "", None)
     whole, broken = ClientProtocol(), ClientProtocol()
     for client in (whole, broken):

@@ -36,7 +36,9 @@ def test_any_hunks_are_as_if_only_those_had_come(data: st.DataObject, lines: lis
 
 @given(benches(), SEEDS, st.data())
 @settings(max_examples=40)
-def test_all_and_none_are_the_texts_that_are_known(disk: Disk, seed: int, data: st.DataObject) -> None:
+def test_all_and_none_are_the_texts_that_are_known(
+    disk: Disk, seed: int, data: st.DataObject
+) -> None:
     """Hunks on hunks, decided at random: all of them are the text, the accepted ones the disk's."""
     reviewer = Reviewer(disk, seed, saves=True)
     for _ in range(data.draw(st.integers(0, 3))):
@@ -60,7 +62,9 @@ def test_all_and_none_are_the_texts_that_are_known(disk: Disk, seed: int, data: 
 
 @given(benches(), SEEDS, st.data())
 @settings(max_examples=40)
-def test_what_is_left_out_is_as_if_it_were_rejected(disk: Disk, seed: int, data: st.DataObject) -> None:
+def test_what_is_left_out_is_as_if_it_were_rejected(
+    disk: Disk, seed: int, data: st.DataObject
+) -> None:
     """Of hunks that lie on each other, too, if what lies on one goes with it."""
     workspace = disk.workspace
     here = standing(disk, "a.txt")

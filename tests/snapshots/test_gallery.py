@@ -30,7 +30,9 @@ from tests.support.painted_pairs import TRACER, painted, traced, unknown
 
 ROOMS = (conversation, commands, prompt, status_line, editor, review, screens, first_run, painting)
 SCENES = [scene for room in ROOMS for scene in room.SCENES]
-AT_ONCE = {"turn", "stages", "question", "find", "review", "status", "guide-3", "ascii-stages"} | {"command-question"}
+AT_ONCE = {"turn", "stages", "question", "find", "review", "status", "guide-3", "ascii-stages"} | {
+    "command-question"
+}
 """Of the fast tier."""
 OVER = {"CompletionList", "Toast", "FileTree", "ScrollBar"}
 """These lie over others, as they are meant to."""
@@ -44,7 +46,10 @@ def any_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "scene",
-    [pytest.param(scene, marks=() if scene.name in AT_ONCE else pytest.mark.slow, id=scene.name) for scene in SCENES],
+    [
+        pytest.param(scene, marks=() if scene.name in AT_ONCE else pytest.mark.slow, id=scene.name)
+        for scene in SCENES
+    ],
 )
 async def test_scene(scene: Scene, snapshot: Any) -> None:
     async with played(scene) as pilot:
@@ -59,7 +64,9 @@ def test_every_scene_has_a_name_of_its_own() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__.split(".")[-1])
-async def test_in_every_size_nothing_is_cut_or_overlaps_and_all_of_it_reads(room: ModuleType, tmp_path: Path) -> None:
+async def test_in_every_size_nothing_is_cut_or_overlaps_and_all_of_it_reads(
+    room: ModuleType, tmp_path: Path
+) -> None:
     """Painted in a theme that tells by its colours which are asked for: the table of pairs is
     reckoned for every theme by `tests.ui.theming.test_contrast`."""
     faults = []
@@ -97,7 +104,9 @@ def cut(pilot: Pilot[Any]) -> Iterator[str]:
 def overlaps(pilot: Pilot[Any]) -> Iterator[str]:
     if isinstance(pilot.app.screen, CommandPalette):
         return  # laid out by Textual, its list over its bar
-    places = [one for one in seen(pilot) if not OVER & {base.__name__ for base in type(one[0]).mro()}]
+    places = [
+        one for one in seen(pilot) if not OVER & {base.__name__ for base in type(one[0]).mro()}
+    ]
     for at, (one, region, clip) in enumerate(places):
         for other, place, limit in places[at + 1 :]:
             if region.intersection(clip).overlaps(place.intersection(limit)):

@@ -103,10 +103,15 @@ class Account:
         """The state of everything."""
         client = self.client
         lanes = [client.lane(name) for name in self.lanes]
-        each = [(lane.state, lane.response_id, lane.busy, lane.in_flight, lane.begun, lane.flowing) for lane in lanes]
+        each = [
+            (lane.state, lane.response_id, lane.busy, lane.in_flight, lane.begun, lane.flowing)
+            for lane in lanes
+        ]
         about = (client.busy, client.deadline(), client.drop_reason, client.unreadable)
         counts = (len(self.events), len(self.sent), len(self.unroutable))
-        self.states.append((each, about, counts, copy.deepcopy(structs.asdict(client.capabilities))))
+        self.states.append(
+            (each, about, counts, copy.deepcopy(structs.asdict(client.capabilities)))
+        )
 
 
 class Framing:
@@ -169,7 +174,9 @@ class Ear:
         raise AssertionError("nothing has ended")
 
 
-def by_frames(log: Sequence[Deed], capabilities: Capabilities, lanes: Sequence[str | None]) -> Account:
+def by_frames(
+    log: Sequence[Deed], capabilities: Capabilities, lanes: Sequence[str | None]
+) -> Account:
     """The life of one socket, frame by frame."""
     account = Account(ClientProtocol(capabilities), lanes)
     for name, arguments in log:
@@ -218,7 +225,11 @@ class Road:
 
 
 async def by_bytes(
-    log: Sequence[Deed], capabilities: Capabilities, lanes: Sequence[str | None], framing: Framing, sizes: Iterator[int]
+    log: Sequence[Deed],
+    capabilities: Capabilities,
+    lanes: Sequence[str | None],
+    framing: Framing,
+    sizes: Iterator[int],
 ) -> Account:
     """The same life; the bytes come in pieces of these sizes."""
     account = Account(ClientProtocol(capabilities), lanes)

@@ -80,4 +80,9 @@ class CallingServer:
             }
         if not commands:
             content = [{"type": "output_text", "text": self._words, "annotations": []}]
-            yield {"type": "message", "id": f"msg_{number}", "role": "assistant", "content": content}
+            yield {
+                "type": "message",
+                "id": f"msg_{number}",
+                "role": "assistant",
+                "content": content,
+            }

@@ -51,7 +51,9 @@ class Table:
         state = self.states.get(lane, LaneState.IDLE)
         if kind == "response.created" and state is not LaneState.INTERRUPTING:
             state = LaneState.CREATED
-        elif state is LaneState.CREATED and (kind == "response.output_item.added" or kind.endswith(".delta")):
+        elif state is LaneState.CREATED and (
+            kind == "response.output_item.added" or kind.endswith(".delta")
+        ):
             state = LaneState.STREAMING
         elif kind in ENDS:
             state = LaneState.STEERING if steered else LaneState.IDLE

@@ -58,7 +58,9 @@ class ClientSide:
         self.client.receive_text(json.dumps(event).encode(), self.now)
         return self.got()
 
-    def created(self, name: str = "resp_1", lane: str | None = None, **fields: Any) -> list[events.Event]:
+    def created(
+        self, name: str = "resp_1", lane: str | None = None, **fields: Any
+    ) -> list[events.Event]:
         """A response begins."""
         return self.say("response.created", lane, response={"id": name, **fields})
 
@@ -83,7 +85,9 @@ class ClientSide:
         """A response is whole."""
         return self.say("response.completed", lane, response={"id": name})
 
-    def incomplete(self, reason: str, name: str = "resp_1", lane: str | None = None) -> list[events.Event]:
+    def incomplete(
+        self, reason: str, name: str = "resp_1", lane: str | None = None
+    ) -> list[events.Event]:
         """A response is cut short."""
         response = {"id": name, "incomplete_details": {"reason": reason}}
         return self.say("response.incomplete", lane, response=response)
@@ -93,7 +97,9 @@ class ClientSide:
         error = {"code": "server_error", "message": "broken"}
         return self.say("response.failed", lane, response={"id": name, "error": error})
 
-    def error(self, status: int | None = 400, lane: str | None = None, **error: Any) -> list[events.Event]:
+    def error(
+        self, status: int | None = 400, lane: str | None = None, **error: Any
+    ) -> list[events.Event]:
         """An `error` event."""
         fields = {} if status is None else {"status": status}
         return self.say("error", lane, **fields, error=error)
@@ -103,7 +109,9 @@ class ClientSide:
         named = {"id": steer, "previous_response_id": parent}
         return self.say("response.steer.accepted", steer=named)
 
-    def steer_failed(self, code: str, parent: str = "resp_1", text: str = "", name: str = "") -> list[events.Event]:
+    def steer_failed(
+        self, code: str, parent: str = "resp_1", text: str = "", name: str = ""
+    ) -> list[events.Event]:
         """A steering text comes back; ``name``: the server's id of it."""
         named = {"id": name} if name else {}
         steer = {**named, "previous_response_id": parent, "input": text}
@@ -138,7 +146,10 @@ def kinds(got: list[events.Event]) -> list[str]:
 
 def heard(got: list[events.Event]) -> list[str]:
     """What is handed on, in short: the types of events, and the fates of texts."""
-    return [f"{one.number} {one.fate}" if isinstance(one, events.SteerNews) else type(one).__name__ for one in got]
+    return [
+        f"{one.number} {one.fate}" if isinstance(one, events.SteerNews) else type(one).__name__
+        for one in got
+    ]
 
 
 def frame(sent: dict[str, Any]) -> str:
@@ -181,7 +192,9 @@ STEPS: dict[str, Step] = {
     "lose": lambda side, lane, name, rest: side.client.connection_lost("the connection broke"),
     "wait": lambda side, lane, name, rest: side.wait(float(rest)),
     "begin": lambda side, lane, name, rest: side.created(name, lane),
-    "queued": lambda side, lane, name, rest: side.say("response.queued", lane, response={"id": name}),
+    "queued": lambda side, lane, name, rest: side.say(
+        "response.queued", lane, response={"id": name}
+    ),
     "works": lambda side, lane, name, rest: side.in_progress(name, lane),
     "delta": lambda side, lane, name, rest: side.delta("x", lane),
     "call": lambda side, lane, name, rest: side.call(lane),

@@ -25,7 +25,10 @@ SAMPLES = {
         "  /* 1\n * 2\n * 3\n * 4\n * 5\n * 6\n * 7\n * 8\n * 9\n */\n#if 0\n no\n"
         "#endif\n  return 0;\n}\n"
     ),
-    "a.cpp": ('template <class T>\nclass A : B {\n  // c\n  R"(raw\n x)";\n  int f() const { return 1; }\n};\n'),
+    "a.cpp": (
+        'template <class T>\nclass A : B {\n  // c\n  R"(raw\n x)";\n'
+        "  int f() const { return 1; }\n};\n"
+    ),
     "a.rs": (
         'fn main() {\n    // note\n    let s = "a\n b";\n    println!("{}", s);\n'
         " /* a /* b */\n c */ }\n#[derive(X)]\nstruct A<'a> { b: &'a str }\n"
@@ -34,7 +37,10 @@ SAMPLES = {
         "// x\nfunction f(a, b) {\n  const t = `a ${b +\n c} d`;\n"
         "  return /re/g.test(a) / 2;\n}\n/* a\n b */\n\n\nclass A extends B {}\n"
     ),
-    "a.ts": ("interface A { b: string }\nexport const f = (a: number): void => {\n  let t = `x ${a}\n y`;\n};\n// c\n"),
+    "a.ts": (
+        "interface A { b: string }\nexport const f = (a: number): void => {\n"
+        "  let t = `x ${a}\n y`;\n};\n// c\n"
+    ),
     "a.md": (
         "# Title\n\nSome *text* and **bo\nld** [a](b)\n\n```python\nx = 1\ndef f():\n"
         '    """a\n    b"""\n```\n\n- item\n- [x] task\n\n```\nplain\n```\n\n```yaml\n'
@@ -47,8 +53,14 @@ SAMPLES = {
         "a { color: red;\n}\n</style>\n<p>a &amp; b\n"
     ),
     "a.toml": '[a]\nb = "c"\nd = [1,\n 2]\ne = """a\nb"""\n',
-    "a.sh": ('#!/bin/sh\nfor x in a b; do\n  echo "$x\n y"\ndone\ncat <<EOF\na $b\nEOF\nf() { a=$((1+2)); }\n'),
-    "a.yaml": ('# c\na: 1\nb:\n  - c: d\n    e: |\n      text\n      more\n  - "x\n    y"\nf: {a: b,\n c: d}\n---\n'),
+    "a.sh": (
+        '#!/bin/sh\nfor x in a b; do\n  echo "$x\n y"\ndone\ncat <<EOF\na $b\nEOF\n'
+        "f() { a=$((1+2)); }\n"
+    ),
+    "a.yaml": (
+        '# c\na: 1\nb:\n  - c: d\n    e: |\n      text\n      more\n  - "x\n    y"\n'
+        "f: {a: b,\n c: d}\n---\n"
+    ),
     "a.json": '{"a": 1,\n "b": [true, null,\n  "x\\u1234"], "c": {"d": 1.5}}\n',
     "a.rb": (
         "class A < B\n  def f(x)\n    y = <<~EOS\n      a #{x}\n    EOS\n"
@@ -58,27 +70,36 @@ SAMPLES = {
         "<html>\n<?php\n/** doc\n * @x\n */\nfunction f($a) {\n  $b = <<<EOT\n a $a\n"
         'EOT;\n  return "x$a";\n}\n?>\n<b>hi</b>\n'
     ),
-    "a.go": ('package main\n\nimport "fmt"\n\nfunc f(a int) string {\n\t// c\n\treturn `raw\n x`\n}\n'),
+    "a.go": (
+        'package main\n\nimport "fmt"\n\nfunc f(a int) string {\n\t// c\n\treturn `raw\n x`\n}\n'
+    ),
     "a.java": (
-        'package a;\n/** doc\n * x */\npublic class A {\n  @Override\n  public int f() { return "s".length(); }\n}\n'
+        "package a;\n/** doc\n * x */\npublic class A {\n  @Override\n"
+        '  public int f() { return "s".length(); }\n}\n'
     ),
     "a.css": "a, b:hover { color: red; /* c\n d */ }\n@media x { p { margin: 0 } }\n",
     "a.scss": "$a: 1px;\na { &:hover { b: $a; } // c\n @include x; }\n",
     "a.sql": "SELECT a, \"b\" FROM t -- c\nWHERE x = 'a\n b';\n/* a\n b */\n",
     "a.xml": '<?xml version="1.0"?>\n<a b="c\n d"><!-- x\n y --><![CDATA[ z\n ]]></a>\n',
     "a.lua": "--[[ a\n b ]]\nlocal s = [==[ x\n y ]==]\nfunction f() return 1 end -- c\n",
-    "a.pl": ('use strict;\nmy $x = <<EOT;\n a $x\nEOT\n=pod\n\ndoc\n\n=cut\nprint "a" if $x =~ m/a/;\n'),
+    "a.pl": (
+        'use strict;\nmy $x = <<EOT;\n a $x\nEOT\n=pod\n\ndoc\n\n=cut\nprint "a" if $x =~ m/a/;\n'
+    ),
     "a.ex": 'defmodule A do\n  @doc """\n  x\n  """\n  def f(x), do: "#{x}"\nend\n',
     "a.hs": "module A where\n{- a\n {- b -}\n -}\nf :: Int -> Int\nf x = x + 1 -- c\n",
     "a.kt": 'fun f(a: Int): String {\n  val s = """a\n  $b"""\n  return "x${a}"\n}\n',
     "a.swift": 'func f() -> Int {\n /* a /* b */\n c */\n let s = "a\\(b)"\n}\n',
     "a.cs": 'namespace A {\n  class B { string s = @"a\n b"; }\n}\n',
     "a.html.j2": (
-        "{% for x in y %}\n<p>{{ x }}</p>\n{# a\n b #}\n{% endfor %}\n<script>\nlet a = {{ b }};\n</script>\n"
+        "{% for x in y %}\n<p>{{ x }}</p>\n{# a\n b #}\n{% endfor %}\n<script>\n"
+        "let a = {{ b }};\n</script>\n"
     ),
     "a.rhtml": "<p><%= x %></p>\n<% if a\n b %>\n<b>x</b>\n<% end %>\n",
     "Makefile": "A = b\nall: x y\n\techo $(A) \\\n\t  b\n# c\nifdef X\nendif\n",
-    "a.rst": ("Title\n=====\n\ntext *a* ``b``\n\n.. code-block:: python\n\n   def f():\n       pass\n\n:a: b\n"),
+    "a.rst": (
+        "Title\n=====\n\ntext *a* ``b``\n\n.. code-block:: python\n\n   def f():\n"
+        "       pass\n\n:a: b\n"
+    ),
     "a.tf": 'resource "a" "b" {\n  c = <<EOF\n d ${e}\nEOF\n  /* x\n y */\n}\n',
     "a.diff": "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n",
     "Dockerfile": 'FROM a\nRUN b \\\n  && c\n# d\nCMD ["x"]\n',

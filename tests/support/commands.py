@@ -75,7 +75,9 @@ class Inside:
     folder: Path
     environment: Mapping[str, str]
 
-    def run(self, *arguments: str | bytes | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    def run(
+        self, *arguments: str | bytes | Path, stdin: bytes = b""
+    ) -> subprocess.CompletedProcess[bytes]:
         """Run to the end."""
         out, err = io.BytesIO(), io.BytesIO()
         with pytest.MonkeyPatch.context() as patch:

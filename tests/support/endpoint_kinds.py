@@ -185,7 +185,9 @@ def _take(event: dict[str, Any], texts: dict[tuple[int, str, int], list[str]]) -
         assert event[_TEXTS[family][0]] == "".join(heard)
 
 
-def _check_texts(texts: dict[tuple[int, str, int], list[str]], done: dict[int, dict[str, Any]]) -> None:
+def _check_texts(
+    texts: dict[tuple[int, str, int], list[str]], done: dict[int, dict[str, Any]]
+) -> None:
     """What came in pieces is what the finished items hold."""
     for (index, family, place), heard in texts.items():
         if index not in done:

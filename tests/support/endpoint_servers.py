@@ -259,7 +259,8 @@ class HttpServer(Server):
             await self._instead(script.instead, writer)
             return True
         writer.write(
-            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n"
         )
         for piece in self.dialect.plan(script):
             if isinstance(piece, Mark):
@@ -297,7 +298,8 @@ async def _read(first: bytes, reader: asyncio.StreamReader, number: int) -> Requ
     head = first + await reader.readuntil(b"\r\n\r\n")
     lines = head.decode("latin-1").split("\r\n")
     headers = {
-        name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:] if line)
+        name.strip().lower(): value.strip()
+        for name, _, value in (line.partition(":") for line in lines[1:] if line)
     }
     body = await _body(reader, headers)
     path = lines[0].split(" ")[1].partition("?")[0]

@@ -122,4 +122,8 @@ def _end(script: Script) -> Plan:
     delta = {"stop_reason": stop, "stop_sequence": None}
     usage = {"output_tokens": script.tokens.output}
     garbage: Plan = [sse("this is no JSON")] if script.after == "garbage" else []
-    return [*garbage, _event("message_delta", delta=delta, usage=usage), _event("message_stop")]
+    return [
+        *garbage,
+        _event("message_delta", delta=delta, usage=usage),
+        _event("message_stop"),
+    ]

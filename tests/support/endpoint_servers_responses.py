@@ -119,7 +119,9 @@ def _end(script: Script, body: dict[str, Any], output: list[Any]) -> list[Any]:
     return ["this is no JSON", end] if script.after == "garbage" else [end]
 
 
-def _item(item: Item, index: int, response_id: str) -> tuple[dict[str, Any], list[Any], dict[str, Any]]:
+def _item(
+    item: Item, index: int, response_id: str
+) -> tuple[dict[str, Any], list[Any], dict[str, Any]]:
     """An item as it begins, its events, and as it ends."""
     assert not isinstance(item, Hold)
     tail = f"{response_id}_{index}"
@@ -144,7 +146,9 @@ def _item(item: Item, index: int, response_id: str) -> tuple[dict[str, Any], lis
     return {**whole, "status": "in_progress", "content": []}, told, {**whole, "content": [part]}
 
 
-def _thought(item: Think, index: int, tail: str) -> tuple[dict[str, Any], list[Any], dict[str, Any]]:
+def _thought(
+    item: Think, index: int, tail: str
+) -> tuple[dict[str, Any], list[Any], dict[str, Any]]:
     at = {"item_id": f"rs_{tail}", "output_index": index, "summary_index": 0}
     whole = {"type": "reasoning", "id": at["item_id"], "encrypted_content": item.seal}
     part = {"type": "summary_text", "text": item.text}

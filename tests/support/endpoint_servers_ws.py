@@ -50,7 +50,9 @@ class WsServer(Server):
     @contextlib.asynccontextmanager
     async def serving(self) -> AsyncIterator[WsServer]:
         """On a free port of this machine."""
-        async with serve(self._connected, "127.0.0.1", 0, process_request=self._check, max_size=2**26) as server:
+        async with serve(
+            self._connected, "127.0.0.1", 0, process_request=self._check, max_size=2**26
+        ) as server:
             self.port = server.sockets[0].getsockname()[1]
             try:
                 yield self
@@ -94,7 +96,9 @@ class WsServer(Server):
             if not request.body.get("_whole"):
                 request.leave()
 
-    async def _resolved(self, socket: ServerConnection, event: dict[str, Any]) -> dict[str, Any] | None:
+    async def _resolved(
+        self, socket: ServerConnection, event: dict[str, Any]
+    ) -> dict[str, Any] | None:
         """The request with all that its parent holds; None: it was refused."""
         parent = event.get("previous_response_id")
         if parent is None:
@@ -158,7 +162,9 @@ class WsServer(Server):
     def _keep(self, request: Request, socket: ServerConnection, name: str) -> None:
         self._known[f"{id(socket)} {name}"] = request.body["input"] + request.body["_done"]
 
-    async def _interrupt(self, socket: ServerConnection, event: dict[str, Any], mine: list[Request]) -> None:
+    async def _interrupt(
+        self, socket: ServerConnection, event: dict[str, Any], mine: list[Request]
+    ) -> None:
         """`response.interrupt`, as PROTOCOL section 8 has it; or a server that does not know it."""
         name = event.get("response_id")
         meant = next((one for one in mine if one.body["_name"] == name), None)

@@ -37,7 +37,8 @@ class FakeFolders:
         start = f"{folder}/" if folder else ""
         return [
             entry._replace(
-                ignored=start + entry.name in self.ignored, size_bytes=34_100 if kind_by_name(entry.name) else None
+                ignored=start + entry.name in self.ignored,
+                size_bytes=34_100 if kind_by_name(entry.name) else None,
             )
             for entry in entries_below(self.paths, folder)
         ]

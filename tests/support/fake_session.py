@@ -55,7 +55,9 @@ class FakeWorkspace(Workspace):
     def is_dirty(self, path: str) -> bool:
         return path in self.dirty
 
-    def decorations(self, path: str, first: int, last: int, *, removed: bool = False) -> dict[int, str]:
+    def decorations(
+        self, path: str, first: int, last: int, *, removed: bool = False
+    ) -> dict[int, str]:
         kinds = self.lines_kind.get(path, {})
         return {line: kind for line, kind in kinds.items() if first <= line < last}
 

@@ -11,9 +11,25 @@ from typing import Any, Literal
 
 from tui.core.files import FileRead, Prepared
 from tui.core.programs import AS_THE_USER, RunOptions, RunResult, Sandbox
-from tui.core.wire.events import Completed, Created, ErrorEvent, Event, Failed, Incomplete, SteerNews
+from tui.core.wire.events import (
+    Completed,
+    Created,
+    ErrorEvent,
+    Event,
+    Failed,
+    Incomplete,
+    SteerNews,
+)
 from tui.engine.intents import Answer, Role
-from tui.engine.ports import MAIN_LANE, Abilities, Ports, RoleSpec, Transport, VerifyCommand, WireState
+from tui.engine.ports import (
+    MAIN_LANE,
+    Abilities,
+    Ports,
+    RoleSpec,
+    Transport,
+    VerifyCommand,
+    WireState,
+)
 from tui.engine.session import Session, SessionOptions
 from tui.errors import DuettoError, FileRefused, WireError
 
@@ -196,7 +212,10 @@ class MemoryFiles:
         self.links: dict[str, str] = {}
         """Path of a hard link -> why its other names call for a question."""
         self.modes: dict[str, int] = {}
-        self.data = {path: text.encode() if isinstance(text, str) else text for path, text in (files or {}).items()}
+        self.data = {
+            path: text.encode() if isinstance(text, str) else text
+            for path, text in (files or {}).items()
+        }
         self.private: dict[str, str] = {}
         """Pattern -> reason."""
         self.odd: dict[str, FileRead] = {}
@@ -315,7 +334,11 @@ class World:
         self.wakes = 0
         self.outside: Callable[[set[str]], None] | None = None
         self.roles: dict[Role, RoleSpec] = dict(
-            roles or {"fast": RoleSpec("fast", "quick-1", "main"), "deep": RoleSpec("deep", "slow-1", "main")}
+            roles
+            or {
+                "fast": RoleSpec("fast", "quick-1", "main"),
+                "deep": RoleSpec("deep", "slow-1", "main"),
+            }
         )
         self.ports = Ports(
             wires=self._wire,
@@ -329,7 +352,9 @@ class World:
             sleep=self.clock.sleep,
             jitter=lambda: 0.5,
         )
-        self.session = Session(self.ports, self.roles, options or SessionOptions(conversation="conversation-1"))
+        self.session = Session(
+            self.ports, self.roles, options or SessionOptions(conversation="conversation-1")
+        )
         self.session.on_wake = self._woken
 
     @property

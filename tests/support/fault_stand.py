@@ -32,12 +32,19 @@ from tui.engine.requests import TurnLimits
 from tui.engine.session import Session, SessionOptions
 
 PATIENT = ConnectionOptions(
-    connect_timeout_s=30.0, ping_interval_s=1.0, silence_s=30.0, event_s=30.0, close_timeout_s=0.05
+    connect_timeout_s=30.0,
+    ping_interval_s=1.0,
+    silence_s=30.0,
+    event_s=30.0,
+    close_timeout_s=0.05,
 )
 """Longer than any machine is busy: what ends is told by the socket."""
 HASTY = replace(PATIENT, ping_interval_s=0.05, silence_s=0.5, event_s=0.9)
 """For servers that say nothing more."""
-PATCHED = CACHE.replace("        self.items[key] = 1\n", "        with self.lock:\n            self.items[key] = 1\n")
+PATCHED = CACHE.replace(
+    "        self.items[key] = 1\n",
+    "        with self.lock:\n            self.items[key] = 1\n",
+)
 FINE: list[Step] = turn("fine", *spoken("fine", "msg_fine"))
 NEXT: list[Step] = turn("next", *spoken("bye", "msg_next"))
 PATCHES: list[Step] = [created("resp_patch"), *called(patch_call(PATCH, "call_again"))]
@@ -141,7 +148,9 @@ async def stand(
 
 
 @asynccontextmanager
-async def seated(endpoint: Endpoint, server: Nasty, model: str = "m", *, chaining: bool = True) -> AsyncIterator[Stand]:
+async def seated(
+    endpoint: Endpoint, server: Nasty, model: str = "m", *, chaining: bool = True
+) -> AsyncIterator[Stand]:
     """A session over that endpoint; both are closed at the end."""
     files = CountedFiles({"cache.py": CACHE, "notes.txt": "a note\n"})
     waits: list[float] = []

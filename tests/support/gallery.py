@@ -142,7 +142,10 @@ def picture(app: DuettoApp) -> str:
     compositor, reduced = app.screen._compositor, ink().reduced
     frame = compositor.render_update(full=True, screen_stack=app._background_screens)
     cells = [part for part in console.render(frame) if not part.control or part.text == "\n"]
-    found = [Segment(text, style and reduced(style), control) for text, style, control in ink().written(cells)]
+    found = [
+        Segment(text, style and reduced(style), control)
+        for text, style, control in ink().written(cells)
+    ]
     console.print(Segments(found))
     return portable(console.export_svg(title="duetto"))
 

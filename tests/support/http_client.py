@@ -23,7 +23,11 @@ def asking(prompt: str = "hello", **fields: Any) -> dict[str, Any]:
 
 @asynccontextmanager
 async def posted(
-    port: int, body: Any, path: str = "/v1/responses", tls: ssl.SSLContext | None = None, **headers: str
+    port: int,
+    body: Any,
+    path: str = "/v1/responses",
+    tls: ssl.SSLContext | None = None,
+    **headers: str,
 ) -> AsyncIterator[aiohttp.ClientResponse]:
     """An answer that is read as it comes."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -75,7 +79,9 @@ async def by_hand(port: int, data: bytes, wait_s: float = 10) -> bytes:
         writer.close()
 
 
-def head(length: int | None, *lines: str, method: str = "POST", path: str = "/v1/responses") -> bytes:
+def head(
+    length: int | None, *lines: str, method: str = "POST", path: str = "/v1/responses"
+) -> bytes:
     """A request's head."""
     told = [f"{method} {path} HTTP/1.1", "Host: x", "Authorization: Bearer the-token", *lines]
     if length is not None:

@@ -166,7 +166,9 @@ def by_settling(top: Path, work: Path, way: Way = "finish") -> None:
 
     files, journal = Files(work, Listing(work)), WriteAheadLog(top / "state", str(work))
     for one, findings in look(files, journal, journal.unfinished()):
-        refusals = settle(files, journal, (one, findings), {each.step.path: way for each in findings})
+        refusals = settle(
+            files, journal, (one, findings), {each.step.path: way for each in findings}
+        )
         assert not refusals
     journal.close()
 

@@ -95,7 +95,9 @@ async def party(
         async def address() -> Address:
             return Address(url)
 
-        endpoint = Endpoint("scripted", address, MonotonicClock(), options=options, capabilities=known)
+        endpoint = Endpoint(
+            "scripted", address, MonotonicClock(), options=options, capabilities=known
+        )
         try:
             yield Party(server, endpoint, known, [Line(endpoint, name) for name in names])
         finally:

@@ -170,7 +170,9 @@ class MemoryWire:
     def abilities(self, model: str) -> Abilities:
         """What the client has learnt."""
         known = self.socket.capabilities
-        return Abilities(known.interrupt.get(model), known.steer.get(model), known.prewarm, known.lanes)
+        return Abilities(
+            known.interrupt.get(model), known.steer.get(model), known.prewarm, known.lanes
+        )
 
     async def open(self) -> None:
         """Connect, with a server that remembers nothing."""

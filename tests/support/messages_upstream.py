@@ -10,7 +10,15 @@ from typing import Any
 from websockets.asyncio.client import connect
 
 from tests.support.endpoint_kinds import NAME, Stand
-from tests.support.endpoint_servers import KEY, MODEL, HttpServer, Mark, Plan, Script, Status
+from tests.support.endpoint_servers import (
+    KEY,
+    MODEL,
+    HttpServer,
+    Mark,
+    Plan,
+    Script,
+    Status,
+)
 from tests.support.endpoint_servers_anthropic import Anthropic
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
 from tui.bridge.server import Bridge
@@ -94,7 +102,9 @@ async def messages(model: ModelFacts | None = None, **spec: Any) -> AsyncIterato
         headers = {"Authorization": "Bearer the-token"}
         try:
             url = bridge.url_of(NAME)
-            async with connect(url, additional_headers=headers, proxy=None, max_size=None) as socket:
+            async with connect(
+                url, additional_headers=headers, proxy=None, max_size=None
+            ) as socket:
                 yield Stand("anthropic", server, bridge, socket, told)
         finally:
             await bridge.close()

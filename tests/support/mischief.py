@@ -21,7 +21,9 @@ from tui.errors import WireError
 
 LANES = (None, "a", "b")
 Step = tuple[int, int, int]
-STEPS = st.lists(st.tuples(st.integers(0, 41), st.integers(0, 5), st.integers(0, 9)), min_size=25, max_size=70)
+STEPS = st.lists(
+    st.tuples(st.integers(0, 41), st.integers(0, 5), st.integers(0, 9)), min_size=25, max_size=70
+)
 FACTS = st.fixed_dictionaries(
     {
         "lanes": st.sampled_from([True, True, None, False]),
@@ -45,7 +47,11 @@ _NEWS = ("vendor.news", "response.content_part.added", "response.in_progress", "
 class Play:
     """What was done, said, sent and handed on; a socket that has to go is replaced."""
 
-    def __init__(self, facts: dict[str, Any], make: Callable[[Capabilities], ClientProtocol] = ClientProtocol) -> None:
+    def __init__(
+        self,
+        facts: dict[str, Any],
+        make: Callable[[Capabilities], ClientProtocol] = ClientProtocol,
+    ) -> None:
         self.facts = Capabilities(**json.loads(json.dumps(facts)))
         self._make = make
         self.client = make(self.facts)

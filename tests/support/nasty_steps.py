@@ -82,7 +82,9 @@ Script = Sequence[Sequence[Step]]
 Ending = Close | Reset | Fin
 
 
-async def played(connection: ServerConnection, steps: Sequence[Step], about: Mapping[str, str]) -> AsyncIterator[Event]:
+async def played(
+    connection: ServerConnection, steps: Sequence[Step], about: Mapping[str, str]
+) -> AsyncIterator[Event]:
     """Do the steps; gives each event that was sent, with ``about`` among its fields."""
     for step in steps:
         if isinstance(step, Close | Reset | Fin | HalfOpen):

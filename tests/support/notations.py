@@ -14,7 +14,9 @@ NOTATIONS: tuple[Notation, ...] = get_args(Notation)
 notations = st.sampled_from(NOTATIONS)
 
 
-def told(fmt: Notation, lines: Sequence[str], edits: Sequence[Edit], context: int, path: str) -> str:
+def told(
+    fmt: Notation, lines: Sequence[str], edits: Sequence[Edit], context: int, path: str
+) -> str:
     """What streams so that these edits of these lines are made."""
     if fmt == "search_replace":
         return blocks_of(lines, edits, context, path)

@@ -71,7 +71,12 @@ def texts(editor: Editor) -> list[tuple[str, str] | None]:
     return rows
 
 
-def check_plain(view: View, rows: list[tuple[str, str] | None], struck: set[int], gone: dict[int, list[str]]) -> None:
+def check_plain(
+    view: View,
+    rows: list[tuple[str, str] | None],
+    struck: set[int],
+    gone: dict[int, list[str]],
+) -> None:
     """One row a line, from the first one on."""
     line, col = view.place
     above = gone[line][len(view.removed.above(line)) + col :] if col < 0 else []
@@ -107,7 +112,12 @@ def fits(view: View, line: str, text: str) -> bool:
     return text.startswith(shown) and bool(BEHIND.match(text[len(shown) :]))
 
 
-def check_wrapped(view: View, rows: list[tuple[str, str] | None], struck: set[int], gone: dict[int, list[str]]) -> None:
+def check_wrapped(
+    view: View,
+    rows: list[tuple[str, str] | None],
+    struck: set[int],
+    gone: dict[int, list[str]],
+) -> None:
     """The rows of a line together are the line."""
     found: dict[int, str] = {}
     line: int | None = view.top

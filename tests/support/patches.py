@@ -49,7 +49,9 @@ class Disk:
         self.calls += 1
         return Landing(self.workspace, turn=turn, call_id=f"call_{self.calls}", fmt=fmt)
 
-    def land(self, patch: str, *, cut: bool = False, turn: int = 1, fmt: Format = "apply_patch") -> Landing:
+    def land(
+        self, patch: str, *, cut: bool = False, turn: int = 1, fmt: Format = "apply_patch"
+    ) -> Landing:
         """Land a whole patch."""
         landing = self.start(turn, fmt)
         landing.feed(patch)

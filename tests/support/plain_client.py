@@ -26,7 +26,10 @@ async def answer(url: str, prompt: str) -> None:
     """Ask, and show the answer as it comes."""
     messages = [{"role": "user", "content": prompt}]
     body = {"model": "replay", "stream": True, "messages": messages}
-    async with aiohttp.ClientSession() as session, session.post(f"{url}/chat/completions", json=body) as response:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(f"{url}/chat/completions", json=body) as response,
+    ):
         async for line in response.content:
             if line.startswith(b"data: {"):
                 for choice in json.loads(line[6:])["choices"]:

@@ -20,7 +20,9 @@ class RawClient:
         self._token = token
 
     async def __aenter__(self) -> RawClient:
-        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self._port, limit=1024)
+        self.reader, self.writer = await asyncio.open_connection(
+            "127.0.0.1", self._port, limit=1024
+        )
         head = (
             "GET /v1/responses HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
@@ -31,7 +33,10 @@ class RawClient:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.writer.transport.abort()
 

@@ -33,7 +33,9 @@ class Records:
         self.compose()
         for record in list(self.workspace.documents.records.values()):
             text = record.buffer.text()
-            began, done = self.began.setdefault(record.buffer, (text, ChangeSet(end_of((0, 0), text))))
+            began, done = self.began.setdefault(
+                record.buffer, (text, ChangeSet(end_of((0, 0), text)))
+            )
             assert done.apply(began) == text
             assert done.invert().apply(text) == began
             if record._weave is not None:
@@ -58,7 +60,9 @@ def check_hunks(workspace: Workspace, record: FileRecord) -> None:
     edits = [edit for edit in record.weave.edits if isinstance(edit.key, Hunk) and edit.on]
     others = any(edit.on and not isinstance(edit.key, Hunk) for edit in record.weave.edits)
     standing = {edit.key for edit in edits} == set(record.live)
-    ended = all(not part or part.endswith("\n") for one in record.live for part in (one.base, one.agent))
+    ended = all(
+        not part or part.endswith("\n") for one in record.live for part in (one.base, one.agent)
+    )
     if standing and ended and not others:
         data = workspace.with_hunks(path, []) or b""
         assert data == record.buffer.form.encode(record.weave.without(edits, text))

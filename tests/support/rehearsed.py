@@ -53,7 +53,9 @@ def run_tests(root: Path, *args: str, by: str = "unittest") -> subprocess.Comple
     # Our own development plug-ins have no business in the workspace, and cost a second.
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     command = [sys.executable, "-B", "-m", by, *args]
-    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, text=True, timeout=60
+    )
 
 
 @dataclass

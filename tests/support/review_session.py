@@ -110,7 +110,9 @@ class ReviewSession(PairSession):
         self.no_head = ""
         """Why git has nothing, if that is so."""
         self.asked: list[Intent] = []
-        ports = SimpleNamespace(files=SimpleNamespace(read=self._read), git_status=None, git_head=self._head)
+        ports = SimpleNamespace(
+            files=SimpleNamespace(read=self._read), git_status=None, git_head=self._head
+        )
         self.diffs = Diffs(cast(Services, SimpleNamespace(state=self.state, ports=ports)))
 
     def submit(self, intent: Intent) -> None:
@@ -141,7 +143,9 @@ class ReviewSession(PairSession):
     def states(self) -> list[str]:
         """Each hunk's decision where there is one, else its stage."""
         hunks = self.workspace.hunks
-        return [(one.decision if one.decision.value != "pending" else one.stage).value for one in hunks]
+        return [
+            (one.decision if one.decision.value != "pending" else one.stage).value for one in hunks
+        ]
 
     def _again(self, intent: Intent) -> None:
         undo = isinstance(intent, UndoDecision)

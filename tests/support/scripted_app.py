@@ -34,7 +34,9 @@ tests/test_cache.py:14: AssertionError
 
 def scripted_app(session: ScriptedSession, theme_name: str = "dusk") -> DuettoApp:
     """The app; the cursor does not blink."""
-    app = DuettoApp(session.as_session(), theme_name=theme_name, workspace="/home/u/ledger", branch="main*")
+    app = DuettoApp(
+        session.as_session(), theme_name=theme_name, workspace="/home/u/ledger", branch="main*"
+    )
     app.bench.prompt_box.prompt.cursor_blink = False
     return app
 

@@ -94,12 +94,16 @@ class ScriptedWorkspace(Workspace):
         paths, self.touched_now = self.touched_now, set()
         return paths
 
-    def decorations(self, path: str, first: int, last: int, *, removed: bool = False) -> dict[int, str]:
+    def decorations(
+        self, path: str, first: int, last: int, *, removed: bool = False
+    ) -> dict[int, str]:
         found: dict[int, str] = {}
         for hunk in self.hunks:
             shown = hunk.path == path and hunk.decision is not Decision.REJECTED
             if shown and hunk.start is not None and hunk.end is not None:
-                word = {Stage.LANDING: "landing", Stage.CUT: "cut"}.get(hunk.stage, hunk.decision.value)
+                word = {Stage.LANDING: "landing", Stage.CUT: "cut"}.get(
+                    hunk.stage, hunk.decision.value
+                )
                 for line in range(max(hunk.start.line, first), min(hunk.end.line, last + 1)):
                     found[line] = word
         return found
@@ -249,7 +253,9 @@ class ScriptedSession(ScriptedState):
         notices.meter = True
         return notices
 
-    def cursor(self, path: str, position: Position, selection: tuple[Position, Position] | None = None) -> None:
+    def cursor(
+        self, path: str, position: Position, selection: tuple[Position, Position] | None = None
+    ) -> None:
         """The editor tells where the cursor is: that is the active file."""
         if path in self.status.open_paths:
             self.status.active_path = path
@@ -290,7 +296,13 @@ class ScriptedSession(ScriptedState):
         self.state.wake()
 
     def say(
-        self, kind: str, text: str = "", *, title: str = "", speaker: str = "", state: BlockState = "done"
+        self,
+        kind: str,
+        text: str = "",
+        *,
+        title: str = "",
+        speaker: str = "",
+        state: BlockState = "done",
     ) -> Block:
         """Add a block; a patch is that of the call ``call-1``."""
         call_id = "call-1" if kind == "patch" else ""
@@ -332,7 +344,13 @@ class ScriptedSession(ScriptedState):
         self.meter.delta(self.now_s, len(text))
 
     def hunk(
-        self, stage: Stage, line: int | None = None, *, path: str = "ledger/cache.py", added: int = 0, removed: int = 0
+        self,
+        stage: Stage,
+        line: int | None = None,
+        *,
+        path: str = "ledger/cache.py",
+        added: int = 0,
+        removed: int = 0,
     ) -> Hunk:
         """Add a hunk of the call ``call-1``; set its other fields before the next frame."""
         number = len(self.workspace.hunks) + 1

@@ -45,7 +45,13 @@ def done(item: Event) -> dict[str, Any]:
 def message(text: str, item_id: str = "msg_1") -> dict[str, Any]:
     """A message item."""
     content = [{"type": "output_text", "text": text, "annotations": []}]
-    return {"type": "message", "id": item_id, "role": "assistant", "status": "completed", "content": content}
+    return {
+        "type": "message",
+        "id": item_id,
+        "role": "assistant",
+        "status": "completed",
+        "content": content,
+    }
 
 
 def spoken(text: str, item_id: str = "msg_1") -> list[Event]:
@@ -91,7 +97,9 @@ def begun(item: Event, share: float = 1.0, pieces: int = 8) -> list[Event]:
     size = max(1, len(text) // pieces)
     parts = [text[at : at + size] for at in range(0, len(text), size)]
     base = {"type": kind, "item_id": item.get("id"), "output_index": 0}
-    return [added({**item, key: "", "status": "in_progress"})] + [{**base, "delta": part} for part in parts]
+    return [added({**item, key: "", "status": "in_progress"})] + [
+        {**base, "delta": part} for part in parts
+    ]
 
 
 def called(item: Event) -> list[Event]:
@@ -108,7 +116,11 @@ def completed(response_id: str = "resp_x", **fields: Any) -> dict[str, Any]:
 
 def incomplete(reason: str, response_id: str = "resp_x") -> dict[str, Any]:
     """An end that is none."""
-    response = {"id": response_id, "status": "incomplete", "incomplete_details": {"reason": reason}}
+    response = {
+        "id": response_id,
+        "status": "incomplete",
+        "incomplete_details": {"reason": reason},
+    }
     return {"type": "response.incomplete", "response": response}
 
 

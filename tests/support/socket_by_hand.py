@@ -49,7 +49,9 @@ class Wire(asyncio.Transport):
         self.aborted = True
 
 
-def upgraded(kind: type[ClientConnection], *, deflate: bool, limit_bytes: int = 70_000) -> tuple[Any, bytes]:
+def upgraded(
+    kind: type[ClientConnection], *, deflate: bool, limit_bytes: int = 70_000
+) -> tuple[Any, bytes]:
     """A connection that has sent its request, and the server's answer to it."""
     protocol: Any = ClientProtocol(parse_uri("ws://localhost/"), max_size=limit_bytes)
     socket = kind(protocol, max_queue=None, ping_interval=None, close_timeout=0.05)

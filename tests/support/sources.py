@@ -73,5 +73,9 @@ def package() -> tuple[Source, ...]:
 @cache
 def python_files() -> tuple[str, ...]:
     """Paths of all Python files that are code of ours."""
-    found = (path.relative_to(ROOT).as_posix() for folder in ("tui", "tests") for path in (ROOT / folder).rglob("*.py"))
+    found = (
+        path.relative_to(ROOT).as_posix()
+        for folder in ("tui", "tests")
+        for path in (ROOT / folder).rglob("*.py")
+    )
     return tuple(sorted(path for path in found if not path.startswith(DATA)))

@@ -65,7 +65,9 @@ class SteppedRehearsal:
         item = {"type": "reasoning", "id": key, "summary": []}
         self.wire.give(events.ItemAdded(len(self._items), item))
         self.wire.give(events.ReasoningDelta(key, text, summary=True))
-        self.item({**item, "summary": [{"type": "summary_text", "text": text}], "encrypted_content": "x"})
+        self.item(
+            {**item, "summary": [{"type": "summary_text", "text": text}], "encrypted_content": "x"}
+        )
 
     def open_patch(self, call_id: str) -> str:
         """An apply_patch call begins."""
@@ -111,7 +113,11 @@ class SteppedRehearsal:
         self.wire.give(events.Incomplete({**response, "incomplete_details": {"reason": reason}}))
 
     def _whole(self, status: str, output_tokens: int | None) -> dict[str, Any]:
-        response: dict[str, Any] = {"id": self._response, "status": status, "output": list(self._items)}
+        response: dict[str, Any] = {
+            "id": self._response,
+            "status": status,
+            "output": list(self._items),
+        }
         if output_tokens is not None:
             response["usage"] = {"input_tokens": 100, "output_tokens": output_tokens}
         return response
@@ -123,4 +129,10 @@ class SteppedRehearsal:
 
     @staticmethod
     def _patch_item(key: str, call_id: str, patch: str) -> dict[str, Any]:
-        return {"type": "custom_tool_call", "id": key, "call_id": call_id, "name": "apply_patch", "input": patch}
+        return {
+            "type": "custom_tool_call",
+            "id": key,
+            "call_id": call_id,
+            "name": "apply_patch",
+            "input": patch,
+        }

@@ -36,7 +36,9 @@ def _update(text: str, body: list[str]) -> str:
         before = [line[1:] for line in section if line[0] in " -"]
         after = [line[1:] for line in section if line[0] in " +"]
         places = [
-            first for first in range(done, len(old) - len(before) + 1) if old[first : first + len(before)] == before
+            first
+            for first in range(done, len(old) - len(before) + 1)
+            if old[first : first + len(before)] == before
         ]
         assert len(places) == 1 or not before, f"{len(places)} places for {section}"
         first = places[0] if before else len(old)

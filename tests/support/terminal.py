@@ -107,7 +107,10 @@ class Terminal:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -168,7 +171,9 @@ class Terminal:
         rows = (self._screen.buffer[y] for y in range(self.rows))
         return [row[x] for row in rows for x in range(self.columns) if wanted(row[x])]
 
-    def wait_for(self, wanted: str | re.Pattern[str] | Callable[[str], object], timeout_s: float = DEADLINE_S) -> str:
+    def wait_for(
+        self, wanted: str | re.Pattern[str] | Callable[[str], object], timeout_s: float = DEADLINE_S
+    ) -> str:
         """Read until the text stands on the screen, in a whole frame; returns the screen.
 
         Raises AssertionError with the screen when it does not come.
@@ -285,7 +290,13 @@ class Terminal:
 
     # inside
 
-    def _become(self, slave: int, command: list[str], env: Mapping[str, str] | None, cwd: str | Path | None) -> None:
+    def _become(
+        self,
+        slave: int,
+        command: list[str],
+        env: Mapping[str, str] | None,
+        cwd: str | Path | None,
+    ) -> None:
         """Be the command; never returns."""
         try:
             os.setsid()

@@ -16,7 +16,9 @@ _LOOK_S = 0.03
 class Tmux:
     """One program in one pane, on a server of its own."""
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: Path, size: tuple[int, int]) -> None:
+    def __init__(
+        self, command: Sequence[str], env: Mapping[str, str], cwd: Path, size: tuple[int, int]
+    ) -> None:
         """``size`` is columns and rows; ``env`` the whole environment."""
         self._socket = cwd / "tmux.socket"
         self._env = dict(env)
@@ -29,7 +31,10 @@ class Tmux:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._ask("kill-server", check=False)
 

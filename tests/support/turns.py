@@ -50,7 +50,9 @@ def texts(request: dict[str, Any]) -> list[str]:
 def outputs(request: dict[str, Any]) -> dict[str, str]:
     """Call id -> output."""
     return {
-        item["call_id"]: item["output"] for item in request["input"] if str(item.get("type", "")).endswith("_output")
+        item["call_id"]: item["output"]
+        for item in request["input"]
+        if str(item.get("type", "")).endswith("_output")
     }
 
 

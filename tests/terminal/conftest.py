@@ -108,7 +108,9 @@ def start(environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[...,
             cwd: Path = tmp_path,
         ) -> Terminal:
             command = [*DUETTO, *arguments]
-            return terminals.enter_context(Terminal(command, env=environment, cwd=cwd, size=size, kind=kind))
+            return terminals.enter_context(
+                Terminal(command, env=environment, cwd=cwd, size=size, kind=kind)
+            )
 
         yield started
 

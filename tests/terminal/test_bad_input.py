@@ -20,7 +20,9 @@ def test_a_start_in_a_terminal_that_is_too_small(start: Callable[..., Terminal])
     term.wait_for("❯ room")
 
 
-def test_an_endpoint_that_is_not_there_leaves_the_app_usable(start: Callable[..., Terminal]) -> None:
+def test_an_endpoint_that_is_not_there_leaves_the_app_usable(
+    start: Callable[..., Terminal],
+) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"ws://127.0.0.1:{unused.getsockname()[1]}/v1/responses"

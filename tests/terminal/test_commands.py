@@ -62,7 +62,9 @@ def test_it_waits_while_the_user_types_and_runs_when_they_say_so(open_on: Open, 
     assert term.trouble() == ""
 
 
-def test_it_goes_on_in_the_background_survives_esc_and_is_stopped_by_a_key(open_on: Open, work: Path) -> None:
+def test_it_goes_on_in_the_background_survives_esc_and_is_stopped_by_a_key(
+    open_on: Open, work: Path
+) -> None:
     server = CallingServer([WAITS], [WAITS])
     term = open_on(server)
     term.wait_for("waits for you")

@@ -176,7 +176,9 @@ def test_without_asking_with_exit_codes(piped: Piped, tmp_path: Path, provider: 
     shown_nowhere(None, tmp_path, KEY, WRONG)
 
 
-def test_questions_on_a_plain_terminal(environment: dict[str, str], tmp_path: Path, provider: StandIn) -> None:
+def test_questions_on_a_plain_terminal(
+    environment: dict[str, str], tmp_path: Path, provider: StandIn
+) -> None:
     command = [sys.executable, "-m", "tui.cli", "connect"]
     with Terminal(command, env=environment, cwd=tmp_path, size=(100, 50)) as term:
         term.wait_for("Which provider?")

@@ -11,7 +11,9 @@ from tests.support.terminal import Terminal
 ESC, F2, F5, ALT_A = "\x1b", "\x1bOQ", "\x1b[15~", "\x1ba"
 
 
-def test_prompt_interrupt_redirect_accept_verify(start: Callable[..., Terminal], practice: Path) -> None:
+def test_prompt_interrupt_redirect_accept_verify(
+    start: Callable[..., Terminal], practice: Path
+) -> None:
     term = start("practice")
     term.wait_for("Tab takes the suggestion")
     before = (practice / "ledger/cache.py").read_text()

@@ -59,7 +59,9 @@ def test_it_is_asked_until_it_was_answered(start: Callable[..., Terminal], tmp_p
     assert "This folder" not in third.text
 
 
-def test_this_folder_where_it_is_not_opened_by_itself(start: Callable[..., Terminal], tmp_path: Path) -> None:
+def test_this_folder_where_it_is_not_opened_by_itself(
+    start: Callable[..., Terminal], tmp_path: Path
+) -> None:
     (tmp_path / "mine.txt").write_text("mine\n")
     term = start()
     term.wait_for("This folder")
@@ -102,7 +104,9 @@ def test_a_server_of_this_machine_is_connected_and_answers_at_once(
     assert chosen(tmp_path) == "connected"
 
 
-def test_a_folder_that_is_named_is_opened_at_once(start: Callable[..., Terminal], tmp_path: Path) -> None:
+def test_a_folder_that_is_named_is_opened_at_once(
+    start: Callable[..., Terminal], tmp_path: Path
+) -> None:
     term = start(tmp_path)
     term.wait_for("send")
     assert "This folder" not in term.text

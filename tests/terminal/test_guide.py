@@ -10,7 +10,9 @@ from tests.support.terminal import Terminal
 ESC, F2, ALT_A, ALT_N = "\x1b", "\x1bOQ", "\x1ba", "\x1bn"
 
 
-def test_from_the_first_prompt_to_the_other_model(start: Callable[..., Terminal], practice: Path) -> None:
+def test_from_the_first_prompt_to_the_other_model(
+    start: Callable[..., Terminal], practice: Path
+) -> None:
     term = start("practice", "--guide", size=(80, 24))
     term.wait_for("ask for a change")
     term.wait_for("takes the suggestion")

@@ -15,7 +15,9 @@ def test_a_terminal_that_goes_away_ends_the_app(start: Callable[..., Terminal]) 
     assert term.hang_up() is not None
 
 
-def test_one_that_is_told_to_continue_without_a_pause_still_ends(start: Callable[..., Terminal]) -> None:
+def test_one_that_is_told_to_continue_without_a_pause_still_ends(
+    start: Callable[..., Terminal],
+) -> None:
     term = start("practice")
     term.wait_for("send")
     # a kernel that hangs up says SIGHUP, then SIGCONT

@@ -74,7 +74,14 @@ def test_a_trace_splits_an_esc(start: Start, tmp_path: Path) -> None:
     term.wait_for("stopped after")
     term.leave()
     stamps = [json.loads(line) for line in trace.read_text().splitlines()]
-    assert {stamp["name"] for stamp in stamps} == {"key", "wire", "frozen", "painted", "frame", "late"}
+    assert {stamp["name"] for stamp in stamps} == {
+        "key",
+        "wire",
+        "frozen",
+        "painted",
+        "frame",
+        "late",
+    }
     after = [stamp for stamp in stamps if stamp["t_ns"] >= pressed_ns]
     times = [
         next(stamp["t_ns"] for stamp in after if (stamp["name"], stamp["detail"]) == wanted)

@@ -32,7 +32,11 @@ def kept(start: Start, gate: Gate, tmp_path: Path) -> list[str]:
 
 
 def keep(
-    start: Start, gate: Gate, tmp_path: Path, size: tuple[int, int] = (120, 36), background: bytes = b"1010/1010/1414"
+    start: Start,
+    gate: Gate,
+    tmp_path: Path,
+    size: tuple[int, int] = (120, 36),
+    background: bytes = b"1010/1010/1414",
 ) -> list[str]:
     (tmp_path / "secret.txt").write_text("secret words\n")
     term = start(*MODEL, "secret.txt", size=size)
@@ -53,7 +57,9 @@ def held(start: Start, gate: Gate, *arguments: str, **more: object) -> tuple[Ter
     return term, gate.reached(term)
 
 
-def test_it_is_there_before_the_imports_without_text(start: Start, gate: Gate, kept: list[str], tmp_path: Path) -> None:
+def test_it_is_there_before_the_imports_without_text(
+    start: Start, gate: Gate, kept: list[str], tmp_path: Path
+) -> None:
     term, fd = held(start, gate)
     assert term.lines[0].split() == ["duetto", f"{tmp_path.name}/"]
     assert "".join("".join(term.lines[1:]).split()).strip("▏─") == ""
@@ -65,7 +71,9 @@ def test_it_is_there_before_the_imports_without_text(start: Start, gate: Gate, k
     term.wait_for("secret words")
 
 
-def test_the_real_one_takes_its_place_without_a_flicker(start: Start, gate: Gate, kept: list[str]) -> None:
+def test_the_real_one_takes_its_place_without_a_flicker(
+    start: Start, gate: Gate, kept: list[str]
+) -> None:
     term, fd = held(start, gate)
     before = len(term.output)
     os.close(fd)
@@ -90,7 +98,9 @@ def test_keys_typed_meanwhile_are_there_in_order(start: Start, gate: Gate, kept:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
-def test_a_signal_gives_the_terminal_back(start: Start, gate: Gate, kept: list[str], number: signal.Signals) -> None:
+def test_a_signal_gives_the_terminal_back(
+    start: Start, gate: Gate, kept: list[str], number: signal.Signals
+) -> None:
     term, _ = held(start, gate)
     term.signal(number)
     assert term.wait_exit() in (-number, 130)
@@ -131,7 +141,9 @@ def test_a_light_terminal_has_a_light_frame(start: Start, gate: Gate, tmp_path: 
     os.close(fd)
 
 
-def test_a_line_that_takes_nothing_holds_nothing_up(start: Start, gate: Gate, tmp_path: Path) -> None:
+def test_a_line_that_takes_nothing_holds_nothing_up(
+    start: Start, gate: Gate, tmp_path: Path
+) -> None:
     shown = keep(start, gate, tmp_path, size=(300, 100))
     term = start(*MODEL, "secret.txt", size=(300, 100))
     fd = gate.reached(term, reading=False)

@@ -277,7 +277,10 @@ NOT_HERE = {
     ("review", "next_candidate"): "needs a hunk that fits twice: tests/ui/conversation has one",
     ("review", "previous_candidate"): "the same",
     ("prompt", "edit_outside"): "needs another program: tests of the prompt bring one",
-    ("global", "question"): "needs a model that runs a command: tests/terminal/test_commands has one",
+    (
+        "global",
+        "question",
+    ): "needs a model that runs a command: tests/terminal/test_commands has one",
     ("command", "background"): "the same",
     ("command", "stop"): "the same",
     ("diff", "next_file"): "needs two files in a turn: tests/ui/review has them",

@@ -56,7 +56,9 @@ def test_a_stop_in_the_file_stops_the_answer_at_once(lines: Lines) -> None:
     assert "Nothing runs; fast answers your next prompt." in done.stdout
 
 
-def test_nobody_there_is_a_code_and_keeps_the_prompt(lines: Lines, environment: dict[str, str]) -> None:
+def test_nobody_there_is_a_code_and_keeps_the_prompt(
+    lines: Lines, environment: dict[str, str]
+) -> None:
     environment |= {"DUETTO_ENDPOINT": "ws://127.0.0.1:9", "DUETTO_FAST": "m"}
     done = lines("hello\n")
     assert done.returncode == 3, done.stdout
@@ -66,7 +68,9 @@ def test_nobody_there_is_a_code_and_keeps_the_prompt(lines: Lines, environment: 
     assert "a draft: brought back" in again.stdout.lower()
 
 
-def test_mistakes_in_keys_theme_and_status_line_are_told(lines: Lines, environment: dict[str, str]) -> None:
+def test_mistakes_in_keys_theme_and_status_line_are_told(
+    lines: Lines, environment: dict[str, str]
+) -> None:
     wrong = '[keys]\nzzz = "x"\n[meter]\nline = "{rat}"\n[editor]\ntheme = "noon"\n'
     Path(environment["DUETTO_HOME"], "config.toml").write_text(wrong)
     said = lines("/quit\n").stdout
@@ -112,7 +116,9 @@ def early(start: Start, *arguments: str) -> Terminal:
     return term
 
 
-def test_a_long_line_that_is_typed_while_it_starts_comes_whole(start: Start, tmp_path: Path) -> None:
+def test_a_long_line_that_is_typed_while_it_starts_comes_whole(
+    start: Start, tmp_path: Path
+) -> None:
     term = early(start, "--linear")
     words = " ".join(f"w{number}" for number in range(2000))
     term.type(words)
@@ -126,7 +132,8 @@ def test_a_long_line_that_is_typed_while_it_starts_comes_whole(start: Start, tmp
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGHUP, -signal.SIGHUP)]
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGHUP, -signal.SIGHUP)],
 )
 def test_ended_while_it_starts_it_gives_the_terminal_back(
     start: Start, gate: Gate, number: signal.Signals, code: int
@@ -222,7 +229,9 @@ def test_the_up_arrow_goes_through_earlier_runs(start: Start) -> None:
     again.wait_for("> /hunks all")
 
 
-def test_a_prompt_is_written_in_the_users_editor(start: Start, environment: dict[str, str], tmp_path: Path) -> None:
+def test_a_prompt_is_written_in_the_users_editor(
+    start: Start, environment: dict[str, str], tmp_path: Path
+) -> None:
     editor = tmp_path / "editor.sh"
     editor.write_text('#!/bin/sh\necho open:\nread line\nprintf "%s\\nand more" "$line" > "$1"\n')
     editor.chmod(0o755)
@@ -236,7 +245,9 @@ def test_a_prompt_is_written_in_the_users_editor(start: Start, environment: dict
     term.wait_for("Sending again: written outside and more")
 
 
-def test_what_is_said_may_go_elsewhere_while_somebody_types(environment: dict[str, str], tmp_path: Path) -> None:
+def test_what_is_said_may_go_elsewhere_while_somebody_types(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
     """A speech program, a log: lines are still taken at once, not one after the other."""
     log = tmp_path / "said"
     command = ["sh", "-c", f"exec {' '.join(DUETTO)} --linear > {log}"]

@@ -92,7 +92,9 @@ MOMENTS: dict[str, Callable[[Work, str], object]] = {
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_kill_in_its_middle_leaves_each_file_whole_and_offers_the_rest(work: Work, moment: str) -> None:
+def test_a_kill_in_its_middle_leaves_each_file_whole_and_offers_the_rest(
+    work: Work, moment: str
+) -> None:
     term = work.landed()
     term.type(ALL)
     term.wait_for(lambda screen: MOMENTS[moment](work, screen), 60.0)

@@ -44,7 +44,9 @@ def odd(tmp_path: Path) -> Path:
     ],
     ids=lambda value: repr(" ".join(value)[:40]) if isinstance(value, list) else None,
 )
-def test_a_path_that_is_none(odd: Path, start: Callable[..., Terminal], line: list[str], says: str) -> None:
+def test_a_path_that_is_none(
+    odd: Path, start: Callable[..., Terminal], line: list[str], says: str
+) -> None:
     term = start(*line, size=(200, 24))
     assert term.wait_exit() == 2
     assert says in term.text
@@ -66,7 +68,9 @@ def test_a_path_that_is_none(odd: Path, start: Callable[..., Terminal], line: li
     ],
     ids=lambda value: repr(" ".join(value)) if isinstance(value, list) else None,
 )
-def test_a_file_of_any_kind(odd: Path, start: Callable[..., Terminal], line: list[str], shows: str) -> None:
+def test_a_file_of_any_kind(
+    odd: Path, start: Callable[..., Terminal], line: list[str], shows: str
+) -> None:
     term = start(*line)
     term.wait_for(lambda text: "send" in text and shows in " ".join(text.split()))
     assert b"own\x07" not in term.output

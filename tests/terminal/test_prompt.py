@@ -34,7 +34,9 @@ def test_what_was_asked_is_there_in_the_next_run(start: Start, tmp_path: Path) -
     term.leave()
 
 
-def test_the_draft_goes_to_the_editor_and_comes_back(start: Start, environment: dict[str, str], tmp_path: Path) -> None:
+def test_the_draft_goes_to_the_editor_and_comes_back(
+    start: Start, environment: dict[str, str], tmp_path: Path
+) -> None:
     """Ctrl+C in the editor is the editor's; what fails there leaves the draft as it is."""
     editor = tmp_path / "my editor"
     editor.write_text(

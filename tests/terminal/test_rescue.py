@@ -73,7 +73,9 @@ def kept_soon(term: Terminal, tmp_path: Path, text: str = "IMPORTANTold\n") -> P
     return rescued(tmp_path)
 
 
-def test_a_kill_loses_no_typing_of_more_than_a_second_ago(start: Start, work: Path, tmp_path: Path) -> None:
+def test_a_kill_loses_no_typing_of_more_than_a_second_ago(
+    start: Start, work: Path, tmp_path: Path
+) -> None:
     term = start(work / "a.txt")
     typed_in(term)
     folder = kept_soon(term, tmp_path)
@@ -93,7 +95,9 @@ def test_a_kill_loses_no_typing_of_more_than_a_second_ago(start: Start, work: Pa
     assert not folder.exists()
 
 
-def test_a_kill_while_keys_go_on_loses_none_that_had_been_kept(start: Start, work: Path, tmp_path: Path) -> None:
+def test_a_kill_while_keys_go_on_loses_none_that_had_been_kept(
+    start: Start, work: Path, tmp_path: Path
+) -> None:
     term = start(work / "a.txt")
     typed_in(term)
     rescue = tmp_path / "home" / "state" / "rescue"
@@ -131,7 +135,9 @@ def test_what_the_user_left_behind_is_not_kept(start: Start, work: Path, tmp_pat
     assert not (tmp_path / "home" / "state" / "rescue").exists()
 
 
-def test_a_fault_of_ours_loses_no_typing(environment: dict[str, str], work: Path, tmp_path: Path) -> None:
+def test_a_fault_of_ours_loses_no_typing(
+    environment: dict[str, str], work: Path, tmp_path: Path
+) -> None:
     command = [sys.executable, "-m", "tests.terminal.crashing", "in_handler", "a.txt"]
     with Terminal(command, env=environment, cwd=work) as term:
         term.wait_for("send")

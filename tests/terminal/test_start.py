@@ -22,7 +22,9 @@ def test_it_starts_on_the_practice_workspace_and_quits(start: Start, practice: P
     term.leave()
 
 
-def test_with_a_model_of_ones_own_it_starts_on_the_current_folder(start: Start, tmp_path: Path) -> None:
+def test_with_a_model_of_ones_own_it_starts_on_the_current_folder(
+    start: Start, tmp_path: Path
+) -> None:
     (tmp_path / "mine.txt").write_text("mine\n")
     term = start("--endpoint", "ws://127.0.0.1:9/v1/responses", "--fast", "m", ".")
     shown = term.wait_for(READY)

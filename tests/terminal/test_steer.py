@@ -12,7 +12,9 @@ AS_ESC_CR, AS_NUMBER = "\x1b\r", "\x1b[13;3u"
 
 
 @pytest.mark.parametrize("sent", [AS_ESC_CR, AS_NUMBER])
-def test_the_answer_takes_the_text_up_without_a_stop(start: Callable[..., Terminal], sent: str) -> None:
+def test_the_answer_takes_the_text_up_without_a_stop(
+    start: Callable[..., Terminal], sent: str
+) -> None:
     term = start("practice")
     term.wait_for("Tab takes the suggestion")
     term.type("/throttle 120\r")

@@ -49,7 +49,8 @@ WALKS = {
             "pyproject.toml": '[project]\nname = "ledger"\nversion = "0.1"\n\n[tool.uv]\n',
             "uv.lock": "version = 1\n",
             "ledger.py": "EXTRA = 1\n\n\ndef total(lines):\n    return sum(lines) + EXTRA\n",
-            "tests/test_ledger.py": "from ledger import total\n\n\ndef test_adds():\n    assert total([1, 2]) == 3\n",
+            "tests/test_ledger.py": "from ledger import total\n\n\n"
+            "def test_adds():\n    assert total([1, 2]) == 3\n",
             "conftest.py": "",
             "README.md": "# ledger\n",
         },
@@ -71,7 +72,10 @@ WALKS = {
         asks=True,
     ),
     "notes without git": Walk(
-        {"monday.md": "EXTRA = 1\n\n- call Ada\n", "ideas/boats.md": "# Boats\n"}, "monday.md", "mond", git=False
+        {"monday.md": "EXTRA = 1\n\n- call Ada\n", "ideas/boats.md": "# Boats\n"},
+        "monday.md",
+        "mond",
+        git=False,
     ),
 }
 
@@ -143,7 +147,11 @@ def connect(term: Terminal) -> None:
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 @pytest.mark.parametrize("name", WALKS)
 def test_the_first_ten_minutes(
-    start: Callable[..., Terminal], tmp_path: Path, provider: StandIn, name: str, size: tuple[int, int]
+    start: Callable[..., Terminal],
+    tmp_path: Path,
+    provider: StandIn,
+    name: str,
+    size: tuple[int, int],
 ) -> None:
     walk = WALKS[name]
     root = tmp_path / "project"

@@ -111,7 +111,9 @@ def shell(environment: dict[str, str], tmp_path: Path) -> list[str]:
     return [found, "--norc", "--noprofile", "-i"]
 
 
-def test_in_a_shell_with_jobs(shell: list[str], environment: dict[str, str], tmp_path: Path) -> None:
+def test_in_a_shell_with_jobs(
+    shell: list[str], environment: dict[str, str], tmp_path: Path
+) -> None:
     env = environment | {"PS1": "$ ", "HISTFILE": "", "INPUTRC": os.devnull}
     with Terminal(shell, env=env, cwd=tmp_path) as term:
         term.wait_for("$")

@@ -74,7 +74,9 @@ def test_only_codes_that_the_terminal_has(start: Start, name: str) -> None:
     assert term.trouble() == ""
 
 
-def test_a_light_terminal_is_noticed_and_followed_and_no_key_is_lost(start: Start, config: Path) -> None:
+def test_a_light_terminal_is_noticed_and_followed_and_no_key_is_lost(
+    start: Start, config: Path
+) -> None:
     config.write_text('[editor]\ntheme = "auto"\n', encoding="utf-8")
     term = start("practice", size=(100, 30))
     term.background = b"fafa/f8f8/f3f3"
@@ -180,8 +182,12 @@ def test_no_text_breaks_a_row(start: Start, tmp_path: Path, name: str) -> None:
     assert not {"\u202e", "\u200b", "\x9b", "\x08"} & set(written)
 
 
-def test_a_turn_that_ends_unseen_is_told_of_and_the_title_comes_back(start: Start, config: Path) -> None:
-    config.write_text('[notify]\ntitle = true\ndesktop = "osc9"\nafter_s = 0.001\n', encoding="utf-8")
+def test_a_turn_that_ends_unseen_is_told_of_and_the_title_comes_back(
+    start: Start, config: Path
+) -> None:
+    config.write_text(
+        '[notify]\ntitle = true\ndesktop = "osc9"\nafter_s = 0.001\n', encoding="utf-8"
+    )
     term = start("practice", size=(100, 30))
     term.wait_for("send")
     assert b"\x1b]2;" not in term.output
@@ -209,7 +215,9 @@ def test_the_doctor_says_what_was_found_out_and_how(start: Start) -> None:
     assert "rgb:" not in shown
 
 
-def test_what_is_typed_while_the_doctor_looks_is_for_the_shell(environment: dict[str, str], tmp_path: Path) -> None:
+def test_what_is_typed_while_the_doctor_looks_is_for_the_shell(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
     script = f'{shlex.join(DUETTO)} doctor; read -r line; echo "then: $line"'
     with Terminal(["sh", "-c", script], env=environment, cwd=tmp_path) as term:
         term.type("typed ahead\r")

@@ -29,7 +29,9 @@ def of(name: str) -> str:
     return theme.cached_theme(name).colours["background"].removeprefix("#")
 
 
-def test_what_is_chosen_is_kept_and_the_settings_file_stays(start: Start, home: Path, tmp_path: Path) -> None:
+def test_what_is_chosen_is_kept_and_the_settings_file_stays(
+    start: Start, home: Path, tmp_path: Path
+) -> None:
     config = home / "config.toml"
     config.write_text('# my settings\n[editor]\ntheme = "ember"\n')
     (tmp_path / "a.py").write_text("a = 1\n")

@@ -33,7 +33,9 @@ def journals(tmp_path: Path) -> list[Path]:
     return list((tmp_path / "home" / "state").glob("journal/*"))
 
 
-def test_the_app_asks_and_shows_all_three_versions(start: Callable[..., Terminal], work: Path, tmp_path: Path) -> None:
+def test_the_app_asks_and_shows_all_three_versions(
+    start: Callable[..., Terminal], work: Path, tmp_path: Path
+) -> None:
     term = start(work, size=(80, 40))
     term.wait_for("Writing 3 files was cut short when duetto ended: write the rest?")
     assert "a.py is new; b.py is old; c.py is neither" in term.text
@@ -70,7 +72,9 @@ def test_apply_says_it_and_settles_it(piped: Piped, work: Path, tmp_path: Path) 
     assert (work / "c.py").read_bytes() == b"mine\n"
     ran = piped("apply", "--root", work, "--recover", "keep")
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert piped("apply", "--root", work, "--recover", "keep").stdout == ("nothing was cut short here\n")
+    assert piped("apply", "--root", work, "--recover", "keep").stdout == (
+        "nothing was cut short here\n"
+    )
     assert journals(tmp_path) == []
 
 

@@ -13,7 +13,9 @@ from tui.effects.watcher import MAX_FOLDERS
 pytestmark = pytest.mark.case("G07", "G10")
 
 
-def test_in_a_huge_tree_an_open_file_is_watched(start: Callable[..., Terminal], tmp_path: Path) -> None:
+def test_in_a_huge_tree_an_open_file_is_watched(
+    start: Callable[..., Terminal], tmp_path: Path
+) -> None:
     for number in range(MAX_FOLDERS + 100):
         (tmp_path / f"pkg{number:04}" / "sub").mkdir(parents=True)
     deep = tmp_path / "zz" / "y" / "x"
@@ -28,7 +30,9 @@ def test_in_a_huge_tree_an_open_file_is_watched(start: Callable[..., Terminal], 
         term.wait_for(text)
 
 
-def test_a_file_that_is_open_through_a_link_is_watched(start: Callable[..., Terminal], tmp_path: Path) -> None:
+def test_a_file_that_is_open_through_a_link_is_watched(
+    start: Callable[..., Terminal], tmp_path: Path
+) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "a.py").write_text("first = 1\n")
     (tmp_path / "aa").symlink_to("real")

@@ -41,7 +41,9 @@ def test_a_signal_as_early_as_it_can_come(start: Start, number: signal.Signals) 
     assert "Traceback" not in term.text
 
 
-@pytest.mark.parametrize("fault", ["in_handler", "in_timer", "exit_in_handler", "while_composing", "in_paint"])
+@pytest.mark.parametrize(
+    "fault", ["in_handler", "in_timer", "exit_in_handler", "while_composing", "in_paint"]
+)
 def test_a_fault(environment: dict[str, str], tmp_path: Path, fault: str) -> None:
     command = [sys.executable, "-m", "tests.terminal.crashing", fault]
     with Terminal(command, env=environment, cwd=tmp_path) as term:
@@ -107,5 +109,7 @@ def test_the_shell_gets_its_own_modes_back(start: Start) -> None:
 def children(pid: int) -> list[int]:
     """The processes that a process has started."""
     return [
-        int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()
+        int(child)
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        for child in (task / "children").read_text().split()
     ]

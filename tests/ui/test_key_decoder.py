@@ -15,7 +15,9 @@ from tui.ui.terminal.input_stream import InputStream, Token
 def keys(*sequences: str) -> list[str]:
     """Names of the keys of these sequences or texts."""
     tokens = [Token("sequence" if s[0] == "\x1b" else "text", s) for s in sequences]
-    return [message.key for message in KeyDecoder().messages(tokens) if isinstance(message, events.Key)]
+    return [
+        message.key for message in KeyDecoder().messages(tokens) if isinstance(message, events.Key)
+    ]
 
 
 @each(
@@ -130,18 +132,34 @@ def test_whatever_a_terminal_sends_there_is_a_meaning(noise: str) -> None:
 def test_reports_of_the_terminal() -> None:
     words, heard = KeyDecoder(), []
     words.on_kitty = heard.append
-    tokens = [Token("sequence", s) for s in ("\x1b[I", "\x1b[?2026;2$y", "\x1b[O", "\x1b[?5u", "\x1b[?0u")]
+    tokens = [
+        Token("sequence", s) for s in ("\x1b[I", "\x1b[?2026;2$y", "\x1b[O", "\x1b[?5u", "\x1b[?0u")
+    ]
     found = words.messages(tokens)
-    assert [type(m) for m in found] == [events.AppFocus, TerminalSupportsSynchronizedOutput, events.AppBlur]
+    assert [type(m) for m in found] == [
+        events.AppFocus,
+        TerminalSupportsSynchronizedOutput,
+        events.AppBlur,
+    ]
     assert heard == [True, False]
     assert words.messages([Token("sequence", "\x1b[?2026;0$y")]) == []
 
 
 def test_a_mouse_that_moves_is_told_where_it_is_now() -> None:
     sent = [f"\x1b[<35;{x};7M" for x in range(1, 200)]
-    found = KeyDecoder().messages([Token("sequence", s) for s in [*sent, "\x1b[<0;9;7M", *sent[:3]]])
-    assert [type(message) for message in found] == [events.MouseMove, events.MouseDown, events.MouseMove]
-    assert [(m.x, m.y) for m in found if isinstance(m, events.MouseEvent)] == [(198, 6), (8, 6), (2, 6)]
+    found = KeyDecoder().messages(
+        [Token("sequence", s) for s in [*sent, "\x1b[<0;9;7M", *sent[:3]]]
+    )
+    assert [type(message) for message in found] == [
+        events.MouseMove,
+        events.MouseDown,
+        events.MouseMove,
+    ]
+    assert [(m.x, m.y) for m in found if isinstance(m, events.MouseEvent)] == [
+        (198, 6),
+        (8, 6),
+        (2, 6),
+    ]
 
 
 def test_turns_of_the_wheel_are_all_told() -> None:

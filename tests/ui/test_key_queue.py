@@ -106,7 +106,9 @@ async def test_what_is_typed_behind_a_key_waits_for_what_the_key_has_others_do(p
         assert prompt.text == ""
 
 
-async def test_a_widget_that_never_gets_round_to_it_holds_no_key_up_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_widget_that_never_gets_round_to_it_holds_no_key_up_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("tui.ui.key_queue._LOOK_S", 0.001)
     async with running(ScriptedSession()) as (app, _):
         prompt, held = app.bench.prompt_box.prompt, asyncio.Event()
@@ -235,7 +237,9 @@ async def test_a_key_that_comes_alone_is_posted_at_once() -> None:
     assert len(posted) == 4
 
 
-def test_what_is_typed_before_anybody_takes_keys_waits_however_long_that_takes(clock: Clock) -> None:
+def test_what_is_typed_before_anybody_takes_keys_waits_however_long_that_takes(
+    clock: Clock,
+) -> None:
     posted: list[Message] = []
     order = KeyQueue(posted.append, clock)
     order.hold()
@@ -252,7 +256,9 @@ def test_what_is_typed_before_anybody_takes_keys_waits_however_long_that_takes(c
         assert isinstance(message, TypedKey)
         message.stop()
         clock.go_on(0.01)
-    assert [getattr(one, "text", getattr(one, "key", "")) for one in posted[1:]] == [*("a", "pasted", "b", "c")]
+    assert [getattr(one, "text", getattr(one, "key", "")) for one in posted[1:]] == [
+        *("a", "pasted", "b", "c")
+    ]
 
 
 async def test_keys_wait_no_longer_once_the_first_picture_is_there_and_nobody_has_the_focus(

@@ -151,9 +151,12 @@ class HandLoop:
 
 @pytest.mark.parametrize("within", [True, False], ids=["woken within", "woken behind"])
 @pytest.mark.parametrize(
-    ("cost_s", "pause_s"), [(0.0, FRAME_S), (0.004, FRAME_S - 0.004), (0.012, 0.012), (0.05, FRAME_S)]
+    ("cost_s", "pause_s"),
+    [(0.0, FRAME_S), (0.004, FRAME_S - 0.004), (0.012, 0.012), (0.05, FRAME_S)],
 )
-def test_an_expensive_frame_is_followed_by_a_bounded_pause(cost_s: float, pause_s: float, within: bool) -> None:
+def test_an_expensive_frame_is_followed_by_a_bounded_pause(
+    cost_s: float, pause_s: float, within: bool
+) -> None:
     loop = HandLoop()
 
     def paint() -> None:

@@ -110,13 +110,18 @@ def refused(status: http.HTTPStatus, message: str, **more: str) -> Response:
     return json_response(status, {"error": {**told, **more}})
 
 
-def json_response(status: http.HTTPStatus, body: dict[str, Any], headers: Mapping[str, str] | None = None) -> Response:
+def json_response(
+    status: http.HTTPStatus, body: dict[str, Any], headers: Mapping[str, str] | None = None
+) -> Response:
     """A JSON answer to a request that is no upgrade."""
     return plain_response(status, json.dumps(body).encode() + b"\n", "application/json", headers)
 
 
 def plain_response(
-    status: http.HTTPStatus, data: bytes, content_type: str, headers: Mapping[str, str] | None = None
+    status: http.HTTPStatus,
+    data: bytes,
+    content_type: str,
+    headers: Mapping[str, str] | None = None,
 ) -> Response:
     """An answer to a request that is no upgrade; the connection ends with it."""
     told = [

@@ -69,7 +69,13 @@ class Responder(Protocol):
 class ClientConnection:
     """One connection."""
 
-    def __init__(self, connection: ClientTransport, responder: Responder, prefix: str, stored: StoredResponses) -> None:
+    def __init__(
+        self,
+        connection: ClientTransport,
+        responder: Responder,
+        prefix: str,
+        stored: StoredResponses,
+    ) -> None:
         """``prefix`` makes the response ids unique over connections.
 
         ``stored`` holds what the user's other connections have stored.

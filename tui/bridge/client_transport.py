@@ -122,7 +122,9 @@ class ClientSocket(FairSocket, ServerConnection):
             self._regulate()
 
 
-def client_sockets(opening: set[ClientSocket], plain: Callable[[], Awaitable[asyncio.Protocol]]) -> type[ClientSocket]:
+def client_sockets(
+    opening: set[ClientSocket], plain: Callable[[], Awaitable[asyncio.Protocol]]
+) -> type[ClientSocket]:
     """What the library makes of connections; in ``opening`` are those not let in (yet).
 
     ``plain`` makes what answers plain HTTP.

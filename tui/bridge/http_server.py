@@ -116,7 +116,9 @@ class HttpServer:
 class HttpTransport(ClientTransport):
     """One POST."""
 
-    def __init__(self, asked: web.BaseRequest, transport: asyncio.Transport, request: Request, peer: str) -> None:
+    def __init__(
+        self, asked: web.BaseRequest, transport: asyncio.Transport, request: Request, peer: str
+    ) -> None:
         """``asked`` has been let in."""
         super().__init__()
         self.request = request
@@ -291,7 +293,11 @@ class _HttpProtocol(SlicedHttp, web.RequestHandler):
     """One connection; what is no HTTP is answered as all errors are."""
 
     def handle_error(
-        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
     ) -> web.StreamResponse:
         """See `web.RequestHandler`."""
         if status >= http.HTTPStatus.INTERNAL_SERVER_ERROR and exc is not None:
@@ -300,7 +306,9 @@ class _HttpProtocol(SlicedHttp, web.RequestHandler):
         return _whole(_unreadable(status))
 
 
-async def _sent(answer: web.StreamResponse, asked: web.BaseRequest, transport: asyncio.Transport) -> web.StreamResponse:
+async def _sent(
+    answer: web.StreamResponse, asked: web.BaseRequest, transport: asyncio.Transport
+) -> web.StreamResponse:
     """Send an answer to its end; who does not read it is cut off."""
     try:
         async with asyncio.timeout(connections.STALLED_S):
@@ -388,7 +396,9 @@ def _whole(answer: Response) -> web.Response:
         for name, value in answer.headers.raw_items()
         if name.lower() not in ("content-length", "connection")
     }
-    made = web.Response(status=answer.status_code, reason=answer.reason_phrase, headers=headers, body=answer.body)
+    made = web.Response(
+        status=answer.status_code, reason=answer.reason_phrase, headers=headers, body=answer.body
+    )
     if answer.headers.get("Connection") == "close":
         made.force_close()
     return made

@@ -53,7 +53,9 @@ class _Wanted(NamedTuple):
 class Route(Protocol):
     """Where the requests of one path go."""
 
-    async def candidates(self, request: Mapping[str, Any], items: Sequence[dict[str, Any]]) -> Sequence[Candidate]:
+    async def candidates(
+        self, request: Mapping[str, Any], items: Sequence[dict[str, Any]]
+    ) -> Sequence[Candidate]:
         """Who may answer, the first choice first; never empty. Raises Refused: nobody may."""
 
 
@@ -146,7 +148,9 @@ class EndpointRoute:
         self._endpoints = endpoints
         self._name = name
 
-    async def candidates(self, request: Mapping[str, Any], items: Sequence[dict[str, Any]]) -> Sequence[Candidate]:
+    async def candidates(
+        self, request: Mapping[str, Any], items: Sequence[dict[str, Any]]
+    ) -> Sequence[Candidate]:
         """See `Route`."""
         return await self._endpoints.candidates(self._name, request, items)
 
@@ -159,7 +163,9 @@ class SharedRoute:
         self._endpoints = endpoints
         self._own = own
 
-    async def candidates(self, request: Mapping[str, Any], items: Sequence[dict[str, Any]]) -> Sequence[Candidate]:
+    async def candidates(
+        self, request: Mapping[str, Any], items: Sequence[dict[str, Any]]
+    ) -> Sequence[Candidate]:
         """See `Route`."""
         given = request.get("model")
         model = given if isinstance(given, str) else ""
@@ -186,7 +192,9 @@ class SharedRoute:
             lists = await asyncio.gather(*map(catalogue.models, targets))
             bare = _bare(model)
             knowing = [
-                name for name, models in zip(list(targets), lists, strict=False) if not {model, bare}.isdisjoint(models)
+                name
+                for name, models in zip(list(targets), lists, strict=False)
+                if not {model, bare}.isdisjoint(models)
             ]
         if len(knowing) == 1:
             return knowing[0]
@@ -214,7 +222,9 @@ class SharedRoute:
         targets = self._endpoints.targets.items()
         declared = [name for name, target in targets if not names.isdisjoint(target.spec.models)]
         known = [
-            name for name, target in targets if not names.isdisjoint([*target.spec.known_models, *target.discovered])
+            name
+            for name, target in targets
+            if not names.isdisjoint([*target.spec.known_models, *target.discovered])
         ]
         return declared or known
 

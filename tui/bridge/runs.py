@@ -23,11 +23,20 @@ SHORT_PAUSE_S = 2.0
 """A provider that asks to be left alone for no longer is asked again here, once; after that, and
 of longer pauses, the client is told: it waits and asks again by itself."""
 _BUSY = (429, 503, 529)
-_OF_THE_ENDPOINT = frozenset({"not_an_endpoint", "endpoint_redirects", "proxy_not_supported", "unknown_endpoint_kind"})
+_OF_THE_ENDPOINT = frozenset(
+    {"not_an_endpoint", "endpoint_redirects", "proxy_not_supported", "unknown_endpoint_kind"}
+)
 """Codes of refusals that are not about the request, whatever their status."""
 _OVERLOADED = ("overloaded_error", "server_is_overloaded")
 """Codes that clients know, as they do ``server_error``."""
-_OF_THE_MODEL = frozenset({"context_length_exceeded", "model_not_found", "image_not_supported", "file_not_supported"})
+_OF_THE_MODEL = frozenset(
+    {
+        "context_length_exceeded",
+        "model_not_found",
+        "image_not_supported",
+        "file_not_supported",
+    }
+)
 """Codes of refusals that are about this model: one with a larger window, or with eyes, may take
 the same request."""
 _TOO_BIG_STATUS = 413
@@ -149,7 +158,9 @@ class _Answering:
             candidate, error = self._failed[-1]
         words = candidate.mask.text(str(error))
         if not self._writer.began and len(self._failed) > 1:
-            others = "; ".join(f"{other.name}: {other.mask.text(str(why))}" for other, why in self._failed[1:])
+            others = "; ".join(
+                f"{other.name}: {other.mask.text(str(why))}" for other, why in self._failed[1:]
+            )
             words = f"{words} Nor did its fallbacks answer: {others}"
         if self._writer.began:
             self._writer.drop()

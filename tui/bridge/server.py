@@ -37,7 +37,10 @@ _ELSEWHERE = {
     "chat/completions": "The Chat Completions API is not served here",
     "messages": "The Messages API is not served here",
 }
-_THERE_IS = "POST a request to {base}responses, or open a WebSocket there; GET {base}models lists the models."
+_THERE_IS = (
+    "POST a request to {base}responses, or open a WebSocket there; "
+    "GET {base}models lists the models."
+)
 
 
 class Pages:
@@ -143,7 +146,9 @@ class Bridge:
         """Where it relays to an endpoint."""
         return f"ws://127.0.0.1:{self.port}{path_of(endpoint)}"
 
-    async def start(self, port: int = 0, host: str | None = "127.0.0.1", tls: SSLContext | None = None) -> None:
+    async def start(
+        self, port: int = 0, host: str | None = "127.0.0.1", tls: SSLContext | None = None
+    ) -> None:
         """Listen; port 0 takes a free one, no host all addresses.
 
         Raises OSError if the port is taken.
@@ -230,7 +235,9 @@ class Bridge:
             admitted.attached(client)
             await self._play(client, connection, max_age_s)
 
-    async def _play(self, client: ClientConnection, connection: ClientTransport, max_age_s: float | None) -> None:
+    async def _play(
+        self, client: ClientConnection, connection: ClientTransport, max_age_s: float | None
+    ) -> None:
         """Serve a connection to its end; a fault of ours ends it alone."""
         playing = asyncio.create_task(client.run(max_age_s))
         try:

@@ -188,7 +188,9 @@ def _patiently(work: Callable[[], T], patience_s: float) -> T:
         # not an except: which errors there are depends on the backend
         return await asyncio.gather(tried(), return_exceptions=True)
 
-    thread = threading.Thread(target=lambda: ended.extend(asyncio.run(said())), daemon=True, name="keyring")
+    thread = threading.Thread(
+        target=lambda: ended.extend(asyncio.run(said())), daemon=True, name="keyring"
+    )
     thread.start()
     thread.join(patience_s)
     if not ended:

@@ -242,7 +242,9 @@ async def in_turns(steps: Generator[None, None, _Result]) -> _Result:
         await share.pause()
 
 
-async def aside(asked: Asked, work: Callable[[], _Result], before: Callable[[], object] | None = None) -> _Result:
+async def aside(
+    asked: Asked, work: Callable[[], _Result], before: Callable[[], object] | None = None
+) -> _Result:
     """What ``work`` makes of a request, at once if it is short; raises what that raises.
 
     ``before`` is done before it if the request is long: what would hold up the loop later.

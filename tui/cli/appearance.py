@@ -15,7 +15,14 @@ from msgspec import Struct
 from tui import toml_tables
 from tui.engine.notices import Trouble
 from tui.errors import SettingsError
-from tui.settings import PROJECT_FILE, EditorSettings, MeterSettings, Paths, ProjectSettings, Settings
+from tui.settings import (
+    PROJECT_FILE,
+    EditorSettings,
+    MeterSettings,
+    Paths,
+    ProjectSettings,
+    Settings,
+)
 from tui.toml_tables import nearest
 
 if TYPE_CHECKING:
@@ -101,7 +108,8 @@ def use_keys(settings: Settings, file: Path) -> list[str]:
         return []
     text = toml_tables.read_again(file)
     return [
-        f"{file} line {toml_tables.line_of(text, ('keys', *one.path))}: keys.{'.'.join(one.path)}: {one.words}"
+        f"{file} line {toml_tables.line_of(text, ('keys', *one.path))}:"
+        f" keys.{'.'.join(one.path)}: {one.words}"
         for one in refused
     ]
 
@@ -174,7 +182,9 @@ async def _watch(folder: Path, told: Callable[[], None]) -> None:
     await watch_folder(folder, told)
 
 
-def start_theme(editor: EditorSettings, project: ProjectSettings, root: Path, paths: Paths, config: Path) -> StartTheme:
+def start_theme(
+    editor: EditorSettings, project: ProjectSettings, root: Path, paths: Paths, config: Path
+) -> StartTheme:
     """What the app starts in. Whatever is wrong is told, and something else is worn.
 
     ``editor``: the user's own settings; ``config``: the file that they are from.
@@ -207,7 +217,10 @@ def _pair(editor: EditorSettings, config: Path) -> tuple[ThemePair, list[Trouble
     from tui.ui.theming.theme_manager import ThemePair
 
     pair, wrong = ThemePair(editor.theme_light, editor.theme_dark), []
-    for key, name, field in (("theme_light", pair.light, "light"), ("theme_dark", pair.dark, "dark")):
+    for key, name, field in (
+        ("theme_light", pair.light, "light"),
+        ("theme_dark", pair.dark, "dark"),
+    ):
         if why := unknown_theme(name, auto=False):
             wrong.append(_trouble(place_of(config, key), why))
             pair = pair._replace(**{field: ThemePair._field_defaults[field]})
@@ -234,7 +247,12 @@ def place_of(config: Path, key: str) -> str:
 
 
 def _trouble(place: str, why: str) -> Trouble:
-    return Trouble("There is no such theme", f"{place} {why}", "/theme shows all that there are", severity="warning")
+    return Trouble(
+        "There is no such theme",
+        f"{place} {why}",
+        "/theme shows all that there are",
+        severity="warning",
+    )
 
 
 def _complaints(names: tuple[str, ...]) -> Iterator[Trouble]:

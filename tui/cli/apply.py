@@ -55,7 +55,9 @@ def recover(files: Files, journal: WriteAheadLog, way: Way) -> tuple[list[str], 
     found = (each for one in unfinished for each in look(files, journal, [one]))
     for one, findings in found:  # one after the other: what is done for one may be another's
         ways: dict[str, Way] = {
-            each.step.path: way for each in findings if way == "keep" or each.state in ("new", "old")
+            each.step.path: way
+            for each in findings
+            if way == "keep" or each.state in ("new", "old")
         }
         others = [each.step.path for each in findings if each.step.path not in ways]
         refusals |= dict.fromkeys(others, "it was changed since: duetto shows all versions")
@@ -116,10 +118,19 @@ class ApplyOutcome(Struct):
     default="auto",
     help="What the patch is written in [default: auto, which knows them all].",
 )
-@click.option("--chunk", type=click.IntRange(min=1), metavar="N", help="Feed N characters at a time, as a model would.")
+@click.option(
+    "--chunk",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Feed N characters at a time, as a model would.",
+)
 @click.option("--cut", is_flag=True, help="Take the end of the input as an interrupted stream.")
 @click.option("--check", is_flag=True, help="Write nothing, only say what would happen.")
-@click.option("--linked", is_flag=True, help="Write hard links, too, whose other names are private or outside.")
+@click.option(
+    "--linked",
+    is_flag=True,
+    help="Write hard links, too, whose other names are private or outside.",
+)
 @click.option("--report", is_flag=True, help="Print what a model would be told of it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(

@@ -86,7 +86,8 @@ def listed(tokens: Path, as_json: bool) -> None:
 
     users = read_users(tokens)
     told = {
-        name: {"added": user.added, "limits": msgspec.to_builtins(user.limits)} for name, user in sorted(users.items())
+        name: {"added": user.added, "limits": msgspec.to_builtins(user.limits)}
+        for name, user in sorted(users.items())
     }
     if as_json:
         click.echo(json.dumps(told))
@@ -111,7 +112,9 @@ def revoke(name: str, tokens: Path) -> None:
 class Number(click.FloatRange):
     """A range that "not a number" is outside of."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
         """See click: fails with a sentence."""
         number = float(super().convert(value, param, ctx))
         if math.isnan(number):
@@ -122,10 +125,16 @@ class Number(click.FloatRange):
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _REHEARSAL = (
     click.option(
-        "--fast-rate", type=Number(1, 20_000), metavar="N", help="Tokens a second of rehearsal-fast [default: 1000]."
+        "--fast-rate",
+        type=Number(1, 20_000),
+        metavar="N",
+        help="Tokens a second of rehearsal-fast [default: 1000].",
     ),
     click.option(
-        "--deep-rate", type=Number(1, 20_000), metavar="N", help="Tokens a second of rehearsal-deep [default: 65]."
+        "--deep-rate",
+        type=Number(1, 20_000),
+        metavar="N",
+        help="Tokens a second of rehearsal-deep [default: 65].",
     ),
     click.option("--seed", type=int, metavar="N", help="Which exercises the fast one gets wrong."),
     click.option(
@@ -134,7 +143,11 @@ _REHEARSAL = (
         metavar="SHARE",
         help="Share of the exercises that the fast one gets wrong at first, 0 to 1.",
     ),
-    click.option("--any-model", is_flag=True, help="Requests for any other model are played by the deep one."),
+    click.option(
+        "--any-model",
+        is_flag=True,
+        help="Requests for any other model are played by the deep one.",
+    ),
 )
 _TEAM = (
     click.option("--listen", metavar="HOST:PORT", help="Serve there until SIGTERM, for a team."),
@@ -179,7 +192,10 @@ def _with(options: Sequence[Callable[[C], C]]) -> Callable[[C], C]:
 
 
 @click.group(
-    "bridge", commands={"token": token_group}, invoke_without_command=True, subcommand_metavar="[token add|list|revoke]"
+    "bridge",
+    commands={"token": token_group},
+    invoke_without_command=True,
+    subcommand_metavar="[token add|list|revoke]",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="0 takes a free port.")
 @click.option("--config", type=_FILE, metavar="FILE", help="Read this config.toml, not your own.")
@@ -194,7 +210,9 @@ def _with(options: Sequence[Callable[[C], C]]) -> Callable[[C], C]:
 @_with(_TEAM)
 @limit_options("user-")
 @click.pass_context
-def bridge_command(context: click.Context, /, port: int, max_age: float | None, **given: Any) -> None:
+def bridge_command(
+    context: click.Context, /, port: int, max_age: float | None, **given: Any
+) -> None:
     """Serve your endpoints, and the rehearsal model, over Responses WebSocket mode.
 
     Prints one JSON line with the url and the bearer token, and serves on loopback until its stdin
@@ -271,7 +289,8 @@ def _serve_team(
 ) -> None:
     if find_spec("prometheus_client") is None:
         raise UsageError(
-            "a bridge for a team needs the package prometheus-client for its figures: pip install 'duetto[team]'"
+            "a bridge for a team needs the package prometheus-client for its figures:"
+            " pip install 'duetto[team]'"
         )
     from tui.bridge.team.limits import Limits
     from tui.bridge.team.service import DRAIN_S, ServiceOptions, listen_address, serve_team

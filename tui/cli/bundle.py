@@ -110,7 +110,9 @@ def _table(value: Any, kind: type[msgspec.Struct]) -> Any:
         return GONE
     types, ways = get_type_hints(kind), _WAYS.get(kind.__name__, {})
     return {
-        name: (ways[name](one) if name in ways else _typed(one, types[name])) if name in types else GONE
+        name: (ways[name](one) if name in ways else _typed(one, types[name]))
+        if name in types
+        else GONE
         for name, one in value.items()
     }
 
@@ -316,7 +318,9 @@ def write(target: Path, paths: Paths, config: Path, findings: Iterable[CheckResu
     return sorted(texts)
 
 
-def _texts(paths: Paths, config: Path, findings: Iterable[CheckResult]) -> Iterator[tuple[str, str]]:
+def _texts(
+    paths: Paths, config: Path, findings: Iterable[CheckResult]
+) -> Iterator[tuple[str, str]]:
     """Name and text of each part, all of them masked."""
     secrets = [*secrets_of(os.environ), *proxy_passwords(os.environ), *_named_keys(config)]
     secrets += _odd_secrets(os.environ)
@@ -327,7 +331,10 @@ def _texts(paths: Paths, config: Path, findings: Iterable[CheckResult]) -> Itera
         "doctor.json": found,
         "versions.json": _versions(),
         "terminal.json": _terminal(os.environ),
-        "settings.json": {"user": _settings(config, mask), "workspace": _settings(Path.cwd() / PROJECT_FILE, mask)},
+        "settings.json": {
+            "user": _settings(config, mask),
+            "workspace": _settings(Path.cwd() / PROJECT_FILE, mask),
+        },
         "folders.json": {
             name: list(_files(folder))
             for name, folder in (

@@ -81,7 +81,9 @@ class Catalogue:
     def measured(self, endpoint: str, model: str, tokens_s: float, ttft_s: float) -> None:
         """See `engine.ports.ConnectedModels`."""
         place = self._place(endpoint)
-        asyncio.get_running_loop().run_in_executor(None, self._speeds.keep, place, model, tokens_s, ttft_s)
+        asyncio.get_running_loop().run_in_executor(
+            None, self._speeds.keep, place, model, tokens_s, ttft_s
+        )
 
     @functools.cached_property
     def _speeds(self) -> MeasuredSpeeds:
@@ -133,7 +135,9 @@ class Catalogue:
             self._lists[name] = (time.monotonic(), found)
         return found
 
-    def _with_named(self, settings: Settings, name: str, one: ModelList) -> Mapping[str, ModelFacts | None]:
+    def _with_named(
+        self, settings: Settings, name: str, one: ModelList
+    ) -> Mapping[str, ModelFacts | None]:
         """The list, and the models that settings and flags name there."""
         found: dict[str, ModelFacts | None] = dict(one.facts)
         for role in (settings.models.fast, settings.models.deep):
@@ -144,12 +148,16 @@ class Catalogue:
                 found.setdefault(spec.model, None)
         return found
 
-    async def _price(self, specs: Mapping[str, EndpointSpec], found: Mapping[str, ModelList]) -> None:
+    async def _price(
+        self, specs: Mapping[str, EndpointSpec], found: Mapping[str, ModelList]
+    ) -> None:
         """Look up the prices that are not known yet."""
         from tui.bridge.providers import provider_files
         from tui.effects.prices import per_million
 
-        providers = await asyncio.to_thread(provider_files.readable, self._setup.paths.providers_dir)
+        providers = await asyncio.to_thread(
+            provider_files.readable, self._setup.paths.providers_dir
+        )
         for name, spec in specs.items():
             at = provider_files.of_url(providers, spec.url)
             fresh = [one for one in found[name].facts if (name, one) not in self._prices]
@@ -181,7 +189,9 @@ class Catalogue:
             chosen = msgspec.structs.replace(own, endpoint=endpoint)
         models = ModelsSettings(**{role: chosen})
         known = endpoint in setup.models.endpoints
-        flags = replace(setup.flags, fast=None, deep=None, key_env=setup.flags.key_env if known else None)
+        flags = replace(
+            setup.flags, fast=None, deep=None, key_env=setup.flags.key_env if known else None
+        )
         settings = msgspec.structs.replace(settings, models=models)
         return resolve(settings, flags, setup.keys, setup.paths)
 
@@ -192,7 +202,9 @@ def _merged(old: ResolvedModels, new: ResolvedModels) -> ResolvedModels:
     for name, one in new.endpoints.items():
         before = old.endpoints.get(name)
         if before is not None:
-            spec = msgspec.structs.replace(one.spec, models={**before.spec.models, **one.spec.models})
+            spec = msgspec.structs.replace(
+                one.spec, models={**before.spec.models, **one.spec.models}
+            )
             one = replace(one, spec=spec)
         endpoints[name] = one
     return replace(

@@ -214,7 +214,12 @@ class Composition:
     """A session and what it stands on; close it when done."""
 
     def __init__(
-        self, setup: SessionSetup, options: SessionOptions, *, watched: bool = True, record: Path | None = None
+        self,
+        setup: SessionSetup,
+        options: SessionOptions,
+        *,
+        watched: bool = True,
+        record: Path | None = None,
     ) -> None:
         """Nothing is started or dialled yet.
 

@@ -53,7 +53,10 @@ class Wishes(Struct, frozen=True):
 @click.option("--no-test", is_flag=True, help="Write without a short answer of each model before.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 @click.option(
-    "--config", metavar="FILE", type=click.Path(path_type=Path), help="Change this config.toml instead of your own."
+    "--config",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Change this config.toml instead of your own.",
 )
 @click.option("--debug", is_flag=True, help="Write more to the log file.")
 def connect_command(provider: str, fast: str, deep: str, **rest: object) -> int:
@@ -79,13 +82,17 @@ def connect_command(provider: str, fast: str, deep: str, **rest: object) -> int:
     )
     config = rest["config"]
     flags = ModelFlags(config=config if isinstance(config, Path) else None)
-    setup = SessionSetup(Path.cwd(), Settings(), ResolvedModels({}, {}, rehearsal=True), Paths.find(), flags=flags)
+    setup = SessionSetup(
+        Path.cwd(), Settings(), ResolvedModels({}, {}, rehearsal=True), Paths.find(), flags=flags
+    )
     connector = Connector(setup)
     connector.check()
     if wishes.provider:
         return asyncio.run(_scripted(connector, wishes))
     if models or wishes.key_stdin or wishes.list_models or not sys.stdin.isatty():
-        raise UsageError("name a provider or a server: duetto connect PROVIDER|URL --fast MODEL --deep MODEL")
+        raise UsageError(
+            "name a provider or a server: duetto connect PROVIDER|URL --fast MODEL --deep MODEL"
+        )
     done = asyncio.run(connect(connector, TerminalTalk(), connector.roles()))
     return EXIT_FAILED if done is None or not done[0].kept else EXIT_OK
 
@@ -170,7 +177,8 @@ async def _source(connector: Connector, wishes: Wishes) -> Connecting:
         raise UsageError(found[:1].lower() + found[1:])
     if found.source.needs_key and not wishes.key_stdin:
         raise UsageError(
-            f"{found.source.name} needs a key: pipe it in with --key-stdin, or set its environment variable"
+            f"{found.source.name} needs a key: pipe it in with --key-stdin, or set its environment"
+            " variable"
         )
     return found
 

@@ -42,7 +42,9 @@ from tui.settings import EndpointSettings, ModelSettings, ModelsSettings, Settin
 if TYPE_CHECKING:
     from tui.bridge.endpoints.base import EndpointSpec
 
-_OTHER_SOURCE = ModelSource(OTHER, "Another server", "by its address", needs_address=True, ready=False)
+_OTHER_SOURCE = ModelSource(
+    OTHER, "Another server", "by its address", needs_address=True, ready=False
+)
 _CONTEXT_LINES = 1
 Tell = Callable[[FoundHere], None]
 
@@ -184,7 +186,8 @@ class Connector:
         host = urlsplit(url).hostname or ""
         taken = self._settings().endpoints
         name = next(
-            (name for name, table in taken.items() if table.url == url), _name_for(host, {*taken, *self._providers()})
+            (name for name, table in taken.items() if table.url == url),
+            _name_for(host, {*taken, *self._providers()}),
         )
         variable = f"{re.sub('[^A-Z0-9]', '_', name.upper())}_API_KEY" if chosen.key else ""
         return name, {"url": url, "key_env": variable}
@@ -242,7 +245,9 @@ class Connector:
         if chosen.key and spec.key_env:
             given[spec.key_env] = chosen.key
         resolved = resolve(settings, flags, environment, self._setup.paths)
-        return SessionSetup(self._setup.root, settings, resolved, self._setup.paths, None, flags, given)
+        return SessionSetup(
+            self._setup.root, settings, resolved, self._setup.paths, None, flags, given
+        )
 
     def _change(self, chosen: Connecting) -> tuple[str, SettingsChange]:
         name, table = self._table(chosen)
@@ -353,10 +358,15 @@ def _difference(old: str, new: str) -> tuple[PlannedLine, ...]:
     """The lines that change, with those around them."""
     rows = [row for row in difflib.ndiff(old.splitlines(), new.splitlines()) if row[0] != "?"]
     near = {
-        at + step for at, row in enumerate(rows) if row[0] != " " for step in range(-_CONTEXT_LINES, _CONTEXT_LINES + 1)
+        at + step
+        for at, row in enumerate(rows)
+        if row[0] != " "
+        for step in range(-_CONTEXT_LINES, _CONTEXT_LINES + 1)
     }
     signs: dict[str, Literal[" ", "+", "-"]] = {"+": "+", "-": "-"}
-    return tuple(PlannedLine(signs.get(row[0], " "), row[2:]) for at, row in enumerate(rows) if at in near)
+    return tuple(
+        PlannedLine(signs.get(row[0], " "), row[2:]) for at, row in enumerate(rows) if at in near
+    )
 
 
 def _name_for(host: str, taken: set[str]) -> str:

@@ -18,14 +18,38 @@ from msgspec.structs import asdict
 
 import tui
 from tui.cli import doctor_checks, workspace_commands
-from tui.cli.doctor_checks import CheckResult, own_key_findings, own_line_findings, own_theme_findings
-from tui.cli.doctor_endpoints import endpoint_findings, key_findings, outdated_findings, provider_findings, surroundings
+from tui.cli.doctor_checks import (
+    CheckResult,
+    own_key_findings,
+    own_line_findings,
+    own_theme_findings,
+)
+from tui.cli.doctor_endpoints import (
+    endpoint_findings,
+    key_findings,
+    outdated_findings,
+    provider_findings,
+    surroundings,
+)
 from tui.cli.doctor_sandbox import sandbox_findings
 from tui.cli.models import ResolvedModels, SessionSetup, resolve
 from tui.cli.options import ModelFlags, model_options, settings_for
 from tui.engine.verification import command_line
-from tui.errors import EXIT_FAILED, EXIT_OK, EXIT_UNREACHABLE, DuettoError, SettingsError
-from tui.settings import PROJECT_FILE, Paths, Settings, load_project, unused, unused_in_project
+from tui.errors import (
+    EXIT_FAILED,
+    EXIT_OK,
+    EXIT_UNREACHABLE,
+    DuettoError,
+    SettingsError,
+)
+from tui.settings import (
+    PROJECT_FILE,
+    Paths,
+    Settings,
+    load_project,
+    unused,
+    unused_in_project,
+)
 
 
 @click.command("doctor")

@@ -21,7 +21,15 @@ from tui.cli.open_app import facts_for
 from tui.core.inert_text import inert
 from tui.core.programs import safe_path
 from tui.errors import SettingsError
-from tui.settings import PROJECT_FILE, NotifySettings, Paths, ProjectSettings, ScreenSettings, Settings, load_project
+from tui.settings import (
+    PROJECT_FILE,
+    NotifySettings,
+    Paths,
+    ProjectSettings,
+    ScreenSettings,
+    Settings,
+    load_project,
+)
 from tui.ui.terminal.facts import Replies, TerminalFacts
 from tui.ui.terminal.input_stream import InputStream
 from tui.ui.terminal.notifying import way
@@ -71,7 +79,11 @@ def _wrapped(before: str, text: str, columns: int | None) -> str:
 ANSWER_S = 0.4
 """So long the terminal is waited for: also one at the other end of a slow line."""
 _COLOURS = {"none": "none", "16": "16", "256": "256", "true": "16 million"}
-_GLYPHS = {"unicode": "Unicode", "console": "letters, and the signs of a text console", "ascii": "ASCII only"}
+_GLYPHS = {
+    "unicode": "Unicode",
+    "console": "letters, and the signs of a text console",
+    "ascii": "ASCII only",
+}
 _UNUSABLE = ("", "dumb", "unknown")
 
 
@@ -260,7 +272,9 @@ def own_line_findings(settings: Settings, file: Path) -> Iterator[CheckResult]:
         yield CheckResult("status line", "ok", "a template of your own")
 
 
-def own_theme_findings(settings: Settings, folder: Path, paths: Paths, config: Path) -> Iterator[CheckResult]:
+def own_theme_findings(
+    settings: Settings, folder: Path, paths: Paths, config: Path
+) -> Iterator[CheckResult]:
     """What ``duetto doctor`` says of themes; nothing where all is well."""
     from tui.ui import theme
 
@@ -273,14 +287,18 @@ def own_theme_findings(settings: Settings, folder: Path, paths: Paths, config: P
     editor, names = settings.editor, ", ".join(theme.theme_names())
     asked = project.editor.theme
     if asked and (why := unknown_theme(asked)):
-        yield CheckResult("theme", "note", f"{folder / PROJECT_FILE} {why}", f"there are {names}; yours is used")
+        yield CheckResult(
+            "theme", "note", f"{folder / PROJECT_FILE} {why}", f"there are {names}; yours is used"
+        )
     for key, name in (
         ("theme", editor.theme or AUTO),
         ("theme_light", editor.theme_light),
         ("theme_dark", editor.theme_dark),
     ):
         if why := unknown_theme(name, auto=key == "theme"):
-            yield CheckResult("theme", "fix", f"{place_of(config, key)} {why}", f"there are {names}")
+            yield CheckResult(
+                "theme", "fix", f"{place_of(config, key)} {why}", f"there are {names}"
+            )
     for complaint in theme.library.complaints():
         name = Path(complaint.file).stem
         advice = f"the rest of it is used; duetto theme check {name} says more"

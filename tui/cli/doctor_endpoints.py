@@ -40,7 +40,9 @@ _WORDS = {True: "yes", False: "no", None: "not known"}
 def surroundings(environment: Mapping[str, str]) -> Iterator[CheckResult]:
     """The proxies and certificate authorities that the environment names; no secrets."""
     named = [
-        f"{name}={_without_user(value)}" for name, value in environment.items() if name.upper() in PROXIES and value
+        f"{name}={_without_user(value)}"
+        for name, value in environment.items()
+        if name.upper() in PROXIES and value
     ]
     if named:
         none = [v for name, v in environment.items() if name.upper() == "NO_PROXY" and v]
@@ -75,7 +77,9 @@ async def endpoint_findings(setup: SessionSetup, *, probe: bool) -> list[CheckRe
     return [finding for row in rows for finding in row]
 
 
-async def _examined(name: str, network: Network, setup: SessionSetup, probe: bool) -> list[CheckResult]:
+async def _examined(
+    name: str, network: Network, setup: SessionSetup, probe: bool
+) -> list[CheckResult]:
     """One endpoint: reached or not, then what is known of it."""
     wire = network.wire(name)
     found: list[CheckResult] = []
@@ -102,7 +106,9 @@ async def _dialled(name: str, wire: Wire, network: Network) -> CheckResult:
     dial_ms = (clock.now() - began) * 1000
     where = network.shown_address(name)
     if name != REHEARSAL and network.bridged(name):
-        return CheckResult(check, "ok", f"{where} through the bridge, which is up in {dial_ms:.0f} ms")
+        return CheckResult(
+            check, "ok", f"{where} through the bridge, which is up in {dial_ms:.0f} ms"
+        )
     if wire.transport == "http":
         text = f"{where} refuses the WebSocket: it is spoken to by HTTP+SSE through the bridge"
         return CheckResult(check, "note", text)
@@ -143,7 +149,9 @@ async def _probed(name: str, network: Network, setup: SessionSetup) -> CheckResu
     cost = f"asked {len(models)} model{'s' * (len(models) > 1)} for one short answer each"
     text = f"{shared}; {'; '.join(parts)} ({cost})"
     if silent:
-        return CheckResult(check, "note", f"{', '.join(silent)} said nothing within {STEP_S:.0f} s; {text}")
+        return CheckResult(
+            check, "note", f"{', '.join(silent)} said nothing within {STEP_S:.0f} s; {text}"
+        )
     return CheckResult(check, "ok", text)
 
 
@@ -236,7 +244,9 @@ async def provider_findings(setup: SessionSetup) -> list[CheckResult]:
     """Ask whom the bridge asks for us which models there are, all at the same time."""
     models = setup.models
     specs = {
-        name: one.spec for name, one in models.endpoints.items() if one.bridged or _refused_the_socket(one, setup.paths)
+        name: one.spec
+        for name, one in models.endpoints.items()
+        if one.bridged or _refused_the_socket(one, setup.paths)
     }
     specs |= models.fallbacks
     if not specs:
@@ -245,7 +255,9 @@ async def provider_findings(setup: SessionSetup) -> list[CheckResult]:
 
     upstream = Upstream()
     try:
-        rows = await asyncio.gather(*(_asked(name, spec, upstream, setup) for name, spec in specs.items()))
+        rows = await asyncio.gather(
+            *(_asked(name, spec, upstream, setup) for name, spec in specs.items())
+        )
     finally:
         await upstream.close()
     return [finding for row in rows for finding in row]
@@ -257,7 +269,9 @@ def _refused_the_socket(endpoint: ResolvedEndpoint, paths: Paths) -> bool:
     return endpoint.spec.kind == "auto" and known.websocket is False
 
 
-async def _asked(name: str, spec: EndpointSpec, upstream: Upstream, setup: SessionSetup) -> list[CheckResult]:
+async def _asked(
+    name: str, spec: EndpointSpec, upstream: Upstream, setup: SessionSetup
+) -> list[CheckResult]:
     """One endpoint: its list of models, then those in use."""
     from tui.bridge.endpoints.base import Broken, Refused
     from tui.bridge.providers.discovery import Discovery

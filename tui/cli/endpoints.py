@@ -35,7 +35,9 @@ def names(state_dir: Path) -> list[str]:
         read = json.loads((state_dir / FILE).read_bytes())
     except (OSError, ValueError, RecursionError):
         return []
-    return sorted({name for name in read if isinstance(name, str)}) if isinstance(read, list) else []
+    return (
+        sorted({name for name in read if isinstance(name, str)}) if isinstance(read, list) else []
+    )
 
 
 def remember(state_dir: Path, name: str) -> None:
@@ -112,7 +114,9 @@ class Sources(Struct, frozen=True):
         if table is not None:
             return table
         if "/" in name or ":" in name:
-            raise UsageError("an address cannot be an endpoint's name: give it as url of [endpoints.NAME]")
+            raise UsageError(
+                "an address cannot be an endpoint's name: give it as url of [endpoints.NAME]"
+            )
         if self.provider(name) is None:
             raise UsageError(f"there is no endpoint and no provider {name!r}{self.near(name)}")
         return EndpointSettings(provider=name)
@@ -143,7 +147,9 @@ class Declared(Struct, frozen=True):
 
 
 def endpoint_specs(
-    settings: Settings, environment: Mapping[str, str] = os.environ, providers_dir: Path | None = None
+    settings: Settings,
+    environment: Mapping[str, str] = os.environ,
+    providers_dir: Path | None = None,
 ) -> dict[str, EndpointSpec]:
     """All endpoints that the settings name: tables, the models' endpoints, and their fallbacks'.
 
@@ -156,11 +162,15 @@ def endpoint_specs(
     for model in roles:
         names += fallback_endpoints(model)
     for table in settings.endpoints.values():
-        names += [place.partition("/")[0] for one in table.models.values() for place in one.fallbacks]
+        names += [
+            place.partition("/")[0] for one in table.models.values() for place in one.fallbacks
+        ]
     lone = next(iter(settings.endpoints)) if len(settings.endpoints) == 1 else ""
     told = dict.fromkeys(name for name in names if name != REHEARSAL)
     return {
-        name: with_models(declared(name, sources).spec, [m for m in roles if (m.endpoint or lone) == name])
+        name: with_models(
+            declared(name, sources).spec, [m for m in roles if (m.endpoint or lone) == name]
+        )
         for name in told
     }
 
@@ -212,7 +222,9 @@ def with_models(spec: EndpointSpec, models: list[ModelSettings]) -> EndpointSpec
     return msgspec.structs.replace(spec, models=known)
 
 
-def _facts(name: str, table: EndpointSettings, sources: Sources, origin: str) -> ProviderFacts | None:
+def _facts(
+    name: str, table: EndpointSettings, sources: Sources, origin: str
+) -> ProviderFacts | None:
     """The provider whose facts hold. Raises UsageError: it is named and there is none."""
     if table.provider:
         known = sources.provider(table.provider)
@@ -226,7 +238,10 @@ def _facts(name: str, table: EndpointSettings, sources: Sources, origin: str) ->
         return None if table.kind else _at(table.url, sources)
     known = sources.provider(name)
     if known is None:
-        raise UsageError(f"[endpoints.{name}] says neither url nor provider: add url = ADDRESS, or provider = NAME")
+        raise UsageError(
+            f"[endpoints.{name}] says neither url nor provider: "
+            "add url = ADDRESS, or provider = NAME"
+        )
     return known
 
 
@@ -456,7 +471,8 @@ def _key(name: str, known: Declared, sources: Sources, url: str) -> str:
         if known.key_optional or _in_keyring((name, spec.provider), sources):
             return ""
         raise UsageError(
-            f"no key for {urlsplit(url).hostname}: set the environment variable {spec.key_env}{_other_ways(name, spec)}"
+            f"no key for {urlsplit(url).hostname}: set the environment variable {spec.key_env}"
+            f"{_other_ways(name, spec)}"
         )
     if not key.isascii() or not key.isprintable() or " " in key:
         raise UsageError(f"the key in {spec.key_env} is not one: it has blanks or odd characters")

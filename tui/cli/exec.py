@@ -259,12 +259,22 @@ class JsonReport:
     def trouble(self, trouble: Trouble) -> None:
         """``error``."""
         self._event(
-            "error", severity=trouble.severity, message=trouble.what, why=trouble.why, next_step=trouble.next_step
+            "error",
+            severity=trouble.severity,
+            message=trouble.what,
+            why=trouble.why,
+            next_step=trouble.next_step,
         )
 
     def asked(self, ask: Ask, choice: str) -> None:
         """``consent``."""
-        self._event("consent", question=ask.question, command=ask.command, detail=ask.detail, answer=choice)
+        self._event(
+            "consent",
+            question=ask.question,
+            command=ask.command,
+            detail=ask.detail,
+            answer=choice,
+        )
 
     def _call(self, block: Block, ended: bool) -> None:
         """``tool.call`` and ``tool.result``; a command's output is in its result."""
@@ -343,9 +353,14 @@ def summary(hunks: Iterable[Hunk]) -> list[str]:
     lines = []
     for path, mine in files.items():
         added, removed = sum(h.added for h in mine), sum(h.removed for h in mine)
-        states = [h.decision.value if h.decidable or h.decision != "pending" else h.stage.value for h in mine]
+        states = [
+            h.decision.value if h.decidable or h.decision != "pending" else h.stage.value
+            for h in mine
+        ]
         counts = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(states))
-        lines.append(f"{path}  {len(mine)} hunk{'s' * (len(mine) != 1)}  +{added} -{removed}  ({counts})")
+        lines.append(
+            f"{path}  {len(mine)} hunk{'s' * (len(mine) != 1)}  +{added} -{removed}  ({counts})"
+        )
     return lines
 
 
@@ -379,7 +394,11 @@ class ExecOptions(TypedDict):
 @click.option("--role", type=click.Choice(["fast", "deep"]), help="Who answers.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON event a line on stdout.")
 @click.option("--apply", is_flag=True, help="Accept and write the hunks that have no flag.")
-@click.option("--linked", is_flag=True, help="Write hard links, too, wherever they lead; send those that lead outside.")
+@click.option(
+    "--linked",
+    is_flag=True,
+    help="Write hard links, too, wherever they lead; send those that lead outside.",
+)
 @click.option(
     "--mode",
     type=click.Choice(get_args(Mode)),
@@ -392,11 +411,18 @@ class ExecOptions(TypedDict):
     multiple=True,
     help="Run the model's commands that begin so, as in --allow 'npm test'; may be repeated.",
 )
-@click.option("--max-rounds", type=click.IntRange(1), metavar="N", help="Stop after so many responses.")
 @click.option(
-    "--max-cost", type=click.FloatRange(0, min_open=True), metavar="USD", help="Stop when the turn has cost so much."
+    "--max-rounds", type=click.IntRange(1), metavar="N", help="Stop after so many responses."
 )
-@click.option("-C", "folder", metavar="DIR", default=".", help="The workspace [default: this folder].")
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(0, min_open=True),
+    metavar="USD",
+    help="Stop when the turn has cost so much.",
+)
+@click.option(
+    "-C", "folder", metavar="DIR", default=".", help="The workspace [default: this folder]."
+)
 @record_option
 @trace_option
 @model_options
@@ -422,7 +448,11 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
         linked=choices["linked"],
         mode=choices["mode"] or options.mode,
         commands=replace(rules, allow=(*rules.allow, *map(_words, choices["allow"]))),
-        limits=replace(limits, rounds=choices["max_rounds"] or limits.rounds, usd=choices["max_cost"] or limits.usd),
+        limits=replace(
+            limits,
+            rounds=choices["max_rounds"] or limits.rounds,
+            usd=choices["max_cost"] or limits.usd,
+        ),
     )
     setup = replace(setup, tracer=tracer_for(choices["trace"]))
     composition = Composition(setup, options, watched=False, record=choices["record"])
@@ -492,7 +522,12 @@ def _last_line(text: str) -> str:
 class ExecTurn:
     """Plays one prompt and reports what comes."""
 
-    def __init__(self, session: Session, report: Report, recorded: Callable[[], Awaitable[None]] | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        report: Report,
+        recorded: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         """``recorded`` waits until a failed recording has been told of."""
         self._session = session
         self._report = report
@@ -532,7 +567,11 @@ class ExecTurn:
         """Tell how it ended; returns the exit code."""
         session = self._session
         hunks = session.workspace.hunks
-        left_out = [hunk for hunk in hunks if is_left_out(hunk, hunks) and (apply or hunk.stage not in PLACED)]
+        left_out = [
+            hunk
+            for hunk in hunks
+            if is_left_out(hunk, hunks) and (apply or hunk.stage not in PLACED)
+        ]
         if unread := unread_patch(session.transcript.blocks):
             self._report.trouble(Trouble("A patch could not be read", unread, severity="warning"))
         self._take()
@@ -592,6 +631,9 @@ def is_left_out(hunk: Hunk, hunks: list[Hunk]) -> bool:
     if hunk.stage in PLACED:
         return True
     return not any(
-        later.id > hunk.id and later.call_id != hunk.call_id and later.path == hunk.path and later.stage is Stage.LANDED
+        later.id > hunk.id
+        and later.call_id != hunk.call_id
+        and later.path == hunk.path
+        and later.stage is Stage.LANDED
         for later in hunks
     )

@@ -90,7 +90,11 @@ def mask(secrets: Iterable[str]) -> None:
 
 def secrets_of(environment: Mapping[str, str]) -> list[str]:
     """The values of all variables whose name says that they are secret."""
-    return [value.strip() for name, value in environment.items() if value.strip() and _SECRET_NAME.search(name)]
+    return [
+        value.strip()
+        for name, value in environment.items()
+        if value.strip() and _SECRET_NAME.search(name)
+    ]
 
 
 def proxy_passwords(environment: Mapping[str, str]) -> list[str]:

@@ -32,8 +32,14 @@ COMMANDS = {
     "apply": ("tui.cli.apply:apply_command", "Apply a patch as the app would, with no model."),
     "practice": ("tui.cli.practice:practice_command", "Open the practice workspace."),
     "replay": ("tui.cli.replay:replay_command", "Play a recording back."),
-    "bridge": ("tui.cli.bridge:bridge_command", "Serve your endpoints to other programs, or to a team."),
-    "connect": ("tui.cli.connect:connect_command", "Connect a provider or a server, and choose the models."),
+    "bridge": (
+        "tui.cli.bridge:bridge_command",
+        "Serve your endpoints to other programs, or to a team.",
+    ),
+    "connect": (
+        "tui.cli.connect:connect_command",
+        "Connect a provider or a server, and choose the models.",
+    ),
     "keys": ("tui.cli.keys:keys_command", "Keep providers' keys in the system's keyring."),
     "theme": ("tui.cli.theme:theme_command", "List the themes, check your own, copy one."),
     "doctor": ("tui.cli.doctor:doctor_command", "Check the set-up and say what to do."),
@@ -43,7 +49,9 @@ DEFAULT = "open"
 HIDDEN = frozenset({DEFAULT})
 _LINEAR = frozenset({DEFAULT, "practice"})
 """Commands with a linear mode."""
-_WITH_VALUE = frozenset({"--endpoint", "--fast", "--deep", "--key-env", "--config", "--record", "--trace"})
+_WITH_VALUE = frozenset(
+    {"--endpoint", "--fast", "--deep", "--key-env", "--config", "--record", "--trace"}
+)
 _WITHOUT_VALUE = frozenset({"--debug", "--linear"})
 _BENCH = "bench"
 _MOVED = (
@@ -113,7 +121,9 @@ def with_command(args: Sequence[str]) -> list[str]:
         return [word, *args[:at], *args[at + 1 :]]
     near = difflib.get_close_matches(word, [c for c in COMMANDS if c not in HIDDEN], 1, _ALIKE)
     if near and not word.startswith("-") and not os.path.lexists(word):
-        raise click.UsageError(f"no command and no file is called {word!r}; did you mean {near[0]!r}?")
+        raise click.UsageError(
+            f"no command and no file is called {word!r}; did you mean {near[0]!r}?"
+        )
     return [DEFAULT, *args]
 
 

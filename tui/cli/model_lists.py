@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 ASK_S = 10.0
 """A provider that was chosen and has not named its models by then is not waited for."""
 NO_MODEL = "It has no model that could answer."
-_OTHERS = re.compile(r"embed|whisper|\btts\b|-tts|dall-e|moderation|transcri|rerank|image|realtime|audio|sora|guard")
+_OTHERS = re.compile(
+    r"embed|whisper|\btts\b|-tts|dall-e|moderation|transcri|rerank|image|realtime|audio|sora|guard"
+)
 _SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)b(?![a-z])")
 
 
@@ -57,7 +59,9 @@ async def listed(name: str, spec: EndpointSpec, key: str, patience_s: float = AS
             await upstream.close()
     chat = _that_chat(models)
     none_told = discovery.form == "none" and not chat
-    return ModelList({one: models[one] for one in chat}, "" if chat else NO_MODEL, gives_none=none_told)
+    return ModelList(
+        {one: models[one] for one in chat}, "" if chat else NO_MODEL, gives_none=none_told
+    )
 
 
 def _that_chat(names: Iterable[str]) -> list[str]:

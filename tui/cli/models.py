@@ -71,7 +71,10 @@ class ResolvedModels(Struct, frozen=True):
 
 
 def resolve(
-    settings: Settings, flags: ModelFlags, environment: Mapping[str, str] = os.environ, paths: Paths | None = None
+    settings: Settings,
+    flags: ModelFlags,
+    environment: Mapping[str, str] = os.environ,
+    paths: Paths | None = None,
 ) -> ResolvedModels:
     """Who answers for which role; ``paths`` is where the user's files about providers are.
 
@@ -94,7 +97,8 @@ def resolve(
             endpoints[name] = resolved_endpoint(name, sources, models)
     return ResolvedModels(
         roles={
-            role: _spec(role, model, endpoints.get(model.endpoint), sources, flags) for role, model in chosen.items()
+            role: _spec(role, model, endpoints.get(model.endpoint), sources, flags)
+            for role, model in chosen.items()
         },
         endpoints=endpoints,
         rehearsal=any(model.endpoint == REHEARSAL for model in chosen.values()),
@@ -160,17 +164,22 @@ def _with_key(sources: Sources, flags: ModelFlags, used: set[str]) -> Sources:
     if not owner and len(used) > 1:
         names = " or ".join(sorted(used))
         raise UsageError(
-            f"--key-env: is it the key of {names}? Set key_env in their tables in config.toml, or add --endpoint NAME"
+            f"--key-env: is it the key of {names}?"
+            " Set key_env in their tables in config.toml, or add --endpoint NAME"
         )
     named = [owner] if owner else [*used]
-    tables = {name: msgspec.structs.replace(sources.table(name), key_env=flags.key_env) for name in named}
+    tables = {
+        name: msgspec.structs.replace(sources.table(name), key_env=flags.key_env) for name in named
+    }
     endpoints = {**sources.settings.endpoints, **tables}
     settings = msgspec.structs.replace(sources.settings, endpoints=endpoints)
     return replace(sources, settings=settings)
 
 
 def _fallbacks(
-    chosen: Mapping[Role, ModelSettings], endpoints: Mapping[str, ResolvedEndpoint], sources: Sources
+    chosen: Mapping[Role, ModelSettings],
+    endpoints: Mapping[str, ResolvedEndpoint],
+    sources: Sources,
 ) -> dict[str, EndpointSpec]:
     """The endpoints that fallbacks name and no role does. Raises UsageError: there is no such."""
     found: dict[str, EndpointSpec] = {}
@@ -188,7 +197,11 @@ def _fallbacks(
 
 
 def _spec(
-    role: Role, model: ModelSettings, endpoint: ResolvedEndpoint | None, sources: Sources, flags: ModelFlags
+    role: Role,
+    model: ModelSettings,
+    endpoint: ResolvedEndpoint | None,
+    sources: Sources,
+    flags: ModelFlags,
 ) -> RoleSpec:
     known = sources.settings.endpoints.get(model.endpoint)
     chaining = known.chaining if known is not None else True

@@ -35,7 +35,12 @@ class Network:
     """The endpoints of a session; each is made, and the bridge started, when it is first needed."""
 
     def __init__(
-        self, setup: SessionSetup, clock: MonotonicClock, recorder: Recorder | None = None, *, forget: bool = False
+        self,
+        setup: SessionSetup,
+        clock: MonotonicClock,
+        recorder: Recorder | None = None,
+        *,
+        forget: bool = False,
     ) -> None:
         """Nothing is dialled yet; ``forget``: learn anew what the endpoints can do."""
         self._forget = forget
@@ -208,7 +213,10 @@ def key_variables(setup: SessionSetup) -> dict[str, str]:
 
 def bridge_arguments(rehearsal: RehearsalSettings) -> list[str]:
     """The bridge's flags for the ``[rehearsal]`` table."""
-    arguments = [f"--fast-rate={rehearsal.fast_tokens_s:g}", f"--deep-rate={rehearsal.deep_tokens_s:g}"]
+    arguments = [
+        f"--fast-rate={rehearsal.fast_tokens_s:g}",
+        f"--deep-rate={rehearsal.deep_tokens_s:g}",
+    ]
     if rehearsal.seed is not None:
         arguments.append(f"--seed={rehearsal.seed}")
     if rehearsal.mistakes is not None:

@@ -23,7 +23,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tui import kept_frame
-from tui.cli.appearance import THEME_FILE, StartTheme, line_complaints, start_theme, use_keys, use_line
+from tui.cli.appearance import (
+    THEME_FILE,
+    StartTheme,
+    line_complaints,
+    start_theme,
+    use_keys,
+    use_line,
+)
 from tui.cli.models import ResolvedModels, resolve
 from tui.cli.options import (
     ModelFlags,
@@ -39,7 +46,15 @@ from tui.core.inert_text import inert
 from tui.core.unsaved import Unsaved
 from tui.effects.rescue import RescueFolders
 from tui.errors import EXIT_FAILED, EXIT_OK, FileRefused, SettingsError, UsageError
-from tui.settings import PROJECT_FILE, Paths, Settings, load_project, unused, unused_in_project, with_project
+from tui.settings import (
+    PROJECT_FILE,
+    Paths,
+    Settings,
+    load_project,
+    unused,
+    unused_in_project,
+    with_project,
+)
 from tui.ui.terminal.facts import ScreenOptions, TerminalFacts, find
 
 if TYPE_CHECKING:
@@ -57,26 +72,41 @@ if TYPE_CHECKING:
 _ERRORS_ELSEWHERE = "duetto draws on stderr, too: do not redirect it; errors are in the log"
 
 
-def require_screen(stdin: TextIO | None = None, stdout: TextIO | None = None, stderr: TextIO | None = None) -> None:
+def require_screen(
+    stdin: TextIO | None = None, stdout: TextIO | None = None, stderr: TextIO | None = None
+) -> None:
     """Raise UsageError unless all three streams are a terminal that can show something.
 
     A small one will do: there the app says how small it is, and starts when it is enlarged.
     """
     stdin, stdout, stderr = stdin or sys.stdin, stdout or sys.stdout, stderr or sys.stderr
     if not (stdin.isatty() and stdout.isatty()):
-        raise UsageError('this needs a terminal; without one use: duetto --linear, or duetto exec "PROMPT"')
+        raise UsageError(
+            'this needs a terminal; without one use: duetto --linear, or duetto exec "PROMPT"'
+        )
     if not stderr.isatty():
         print(f"duetto: {_ERRORS_ELSEWHERE}", file=stdout)  # the error itself goes to the file
         raise UsageError(_ERRORS_ELSEWHERE)
     term = os.environ.get("TERM", "")
     if term in ("dumb", "unknown") or (not term and os.name == "posix"):
         named = f"TERM={term}" if term else "TERM is not set"
-        raise UsageError(f"this terminal ({named}) cannot show a full screen; use: duetto --linear, or set TERM")
+        raise UsageError(
+            f"this terminal ({named}) cannot show a full screen; use: duetto --linear, or set TERM"
+        )
 
 
 log = logging.getLogger("tui.cli")
 
-_BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+_BROKEN = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 """What a screen raises that is half gone: what ends the app must not end its keeping, too."""
 
 
@@ -136,7 +166,9 @@ _MOST_TOLD = 9
 _PLACE = " line "
 
 
-def complaints_at_start(settings: Settings, config: Path, root: Path, theme: StartTheme) -> list[str]:
+def complaints_at_start(
+    settings: Settings, config: Path, root: Path, theme: StartTheme
+) -> list[str]:
     """What of the settings is not used: tables and values, the theme, keys, the status line.
 
     The user's keys go into the keymap.
@@ -194,7 +226,9 @@ def tell_ends(app: TerminalApp, notify: NotifySettings, session: Session, root: 
     """Have it said outside of the window when a turn ends."""
     from tui.ui.terminal.notifying import NotifyOptions
 
-    options = NotifyOptions(notify.bell, notify.title, notify.desktop, notify.after_s, notify.prompt)
+    options = NotifyOptions(
+        notify.bell, notify.title, notify.desktop, notify.after_s, notify.prompt
+    )
     app.notify_by(options, root.name, lambda: _prompt(session))
 
 
@@ -238,7 +272,9 @@ class Beginning(Protocol):
 @record_option
 @trace_option
 @model_options
-def open_command(path: Sequence[str], linear: bool, record: Path | None, trace: Path | None, flags: ModelFlags) -> int:
+def open_command(
+    path: Sequence[str], linear: bool, record: Path | None, trace: Path | None, flags: ModelFlags
+) -> int:
     """Open the app on a folder, or on files (path:line:col works too); new ones are made on saving.
 
     Without PATH the current folder is opened, if it is a git checkout or holds sources, else the
@@ -355,7 +391,9 @@ def session_options(settings: Settings) -> SessionOptions:
     table = settings.commands
     return SessionOptions(
         mode=table.mode,
-        commands=CommandRules(tuple(_prefix(prefix) for prefix in table.allow), table.network, table.deadline_s),
+        commands=CommandRules(
+            tuple(_prefix(prefix) for prefix in table.allow), table.network, table.deadline_s
+        ),
         limits=TurnLimits(table.max_rounds, table.max_tokens, table.max_cost, table.max_time_s),
     )
 
@@ -388,10 +426,16 @@ def options_for(setup: SessionSetup) -> SessionOptions:
     from tui.bridge.rehearsal.scripts import load_scripts
     from tui.cli.practice import suggested
 
-    return replace(options, prompts=tuple(one.prompt for one in load_scripts()), suggest=lambda: suggested(root))
+    return replace(
+        options,
+        prompts=tuple(one.prompt for one in load_scripts()),
+        suggest=lambda: suggested(root),
+    )
 
 
-async def _run(start: Start, opened: Callable[[], DuettoApp], beginning: Beginning | None, config: Path) -> int:
+async def _run(
+    start: Start, opened: Callable[[], DuettoApp], beginning: Beginning | None, config: Path
+) -> int:
     composition, setup, target = start.composition, start.setup, start.target
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(log_broken)
@@ -432,7 +476,9 @@ def keep_frame(app: DuettoApp, setup: SessionSetup, config: Path) -> None:
     own = sorted(themes.iterdir()) if themes.is_dir() else ()
     watched = (config, setup.root / PROJECT_FILE, paths.state_dir / THEME_FILE, themes, *own)
     words = ("duetto", f"{setup.root.name}/")
-    frame_keeping.keep_frame(app, app.bench, (app.bench.header, words), [str(path) for path in watched])
+    frame_keeping.keep_frame(
+        app, app.bench, (app.bench.header, words), [str(path) for path in watched]
+    )
 
 
 def open_files(session: Session, target: OpenTarget) -> None:
@@ -510,4 +556,6 @@ def _beginning(file: Path) -> str:
 def log_broken(loop: asyncio.AbstractEventLoop, context: Mapping[str, object]) -> None:
     """A task of nobody broke: the screen must not be written over."""
     error = context.get("exception")
-    log.error("%s", context.get("message"), exc_info=error if isinstance(error, Exception) else None)
+    log.error(
+        "%s", context.get("message"), exc_info=error if isinstance(error, Exception) else None
+    )

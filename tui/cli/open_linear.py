@@ -17,7 +17,14 @@ from pathlib import Path
 from tui import kept_frame
 from tui.cli import process
 from tui.cli.composition import Composition, Prompting
-from tui.cli.open_app import LastWords, log_broken, open_files, options_for, prepared, ring_ends
+from tui.cli.open_app import (
+    LastWords,
+    log_broken,
+    open_files,
+    options_for,
+    prepared,
+    ring_ends,
+)
 from tui.cli.options import ModelFlags
 from tui.cli.target import OpenTarget
 from tui.core.inert_text import inert
@@ -35,7 +42,10 @@ _MOST = 500
 
 
 def open_linear(
-    arguments: Sequence[str], flags: ModelFlags, record: Path | None = None, trace: Path | None = None
+    arguments: Sequence[str],
+    flags: ModelFlags,
+    record: Path | None = None,
+    trace: Path | None = None,
 ) -> int:
     """Converse in lines of text about what the arguments name; returns the exit code.
 

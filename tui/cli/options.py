@@ -104,7 +104,10 @@ _OPTIONS = (
         help=f"Variable that holds the key [default: the provider's, else {DEFAULT_KEY_ENV}].",
     ),
     click.option(
-        "--config", metavar="FILE", type=click.Path(path_type=Path), help="Read this config.toml instead of your own."
+        "--config",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Read this config.toml instead of your own.",
     ),
     click.option(
         "--patch-format",

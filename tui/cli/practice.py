@@ -19,7 +19,14 @@ from tui import kept_frame
 from tui.bridge.rehearsal import RECORD
 from tui.bridge.rehearsal.scripts import Script, fingerprint, load_scripts, workspace_files
 from tui.cli.open_app import require_screen
-from tui.cli.options import ModelFlags, is_linear, linear_option, model_options, record_option, trace_option
+from tui.cli.options import (
+    ModelFlags,
+    is_linear,
+    linear_option,
+    model_options,
+    record_option,
+    trace_option,
+)
 from tui.errors import UsageError
 from tui.settings import Paths
 
@@ -192,7 +199,13 @@ class Guided(Struct):
         """
         first = [self.script.prompt, next(iter(self.script.asks.values())).example]
         others = [one.prompt for one in load_scripts() if one.prompt not in first]
-        return replace(options, prompts=(*first, *others), suggest=self._suggested, save="on-accept", auto_accept=False)
+        return replace(
+            options,
+            prompts=(*first, *others),
+            suggest=self._suggested,
+            save="on-accept",
+            auto_accept=False,
+        )
 
     def begin(self, app: DuettoApp) -> None:
         """Put the guide onto the screen; called when it shows its first picture."""

@@ -102,7 +102,9 @@ def _speed(context: click.Context, parameter: click.Parameter, value: str | None
     except ValueError:
         speed = -1.0
     if speed < 0 or not math.isfinite(speed):
-        words = f"{value} is not a speed: 1 is as recorded, 4 four times as fast, max as fast as can be"
+        words = (
+            f"{value} is not a speed: 1 is as recorded, 4 four times as fast, max as fast as can be"
+        )
         raise click.BadParameter(words)
     return speed
 
@@ -123,7 +125,9 @@ def _speed(context: click.Context, parameter: click.Parameter, value: str | None
     help="Read this config.toml instead of your own (for the theme).",
 )
 @click.option("--debug", is_flag=True, help="Write more to the log file.")
-def replay_command(file: Path, speed: float | None, as_text: bool, config: Path | None, debug: bool) -> int:
+def replay_command(
+    file: Path, speed: float | None, as_text: bool, config: Path | None, debug: bool
+) -> int:
     """Play back what --record FILE has written (or a recording of another client).
 
     The app gets a workspace of its own with the files that were quoted; it is removed at the end.

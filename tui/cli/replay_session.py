@@ -261,7 +261,11 @@ class ReplayDirector:
     """Tells the session what the recorded user did, and the wire what the server said."""
 
     def __init__(
-        self, session: Session, wire: ReplayWire, pace: ReplayPace, prepare: Callable[[RecordedExchange], None]
+        self,
+        session: Session,
+        wire: ReplayWire,
+        pace: ReplayPace,
+        prepare: Callable[[RecordedExchange], None],
     ) -> None:
         """``prepare`` is called before each request: the workspace as it was then."""
         self.played = 0
@@ -287,7 +291,9 @@ class ReplayDirector:
         if self._wire.request is not None:
             self._wire.reply(ENDED)
 
-    async def _exchange(self, exchange: RecordedExchange, following: RecordedExchange | None) -> None:
+    async def _exchange(
+        self, exchange: RecordedExchange, following: RecordedExchange | None
+    ) -> None:
         await self._pace.until(exchange.t)
         self._prepare(exchange)
         self._switch(exchange.model)
@@ -336,7 +342,9 @@ class ReplayDirector:
                 continue
         return True
 
-    def _act(self, act: RecordedAct, exchange: RecordedExchange, following: RecordedExchange | None) -> None:
+    def _act(
+        self, act: RecordedAct, exchange: RecordedExchange, following: RecordedExchange | None
+    ) -> None:
         wire = self._wire
         if act.kind == "frame":
             wire.feed(act.text)
@@ -412,7 +420,9 @@ class ReplaySession:
 
     def __init__(self, recording: Recording, speed: float) -> None:
         """``speed`` 0: as fast as possible. Nothing is played yet."""
-        self._folder = tempfile.TemporaryDirectory(prefix="duetto-replay-", ignore_cleanup_errors=True)
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="duetto-replay-", ignore_cleanup_errors=True
+        )
         self.root = Path(self._folder.name).resolve()
         self._listing = Listing(str(self.root))
         self._files = Files(str(self.root), self._listing)
@@ -422,7 +432,9 @@ class ReplaySession:
         self.exchanges, self.elsewhere = foreground(exchanges(recording.entries))
         roles = roles_of(recording, self.exchanges)
         self.session = Session(self._ports(clock, speed), roles, _options(roles))
-        self.director = ReplayDirector(self.session, self._wire, ReplayPace(speed, clock), self._prepare)
+        self.director = ReplayDirector(
+            self.session, self._wire, ReplayPace(speed, clock), self._prepare
+        )
 
     async def play(self) -> None:
         """Play the recording to its end."""
@@ -448,7 +460,12 @@ class ReplaySession:
             return self._wire
 
         return Ports(
-            wires=wires, clock=clock, files=self._files, runner=NoRunner(), verify_command=no_command, sleep=sleep
+            wires=wires,
+            clock=clock,
+            files=self._files,
+            runner=NoRunner(),
+            verify_command=no_command,
+            sleep=sleep,
         )
 
     def _prepare(self, exchange: RecordedExchange) -> None:
@@ -511,7 +528,9 @@ def roles_of(recording: Recording, played: Sequence[RecordedExchange]) -> dict[R
         if isinstance(known, dict) and isinstance(known.get("model"), str):
             tool = _one_of(get_args(PatchTool), known.get("patch_tool"))
             fmt = _one_of(get_args(PatchFormat), known.get("patch_format"))
-            roles[role] = RoleSpec(role, known["model"], ENDPOINT, patch_tool=tool, patch_format=fmt)
+            roles[role] = RoleSpec(
+                role, known["model"], ENDPOINT, patch_tool=tool, patch_format=fmt
+            )
     if roles:
         return roles
     models = list(dict.fromkeys(exchange.model or "model" for exchange in played)) or ["model"]

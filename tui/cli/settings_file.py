@@ -29,7 +29,16 @@ HEAD = """\
 schema = 1
 """
 _OF_THE_MODEL = frozenset(
-    ("context_window", "max_output_tokens", "images", "price", "tier", "patch_tool", "patch_format", "shell_tool")
+    (
+        "context_window",
+        "max_output_tokens",
+        "images",
+        "price",
+        "tier",
+        "patch_tool",
+        "patch_format",
+        "shell_tool",
+    )
 )
 """What ``[models.X]`` says of one model only: it is commented out when another one comes."""
 _VALUE = re.compile(r"""(\s*[\w"'-]+\s*=\s*)("(?:[^"\\]|\\.)*"|'[^']*')(?P<rest>\s*(?:\#.*)?)""")
@@ -71,7 +80,9 @@ def changed(text: str, change: SettingsChange, origin: str) -> str:
         own = before.get("models", {}).get(role, {})
         same = (own.get("name"), own.get("endpoint")) == placed
         values = {"name": placed.model, "endpoint": placed.endpoint}
-        new = _with_table(new, ("models", role), values, drop=frozenset() if same else _OF_THE_MODEL)
+        new = _with_table(
+            new, ("models", role), values, drop=frozenset() if same else _OF_THE_MODEL
+        )
     try:
         after = tomllib.loads(new)
         after.pop("schema", None)
@@ -138,7 +149,9 @@ def _wanted(before: Mapping[str, Any], change: SettingsChange) -> dict[str, Any]
     return wanted
 
 
-def _with_table(text: str, path: tuple[str, ...], values: Mapping[str, str], drop: frozenset[str]) -> str:
+def _with_table(
+    text: str, path: tuple[str, ...], values: Mapping[str, str], drop: frozenset[str]
+) -> str:
     """The text with these values in a table, and without some of its keys."""
     lines = text.splitlines(keepends=True)
     end = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
@@ -195,7 +208,10 @@ def _replace_value(lines: list[str], one: _Statement, key: str, value: str) -> N
 
 
 def _rewritten(
-    lines: list[str], statements: Sequence[_Statement], path: tuple[str, ...], drop: frozenset[str]
+    lines: list[str],
+    statements: Sequence[_Statement],
+    path: tuple[str, ...],
+    drop: frozenset[str],
 ) -> dict[str, Any]:
     """Comment out what declares a table without a header of its own; returns what it said.
 
@@ -203,7 +219,9 @@ def _rewritten(
     """
     said: dict[str, Any] = {}
     for one in statements:
-        if one.is_header or not (one.path[: len(path)] == path or path[: len(one.path)] == one.path):
+        if one.is_header or not (
+            one.path[: len(path)] == path or path[: len(one.path)] == one.path
+        ):
             continue
         content: Any = tomllib.loads("".join(lines[one.first : one.behind]))
         for name in path[len(_table_before(statements, one)) :]:

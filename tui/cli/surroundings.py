@@ -108,7 +108,9 @@ def _order(entry: tuple[str, object]) -> tuple[int, str]:
     return (SERVERS.index(name) if name in SERVERS else len(SERVERS), name)
 
 
-def _distant(known: Mapping[str, ProviderFacts], place: Surroundings, tell: Tell) -> list[ModelSource]:
+def _distant(
+    known: Mapping[str, ProviderFacts], place: Surroundings, tell: Tell
+) -> list[ModelSource]:
     """The providers: those whose keys are here, by the variables' and the notes' names, first."""
     stored = names(place.paths.state_dir)
     sources: list[ModelSource] = []
@@ -125,7 +127,11 @@ def _distant(known: Mapping[str, ProviderFacts], place: Surroundings, tell: Tell
             if here:
                 tell(FoundHere(one.title, f"{has}. {error}", "odd"))
             words = f"{has}; needs an address" if here else "needs an address and a key"
-            sources.append(ModelSource(name, one.title, words, needs_key=not here, needs_address=True, ready=False))
+            sources.append(
+                ModelSource(
+                    name, one.title, words, needs_key=not here, needs_address=True, ready=False
+                )
+            )
             continue
         if here:
             tell(FoundHere(one.title, has, "found"))
@@ -139,7 +145,9 @@ def _distant(known: Mapping[str, ProviderFacts], place: Surroundings, tell: Tell
     return sources
 
 
-async def _server(name: str, one: ProviderFacts, place: Surroundings, tell: Tell) -> ModelSource | None:
+async def _server(
+    name: str, one: ProviderFacts, place: Surroundings, tell: Tell
+) -> ModelSource | None:
     """A server at the port that it chooses by itself; None: there is none that could answer."""
     where = f"127.0.0.1:{one.port}"
     if not await _listens(one.port or 0):
@@ -162,12 +170,16 @@ async def _server(name: str, one: ProviderFacts, place: Surroundings, tell: Tell
     if wrong == NO_MODEL and name == "ollama":
         wrong += " ollama pull NAME gets one."
     tell(FoundHere(one.title, f"something on {where}, but: {wrong}", "odd"))
-    return ModelSource(name, one.title, f"on {where}: {wrong}", needs_key=found.key_refused, ready=False)
+    return ModelSource(
+        name, one.title, f"on {where}: {wrong}", needs_key=found.key_refused, ready=False
+    )
 
 
 def offers_of(endpoint: str, found: ModelList) -> tuple[ModelOffer, ...]:
     """The models of a list, as they are shown."""
-    return tuple(ModelOffer(endpoint, model, facts.context_window) for model, facts in found.facts.items())
+    return tuple(
+        ModelOffer(endpoint, model, facts.context_window) for model, facts in found.facts.items()
+    )
 
 
 async def _listens(port: int) -> bool:
@@ -188,7 +200,11 @@ async def _git(tell: Tell) -> None:
     path = safe_path(os.environ, os.getcwd())
     program = shutil.which("git", path=path)
     if program is None:
-        tell(FoundHere("git", "not found: no states in the file tree, no diff against HEAD", "nothing"))
+        tell(
+            FoundHere(
+                "git", "not found: no states in the file tree, no diff against HEAD", "nothing"
+            )
+        )
         return
     version = ""
     with contextlib.suppress(OSError, TimeoutError):

@@ -126,7 +126,9 @@ class Project:
 
     def _is_not_meant(self, folder: Path) -> bool:
         """An environment that was activated to start duetto from it, or conda's usual one."""
-        if self._environ.get("CONDA_DEFAULT_ENV") == "base" and str(folder) == self._environ.get("CONDA_PREFIX"):
+        if self._environ.get("CONDA_DEFAULT_ENV") == "base" and str(folder) == self._environ.get(
+            "CONDA_PREFIX"
+        ):
             return True
         own = os.path.realpath(sys.prefix)
         return os.path.realpath(folder) == own and not is_below(own, os.path.realpath(self.root))
@@ -178,7 +180,11 @@ class Project:
         with contextlib.suppress(OSError, ValueError):
             if (self.root / path).is_file():
                 return path
-        ends = [file for file in self._by_name.get(path.rpartition("/")[2], ()) if f"/{file}".endswith(f"/{path}")]
+        ends = [
+            file
+            for file in self._by_name.get(path.rpartition("/")[2], ())
+            if f"/{file}".endswith(f"/{path}")
+        ]
         return ends[0] if len(ends) == 1 else ""
 
 
@@ -343,7 +349,11 @@ class RunReader:
     """Reads what one run of a command left."""
 
     def __init__(
-        self, project: Project, row: Row | None = None, words: Mapping[str, str] | None = None, junit: str = ""
+        self,
+        project: Project,
+        row: Row | None = None,
+        words: Mapping[str, str] | None = None,
+        junit: str = "",
     ) -> None:
         """Without a ``row`` the command is the user's: all formats are tried."""
         self._project, self._row = project, row or {}
@@ -479,6 +489,8 @@ def _unittest(workspace: Path) -> list[str] | None:
 def _is_of_unittest(file: Path) -> bool:
     try:
         with file.open("rb") as opened:
-            return re.search(rb"^(?:import|from) unittest\b", opened.read(1 << 16), re.M) is not None
+            return (
+                re.search(rb"^(?:import|from) unittest\b", opened.read(1 << 16), re.M) is not None
+            )
     except OSError:
         return False

@@ -31,7 +31,9 @@ def find_verify(workspace: Path, settings: Settings) -> VerifyCommand | None:
         return replace(users, reader=read)
     own = load_project(workspace).verify
     if command := _argv(own):
-        return VerifyCommand(command, PROJECT_FILE, needs_consent=True, deadline_s=own.deadline_s, reader=read)
+        return VerifyCommand(
+            command, PROJECT_FILE, needs_consent=True, deadline_s=own.deadline_s, reader=read
+        )
     return test_runners.find_runner(project, settings.verify.deadline_s)
 
 
@@ -89,7 +91,9 @@ def find_format(workspace: Path, settings: Settings) -> VerifyCommand | None:
         return users_command(workspace, command, settings.format.deadline_s)
     project = load_project(workspace).format
     if command := _words_of(project):
-        return VerifyCommand(command, PROJECT_FILE, needs_consent=True, deadline_s=project.deadline_s)
+        return VerifyCommand(
+            command, PROJECT_FILE, needs_consent=True, deadline_s=project.deadline_s
+        )
     return None
 
 

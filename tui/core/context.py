@@ -114,7 +114,8 @@ class Context:
                 named.append(f"{path} is open but cannot be quoted: {file.read_only}.")
             elif file.private:
                 named.append(
-                    f"{path} is open but its text is not sent: {file.private}. read_file asks the user for it."
+                    f"{path} is open but its text is not sent: {file.private}. "
+                    "read_file asks the user for it."
                 )
             elif self._sent.get(path) == state:
                 named.append(f"{path} is unchanged since you last saw it{_where(file)}.")
@@ -189,12 +190,16 @@ def hunks_message(changes: Changes, account: HunkAccount) -> Work[list[str]]:
         parts.append((yield from _prose_words(patch, account)))
     if changes.hunks:
         keeps = yield from account.keeps_any(changes.hunks)
-        head = "Your hunks as they stand now" + ("; do not send kept hunks again:" if keeps else ":")
+        head = "Your hunks as they stand now" + (
+            "; do not send kept hunks again:" if keeps else ":"
+        )
         parts.append("\n".join([head, *(yield from account.of(changes.hunks))]))
     return parts
 
 
-def changes_message(changes: Changes, account: HunkAccount, of_hunks: Sequence[str] | None = None) -> str:
+def changes_message(
+    changes: Changes, account: HunkAccount, of_hunks: Sequence[str] | None = None
+) -> str:
     """What changed since the last request, one paragraph a kind; empty if nothing did.
 
     ``of_hunks``: what `hunks_message` says, where it is known.
@@ -294,7 +299,9 @@ class Told:
         self._states.update(states)
         self._revision = revision
 
-    def news(self, hunks: Iterable[Hunk], revision: int, told: Mapping[int, State] = NOTHING) -> Work[list[Hunk]]:
+    def news(
+        self, hunks: Iterable[Hunk], revision: int, told: Mapping[int, State] = NOTHING
+    ) -> Work[list[Hunk]]:
         """The hunks that are not as the model knows them, in order; one that lands is none yet.
 
         ``revision`` grows with stages, decisions and what others write in hunks: while it is the
@@ -305,12 +312,15 @@ class Told:
             news += [
                 hunk
                 for hunk in part
-                if _is_settled(hunk) and told.get(hunk.id, self._states.get(hunk.id)) != self._state(hunk)
+                if _is_settled(hunk)
+                and told.get(hunk.id, self._states.get(hunk.id)) != self._state(hunk)
             ]
             yield len(part)
         return news
 
-    def taken_back(self, hunks: Iterable[Hunk], told: Mapping[int, State] = NOTHING) -> Work[frozenset[int]]:
+    def taken_back(
+        self, hunks: Iterable[Hunk], told: Mapping[int, State] = NOTHING
+    ) -> Work[frozenset[int]]:
         """Ids of those that are pending, and of which the model knows a decision."""
         ids: list[int] = []
         for part in in_parts(hunks):

@@ -44,7 +44,11 @@ class HistoryEntry(Struct):
 
 def user_item(text: str) -> Item:
     """A message of the user."""
-    return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+    return {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": text}],
+    }
 
 
 class History:

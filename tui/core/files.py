@@ -200,7 +200,9 @@ def file_block(path: str, text: str, **attributes: str) -> str:
     """Quote a text; ``from_`` becomes the attribute ``from``."""
     header = {"path": path, **{name.rstrip("_"): value for name, value in attributes.items()}}
     header["chars"] = str(len(text))
-    written = "".join(f" {name}={json.dumps(value, ensure_ascii=False)}" for name, value in header.items())
+    written = "".join(
+        f" {name}={json.dumps(value, ensure_ascii=False)}" for name, value in header.items()
+    )
     return f"<file{written}>\n{text}\n</file>"
 
 

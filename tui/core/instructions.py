@@ -99,8 +99,10 @@ FUNCTION_MEMBERS: dict[PatchFormat, str] = {
 }
 """The function tool's only argument: its JSON type, a colon, and what it is."""
 _IN_PROSE: dict[PatchFormat, str] = {
-    "auto": "the patch in your answer, on lines of its own, from `*** Begin Patch` to `*** End Patch`",
-    "apply_patch": "the patch in your answer, on lines of its own, from `*** Begin Patch` to `*** End Patch`",
+    "auto": "the patch in your answer, on lines of its own, from `*** Begin Patch` to "
+    "`*** End Patch`",
+    "apply_patch": "the patch in your answer, on lines of its own, from `*** Begin Patch` to "
+    "`*** End Patch`",
     "search_replace": "SEARCH/REPLACE blocks in your answer, on lines of their own",
     "unified_diff": "a unified diff in your answer, in a ```diff fence",
     "whole_file": "the whole file in your answer, in a fence below its name",
@@ -212,7 +214,9 @@ def _path_list(paths: Sequence[str]) -> str:
     return f"Files in the workspace ({len(paths)})\n" + "\n".join(shown) + more + "\n"
 
 
-def _function(name: str, description: str, required: list[str], **members: str) -> dict[str, object]:
+def _function(
+    name: str, description: str, required: list[str], **members: str
+) -> dict[str, object]:
     """A function tool; a member's description starts with its JSON type and a colon.
 
     ``strings`` is an array of them.
@@ -228,7 +232,12 @@ def _function(name: str, description: str, required: list[str], **members: str) 
         "name": name,
         "description": description,
         "strict": False,
-        "parameters": {"type": "object", "properties": properties, "required": required, "additionalProperties": False},
+        "parameters": {
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": False,
+        },
     }
 
 
@@ -236,7 +245,8 @@ def _reading_tools() -> list[dict[str, object]]:
     return [
         _function(
             "read_file",
-            "Read a text file of the workspace, or lines of it. Open files are read as they stand in the editor.",
+            "Read a text file of the workspace, or lines of it. Open files are read as they "
+            "stand in the editor.",
             ["path"],
             path="string: relative to the workspace",
             start="integer: first line, 1-based",
@@ -299,7 +309,9 @@ def _shell_tools(shell_tool: ShellTool) -> list[dict[str, object]]:
 
 
 def tools(
-    patch_tool: PatchTool | None, patch_format: PatchFormat = "auto", shell_tool: ShellTool = "none"
+    patch_tool: PatchTool | None,
+    patch_format: PatchFormat = "auto",
+    shell_tool: ShellTool = "none",
 ) -> list[dict[str, object]]:
     """The tools that a model may call; no ``patch_tool``: plan mode."""
     offered = _reading_tools()
@@ -308,7 +320,12 @@ def tools(
     if patch_tool == "custom":
         words = f"Edit files. The input is {TOOL_WORDS[patch_format]} itself, not JSON."
         offered.append(
-            {"type": "custom", "name": "apply_patch", "description": words, "format": _notation(patch_format)}
+            {
+                "type": "custom",
+                "name": "apply_patch",
+                "description": words,
+                "format": _notation(patch_format),
+            }
         )
     elif patch_tool == "function":
         member = FUNCTION_MEMBERS[patch_format]

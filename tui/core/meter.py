@@ -284,12 +284,16 @@ class Meter:
         """What to show at ``now``."""
         if self._turn_s is None or self._now is None:
             return MeterView(
-                context_tokens=self._context_tokens, context_window=self.context_window, cost=self._cost([])
+                context_tokens=self._context_tokens,
+                context_window=self.context_window,
+                cost=self._cost([]),
             )
         responses = [*self._past, self._now]
         state = self._state()
         live = state == "streaming" and self._now.usage is None
-        estimated = any(r.usage.estimated if r.usage is not None else bool(r.chars) for r in responses)
+        estimated = any(
+            r.usage.estimated if r.usage is not None else bool(r.chars) for r in responses
+        )
         streamed = sum(map(self._rated_tokens, responses))
         span_s = sum(r.span_s() for r in responses)
         rate = self._live_rate(now) if live else (streamed / span_s if span_s > 0 else None)
@@ -382,7 +386,9 @@ class Meter:
                 break
         shown = shown[-SPARK_LENGTH:]
         bucket_s = self.chars_per_token * _BUCKET_S
-        return tuple(max(scale(chars / bucket_s), _LEAST_SPARK) if chars else 0.0 for chars in shown)
+        return tuple(
+            max(scale(chars / bucket_s), _LEAST_SPARK) if chars else 0.0 for chars in shown
+        )
 
 
 def pace_words(view: MeterView) -> str:

@@ -30,7 +30,11 @@ def safe_path(environment: Mapping[str, str], *roots: str) -> str:
     folders = environment.get("PATH", USUAL_PATH).split(":")
     home = environment.get("HOME", "")
     tops = [root for root in roots if not is_below(home, root)]
-    kept = [folder for folder in folders if folder.startswith("/") and not any(is_below(folder, top) for top in tops)]
+    kept = [
+        folder
+        for folder in folders
+        if folder.startswith("/") and not any(is_below(folder, top) for top in tops)
+    ]
     return ":".join(kept) or _NOWHERE
 
 
@@ -62,7 +66,11 @@ _SECRET_VALUE = re.compile(
     r"^(sk-|gh[opsu]_|github_pat_|xox[abp]-|AKIA|AIza|hf_|glpat-|npm_|pypi-|eyJ)[\w.-]{8}"
     r"|-----BEGIN|://[^/@\s]*:[^/@\s]*@"
 )
-_GIT_SETTINGS = {"core.fsmonitor": "false", "log.showSignature": "false", "safe.bareRepository": "explicit"}
+_GIT_SETTINGS = {
+    "core.fsmonitor": "false",
+    "log.showSignature": "false",
+    "safe.bareRepository": "explicit",
+}
 """A folder that has the shape of a repository brings a configuration, which can name programs."""
 
 

@@ -99,14 +99,18 @@ def _read(text: str, form: OutputFormat, locate: Locate) -> list[FailedTest]:
         message = groups.get("message") or next(
             filter(None, (_group(one, behind, "message") for one in form.message)), ""
         )
-        one = FailedTest(" ".join(name.split()), path, line, _line(message), detail[-_DETAIL_CHARS:])
+        one = FailedTest(
+            " ".join(name.split()), path, line, _line(message), detail[-_DETAIL_CHARS:]
+        )
         if one.name:
             failed.setdefault((one.name, one.path, one.line), one)
     names = [name for name, _, _ in failed]
     return [
         one
         for one in failed.values()
-        if one.path or (one.name and one.message) or not any(name.startswith(f"{one.name}/") for name in names)
+        if one.path
+        or (one.name and one.message)
+        or not any(name.startswith(f"{one.name}/") for name in names)
     ]
 
 
@@ -180,7 +184,9 @@ def of_change(failed: Sequence[FailedTest], changed: Iterable[str]) -> list[Fail
     return [
         one
         for one in failed
-        if one.path in paths or (one.path and _stem(one.path) in stems) or any(path in one.detail for path in paths)
+        if one.path in paths
+        or (one.path and _stem(one.path) in stems)
+        or any(path in one.detail for path in paths)
     ]
 
 

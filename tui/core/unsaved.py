@@ -141,5 +141,7 @@ def bring_back(documents: Documents, file: UnsavedFile) -> bool:
         record.buffer.form = form_of(kept)
     mine = plain_text(kept)
     merged = merge3(plain_text(before), mine, whole_text(record.buffer))
-    replace_as_user(documents, record, mine if merged is None else merged, f"rescue:{documents.revision}")
+    replace_as_user(
+        documents, record, mine if merged is None else merged, f"rescue:{documents.revision}"
+    )
     return merged is not None

@@ -111,7 +111,9 @@ class BridgeProcess:
                 raise EndpointError(f"The bridge does not serve {endpoint!r}; see the log.")
             return Address(self._relays[endpoint], known.headers)
 
-    def serve_too(self, endpoints: Mapping[str, Mapping[str, Any]], variables: Mapping[str, str]) -> None:
+    def serve_too(
+        self, endpoints: Mapping[str, Mapping[str, Any]], variables: Mapping[str, str]
+    ) -> None:
         """Serve these as well, or instead of others of the same names, from the next address on."""
         self._endpoints |= endpoints
         self._variables |= variables

@@ -18,7 +18,9 @@ _log = logging.getLogger("tui.clipboard")
 
 
 def command_for(
-    environment: Mapping[str, str], platform: str = sys.platform, which: Callable[[str], str | None] = shutil.which
+    environment: Mapping[str, str],
+    platform: str = sys.platform,
+    which: Callable[[str], str | None] = shutil.which,
 ) -> tuple[str, ...]:
     """The program that takes a text on its standard input; empty if there is none here."""
     if environment.get("SSH_CONNECTION") or environment.get("SSH_TTY"):

@@ -14,7 +14,16 @@ from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from tui.core.programs import AS_THE_USER, Confinement, Launch, RunOptions, RunResult, Sandbox, is_below, without_keys
+from tui.core.programs import (
+    AS_THE_USER,
+    Confinement,
+    Launch,
+    RunOptions,
+    RunResult,
+    Sandbox,
+    is_below,
+    without_keys,
+)
 
 GRACE_S = 1.5
 """Between SIGTERM and SIGKILL."""
@@ -131,7 +140,11 @@ class CommandRunner:
             await asyncio.to_thread(started.launch.tidy)
 
     async def _start(
-        self, command: str | Sequence[str], output: Callable[[bytes], None], how: RunOptions, mark: str
+        self,
+        command: str | Sequence[str],
+        output: Callable[[bytes], None],
+        how: RunOptions,
+        mark: str,
     ) -> _Started:
         argv = _shell(command, bash=how.bash) if isinstance(command, str) else tuple(command)
         if not argv or not argv[0]:
@@ -259,7 +272,9 @@ async def _end_group(process: Process, grace_s: float) -> None:
         number: int = signal.SIGTERM
         for _ in range(round(grace_s / _LOOK_S)):
             there = _signal(process, number)
-            if process.returncode is not None and not (there and await asyncio.to_thread(_is_alive, process.pid)):
+            if process.returncode is not None and not (
+                there and await asyncio.to_thread(_is_alive, process.pid)
+            ):
                 break
             number = 0
             await asyncio.sleep(_LOOK_S)

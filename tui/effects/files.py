@@ -141,7 +141,9 @@ class FileReplacement:
             self.discard(temporary)
         self._sync_folder()
 
-    def _temporary(self, data: bytes, mode: int, like: os.stat_result | None) -> tuple[str, int] | None:
+    def _temporary(
+        self, data: bytes, mode: int, like: os.stat_result | None
+    ) -> tuple[str, int] | None:
         """Write a new file beside the target; None if it cannot be made like the old one."""
         name = f"{temporary_start(self._mark)}{os.urandom(8).hex()}{TEMPORARY_END}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW
@@ -353,7 +355,9 @@ class Files:
             with self._parent(parts) as folder:
                 found = os.access(parts[-1], os.F_OK, dir_fd=folder, follow_symlinks=False)
                 if twin := _twin(folder, parts[-1], found):
-                    return FileRead(None, f"'{path}' is spelled {_spelled(twin, parts[-1])} on the disk")
+                    return FileRead(
+                        None, f"'{path}' is spelled {_spelled(twin, parts[-1])} on the disk"
+                    )
                 read = read_at(folder, parts[-1], path)
             return self._as_named(read, path, parts)
         except FileNotFoundError:

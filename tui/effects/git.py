@@ -46,7 +46,9 @@ class Git:
         git's filters are programs: they get this environment, where no key is (None: our own).
         """
         self._root = os.path.realpath(root)
-        self._environment = git_environment(os.environ if environment is None else environment, self._root, root)
+        self._environment = git_environment(
+            os.environ if environment is None else environment, self._root, root
+        )
         self._prefix: bytes | None = None
         """The workspace's path in its repository, ``sub/`` or empty; None: not known yet."""
 
@@ -68,12 +70,16 @@ class Git:
         """
         try:
             async with asyncio.timeout(DEADLINE_S):
-                code, data = await self._run("cat-file", "blob", f"HEAD:./{path}", most_bytes=MAX_BYTES)
+                code, data = await self._run(
+                    "cat-file", "blob", f"HEAD:./{path}", most_bytes=MAX_BYTES
+                )
                 if len(data) > MAX_BYTES:
                     return FileRead(None, f"'{path}' is larger than 8 MB in git's HEAD")
                 if code == 0:
                     return FileRead(data)
-                code, _ = await self._run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", most_bytes=MAX_BYTES)
+                code, _ = await self._run(
+                    "rev-parse", "--verify", "--quiet", "HEAD^{commit}", most_bytes=MAX_BYTES
+                )
         except FileNotFoundError:
             return FileRead(None, "git is not installed")
         except TimeoutError:
@@ -102,7 +108,9 @@ class Git:
 
         None: git is too old to say where a setting comes from, and nothing more is asked.
         """
-        code, answer = await self._run("config", "--show-scope", "--name-only", "-z", "--get-regexp", _FILTERS)
+        code, answer = await self._run(
+            "config", "--show-scope", "--name-only", "-z", "--get-regexp", _FILTERS
+        )
         if code not in (0, 1):  # 1: there is none
             return None
         words = [word for word in os.fsdecode(answer).split("\0") if word]

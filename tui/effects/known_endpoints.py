@@ -139,7 +139,9 @@ class KnownEndpoints:
     def _believed(self, place: str) -> Facts:
         """The facts of an endpoint without those that are too old, or make no sense."""
         now, facts = self._wall_clock(), self._read().get(place, {})
-        return {name: fact for name, fact in facts.items() if _is_name(name) and _holds(name, fact, now)}
+        return {
+            name: fact for name, fact in facts.items() if _is_name(name) and _holds(name, fact, now)
+        }
 
     def _read(self) -> dict[str, Facts]:
         try:
@@ -153,7 +155,9 @@ class KnownEndpoints:
         facts.update({name: Fact(value, now) for name, value in learnt.items()})
         for name in gone:
             facts.pop(name, None)
-        heard = {one: max((f.since for f in its.values()), default=0) for one, its in endpoints.items()}
+        heard = {
+            one: max((f.since for f in its.values()), default=0) for one, its in endpoints.items()
+        }
         newest = sorted(endpoints, key=heard.__getitem__)[-MAX_ENDPOINTS:]
         kept = {one: endpoints[one] for one in newest}
         data = msgspec.json.format(msgspec.json.encode(_FactsFile(kept)), indent=1)

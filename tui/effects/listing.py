@@ -35,7 +35,13 @@ _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 class Listing:
     """The path list of one workspace, looked up anew at every call."""
 
-    def __init__(self, root: str | Path, limit: int = LIMIT, *, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        root: str | Path,
+        limit: int = LIMIT,
+        *,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         """``root`` is the workspace's directory; at most ``limit`` paths are listed.
 
         git is run in this environment, where no key is (None: our own).
@@ -84,7 +90,9 @@ class Listing:
         except OSError as error:
             raise FileRefused((error.strerror or str(error)).lower()) from None
         sizes = {name: size for name, (_, size) in listed.items()}
-        kinds = {name: kind for name, (kind, _) in listed.items() if name != ".git" and _is_usable(name)}
+        kinds = {
+            name: kind for name, (kind, _) in listed.items() if name != ".git" and _is_usable(name)
+        }
         below = {name: f"{path}/{name}" if path else name for name in kinds}
         left_out = {name for name, kind in kinds.items() if _is_left_out(whole, name, kind)}
         folders = {below[name] for name, kind in kinds.items() if kind == "folder"}
@@ -164,7 +172,9 @@ class Listing:
         answer = self._git(*arguments)
         return answer.stdout if answer is not None and answer.returncode == 0 else None
 
-    def _git(self, *arguments: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes] | None:
+    def _git(
+        self, *arguments: str, stdin: bytes | None = None
+    ) -> subprocess.CompletedProcess[bytes] | None:
         """Run git in the root; None if there is none or it takes too long."""
         ours = os.environ if self._environment is None else self._environment
         try:

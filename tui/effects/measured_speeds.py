@@ -61,7 +61,9 @@ class MeasuredSpeeds:
         """``URL MODEL`` -> how fast it was. Never raises."""
         return {
             name: Speed(
-                statistics.median(rate for rate, _ in turns), statistics.median(wait for _, wait in turns), len(turns)
+                statistics.median(rate for rate, _ in turns),
+                statistics.median(wait for _, wait in turns),
+                len(turns),
             )
             for name, turns in self._read().items()
             if turns

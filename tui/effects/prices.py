@@ -47,7 +47,9 @@ class Prices:
         self._own = dict(own or {})
         self._same_tiers = dict(same_tiers or {})
 
-    async def quote(self, endpoint: str, models: Sequence[str], usage: Usage, tier: str = "") -> Quote:
+    async def quote(
+        self, endpoint: str, models: Sequence[str], usage: Usage, tier: str = ""
+    ) -> Quote:
         """What one response cost.
 
         ``models``: the names that its model goes by, the one that was served first.
@@ -112,7 +114,9 @@ def _listed(provider: str, models: Sequence[str], usage: Usage, tier: str) -> Qu
     context = _context(tier) if tier else None
     for model in filter(None, models):
         try:
-            found = calc_price(counted, model_ref=model, provider_id=provider, price_context=context)
+            found = calc_price(
+                counted, model_ref=model, provider_id=provider, price_context=context
+            )
         except LookupError:
             continue
         except (ValueError, ArithmeticError) as error:

@@ -38,7 +38,9 @@ _log = logging.getLogger("tui.prompt_history")
 class PromptHistory:
     """The file, for one workspace; a thread of its own writes it."""
 
-    def __init__(self, state_dir: Path, root: str, wall_clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, state_dir: Path, root: str, wall_clock: Callable[[], float] = time.time
+    ) -> None:
         """``root`` is the workspace's absolute path; ``wall_clock`` gives Unix time in seconds."""
         self.file = state_dir / "prompts.jsonl"
         self._root = root

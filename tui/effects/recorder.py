@@ -75,13 +75,17 @@ class Recorder:
         self._mask = mask
         self._keys.know(mask)
 
-    def frame(self, direction: Direction, t: float, connection: int, text: bytes | bytearray | str) -> None:
+    def frame(
+        self, direction: Direction, t: float, connection: int, text: bytes | bytearray | str
+    ) -> None:
         """Keep a frame that travelled at ``t``, in monotonic seconds."""
         if not self._dead:
             self._taken_bytes += len(text)
             self._add((direction, t, connection, text))
 
-    def meta(self, direction: Direction, t: float, connection: int, meta: Mapping[str, object]) -> None:
+    def meta(
+        self, direction: Direction, t: float, connection: int, meta: Mapping[str, object]
+    ) -> None:
         """Keep what is no frame; ``meta`` has ``_meta``, its kind."""
         if not self._dead:
             self._add((direction, t, connection, dict(meta)))
@@ -135,7 +139,9 @@ class Recorder:
                     batch.set()
                     continue
                 self._write(pair for line in batch for pair in self._settled(line))
-                self._written_bytes += sum(len(content) for *_, content in batch if not isinstance(content, Mapping))
+                self._written_bytes += sum(
+                    len(content) for *_, content in batch if not isinstance(content, Mapping)
+                )
             self._write(self._keys.rest())
         except (OSError, TypeError, ValueError) as error:
             self._failure = (getattr(error, "strerror", None) or str(error)).lower()

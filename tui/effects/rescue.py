@@ -172,7 +172,8 @@ class RescueFolders:
         if os.path.commonpath((root, self._root)) not in (root, self._root):
             return Unsaved()
         files = tuple(
-            replace(file, path=os.path.relpath(os.path.join(root, file.path), self._root)) for file in unsaved.files
+            replace(file, path=os.path.relpath(os.path.join(root, file.path), self._root))
+            for file in unsaved.files
         )
         elsewhere = any(file.path.startswith("../") for file in files)
         if root != self._root and (elsewhere or not files):
@@ -246,7 +247,10 @@ class _OwnFolder:
         Raises OSError: it is not there, nor one that is older.
         """
         changed = [file for file in unsaved.files if self._files.get(file.path) != file]
-        sizes = {file.path: (len(file.data), None if file.before is None else len(file.before)) for file in changed}
+        sizes = {
+            file.path: (len(file.data), None if file.before is None else len(file.before))
+            for file in changed
+        }
         head = {
             "root": self._root,
             "files": [(file.path, sizes.get(file.path)) for file in unsaved.files],
@@ -324,7 +328,8 @@ class _OwnFolder:
     def _small_files(self, unsaved: Unsaved) -> dict[str, bytes]:
         """Draft and queue, and last the manifest, which makes the rest valid."""
         small = {
-            f"queued-{number}.txt": text.encode("utf-8", "replace") for number, text in enumerate(unsaved.queued, 1)
+            f"queued-{number}.txt": text.encode("utf-8", "replace")
+            for number, text in enumerate(unsaved.queued, 1)
         }
         if unsaved.draft.strip():
             small[_DRAFT] = unsaved.draft.encode("utf-8", "replace")
@@ -332,7 +337,10 @@ class _OwnFolder:
             "schema": 1,
             "root": self._root,
             "files": [file.path for file in unsaved.files],
-            "before": {file.path: None if file.before is None else zlib.crc32(file.before) for file in unsaved.files},
+            "before": {
+                file.path: None if file.before is None else zlib.crc32(file.before)
+                for file in unsaved.files
+            },
         }
         return small | {_MANIFEST: json.dumps(manifest, indent=1).encode()}
 
@@ -387,7 +395,9 @@ def _manifest(folder: Path) -> dict[str, object]:
         if isinstance(found, dict) and isinstance(found.get("root"), str):
             return found
     top = folder / _FILES
-    paths = [os.path.relpath(os.path.join(at, name), top) for at, _, ns in os.walk(top) for name in ns]
+    paths = [
+        os.path.relpath(os.path.join(at, name), top) for at, _, ns in os.walk(top) for name in ns
+    ]
     root = os.fsdecode(_bytes(folder, [_LOCK]) or b"")
     return {"root": root, "files": sorted(paths), "before": {}}
 
@@ -438,7 +448,9 @@ def _opened(top: Path, parts: Sequence[str], *, made: bool = False) -> Iterator[
         os.close(folder)
 
 
-def _put(top: Path, parts: Sequence[str], data: Sequence[bytes], by: str, *, synced: bool = False) -> None:
+def _put(
+    top: Path, parts: Sequence[str], data: Sequence[bytes], by: str, *, synced: bool = False
+) -> None:
     """Replace a file below ``top`` whole, ``by`` another name. Raises OSError, ValueError.
 
     ``synced``: its bytes are on the disk then, its name may not be.

@@ -43,7 +43,12 @@ _NEVER_MADE = (".duetto/", ".git/", ".git/hooks/", ".git/config")
 """What cannot be made either, where it is missing."""
 _LEADS_AWAY = ".git/commondir"
 """With it git looks elsewhere for hooks and configuration; it cannot be there while git is used."""
-_LOOKED_UP = ("/run/current-system", "/run/opengl-driver", "/run/systemd/resolve", "/run/resolvconf")
+_LOOKED_UP = (
+    "/run/current-system",
+    "/run/opengl-driver",
+    "/run/systemd/resolve",
+    "/run/resolvconf",
+)
 """Kept of /run, where otherwise the sockets of services are."""
 _CACHES = {"TMPDIR": "/tmp", "XDG_CACHE_HOME": "/tmp/.cache", "npm_config_cache": "/tmp/.npm"}
 
@@ -93,7 +98,9 @@ class Tool(Protocol):
         """How a command is started in it. Raises OSError."""
 
 
-def find_sandbox(root: str, own: Iterable[str] = (), environment: Mapping[str, str] | None = None) -> Tool:
+def find_sandbox(
+    root: str, own: Iterable[str] = (), environment: Mapping[str, str] | None = None
+) -> Tool:
     """The best that works on this machine; starts programs, so for a thread."""
     environment = os.environ if environment is None else environment
     place = Place(root, environment.get("HOME") or os.path.expanduser("~"), own)
@@ -102,7 +109,9 @@ def find_sandbox(root: str, own: Iterable[str] = (), environment: Mapping[str, s
     path = safe_path(environment, root)
     if sys.platform == "darwin":
         found = shutil.which("sandbox-exec", path=path)
-        tool: Tool = Seatbelt(found, place) if found else NoSandbox("no sandbox: sandbox-exec is missing")
+        tool: Tool = (
+            Seatbelt(found, place) if found else NoSandbox("no sandbox: sandbox-exec is missing")
+        )
         why = failing(tool, place) if found else ""
         return NoSandbox(f"no sandbox: sandbox-exec does not work here ({why})") if why else tool
     found = shutil.which("bwrap", path=path)
@@ -188,7 +197,8 @@ class Bubblewrap:
         self._lock = threading.Lock()
         self.sandbox = Sandbox(
             works=True,
-            words="bubblewrap: only the workspace and a temporary folder can be written, no network" + place.remark,
+            words="bubblewrap: only the workspace and a temporary folder can be written, no network"
+            + place.remark,
         )
 
     def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
@@ -220,7 +230,9 @@ class Bubblewrap:
                 if not any(is_below(name, secret) for secret in inside):
                     arguments += ["--ro-bind", name, name]
         return Launch(
-            (self._program, *arguments, "--chdir", folder, "--", *argv), _CACHES, tidy=lambda: self._unmake(made, stray)
+            (self._program, *arguments, "--chdir", folder, "--", *argv),
+            _CACHES,
+            tidy=lambda: self._unmake(made, stray),
         )
 
     def _make(self) -> list[str]:
@@ -336,7 +348,9 @@ class Landlock:
             return
         try:
             if not os.path.isdir(path):
-                rights &= ~(0x3FF0 | _READ_DIR) | 2  # of a file: execute, write, read, truncate, ioctl
+                rights &= (
+                    ~(0x3FF0 | _READ_DIR) | 2
+                )  # of a file: execute, write, read, truncate, ioctl
                 rights &= 1 | 2 | 4 | (1 << 14) | (1 << 15)
             if rights:
                 self._call(_ADD_RULE, ruleset, 1, struct.pack("=Qi", rights, opened), 0)
@@ -380,7 +394,8 @@ class Seatbelt:
         self._place = place
         self.sandbox = Sandbox(
             works=True,
-            words=f"sandbox-exec: only the workspace and a temporary folder can be written, no network{place.remark}",
+            words="sandbox-exec: only the workspace and a temporary folder can be written,"
+            f" no network{place.remark}",
         )
 
     def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
@@ -389,13 +404,18 @@ class Seatbelt:
         variables = {name: value.replace("/tmp", temporary, 1) for name, value in _CACHES.items()}
         profile = seatbelt_profile(self._place, confined, temporary)
         return Launch(
-            (self._program, "-p", profile, *argv), variables, tidy=lambda: shutil.rmtree(temporary, ignore_errors=True)
+            (self._program, "-p", profile, *argv),
+            variables,
+            tidy=lambda: shutil.rmtree(temporary, ignore_errors=True),
         )
 
 
 def seatbelt_profile(place: Place, confined: Confinement, temporary: str) -> str:
     """What a command may do, in the language of sandbox-exec: of two rules the later one holds."""
-    never = [*(os.path.join(place.root, name.rstrip("/")) for name in _PROTECTED), *place.protected()]
+    never = [
+        *(os.path.join(place.root, name.rstrip("/")) for name in _PROTECTED),
+        *place.protected(),
+    ]
     writable = [temporary, *([place.root] if confined.writable else [])]
     around = [secret for secret in place.secrets if is_below(place.root, secret)]
     lines = [

@@ -174,11 +174,15 @@ class TextEditor:
                 await asyncio.wait_for(process.wait(), _GRACE_S)
         ended = process is None or process.returncode is not None
         # a window may be open still, whatever became of the program that waited for it
-        empty = ended and not folder.has_more() and os.path.basename(folder.program) not in _WINDOWED
+        empty = (
+            ended and not folder.has_more() and os.path.basename(folder.program) not in _WINDOWED
+        )
         folder.close(remove=empty)
         return "" if empty else f"what your editor had is in {folder.path}"
 
-    async def _edited(self, command: list[str], folder: EditorFolder, text: str) -> tuple[Edited, bool]:
+    async def _edited(
+        self, command: list[str], folder: EditorFolder, text: str
+    ) -> tuple[Edited, bool]:
         """What came of it, and whether the file shall stay."""
         name, file = os.path.basename(command[0]), folder.file
         began = time.monotonic()
@@ -209,7 +213,11 @@ class TextEditor:
         with _interrupts_are_its_own():
             screen = 2 if sys.__stderr__ is None else sys.__stderr__.fileno()
             process = self._process = await asyncio.create_subprocess_exec(
-                *command, env=self._environment, stdout=screen, stderr=screen, preexec_fn=_as_a_shell_starts_it
+                *command,
+                env=self._environment,
+                stdout=screen,
+                stderr=screen,
+                preexec_fn=_as_a_shell_starts_it,
             )
             return await process.wait()
 
@@ -244,7 +252,10 @@ def _read(file: Path) -> tuple[bytes | None, str]:
         if not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
             return None, f"{file} is not a file any more."  # a pipe would keep us waiting
         if about.st_size > LARGEST_BYTES:
-            return (None, f"What was written is larger than {LARGEST_BYTES // 1024 // 1024} MB: {file}.")
+            return (
+                None,
+                f"What was written is larger than {LARGEST_BYTES // 1024 // 1024} MB: {file}.",
+            )
         return file.read_bytes(), ""
     except FileNotFoundError:
         return None, "The editor removed its file."

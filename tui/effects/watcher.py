@@ -146,7 +146,10 @@ class Watcher:
         await self._poll(callback)
 
     async def _tell(
-        self, folders: Iterable[str | Path], callback: Callable[[set[str]], None], below: bool = False
+        self,
+        folders: Iterable[str | Path],
+        callback: Callable[[set[str]], None],
+        below: bool = False,
     ) -> None:
         """Watch these folders, and those ``below``. Raises OSError, RuntimeError."""
         # imported when it is needed: the first paint does not wait for it
@@ -307,7 +310,12 @@ async def _watch_place(place: Path, folder: Path, told: Callable[[], None]) -> b
 
     try:
         async for _ in watchfiles.awatch(
-            place, recursive=False, watch_filter=None, debounce=MOST_MS, step=QUIET_MS, ignore_permission_denied=True
+            place,
+            recursive=False,
+            watch_filter=None,
+            debounce=MOST_MS,
+            step=QUIET_MS,
+            ignore_permission_denied=True,
         ):
             there = _is_there(folder)
             if there or place == folder:

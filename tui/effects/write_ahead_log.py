@@ -265,7 +265,8 @@ class WriteAheadLog:
 def _record(steps: Sequence[WriteStep], mark: str, *, again: bool) -> bytes:
     """A set as it stands in the journal: a line that describes it, and the images."""
     described = [
-        _LoggedStep(step.path, _described(step.before), _described(step.after), *_rest(step)) for step in steps
+        _LoggedStep(step.path, _described(step.before), _described(step.after), *_rest(step))
+        for step in steps
     ]
     images = [image for step in steps for image in (step.before, step.after) if image is not None]
     return b"".join([_line(_LogLine(tuple(described), mark, again=again)), *images, b"\n"])

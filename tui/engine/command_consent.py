@@ -62,7 +62,8 @@ class CommandConsent:
             return READING if sandbox.works else None
         if mode == "plan" and not judgement.reads:
             raise CallError(
-                f"plan mode: only commands that read may run, and {judgement.why}; say what you would run instead"
+                f"plan mode: only commands that read may run, and {judgement.why};"
+                " say what you would run instead"
             )
         if mode == "sandbox" and sandbox.works and not call.free:
             return Confinement(network=self._network)
@@ -138,7 +139,8 @@ class CommandConsent:
         """Where it would run, what it may touch, and why it is asked about."""
         status = self._state.status
         lines = [
-            f"In {folder or 'the workspace'}, not confined: it can write wherever you can, and use the network.",
+            f"In {folder or 'the workspace'}, not confined: it can write wherever you can,"
+            " and use the network.",
             f"Asked because {why}.",
         ]
         if status.mode == "sandbox" and not status.sandboxed:

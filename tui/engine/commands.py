@@ -148,7 +148,12 @@ class Commands:
     """All commands of the model in this session."""
 
     def __init__(
-        self, state: SessionState, ports: Ports, open_files: OpenFiles, supervisor: Supervisor, rules: CommandRules
+        self,
+        state: SessionState,
+        ports: Ports,
+        open_files: OpenFiles,
+        supervisor: Supervisor,
+        rules: CommandRules,
     ) -> None:
         self._state, self._ports, self._supervisor = state, ports, supervisor
         self._open_files, self._rules = open_files, rules
@@ -162,7 +167,9 @@ class Commands:
         from tui.engine.command_consent import CommandConsent  # after the first paint
 
         rules = self._rules
-        return CommandConsent(self._state, self._ports, self._open_files, rules.allow, network=rules.network)
+        return CommandConsent(
+            self._state, self._ports, self._open_files, rules.allow, network=rules.network
+        )
 
     async def look(self) -> None:
         """Find out what can confine commands here, and get ready to judge them."""
@@ -266,7 +273,9 @@ class Commands:
             sleep.cancel()
             ended.cancel()
 
-    def _start(self, call: Call, shell: ShellCall, folder: str, confined: Confinement | None) -> Job:
+    def _start(
+        self, call: Call, shell: ShellCall, folder: str, confined: Confinement | None
+    ) -> Job:
         self._count += 1
         now = self._ports.clock.now
         output = CommandOutput(self._state, call.block, now)
@@ -281,7 +290,9 @@ class Commands:
         self._restate()
         return job
 
-    async def _run(self, job: Job, shell: ShellCall, folder: str, confined: Confinement | None) -> None:
+    async def _run(
+        self, job: Job, shell: ShellCall, folder: str, confined: Confinement | None
+    ) -> None:
         began_s = self._ports.clock.now()
         try:
             job.result = await self._ports.runner.run(
@@ -366,7 +377,10 @@ def not_on_disk(workspace: Workspace) -> str:
     for hunk in workspace.hunks:
         if hunk.decidable:
             pending[hunk.path] = pending.get(hunk.path, 0) + 1
-    parts = [f"{count} pending {'hunk' if count == 1 else 'hunks'} in {path}" for path, count in pending.items()]
+    parts = [
+        f"{count} pending {'hunk' if count == 1 else 'hunks'} in {path}"
+        for path, count in pending.items()
+    ]
     unsaved = [path for path in workspace.buffers if workspace.is_dirty(path)]
     parts += [f"unsaved changes in {path}" for path in unsaved if path not in pending]
     more = f" and {len(parts) - 5} more" if len(parts) > 5 else ""

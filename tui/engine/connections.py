@@ -133,7 +133,11 @@ class EndpointConnection:
 class Connections:
     """One connection an endpoint, made when it is first needed."""
 
-    def __init__(self, services: Services, on_closed: Callable[[EndpointConnection, str], None]) -> None:
+    def __init__(
+        self,
+        services: Services,
+        on_closed: Callable[[EndpointConnection, str], None],
+    ) -> None:
         self._services = services
         self._status = services.state.status
         self._on_closed = on_closed

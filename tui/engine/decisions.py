@@ -56,7 +56,13 @@ class HunkDecisions:
     """What the user says of hunks, done in the workspace, and written by `Saving`."""
 
     def __init__(
-        self, state: SessionState, saving: Saving, mode: SaveMode, *, can_ask: bool = False, in_slices: bool = False
+        self,
+        state: SessionState,
+        saving: Saving,
+        mode: SaveMode,
+        *,
+        can_ask: bool = False,
+        in_slices: bool = False,
     ) -> None:
         """``mode``: whether a decision is written at once, or when the user saves.
 
@@ -209,7 +215,9 @@ class HunkDecisions:
     def _reject(self, hunk_ids: tuple[int, ...] | None, words: str) -> Work[None]:
         """Reject what can be; where the user typed, ask what is to stay (I02)."""
         chosen = yield from self._workspace.hunk_list.chosen(hunk_ids, cut=True)
-        made = (yield from picked(chosen, lambda one: one.kind is Kind.ADD)) if self._can_ask else []
+        made = (
+            (yield from picked(chosen, lambda one: one.kind is Kind.ADD)) if self._can_ask else []
+        )
         typed = self._workspace.typed_in(made)
         for hunk in typed:
             self._ask_of_file(hunk, words)
@@ -293,7 +301,9 @@ class HunkDecisions:
     def _undo_turn(self) -> Work[None]:
         turn = self._workspace.last_turn
         if not turn:
-            self._state.trouble(Trouble("Nothing to take back", "the model has changed nothing", severity="warning"))
+            self._state.trouble(
+                Trouble("Nothing to take back", "the model has changed nothing", severity="warning")
+            )
             return
         unsaved = self._unsaved()
         try:
@@ -307,7 +317,9 @@ class HunkDecisions:
     def _undo_decision(self) -> Work[None]:
         entry = self._workspace.last_decision()
         summary = entry.summary if entry else ""
-        yield from self._again("Taken back", summary, self._workspace.undoing_decision, _is_turn(entry))
+        yield from self._again(
+            "Taken back", summary, self._workspace.undoing_decision, _is_turn(entry)
+        )
 
     def _redo_decision(self) -> Work[None]:
         again = self._workspace.documents.decisions.undone
@@ -316,7 +328,9 @@ class HunkDecisions:
         summary = entry.summary if again and entry else f"turn {entry.turn}" if entry else ""
         yield from self._again(what, summary, self._workspace.redoing_decision, _is_turn(entry))
 
-    def _again(self, what: str, summary: str, step: Callable[[], Work[list[str]]], of_turn: bool) -> Work[None]:
+    def _again(
+        self, what: str, summary: str, step: Callable[[], Work[list[str]]], of_turn: bool
+    ) -> Work[None]:
         """Undo or redo one decision, write what it changes, and say so."""
         unsaved = self._unsaved()
         try:
@@ -349,7 +363,11 @@ class HunkDecisions:
 
     def _take_as_read(self, hunks: Sequence[Hunk], moves: list[Hunk]) -> Work[None]:
         private = [hunk for hunk in moves if self._catalogue.privacy(hunk.path)]
-        able = [hunk for hunk in hunks if hunk not in private and self._workspace.may_be_taken_as_read(hunk)]
+        able = [
+            hunk
+            for hunk in hunks
+            if hunk not in private and self._workspace.may_be_taken_as_read(hunk)
+        ]
         if able:
             yield from self._accept(tuple(hunk.id for hunk in able))
         waiting = [hunk for hunk in hunks if hunk.decidable or hunk.placeable]

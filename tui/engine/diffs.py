@@ -108,7 +108,9 @@ class Diffs:
 
     def _at_turn(self, path: str) -> _FileText:
         """Its text when the turn began; of a file that was opened since, without the turn."""
-        source = next((h.path for h in self._hunks() if h.kind is Kind.MOVE and h.target == path), path)
+        source = next(
+            (h.path for h in self._hunks() if h.kind is Kind.MOVE and h.target == path), path
+        )
         if (began := self._began.get(source)) is not None:
             return _FileText(began[1])
         record = self._workspace.documents.records.get(path)

@@ -35,7 +35,9 @@ _STILL_HERE = "your text is still here, and is not saved until the file can be r
 class DiskChanges:
     """Looks at what the watcher names, a few files a turn of the event loop."""
 
-    def __init__(self, services: Services, overwrite: Callable[[str], None], can_ask: bool = False) -> None:
+    def __init__(
+        self, services: Services, overwrite: Callable[[str], None], can_ask: bool = False
+    ) -> None:
         """``overwrite`` writes a file over what lies there; ``can_ask``: somebody is there."""
         self._state = services.state
         self._clock = services.ports.clock
@@ -304,7 +306,9 @@ class DiskChanges:
 
     def _ask(self, path: str, what: str, read: FileRead) -> None:
         if read.data is None:
-            answer = self._state.questions.ask(f"{what}: keep your text?", _DELETED, (KEEP_MINE, DECIDE_LATER))
+            answer = self._state.questions.ask(
+                f"{what}: keep your text?", _DELETED, (KEEP_MINE, DECIDE_LATER)
+            )
         else:
             choices = (KEEP_MINE, TAKE_THEIRS, SHOW_DIFF, DECIDE_LATER)
             answer = self._state.questions.ask(f"{what}: whose text stays?", _CHANGED, choices)

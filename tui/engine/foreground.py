@@ -160,7 +160,9 @@ class Foreground:
         if self._turn is None:
             spec = self._roles[status.role]
             connection = self._connections.to(spec.endpoint)
-            connection.prewarm.begin(spec, status.efforts.get(spec.role), status.tiers.get(spec.role, ""))
+            connection.prewarm.begin(
+                spec, status.efforts.get(spec.role), status.tiers.get(spec.role, "")
+            )
 
     def _let_go(self) -> None:
         """What waited for a message that was edited goes now, unless the last turn went wrong."""
@@ -192,7 +194,9 @@ class Foreground:
         self._stop_ms = (now - start_s) * 1000
         self._status.stopping = True
         self._status.stopped = self._stop_words()
-        self._stop_note = state.add(Block(BlockKind.NOTE, turn.request.number), self._status.stopped)
+        self._stop_note = state.add(
+            Block(BlockKind.NOTE, turn.request.number), self._status.stopped
+        )
         state.metered()
         state.restated()
         turn.stop()
@@ -417,7 +421,11 @@ class Foreground:
         self._connections.look(self._roles[self._status.role])
 
 
-def _adjust(status: Status, intent: intents.SetEffort | intents.SetTier | intents.Throttle, turn: Turn | None) -> None:
+def _adjust(
+    status: Status,
+    intent: intents.SetEffort | intents.SetTier | intents.Throttle,
+    turn: Turn | None,
+) -> None:
     """How the model is asked from now on; the throttle takes hold of what streams, too."""
     match intent:
         case intents.SetEffort(effort):

@@ -85,7 +85,11 @@ class Formatting:
     def _ready(self) -> list[str]:
         """The due files in which no model is writing."""
         records, busy = self._workspace.documents.records, self._workspace.documents.busy
-        return [path for path in self._due if path not in busy and not (path in records and records[path].sections)]
+        return [
+            path
+            for path in self._due
+            if path not in busy and not (path in records and records[path].sections)
+        ]
 
     async def _run_all(self) -> None:
         while (paths := self._ready()) and not self._ending:
@@ -125,7 +129,9 @@ class Formatting:
         output: list[bytes] = []
         author = Author.DISK
         try:
-            result = await self._ports.runner.run(with_paths(command.argv, paths), output.append, command.deadline_s)
+            result = await self._ports.runner.run(
+                with_paths(command.argv, paths), output.append, command.deadline_s
+            )
             if not (result.timed_out or result.stopped or (result.status or 0) < 0):
                 author = Author.TOOL
         finally:

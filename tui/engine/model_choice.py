@@ -46,7 +46,9 @@ class ModelChoice:
         else:
             await self._have(catalogue, status.role, found.endpoint, found.model)
 
-    async def _have(self, catalogue: ConnectedModels, role: Role, endpoint: str, model: str) -> None:
+    async def _have(
+        self, catalogue: ConnectedModels, role: Role, endpoint: str, model: str
+    ) -> None:
         try:
             async with self._one_by_one:
                 spec = await catalogue.spec(role, endpoint, model)

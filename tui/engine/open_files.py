@@ -263,7 +263,9 @@ class OpenFiles:
         self._said: set[str] = set()
         """Read-only and new files that the user was told of."""
 
-    def open(self, path: str, line: int | None, col: int, *, aside: bool = False, new: bool = False) -> None:
+    def open(
+        self, path: str, line: int | None, col: int, *, aside: bool = False, new: bool = False
+    ) -> None:
         """Open a file in a tab; a refusal is told.
 
         It becomes the active one, unless it is opened ``aside`` of another one. ``new``: one that

@@ -45,7 +45,11 @@ class Pacer:
     """Of one turn; what passes it is in order, whatever it is."""
 
     def __init__(
-        self, services: Services, wire: Wire, tokens_s: float | None, deliver: Callable[[Event, float], None]
+        self,
+        services: Services,
+        wire: Wire,
+        tokens_s: float | None,
+        deliver: Callable[[Event, float], None],
     ) -> None:
         """``deliver`` takes an event and its time, in the clock's seconds."""
         self.unheard = False

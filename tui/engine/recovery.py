@@ -22,12 +22,22 @@ class Advice(NamedTuple):
     next_step: str = ""
 
 
-_SET_UP = Advice("The endpoint's settings are wrong", "check its table in config.toml, or run duetto doctor")
+_SET_UP = Advice(
+    "The endpoint's settings are wrong", "check its table in config.toml, or run duetto doctor"
+)
 _ADVICE = {
-    "model_not_found": Advice("There is no such model", "name another one with --fast or --deep, or in config.toml"),
-    "model_ambiguous": Advice("", "use its full name, ENDPOINT/MODEL, in config.toml, --fast or --deep"),
-    "image_not_supported": Advice("This model takes no images", "switch to one that does, or start over with /clear"),
-    "file_not_supported": Advice("This model takes no files", "switch to one that does, or start over with /clear"),
+    "model_not_found": Advice(
+        "There is no such model", "name another one with --fast or --deep, or in config.toml"
+    ),
+    "model_ambiguous": Advice(
+        "", "use its full name, ENDPOINT/MODEL, in config.toml, --fast or --deep"
+    ),
+    "image_not_supported": Advice(
+        "This model takes no images", "switch to one that does, or start over with /clear"
+    ),
+    "file_not_supported": Advice(
+        "This model takes no files", "switch to one that does, or start over with /clear"
+    ),
     "endpoint_redirects": _SET_UP,
     "endpoint_not_usable": _SET_UP,
     "endpoint_kind_broken": _SET_UP,
@@ -37,7 +47,9 @@ _ADVICE = {
     "unknown_endpoint_kind": _SET_UP,
 }
 _CREDIT = Advice("The account has no credit left", "add some, or switch to the other model")
-_NO_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached", "insufficient_credits", "payment_required"})
+_NO_CREDIT = frozenset(
+    {"insufficient_quota", "billing_hard_limit_reached", "insufficient_credits", "payment_required"}
+)
 
 
 def advice(code: str) -> Advice:
@@ -92,7 +104,13 @@ class Remedy(Struct, frozen=True):
 
     def trouble(self) -> Trouble:
         """The words for the user when giving up."""
-        return Trouble(self.what, self.why, self.next_step, retryable=self.retryable, unreachable=self.unreachable)
+        return Trouble(
+            self.what,
+            self.why,
+            self.next_step,
+            retryable=self.retryable,
+            unreachable=self.unreachable,
+        )
 
 
 def led(why: str, rest: str) -> str:
@@ -170,7 +188,12 @@ class Tries:
         if isinstance(error, KeyRefused):
             return replace(_key_refused(str(error)), next_step="")
         give_up = Remedy(
-            "give up", why=str(error), what=NO_CONTACT, next_step="", unreachable=True, other_way=error.http_may_work
+            "give up",
+            why=str(error),
+            what=NO_CONTACT,
+            next_step="",
+            unreachable=True,
+            other_way=error.http_may_work,
         )
         hopeful = error.transient and not isinstance(error, NoAnswer)
         if error.final or not (reached or hopeful):
@@ -213,7 +236,9 @@ class Tries:
         None: it has found fault with so many that it is no use.
         """
         self._fields_refused += 1
-        return Remedy("resend", silent=True, free=True) if self._fields_refused < MOST_TRIES else None
+        return (
+            Remedy("resend", silent=True, free=True) if self._fields_refused < MOST_TRIES else None
+        )
 
     def _own_business(self, code: str, give_up: Remedy) -> Remedy:
         """A failure that is free once; then it counts, where another socket may know better."""
@@ -238,7 +263,10 @@ class Tries:
 
 
 NOT_FOUND = "previous_response_not_found"
-_FREE: dict[str, Action] = {NOT_FOUND: "resend", "websocket_connection_limit_reached": "redial"}
+_FREE: dict[str, Action] = {
+    NOT_FOUND: "resend",
+    "websocket_connection_limit_reached": "redial",
+}
 """The protocol's own business: the next request says all, and nobody is told."""
 
 
@@ -270,7 +298,11 @@ def _lost_way(remedy: Remedy, event: ErrorEvent | Failed) -> Remedy:
 
 def _key_refused(why: str) -> Remedy:
     step = "check the key, or name another variable with --key-env"
-    return replace(Remedy("give up", why=why, what=KEY_REFUSED, next_step=step), retryable=False, unreachable=True)
+    return replace(
+        Remedy("give up", why=why, what=KEY_REFUSED, next_step=step),
+        retryable=False,
+        unreachable=True,
+    )
 
 
 _PASSING = ("server_error", "overloaded_error", "server_is_overloaded", "slow_down")

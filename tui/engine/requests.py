@@ -108,7 +108,9 @@ class HunkNews(NamedTuple):
 class Requests:
     """What the model is told."""
 
-    def __init__(self, ports: Ports, open_files: OpenFiles, conversation: str, *, chaining: bool) -> None:
+    def __init__(
+        self, ports: Ports, open_files: OpenFiles, conversation: str, *, chaining: bool
+    ) -> None:
         self.history = History()
         self.cut: CutAnswer | None = None
         """The last answer that was cut, until the model was told."""
@@ -232,7 +234,9 @@ class Requests:
         rules = self._ports.agents_md()
         if rules and not self._open_files.is_sent(AGENTS_FILE):
             rules = ""  # ignored, or a link to a secret
-        self._instructions = instructions(paths, rules, self._patch_tool(spec), spec.patch_format, _shell_tool(spec))
+        self._instructions = instructions(
+            paths, rules, self._patch_tool(spec), spec.patch_format, _shell_tool(spec)
+        )
         return {**head, "instructions": self._instructions}
 
     @property
@@ -288,14 +292,19 @@ class Requests:
         account.again = yield from self.told.taken_back(changes.hunks, states)
         if self.cut is not None:
             turn = self.cut.turn
-            changes.kept = yield from account.keeps_any(h for h in workspace.hunks if h.turn == turn)
+            changes.kept = yield from account.keeps_any(
+                h for h in workspace.hunks if h.turn == turn
+            )
         of_hunks = yield from hunks_message(changes, account)
         states |= yield from self.told.states(changes.hunks)
         return HunkNews(moment, revision, answers, states, changes, account, private, of_hunks)
 
     def _revision(self) -> int:
         """Grows with what becomes of hunks."""
-        return self._open_files.workspace.hunks_revision + self._open_files.workspace.documents.rewritten
+        return (
+            self._open_files.workspace.hunks_revision
+            + self._open_files.workspace.documents.rewritten
+        )
 
     def _moment(self) -> tuple[object, ...]:
         """What is another one when something else is to be said."""
@@ -314,15 +323,22 @@ class Requests:
             for path in open_files.workspace.hunk_list.paths()
             if any(map(_waits, open_files.workspace.hunk_list.in_file(path)))
         }
-        paths = [*open_files.status.open_paths, *sorted(waiting - set(open_files.status.open_paths))]
-        return [open_files.open_file(path) for path in paths if path in open_files.workspace.buffers]
+        paths = [
+            *open_files.status.open_paths,
+            *sorted(waiting - set(open_files.status.open_paths)),
+        ]
+        return [
+            open_files.open_file(path) for path in paths if path in open_files.workspace.buffers
+        ]
 
 
 def _waits(tally: HunksOfFile) -> bool:
     """A hunk of the tally comes in or waits for the user, and none of these is in conflict."""
     if tally.needs[Need.DECISION]:
         return True
-    return tally.waiting > 0 and any(hunk.stage in OPEN and hunk.decision is Decision.PENDING for hunk in tally.hunks)
+    return tally.waiting > 0 and any(
+        hunk.stage in OPEN and hunk.decision is Decision.PENDING for hunk in tally.hunks
+    )
 
 
 def _shell_tool(spec: RoleSpec) -> ShellTool:

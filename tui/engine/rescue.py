@@ -278,7 +278,9 @@ class Rescuing:
         """Bring back what was kept, or remove it."""
         rescue, restore = self._ports.rescue, isinstance(intent, intents.Restore)
         if rescue is None or not self._kept:
-            self._state.trouble(Trouble("Nothing was rescued for this workspace", severity="information"))
+            self._state.trouble(
+                Trouble("Nothing was rescued for this workspace", severity="information")
+            )
             return
         unsaved = self._kept[0]
         if unsaved.folder not in {other.folder for other in rescue.kept()}:
@@ -289,7 +291,11 @@ class Rescuing:
             return
         if restore and (refused := self._restore(unsaved)):
             why = "\n".join(refused)
-            self._state.trouble(Trouble("Some of it was not brought back", why, f"everything is in {unsaved.folder}"))
+            self._state.trouble(
+                Trouble(
+                    "Some of it was not brought back", why, f"everything is in {unsaved.folder}"
+                )
+            )
             if self._kept[1:]:  # it is not in the way of the others
                 self._kept.append(self._kept.pop(0))
                 self._announce()

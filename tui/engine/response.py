@@ -329,7 +329,9 @@ def _same(one: Item, other: Item) -> bool:
     kind = one.get("type")
     if kind != other.get("type") or kind not in CALL_OUTPUTS:
         return False
-    return one.get("call_id") == other.get("call_id") or bool(one.get("id") and one.get("id") == other.get("id"))
+    return one.get("call_id") == other.get("call_id") or bool(
+        one.get("id") and one.get("id") == other.get("id")
+    )
 
 
 def _with_whole_lines(call: Call) -> Item | None:

@@ -15,7 +15,14 @@ from tui.core.document.report import not_kept
 from tui.core.edit_stream import Channel, Format
 from tui.core.wire import events
 from tui.core.wire.events import Usage
-from tui.core.wire.rate_limits import CODEX_EVENT, PAUSE, Limit, limits_in, limits_of, limits_of_event
+from tui.core.wire.rate_limits import (
+    CODEX_EVENT,
+    PAUSE,
+    Limit,
+    limits_in,
+    limits_of,
+    limits_of_event,
+)
 from tui.engine.connections import REHEARSAL
 from tui.engine.notices import Status, Trouble
 from tui.engine.ports import PatchFormat, RoleSpec
@@ -41,7 +48,9 @@ _OUTPUT_TOOLS = ("shell_output", "write_stdin")
 class CallRunner:
     """Calls that the model has no answer to yet."""
 
-    def __init__(self, services: Services, on_done: Callable[[], None], *, has_shell: bool = True) -> None:
+    def __init__(
+        self, services: Services, on_done: Callable[[], None], *, has_shell: bool = True
+    ) -> None:
         self._services = services
         self._has_shell = has_shell
         self._on_done = on_done
@@ -117,7 +126,9 @@ class CallRunner:
         if earlier:
             await asyncio.wait(earlier)
         if call.report is not None and call.landing is not None:
-            await self._services.open_files.catalogue.prepare({hunk.path for hunk in call.landing.hunks})
+            await self._services.open_files.catalogue.prepare(
+                {hunk.path for hunk in call.landing.hunks}
+            )
             return
         result = await self._result(call)
         call.output, call.failed = result.output, result.failed
@@ -158,7 +169,9 @@ class Bill(Struct, frozen=True):
     """Tokens; None: not told."""
 
 
-def billed(services: Services, spec: RoleSpec, response: Mapping[str, object], usage: Usage) -> None:
+def billed(
+    services: Services, spec: RoleSpec, response: Mapping[str, object], usage: Usage
+) -> None:
     """Take up what the end of a response tells of who answered."""
     bill = bill_of(response, spec)
     meter = services.state.meter
@@ -253,7 +266,9 @@ class Record:
             billed(self._services, self._request.spec, response, usage)
             self._services.state.metered()
 
-    def ended(self, reply: Reply, response: Mapping[str, object], *, chainable: bool, cut: bool) -> None:
+    def ended(
+        self, reply: Reply, response: Mapping[str, object], *, chainable: bool, cut: bool
+    ) -> None:
         """A response came to an end of its own; the chain may go on from there."""
         self.gather(reply, cut=cut)
         response_id = str(response.get("id") or reply.response_id)
@@ -287,7 +302,9 @@ class Record:
                 if not landed(landing):
                     requests.told.mark(landing.hunks)
 
-    def _report(self, reply: Reply, call: Call, landing: Landing, entry: HistoryEntry) -> Work[PatchReport]:
+    def _report(
+        self, reply: Reply, call: Call, landing: Landing, entry: HistoryEntry
+    ) -> Work[PatchReport]:
         """Say what became of a call that broke off, as it is now that it is sent."""
         report = yield from reply.calls.report(landing)
         states = yield from self._services.requests.told.states(landing.hunks)

@@ -103,7 +103,10 @@ def bring(
 
 
 def _noted(
-    steps: Sequence[WriteStep], ready: Prepared, journal: WriteLog | None, unkept: FileRefused | None
+    steps: Sequence[WriteStep],
+    ready: Prepared,
+    journal: WriteLog | None,
+    unkept: FileRefused | None,
 ) -> dict[str, str]:
     """Have the journal say which files can be found half written; returns why it cannot."""
     if not ready.in_place:
@@ -319,7 +322,10 @@ class Saving:
         await self._sleep(LONG_S)
         if paths := sorted(self.written_later()):
             what = f"{paths[0]} is" if not paths[1:] else f"{len(paths)} files are"
-            why, step = ("the formatter is running on it", "it is written when that ends")
+            why, step = (
+                "the formatter is running on it",
+                "it is written when that ends",
+            )
             trouble = Trouble(f"{what} not written yet", why, step, severity="information")
             self._state.trouble(trouble)
 
@@ -457,4 +463,6 @@ class Saving:
         pending = [path for path in paths if self._workspace.write_failed(path)]
         if not pending:
             return ""
-        return "nothing was written, the hunks stay pending" if paths[1:] else "its hunks stay pending"
+        return (
+            "nothing was written, the hunks stay pending" if paths[1:] else "its hunks stay pending"
+        )

@@ -82,7 +82,9 @@ class SessionOptions(Struct, frozen=True):
 class Session:
     """One conversation over one workspace."""
 
-    def __init__(self, ports: Ports, roles: Mapping[Role, RoleSpec], options: SessionOptions | None = None) -> None:
+    def __init__(
+        self, ports: Ports, roles: Mapping[Role, RoleSpec], options: SessionOptions | None = None
+    ) -> None:
         """Nothing is dialled or read before `run` or the first intent."""
         self.options = options or SessionOptions()
         self._ports = ports
@@ -108,7 +110,9 @@ class Session:
         self._open_files = OpenFiles(self._state, ports)
         services = self._shared = self._services()
         self._supervisor = services.supervisor
-        self._foreground = Foreground(services, roles, limits=self.options.limits, suggest=self.options.suggest)
+        self._foreground = Foreground(
+            services, roles, limits=self.options.limits, suggest=self.options.suggest
+        )
         self._saving = Saving(services, self.options.ask, linked=self.options.linked)
         self.formatting = Formatting(services, self._saving.changes)
         """Runs after a save; who ends right after one waits for it."""
@@ -117,7 +121,11 @@ class Session:
         self.writes_wait = self._saving.later.__bool__
         """True while the formatter or a question holds writes up."""
         self._deciding = HunkDecisions(
-            self._state, self._saving, self.options.save, can_ask=self.options.ask, in_slices=self.options.in_slices
+            self._state,
+            self._saving,
+            self.options.save,
+            can_ask=self.options.ask,
+            in_slices=self.options.in_slices,
         )
         self._deciding.on_decided = Memory(services).decided
         self.status.auto_accept, self.status.mode = self.options.auto_accept, self.options.mode
@@ -183,13 +191,21 @@ class Session:
             intents.SetAutoAccept,
             intents.ShowDiff,
         )
-        of_commands = (intents.Verify, intents.RunCommand, intents.StopCommand, intents.SendFailure)
+        of_commands = (
+            intents.Verify,
+            intents.RunCommand,
+            intents.StopCommand,
+            intents.SendFailure,
+        )
         return {
             intents.Interrupt: foreground.interrupt,
             **dict.fromkeys(of_conversation, foreground.handle),
             **dict.fromkeys(of_hunks, self._deciding.handle),
             **dict.fromkeys(of_commands, self._verification.handle),
-            **dict.fromkeys((intents.SetMode, intents.ToBackground, intents.StopTask), self._shared.commands.handle),
+            **dict.fromkeys(
+                (intents.SetMode, intents.ToBackground, intents.StopTask),
+                self._shared.commands.handle,
+            ),
             intents.UseModel: self._choose_model,
             intents.ChooseModel: self._choose_model,
             intents.SaveFile: saving.save,
@@ -306,11 +322,15 @@ class Session:
         conversation = self.options.conversation or uuid.uuid4().hex
         requests = Requests(ports, open_files, conversation, chaining=self.options.chaining)
         consent = partial(open_files.consents.ask, SEND)
-        bench = WorkspaceTools(state.workspace, open_files.catalogue, ports, open_files.privacy, consent)
+        bench = WorkspaceTools(
+            state.workspace, open_files.catalogue, ports, open_files.privacy, consent
+        )
         supervisor = Supervisor(state)
         commands = Commands(state, ports, open_files, supervisor, self.options.commands)
         requests.take_ended = commands.take_ended
-        return Services(ports, state, open_files, requests, bench, commands, supervisor, Backlog(state))
+        return Services(
+            ports, state, open_files, requests, bench, commands, supervisor, Backlog(state)
+        )
 
 
 def _workspace(files: WorkspaceFiles, options: SessionOptions) -> Workspace:
@@ -344,7 +364,9 @@ async def _look_back(state: SessionState, ports: Ports, saving: Saving, *, ask: 
 def unsaved_paths(session: Session) -> list[str]:
     """Files whose text in the editor is not on the disk, and is not on its way there; sorted."""
     workspace, later = session.workspace, session.written_later()
-    return sorted(path for path in workspace.buffers if workspace.is_dirty(path) and path not in later)
+    return sorted(
+        path for path in workspace.buffers if workspace.is_dirty(path) and path not in later
+    )
 
 
 def reasons_to_stay(session: Session, draft: str) -> list[str]:
@@ -364,7 +386,11 @@ def reasons_to_stay(session: Session, draft: str) -> list[str]:
         reasons.append(f"{queued} queued prompt{are} not sent.")
     if status.busy:
         reasons.append("An answer is still streaming.")
-    reasons += [f"The model's command still runs: {inert(task.command)}." for task in status.tasks if not task.ended]
+    reasons += [
+        f"The model's command still runs: {inert(task.command)}."
+        for task in status.tasks
+        if not task.ended
+    ]
     if status.running:
         reasons.append(f"A command still runs: {inert(status.running)}.")
     return reasons

@@ -37,7 +37,13 @@ class Questions:
         self._count = 0
 
     def ask(
-        self, question: str, detail: str, choices: tuple[str, ...], *, command: str = "", takes_words: bool = False
+        self,
+        question: str,
+        detail: str,
+        choices: tuple[str, ...],
+        *,
+        command: str = "",
+        takes_words: bool = False,
     ) -> Future[str]:
         """Ask the user; the future's result is one of the choices. Cancelled: taken back.
 
@@ -305,7 +311,9 @@ class SessionState:
         self._notices.diff = (path or self.status.active_path, against)
         self.wake()
 
-    def folders_changed(self, folders: Collection[str] = (), *, git: bool = False, listing: bool = False) -> None:
+    def folders_changed(
+        self, folders: Collection[str] = (), *, git: bool = False, listing: bool = False
+    ) -> None:
         """Files came or went in these folders, or what git says or the list of all is new."""
         self._notices.folders.update(folders)
         self._notices.git |= git

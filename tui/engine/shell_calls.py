@@ -76,7 +76,8 @@ def _of(arguments: Arguments) -> ShellCall:
             deadline_s=min(max(seconds, 0.0), LONGEST_S),
             pty=arguments.flag("tty") or arguments.flag("pty"),
             background=arguments.flag("background") or arguments.flag("run_in_background"),
-            free=arguments.first("sandbox_permissions") == "require_escalated" or arguments.flag("unsandboxed"),
+            free=arguments.first("sandbox_permissions") == "require_escalated"
+            or arguments.flag("unsandboxed"),
             why=arguments.first(*_WHY)[:200],
         )
     )
@@ -120,5 +121,7 @@ def as_answer(kind: str, output: str, result: RunResult | None) -> object:
         return output
     timed_out = result is not None and result.timed_out
     code = result.status if result is not None and result.status is not None else 1
-    outcome: Mapping[str, object] = {"type": "timeout"} if timed_out else {"type": "exit", "exit_code": code}
+    outcome: Mapping[str, object] = (
+        {"type": "timeout"} if timed_out else {"type": "exit", "exit_code": code}
+    )
     return [{"stdout": output, "stderr": "", "outcome": outcome}]

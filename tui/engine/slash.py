@@ -54,7 +54,11 @@ MODE_WORDS = f"[{'|'.join(MODES)}]"
 COMMANDS: tuple[Command, ...] = (
     Command("fast", "Answer with the fast model from now on"),
     Command("deep", "Answer with the deep model from now on"),
-    Command("connect", "Connect a provider or a server, and choose the fast and the deep model", "[PROVIDER|URL]"),
+    Command(
+        "connect",
+        "Connect a provider or a server, and choose the fast and the deep model",
+        "[PROVIDER|URL]",
+    ),
     Command("model", "Choose the model of the current role, or switch roles", "[NAME|fast|deep]"),
     Command("effort", "Set the reasoning effort of the current model", f"[{'|'.join(EFFORTS)}]"),
     Command("tier", "Ask for a service tier of the current model, such as priority", "[NAME|off]"),
@@ -64,11 +68,21 @@ COMMANDS: tuple[Command, ...] = (
     Command("undo", "Undo the model's last turn, byte for byte"),
     Command("redo", "Redo the last decision or turn that you undid"),
     Command("review", "Review the whole turn: all files, all hunks"),
-    Command("diff", "Show what differs from the disk, from HEAD, from the turn's start", "[disk|head|turn] [PATH]"),
+    Command(
+        "diff",
+        "Show what differs from the disk, from HEAD, from the turn's start",
+        "[disk|head|turn] [PATH]",
+    ),
     Command("auto", "Accept hunks automatically, except those that need a look", "[on|off]"),
-    Command("mode", "What the model's commands may do: ask, run in the sandbox, only read", MODE_WORDS),
+    Command(
+        "mode", "What the model's commands may do: ask, run in the sandbox, only read", MODE_WORDS
+    ),
     Command("plan", "Plan mode: the model reads and thinks, and changes nothing"),
-    Command("tasks", "The model's commands: what runs, and what ran in the background", "[stop TASK]"),
+    Command(
+        "tasks",
+        "The model's commands: what runs, and what ran in the background",
+        "[stop TASK]",
+    ),
     Command("background", "Let the command that the model waits for go on behind it", "[TASK]"),
     Command("tree", "Show or hide the file tree with git status"),
     Command("split", "Two editors side by side, or one again"),

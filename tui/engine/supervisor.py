@@ -21,7 +21,10 @@ class Supervisor:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(
-        self, work: Coroutine[object, object, None], name: str, on_broken: Callable[[], None] = lambda: None
+        self,
+        work: Coroutine[object, object, None],
+        name: str,
+        on_broken: Callable[[], None] = lambda: None,
     ) -> asyncio.Task[None]:
         """Run to the end; an error becomes a Trouble, a bug is logged as well.
 
@@ -42,7 +45,9 @@ class Supervisor:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _guarded(self, work: Coroutine[object, object, None], name: str, on_broken: Callable[[], None]) -> None:
+    async def _guarded(
+        self, work: Coroutine[object, object, None], name: str, on_broken: Callable[[], None]
+    ) -> None:
         try:
             await work
         except DuettoError as error:
@@ -50,5 +55,7 @@ class Supervisor:
             on_broken()
         except Exception:
             _log.exception("task %s broke", name)
-            self._state.trouble(Trouble(f"{name} broke off", "an internal error; details are in the log"))
+            self._state.trouble(
+                Trouble(f"{name} broke off", "an internal error; details are in the log")
+            )
             on_broken()

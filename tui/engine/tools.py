@@ -56,7 +56,9 @@ def finder(text: str, *, regex: bool) -> Find:
 
     def find(line: str) -> int:
         try:
-            match = pattern.search(line, 0, _LINE_LIMIT_CHARS, timeout=LINE_LIMIT_S, concurrent=True)
+            match = pattern.search(
+                line, 0, _LINE_LIMIT_CHARS, timeout=LINE_LIMIT_S, concurrent=True
+            )
         except TimeoutError:
             raise CallError("this regular expression takes too long; use a simpler one") from None
         return match.start() if match else -1
@@ -164,7 +166,12 @@ class WorkspaceTools:
     """Runs calls against the open buffers first, the disk second."""
 
     def __init__(
-        self, workspace: Workspace, catalogue: FileIndex, ports: Ports, privacy: Callable[[str], str], consent: Consent
+        self,
+        workspace: Workspace,
+        catalogue: FileIndex,
+        ports: Ports,
+        privacy: Callable[[str], str],
+        consent: Consent,
     ) -> None:
         """``privacy`` says why a file is not sent, after all that the user has allowed."""
         self._workspace = workspace
@@ -260,7 +267,9 @@ class WorkspaceTools:
         output = "\n".join([*(found or ["no line matches"]), *notes])
         return ToolResult(output, _count(len(found), "match", "matches"))
 
-    async def _texts(self, paths: list[str], withheld: list[str]) -> AsyncIterator[tuple[str, list[str]]]:
+    async def _texts(
+        self, paths: list[str], withheld: list[str]
+    ) -> AsyncIterator[tuple[str, list[str]]]:
         """Each of these files and its lines; those that may not be sent go to ``withheld``.
 
         That a file is a hard link is seen when it is read. What its other names are is looked up
@@ -269,7 +278,9 @@ class WorkspaceTools:
         later = []
         for path in paths:
             lines = self._lines(path)
-            if path in self._files.linked and (not self._catalogue.ready([path]) or self._privacy(path)):
+            if path in self._files.linked and (
+                not self._catalogue.ready([path]) or self._privacy(path)
+            ):
                 later.append(path)
             else:
                 yield path, lines
@@ -296,7 +307,9 @@ class WorkspaceTools:
         new = {
             path
             for path in self._workspace.buffers
-            if path not in listed and not self._catalogue.privacy(path) and self._files.read(path).data is None
+            if path not in listed
+            and not self._catalogue.privacy(path)
+            and self._files.read(path).data is None
         }
         return sorted({*listed, *new})
 

@@ -112,7 +112,9 @@ class Turn:
         self._resuming = False
         """The last response broke: ask again whether or not it left calls."""
         self._tries = Tries(services.ports.jitter)
-        self._runner = CallRunner(services, self._advance, has_shell=request.spec.shell_tool != "none")
+        self._runner = CallRunner(
+            services, self._advance, has_shell=request.spec.shell_tool != "none"
+        )
         self._record = Record(services, request, self._runner)
         self._served = Served(services.state, request.spec.endpoint)
         self.pacer = Pacer(services, connection.wire, request.throttle, self.event)
@@ -139,7 +141,9 @@ class Turn:
         if not (self.sent and self.wire.state == "open" and self._services.open_files.ready):
             self._task = self._services.supervisor.start(self._dial(), "the request", self._broken)
         elif self._services.requests.is_long:
-            self._task = self._services.supervisor.start(self._prepare(), "the request", self._broken)
+            self._task = self._services.supervisor.start(
+                self._prepare(), "the request", self._broken
+            )
         else:
             self._create()
 
@@ -356,7 +360,9 @@ class Turn:
             self._end("interrupted")
         else:
             self._served.refused(event, now)
-            learnt = not reply.started and self._services.requests.learns(self.request.spec, self._head, event)
+            learnt = not reply.started and self._services.requests.learns(
+                self.request.spec, self._head, event
+            )
             remedy = self._tries.field_refused() if learnt else None
             self._again(remedy or self._tries.failed(event), broken=broken)
 

@@ -50,7 +50,11 @@ def look(
     left = []
     for one in unfinished:
         findings = _findings(files, one)
-        torn = {each.step.path: DiskPlan(each.now, each.step.before) for each in findings if each.state is State.TORN}
+        torn = {
+            each.step.path: DiskPlan(each.now, each.step.before)
+            for each in findings
+            if each.state is State.TORN
+        }
         if torn and not bring(files, torn):  # it stands in the journal already
             findings = _findings(files, one)
         files.sweep([step.path for step in one.steps], one.mark)
@@ -63,7 +67,10 @@ def look(
 
 
 def settle(
-    files: WorkspaceFiles, journal: WriteLog, left: tuple[Unfinished, Sequence[FoundStep]], ways: dict[str, Way]
+    files: WorkspaceFiles,
+    journal: WriteLog,
+    left: tuple[Unfinished, Sequence[FoundStep]],
+    ways: dict[str, Way],
 ) -> dict[str, str]:
     """Bring the files to what was chosen for each path; returns path -> why not.
 
@@ -101,7 +108,10 @@ def _findings(files: WorkspaceFiles, one: Unfinished) -> list[FoundStep]:
 def _emptied(one: Unfinished, ways: dict[str, Way]) -> list[str]:
     """Folders that were made for files which are not there now, outer ones first."""
     folders = dict.fromkeys(
-        folder for step in one.steps for folder in step.folders if ways.get(step.path) == "undo" and step.before is None
+        folder
+        for step in one.steps
+        for folder in step.folders
+        if ways.get(step.path) == "undo" and step.before is None
     )
     return sorted(folders)
 
@@ -117,7 +127,11 @@ class UnfinishedWrites:
     """Asks the user what is to become of them."""
 
     def __init__(
-        self, state: SessionState, files: WorkspaceFiles, outside: Callable[[Iterable[str]], None], can_ask: bool
+        self,
+        state: SessionState,
+        files: WorkspaceFiles,
+        outside: Callable[[Iterable[str]], None],
+        can_ask: bool,
     ) -> None:
         """``outside`` takes over what then lies on the disk."""
         self._state = state
@@ -162,7 +176,9 @@ class UnfinishedWrites:
         choices = (FINISH, *((UNDO,) if some_new else ()), KEEP, LATER)
         count = f"{len(findings)} files" if findings[1:] else findings[0].step.path
         choice = await self._state.questions.ask(
-            f"Writing {count} was cut short when duetto ended: write the rest?", f"{told(findings)}.", choices
+            f"Writing {count} was cut short when duetto ended: write the rest?",
+            f"{told(findings)}.",
+            choices,
         )
         way = _WAYS.get(choice)
         return None if way is None else {each.step.path: way for each in sure}

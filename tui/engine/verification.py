@@ -16,7 +16,13 @@ from msgspec.structs import replace
 from tui.core.conversation import Block, BlockKind
 from tui.core.run_report import FailedTest, RunReport, as_prompt, of_change
 from tui.engine import intents
-from tui.engine.commands import USER_HEAD_BYTES, USER_TAIL_BYTES, CommandOutput, ending, not_on_disk
+from tui.engine.commands import (
+    USER_HEAD_BYTES,
+    USER_TAIL_BYTES,
+    CommandOutput,
+    ending,
+    not_on_disk,
+)
 from tui.engine.intents import Intent
 from tui.engine.notices import Trouble
 from tui.engine.ports import Ports, RunResult, VerifyCommand
@@ -100,7 +106,9 @@ class Verification:
         if self._task is not None:
             work.close()
             what = self._status.running or "a command"
-            self._state.trouble(Trouble(f"{what} is still running", "", "stop it first", severity="warning"))
+            self._state.trouble(
+                Trouble(f"{what} is still running", "", "stop it first", severity="warning")
+            )
             return
         self._stopping = False
         self._task = self._services.supervisor.start(work, name)
@@ -166,7 +174,9 @@ class Verification:
         self._status.verdict = verdict
         self._state.restated()
 
-    async def _run(self, words: str, command: VerifyCommand, *, source: str = "") -> tuple[RunResult, RunReport]:
+    async def _run(
+        self, words: str, command: VerifyCommand, *, source: str = ""
+    ) -> tuple[RunResult, RunReport]:
         """Run with the output in the conversation as it comes."""
         state = self._state
         where = "" if source.endswith(" found") else source.rpartition(" of ")[2]
@@ -176,7 +186,9 @@ class Verification:
         self._status.can_send_failure = False
         state.restated()
         start_s = self._services.ports.clock.now()
-        sink = CommandOutput(state, block, self._services.ports.clock.now, USER_HEAD_BYTES, USER_TAIL_BYTES)
+        sink = CommandOutput(
+            state, block, self._services.ports.clock.now, USER_HEAD_BYTES, USER_TAIL_BYTES
+        )
         sink.unsaid = command.report_file
         argv = command.argv if isinstance(command.argv, str) else (*command.argv, *command.options)
         try:

@@ -10,7 +10,11 @@ from tui.engine.slash import COMMANDS, Command, find_command
 
 _OWN: tuple[Command, ...] = (
     Command("accept", "Accept hunks by their numbers, of a file, or all", "NUMBERS|PATH|all"),
-    Command("reject", "Reject hunks; the model is told your words with the next prompt", "NUMBERS|PATH|all [WORDS]"),
+    Command(
+        "reject",
+        "Reject hunks; the model is told your words with the next prompt",
+        "NUMBERS|PATH|all [WORDS]",
+    ),
     Command("review", "Read the hunks that wait, or these, or all of the turn", "[NUMBERS|all]"),
     Command("hunks", "List the hunks that wait, a line each", "[all]"),
     Command("place", "Put a hunk that fits in several places at one of them", "HUNK PLACE"),
@@ -22,7 +26,11 @@ _OWN: tuple[Command, ...] = (
     Command("again", "Send the prompt again that was not sent, or the last one"),
     Command("compose", "Write the prompt in your own editor", "[TEXT]"),
     Command("fix", "Send the output of the failed tests or command to the model"),
-    Command("show", "Read a file as it stands here, from a line on, or from one to another", "PATH [FIRST [LAST]]"),
+    Command(
+        "show",
+        "Read a file as it stands here, from a line on, or from one to another",
+        "PATH [FIRST [LAST]]",
+    ),
     Command("open", "Open a file: the model sees it with your next prompt", "PATH"),
     Command("close", "Close an open file", "PATH"),
     Command("status", "Say what is running, the models, what they can do, and the connections"),
@@ -34,7 +42,9 @@ _OWN: tuple[Command, ...] = (
     Command("output", "Read the output of the last command"),
     Command("meter", "Read the figures of the last turn"),
     Command("more", "Go on with a long list"),
-    Command("pace", "How answers are read: by lines as they come, or whole at the end", "[lines|whole]"),
+    Command(
+        "pace", "How answers are read: by lines as they come, or whole at the end", "[lines|whole]"
+    ),
 )
 _SHARED = frozenset(
     (

@@ -9,7 +9,15 @@ from tui.core.inert_text import inert
 from tui.core.programs import Edited
 from tui.engine import intents
 from tui.engine.session import Session, unsaved_paths
-from tui.engine.slash import asked, auto_words, diff_asked, mode_words, model_words, task_words, unknown_command
+from tui.engine.slash import (
+    asked,
+    auto_words,
+    diff_asked,
+    mode_words,
+    model_words,
+    task_words,
+    unknown_command,
+)
 from tui.linear.command_table import LINEAR
 from tui.linear.reading import Picked, Recital, Voice, picked, waiting
 from tui.linear.words import brief, counted, hunk_line, numbers_words
@@ -218,7 +226,9 @@ class Commander:
             return [f"Taken out: {brief(text)}"]
         if argument:
             return ["/queued lists, /queued drop NUMBER takes one out."]
-        return [f"{at}. {brief(text)}" for at, text in enumerate(queued, 1)] or ["Nothing is queued."]
+        return [f"{at}. {brief(text)}" for at, text in enumerate(queued, 1)] or [
+            "Nothing is queued."
+        ]
 
     def _save(self, argument: str) -> Iterable[str]:
         path = argument.removeprefix("@")

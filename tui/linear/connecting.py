@@ -55,7 +55,9 @@ async def connect(
 
     ``wanted`` is a provider or an address that was named already.
     """
-    talk.say(["Connect a model. An empty line goes back a step; nothing is written before the end."])
+    talk.say(
+        ["Connect a model. An empty line goes back a step; nothing is written before the end."]
+    )
     try:
         chosen = await _models_chosen(port, talk, now, wanted)
         await test_all(port, talk, chosen)
@@ -91,7 +93,10 @@ async def test_all(port: ConnectPort, talk: Talk, chosen: Connecting) -> list[Me
 def plan_lines(port: ConnectPort, plan: Plan) -> list[str]:
     """What will be written, in lines."""
     if plan.wrong:
-        return [plan.wrong, *(["To be written by hand:", *plan.by_hand.splitlines()] if plan.by_hand else [])]
+        return [
+            plan.wrong,
+            *(["To be written by hand:", *plan.by_hand.splitlines()] if plan.by_hand else []),
+        ]
     if not plan.lines:
         lines = [f"{port.config_file} says it already."]
     else:
@@ -106,7 +111,9 @@ def done_lines(chosen: Connecting, written: ConnectOutcome) -> list[str]:
     return [f"Connected: {roles}, on {written.endpoint}.", *written.notes]
 
 
-async def _models_chosen(port: ConnectPort, talk: Talk, now: Mapping[Role, str], wanted: str) -> Connecting:
+async def _models_chosen(
+    port: ConnectPort, talk: Talk, now: Mapping[Role, str], wanted: str
+) -> Connecting:
     """Who answers, with what key, and the models."""
     talk.say(["Looking for keys and local servers…"])
     sources = await port.look(lambda found: None)
@@ -135,7 +142,9 @@ async def _source(talk: Talk, sources: Sequence[ModelSource]) -> Connecting:
     return Connecting(source)
 
 
-async def _listed(port: ConnectPort, talk: Talk, chosen: Connecting) -> tuple[Connecting, Listed] | None:
+async def _listed(
+    port: ConnectPort, talk: Talk, chosen: Connecting
+) -> tuple[Connecting, Listed] | None:
     """Whoever was chosen, with what it needs, and its models; None: back."""
     source = chosen.source
     field = "address" if source.needs_address else "key" if source.needs_key else ""
@@ -165,7 +174,9 @@ async def _listed(port: ConnectPort, talk: Talk, chosen: Connecting) -> tuple[Co
 
 
 async def _key(talk: Talk, *, optional: bool) -> str | None:
-    question = "The key; it is not shown:" if not optional else "Its key, if it wants one; not shown:"
+    question = (
+        "The key; it is not shown:" if not optional else "Its key, if it wants one; not shown:"
+    )
     while True:
         key = await talk.ask(question, secret=True)
         if key is None:
@@ -178,7 +189,9 @@ async def _key(talk: Talk, *, optional: bool) -> str | None:
         talk.say([wrong])
 
 
-async def _with_models(talk: Talk, now: Mapping[Role, str], chosen: Connecting, listed: Listed) -> Connecting | None:
+async def _with_models(
+    talk: Talk, now: Mapping[Role, str], chosen: Connecting, listed: Listed
+) -> Connecting | None:
     """The fast and the deep model; None: back."""
     roles: tuple[Role, Role] = ("fast", "deep")
     for role in roles:
@@ -222,7 +235,9 @@ async def _model(talk: Talk, role: Role, listed: Listed, kept: str) -> str | Non
         talk.say([*_numbered(shown), *([f"and {more} more"] if more else [])])
 
 
-def _matches(answer: str, shown: Sequence[ModelOffer], offers: Sequence[ModelOffer]) -> Sequence[ModelOffer]:
+def _matches(
+    answer: str, shown: Sequence[ModelOffer], offers: Sequence[ModelOffer]
+) -> Sequence[ModelOffer]:
     """A number of those that were said last, a name, or what has all words in its name."""
     if answer.isdecimal() and 1 <= int(answer[:6]) <= len(shown):
         return [shown[int(answer[:6]) - 1]]
@@ -245,7 +260,9 @@ def _numbered(offers: Sequence[ModelOffer]) -> list[str]:
     ]
 
 
-async def _picked(talk: Talk, question: str, choices: Sequence[T], name: Callable[[T], str]) -> T | None:
+async def _picked(
+    talk: Talk, question: str, choices: Sequence[T], name: Callable[[T], str]
+) -> T | None:
     """One of the choices by its number or its name; None: an empty line."""
     while True:
         answer = await _answer(talk, question)
@@ -257,7 +274,9 @@ async def _picked(talk: Talk, question: str, choices: Sequence[T], name: Callabl
         found = found or [one for one in choices if answer.lower() in name(one).lower()]
         if len(found) == 1:
             return found[0]
-        talk.say(["Which one? Say its number." if found else "There is none of that name or number."])
+        talk.say(
+            ["Which one? Say its number." if found else "There is none of that name or number."]
+        )
 
 
 def _title(source: ModelSource) -> str:

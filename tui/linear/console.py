@@ -294,7 +294,9 @@ PROMPTS: dict[Mode, str] = {"ready": "> ", "more": "... ", "busy": "", "secret":
 _WAKING = getattr(signal, "SIGRTMIN", getattr(signal, "SIGUSR1", None))
 """Python runs handlers in the order of the numbers: where several signals came at once this one is
 the last, so it alone may raise."""
-_ENDING = tuple(number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None)
+_ENDING = tuple(
+    number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None
+)
 
 
 _PAUSE_S, _SETTLE_S = 0.1, 1.0
@@ -549,7 +551,10 @@ class Console:
             self._again()
 
     def _catch(self) -> dict[int, _Handler]:
-        handlers: dict[int, _Handler] = {signal.SIGINT: self._interrupted, **dict.fromkeys(_ENDING, self._killed)}
+        handlers: dict[int, _Handler] = {
+            signal.SIGINT: self._interrupted,
+            **dict.fromkeys(_ENDING, self._killed),
+        }
         if hasattr(signal, "SIGCONT"):
             handlers[signal.SIGCONT] = self._continued
         return {number: signal.signal(number, handler) for number, handler in handlers.items()}
@@ -573,5 +578,7 @@ class Console:
         except BrokenPipeError:
             raise
         except OSError:
-            if not (self._over or self._ending):  # else the terminal is gone, and nobody reads the last words
+            if not (
+                self._over or self._ending
+            ):  # else the terminal is gone, and nobody reads the last words
                 raise

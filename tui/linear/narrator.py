@@ -167,7 +167,9 @@ class OnceNarrator:
         return []
 
 
-def narrator_of(block: Block, workspace: Workspace, pace: ReadingPace, *, echoed: bool = False) -> BlockNarrator:
+def narrator_of(
+    block: Block, workspace: Workspace, pace: ReadingPace, *, echoed: bool = False
+) -> BlockNarrator:
     """Whoever tells this block."""
     match block.kind:
         case BlockKind.TEXT:
@@ -307,7 +309,9 @@ class Narrator:
             block = blocks[self._told]
             self._told += 1
             lines += self._head(block)
-            narrator = narrator_of(block, self._session.workspace, self._pace, echoed=self._is_echoed(block))
+            narrator = narrator_of(
+                block, self._session.workspace, self._pace, echoed=self._is_echoed(block)
+            )
             lines += narrator.news()
             if block.state == "open":
                 self._live.append((block, narrator))

@@ -303,7 +303,9 @@ class Recital:
 
     def _hunks(self, argument: str) -> Iterable[str]:
         found = self._turn_hunks() if argument == "all" else waiting(self._session.workspace)
-        return [hunk_line(hunk, path=True) for hunk in found] or ["No hunk is waiting for a decision."]
+        return [hunk_line(hunk, path=True) for hunk in found] or [
+            "No hunk is waiting for a decision."
+        ]
 
     def _turn_hunks(self) -> list[Hunk]:
         hunks = self._session.workspace.hunks

@@ -191,7 +191,10 @@ def waiting_words(hunks: Iterable[Hunk]) -> str:
         return ""
     verb = "waits" if number == 1 else "wait"
     which = "it" if number == 1 else "them"
-    return f"{counted(number, 'hunk')} {verb} for your decision: /review reads {which}, /accept all takes {which}."
+    return (
+        f"{counted(number, 'hunk')} {verb} for your decision: "
+        f"/review reads {which}, /accept all takes {which}."
+    )
 
 
 def kept_words(hunks: Iterable[Hunk]) -> str:

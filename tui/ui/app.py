@@ -138,10 +138,14 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
         self._frame.waits = lambda: first.untaken
         self.session.on_wake = self._frame.wake
         self.theme_changed_signal.subscribe(self, lambda _: self._recolour())
-        self.bench.call_later(self.leaving.catch_signals)  # until it is mounted the driver sees to them
+        self.bench.call_later(
+            self.leaving.catch_signals
+        )  # until it is mounted the driver sees to them
         self.call_after_refresh(self._start)
 
-    def refresh(self, *, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+    def refresh(
+        self, *, repaint: bool = True, layout: bool = False, recompose: bool = False
+    ) -> Self:
         """All of the screen anew, also what the terminal should still be showing."""
         if repaint and self.is_running:
             self.bench.repaint_all()
@@ -247,7 +251,10 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
         if has_shell():
             self.action_suspend_process()
         else:
-            self.notify(f"duetto was not started from a shell; {shown('app.quit')} quits.", severity="warning")
+            self.notify(
+                f"duetto was not started from a shell; {shown('app.quit')} quits.",
+                severity="warning",
+            )
 
     def copy_to_clipboard(self, text: str) -> None:
         """Onto the clipboard: duetto's own, the terminal's, and the desktop's if it is here."""

@@ -96,7 +96,9 @@ class ActionPalette(CommandPalette):
             event.prevent_default()
 
 
-def offers(bench: Workbench, screen: Screen[object], act: Callable[[Key], None]) -> Iterator[SystemCommand]:
+def offers(
+    bench: Workbench, screen: Screen[object], act: Callable[[Key], None]
+) -> Iterator[SystemCommand]:
     """Everything that can be chosen; the palette sorts it by its first word."""
     over = set(getattr(screen, "scopes", ())) & set(OVER)
     said: set[str] = set()
@@ -108,7 +110,9 @@ def offers(bench: Workbench, screen: Screen[object], act: Callable[[Key], None])
     yield SystemCommand("Themes", themes, lambda: bench.slash.run("/theme"))
     for name in theme.theme_names():
         title = theme.cached_theme(name).title
-        yield SystemCommand(f"Theme: {title}", "Change the colours", lambda name=name: _colour(bench, name))
+        yield SystemCommand(
+            f"Theme: {title}", "Change the colours", lambda name=name: _colour(bench, name)
+        )
 
 
 def _commands(bench: Workbench, said: set[str]) -> Iterator[SystemCommand]:

@@ -192,7 +192,11 @@ def _is_long(run: str) -> bool:
 def _is_same_key(found: list[Message], message: Message) -> bool:
     """Whether the key before was this one."""
     last = found[-1] if found else None
-    return isinstance(last, events.Key) and isinstance(message, events.Key) and (last.key == message.key)
+    return (
+        isinstance(last, events.Key)
+        and isinstance(message, events.Key)
+        and (last.key == message.key)
+    )
 
 
 def _is_focus_again(found: list[Message], message: Message) -> bool:
@@ -207,5 +211,6 @@ def _is_same_move(found: list[Message], message: Message) -> bool:
         return False
     last = found[-1]
     return isinstance(last, events.MouseMove) and (
-        (last.button, last.shift, last.meta, last.ctrl) == (message.button, message.shift, message.meta, message.ctrl)
+        (last.button, last.shift, last.meta, last.ctrl)
+        == (message.button, message.shift, message.meta, message.ctrl)
     )

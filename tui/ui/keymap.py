@@ -160,7 +160,10 @@ def app_bindings() -> list[BindingType]:
                 for key in rows("global")
                 if (single := _single(key)) and key.action.startswith("app.")
             ),
-            *(Binding(first, f"app.chord({first!r})", show=False, priority=True) for first in _begun()),
+            *(
+                Binding(first, f"app.chord({first!r})", show=False, priority=True)
+                for first in _begun()
+            ),
         ]
     )
 
@@ -266,7 +269,9 @@ def way_out(screen: Screen[Any], closes: str = "closes") -> str:
     return "Esc stops the answer" if stops else f"Esc {closes}"
 
 
-def hints(states: set[When], *scopes: Scope, labels: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
+def hints(
+    states: set[When], *scopes: Scope, labels: Mapping[str, str] | None = None
+) -> list[tuple[str, str]]:
     """Key and label of what the footer shows in these states, in the order of ``scopes``.
 
     ``labels`` says by action what it does now, where the table's word is not enough. What

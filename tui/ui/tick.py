@@ -24,7 +24,9 @@ _WAIT_S = 0.001
 class FrameTimer:
     """Schedules one call of ``paint`` however often it is woken."""
 
-    def __init__(self, paint: Callable[[], None], post: Callable[[Callable[[], None]], object]) -> None:
+    def __init__(
+        self, paint: Callable[[], None], post: Callable[[Callable[[], None]], object]
+    ) -> None:
         """``post`` runs a callable among the app's messages: errors are raised there."""
         self.cost_s = 0.0
         """What the last frame took."""

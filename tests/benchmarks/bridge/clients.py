@@ -116,7 +116,9 @@ async def dial_provider(kind: str, port: int) -> Wire:
     """A connection to the provider itself."""
     dialect = DIALECTS[kind]
     loop = asyncio.get_running_loop()
-    _, wire = await loop.create_connection(lambda: Wire(dialect.marker, (b"0\r\n\r\n",)), "127.0.0.1", port)
+    _, wire = await loop.create_connection(
+        lambda: Wire(dialect.marker, (b"0\r\n\r\n",)), "127.0.0.1", port
+    )
     return wire
 
 
@@ -153,7 +155,9 @@ def created(model: str) -> bytes:
     """A request to the bridge, as a frame."""
     item = {"type": "message", "role": "user"}
     said = [{**item, "content": [{"type": "input_text", "text": "hi"}]}]
-    return text_frame(json.dumps({"type": "response.create", "model": model, "store": False, "input": said}))
+    return text_frame(
+        json.dumps({"type": "response.create", "model": model, "store": False, "input": said})
+    )
 
 
 def interrupt(response_id: bytes) -> bytes:
@@ -202,7 +206,9 @@ class Clients:
         did: dict[str, Any] = await getattr(self, f"_{question.pop('do')}")(**question)
         return did
 
-    async def _turns(self, kind: str, port: int, url: str, token: str, count: int) -> dict[str, Any]:
+    async def _turns(
+        self, kind: str, port: int, url: str, token: str, count: int
+    ) -> dict[str, Any]:
         """Times to the first token in ms, direct and through the bridge, taken in turn."""
         direct, through = await dial_provider(kind, port), await dial_bridge(url, token)
         times: dict[str, list[float]] = {"direct": [], "through": []}
@@ -219,7 +225,9 @@ class Clients:
         _close(direct, through)
         return times
 
-    async def _burst(self, kind: str, port: int, url: str, token: str, tokens: int) -> dict[str, Any]:
+    async def _burst(
+        self, kind: str, port: int, url: str, token: str, tokens: int
+    ) -> dict[str, Any]:
         """Our processor time of one answer, direct and through the bridge."""
         model = f"{tokens}-0-b{next(self._numbers)}"
         direct, through = await dial_provider(kind, port), await dial_bridge(url, token)
@@ -241,12 +249,16 @@ class Clients:
         self._idle += await _dialled(url, token, count)
         return {"open": len(self._idle)}
 
-    async def _begin(self, url: str, token: str, count: int, tokens: int, rate: int) -> dict[str, Any]:
+    async def _begin(
+        self, url: str, token: str, count: int, tokens: int, rate: int
+    ) -> dict[str, Any]:
         """Open streams, each on a socket of its own, begun evenly over one token's time."""
         asked = [(wire, created) for wire in await _dialled(url, token, count)]
         return await self._stream(asked, tokens, rate)
 
-    async def _begin_directly(self, kind: str, port: int, count: int, tokens: int, rate: int) -> dict[str, Any]:
+    async def _begin_directly(
+        self, kind: str, port: int, count: int, tokens: int, rate: int
+    ) -> dict[str, Any]:
         """The same without the bridge: what this machine makes of such a pace."""
         ask = functools.partial(direct_request, kind)
         asked = [(await dial_provider(kind, port), ask) for _ in range(count)]

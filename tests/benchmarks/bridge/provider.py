@@ -91,13 +91,22 @@ def _chat() -> Dialect:
         _chunk(said({"role": "assistant", "content": ""})),
         _chunk(said({"content": TOKEN})),
         b'"content":"w',
-        _ends(said({}, "stop") + _sse({**chunk, "choices": [], "usage": usage}, named=False) + b"data: [DONE]\n\n"),
+        _ends(
+            said({}, "stop")
+            + _sse({**chunk, "choices": [], "usage": usage}, named=False)
+            + b"data: [DONE]\n\n"
+        ),
     )
 
 
 def _messages() -> Dialect:
     usage = {"input_tokens": 1, "output_tokens": 1}
-    message: dict[str, Any] = {"id": "msg_b", "type": "message", "role": "assistant", "model": "bench"}
+    message: dict[str, Any] = {
+        "id": "msg_b",
+        "type": "message",
+        "role": "assistant",
+        "model": "bench",
+    }
     message |= {"content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
     delta = {"type": "text_delta", "text": TOKEN}
     stop = {"stop_reason": "end_turn", "stop_sequence": None}
@@ -105,7 +114,13 @@ def _messages() -> Dialect:
         "/v1/messages",
         _chunk(
             _sse({"type": "message_start", "message": message})
-            + _sse({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
+            + _sse(
+                {
+                    "type": "content_block_start",
+                    "index": 0,
+                    "content_block": {"type": "text", "text": ""},
+                }
+            )
         ),
         _chunk(_sse({"type": "content_block_delta", "index": 0, "delta": delta})),
         b'"text_delta"',

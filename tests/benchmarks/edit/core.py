@@ -46,7 +46,8 @@ class Edit:
         """How many lines of the file the patch quotes: those that say where it belongs."""
         count = len(self.lines)
         return sum(
-            min(count, change.last + CONTEXT_LINES) - max(0, change.first - CONTEXT_LINES) for change in self.changes
+            min(count, change.last + CONTEXT_LINES) - max(0, change.first - CONTEXT_LINES)
+            for change in self.changes
         )
 
     @property
@@ -354,7 +355,9 @@ def _landing(plan: Plan, fmt: Notation) -> Iterator[Step]:
 def _memory(plan: Plan, fmt: Notation) -> Iterator[Step]:
     """It grows with the edit, not with the deltas."""
     lines = samples.source(LINES // 10)
-    half, whole = (_added(lines, count, fmt) for count in (plan.memory_lines, plan.memory_lines * 2))
+    half, whole = (
+        _added(lines, count, fmt) for count in (plan.memory_lines, plan.memory_lines * 2)
+    )
     held, size = held_bytes, TOKEN
     yield figures.DELTAS, fmt, lambda: [held(half, 1) / held(half, 64)]
     yield figures.TWICE, fmt, lambda: [held(whole, size) / held(half, size)]

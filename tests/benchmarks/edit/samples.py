@@ -73,7 +73,9 @@ def spread(lines: Sequence[str], count: int, added: int = 1) -> list[Change]:
     ]
 
 
-def patch(fmt: Notation, lines: Sequence[str], changes: Sequence[Change], path: str = EDITED) -> str:
+def patch(
+    fmt: Notation, lines: Sequence[str], changes: Sequence[Change], path: str = EDITED
+) -> str:
     """The changes as a model writes them, each with `CONTEXT_LINES` of context on both sides."""
     if fmt == "apply_patch":
         body = "".join(f"@@\n{part}" for part in _sections(lines, changes))

@@ -13,7 +13,13 @@ from tests.benchmarks.edit.figures import LINES, RATE, ROWS, SHORT_LINES, Plan
 from tests.benchmarks.findings import Findings, Spot, Tell
 from tests.benchmarks.screen.figures import Stamp, echoes, percentile, read
 from tests.benchmarks.screen.measurement import EDITOR, pressed_keys
-from tests.benchmarks.screen.replay_text import EDITED, FUNCTION_LINES, EditKind, Wanted, pieces
+from tests.benchmarks.screen.replay_text import (
+    EDITED,
+    FUNCTION_LINES,
+    EditKind,
+    Wanted,
+    pieces,
+)
 from tests.benchmarks.screen.stand import Played, Seat, Stand, stand
 from tests.benchmarks.screen.terminal import Emulator
 from tui.core.document.workspace import Workspace
@@ -112,7 +118,9 @@ def _wanted(told: Told, fmt: Notation, lines: int, line: int) -> Wanted:
 
 
 @contextmanager
-def _duetto(place: Stand, fmt: Notation, lines: int, trace: Path | None = None) -> Iterator[tuple[Seat, Path]]:
+def _duetto(
+    place: Stand, fmt: Notation, lines: int, trace: Path | None = None
+) -> Iterator[tuple[Seat, Path]]:
     """The program with the file open, and where that is."""
     arguments = [] if fmt == "apply_patch" else ["--patch-format", fmt]
     arguments += [] if trace is None else ["--trace", str(trace)]
@@ -126,7 +134,9 @@ def _frames(played: Played, trace: Sequence[Stamp]) -> Iterator[tuple[str, float
     if first_s is None or last_s is None:
         return
     work = [
-        float(stamp.detail.split()[1]) for stamp in trace if stamp.name == "frame" and first_s <= stamp.at_s <= last_s
+        float(stamp.detail.split()[1])
+        for stamp in trace
+        if stamp.name == "frame" and first_s <= stamp.at_s <= last_s
     ]
     # the first one has what was done since the frame before the answer: its waiting, too
     for figure, share in ((figures.FRAME_P50, 0.5), (figures.FRAME_P95, 0.95)):
@@ -160,8 +170,11 @@ def batch_result(asked: Wanted, before: bytes) -> bytes:
 def _compare(findings: Findings, long_lines: int) -> None:
     """A long file's frame against a short one's, of the runs that were cheapest."""
     runs = {
-        lines: findings.runs.get(Spot(figures.FRAME_P95, f"{lines:,} lines"), []) for lines in (SHORT_LINES, long_lines)
+        lines: findings.runs.get(Spot(figures.FRAME_P95, f"{lines:,} lines"), [])
+        for lines in (SHORT_LINES, long_lines)
     }
     if all(runs.values()):
         words = f"{long_lines:,} for {SHORT_LINES:,} lines"
-        findings.add(Spot(figures.LONG_FILE, words), figures.ratio(runs[long_lines], runs[SHORT_LINES]))
+        findings.add(
+            Spot(figures.LONG_FILE, words), figures.ratio(runs[long_lines], runs[SHORT_LINES])
+        )

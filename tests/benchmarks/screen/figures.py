@@ -69,10 +69,16 @@ def press(stamps: Sequence[Stamp], pressed_s: float, within_s: float = 1.0) -> P
 
 def late_ms(stamps: Sequence[Stamp], first_s: float, last_s: float) -> list[float]:
     """How late the event loop came to its turns between two times, in ms."""
-    return [float(stamp.detail) for stamp in stamps if stamp.name == "late" and first_s <= stamp.at_s <= last_s]
+    return [
+        float(stamp.detail)
+        for stamp in stamps
+        if stamp.name == "late" and first_s <= stamp.at_s <= last_s
+    ]
 
 
-def _first(stamps: Sequence[Stamp], name: str, since_s: float, detail: str | None = None) -> float | None:
+def _first(
+    stamps: Sequence[Stamp], name: str, since_s: float, detail: str | None = None
+) -> float | None:
     fitting: Iterator[float] = (
         stamp.at_s
         for stamp in stamps

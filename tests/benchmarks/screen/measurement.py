@@ -71,7 +71,15 @@ class Plan:
 
 FULL = Plan()
 QUICK = Plan(
-    rates=(1_000,), stream_s=0.8, repeats=1, presses=1, starts=1, idle_s=1.0, edit_lines=2_000, long_lines=0, turns=0
+    rates=(1_000,),
+    stream_s=0.8,
+    repeats=1,
+    presses=1,
+    starts=1,
+    idle_s=1.0,
+    edit_lines=2_000,
+    long_lines=0,
+    turns=0,
 )
 LONG_TOKENS = 2_000_000
 PEER_IDLE_S = 10.0
@@ -270,7 +278,11 @@ def keys_in_editor(stand: Stand, seat: Seat, rate: int, plan: Plan) -> Found:
 
 
 def _typed(
-    stand: Stand, seat: Seat, rate: int, plan: Plan, around: tuple[bytes, bytes] = (b"", b"")
+    stand: Stand,
+    seat: Seat,
+    rate: int,
+    plan: Plan,
+    around: tuple[bytes, bytes] = (b"", b""),
 ) -> tuple[list[tuple[float, str]], Picture]:
     """Keys while an answer streams: when each was pressed, with the text as it then stands."""
     asked = stand.wanted(rate, int(rate * plan.stream_s))
@@ -374,7 +386,14 @@ def long_session(stand: Stand, tokens: int, tell: Callable[[str], None]) -> Foun
 class _Run:
     """All measurements, one after the other: two at a time would measure each other."""
 
-    def __init__(self, place: Stand, plan: Plan, programs: dict[str, str], findings: Findings, tell: Tell) -> None:
+    def __init__(
+        self,
+        place: Stand,
+        plan: Plan,
+        programs: dict[str, str],
+        findings: Findings,
+        tell: Tell,
+    ) -> None:
         self._stand = place
         self._plan = plan
         self._programs = programs

@@ -66,7 +66,9 @@ def _chunk(text: bytes) -> bytes:
     return b"%x\r\n%b\r\n" % (len(text), text)
 
 
-def response(tokens: Sequence[str], number: int, kind: Kind, encode: Callable[[Event], bytes]) -> Answer:
+def response(
+    tokens: Sequence[str], number: int, kind: Kind, encode: Callable[[Event], bytes]
+) -> Answer:
     """An answer of the Responses API; ``number`` makes its ids."""
     parts = _Call(number) if kind in EDITS else _Message(number)
     base = {"id": f"resp_{number:032x}", "object": "response", "model": MODEL, "metadata": {}}
@@ -195,7 +197,9 @@ REQUEST_BYTES = 256 << 20
 UNSENT_BYTES = 4 << 20
 """With more than this unread the client does not keep up, and the server waits for it."""
 _PLAIN = Wanted(1000, 1, 0)
-_PLAIN_TEXT = ("The `buffer` keeps its **cursor** now.\n\n```python\ncursor = self.buffer.cursor\n```\n\nOK",)
+_PLAIN_TEXT = (
+    "The `buffer` keeps its **cursor** now.\n\n```python\ncursor = self.buffer.cursor\n```\n\nOK",
+)
 
 
 @dataclass(slots=True)
@@ -265,7 +269,9 @@ def tokens_of(asked: Wanted) -> tuple[str, ...]:
     return _PLAIN_TEXT if asked is _PLAIN else pieces(asked)
 
 
-async def paced(transport: asyncio.WriteTransport, answer: Answer, asked: Wanted, sent: Sent) -> None:
+async def paced(
+    transport: asyncio.WriteTransport, answer: Answer, asked: Wanted, sent: Sent
+) -> None:
     """Write the tokens at their rate: one write holds what the 1 ms of the timer makes due."""
     tokens, rate = answer.tokens, asked.rate
     started = time.monotonic()
@@ -318,7 +324,9 @@ class Server:
             sent.stop("close")
         return socket
 
-    def _begin(self, transport: asyncio.WriteTransport, heard: dict[str, Any], text: str) -> dict[str, Sent]:
+    def _begin(
+        self, transport: asyncio.WriteTransport, heard: dict[str, Any], text: str
+    ) -> dict[str, Sent]:
         """Begin to answer a request of a WebSocket; what is sent of it, by its id."""
         number = next(self.documents.requests)
         if heard.get("generate") is False:
@@ -334,7 +342,13 @@ class Server:
         task.add_done_callback(self._tasks.discard)
         return {f"resp_{number:032x}": sent}
 
-    async def _play(self, transport: asyncio.WriteTransport, answer: Answer, asked: Wanted, sent: Sent) -> None:
+    async def _play(
+        self,
+        transport: asyncio.WriteTransport,
+        answer: Answer,
+        asked: Wanted,
+        sent: Sent,
+    ) -> None:
         transport.write(answer.head)
         await paced(transport, answer, asked, sent)
         if not transport.is_closing():
@@ -358,7 +372,9 @@ class Server:
         answer = chat(tokens_of(asked), next(self.documents.requests))
         return await self._stream(request, answer, asked, sent)
 
-    async def _stream(self, request: web.Request, answer: Answer, asked: Wanted, sent: Sent) -> web.StreamResponse:
+    async def _stream(
+        self, request: web.Request, answer: Answer, asked: Wanted, sent: Sent
+    ) -> web.StreamResponse:
         """Answer by SSE."""
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         response.enable_chunked_encoding()

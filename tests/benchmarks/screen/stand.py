@@ -202,7 +202,9 @@ class Seat:
             words = next((line.strip() for line in reversed(said) if line.strip()), "no word")
             raise DuettoError(f"{self.client.name} has ended by itself: {words}")
 
-    def see(self, words: Sequence[str] = (), mark: re.Pattern[str] | None = None, since_s: float = 0.0) -> Picture:
+    def see(
+        self, words: Sequence[str] = (), mark: re.Pattern[str] | None = None, since_s: float = 0.0
+    ) -> Picture:
         """What was painted since the last look."""
         return self._emulator.read(self.terminal.take(), words, mark, since_s)
 
@@ -263,7 +265,9 @@ class Seat:
         """Quit it."""
         self.terminal.close()
 
-    def _painted(self, asked: Wanted, family: list[int], samples: list[tuple[float, float]]) -> None:
+    def _painted(
+        self, asked: Wanted, family: list[int], samples: list[tuple[float, float]]
+    ) -> None:
         """Wait until the end of the answer was written, or nothing comes any more."""
         end, deadline = asked.end.encode(), time.monotonic() + START_S + asked.tokens / 1500
         while time.monotonic() < deadline and self.terminal.runs:

@@ -42,7 +42,9 @@ GRACE_S = 1.0
 """Between the keys that quit, SIGTERM and SIGKILL."""
 Piece = tuple[float, bytes]
 """When it came, by `time.monotonic`, and the bytes."""
-_QUERY = re.compile(rb"\x1b\[(\?|>|=)?([0-9;]*)(\$p|[cnqtu])|\x1b\](1[0-2]|4;\d+);\?(?:\x07|\x1b\\)")
+_QUERY = re.compile(
+    rb"\x1b\[(\?|>|=)?([0-9;]*)(\$p|[cnqtu])|\x1b\](1[0-2]|4;\d+);\?(?:\x07|\x1b\\)"
+)
 _LONGEST_QUERY = 32
 LATEST = 64
 
@@ -50,7 +52,13 @@ LATEST = 64
 class PseudoTerminal:
     """One process group of which a terminal is all that it sees. Truecolor, no Kitty keyboard."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: Path, rows: int = ROWS) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        folder: Path,
+        rows: int = ROWS,
+    ) -> None:
         """``environment`` is the whole of it but for the terminal's name."""
         self._rows = rows
         self.latest: deque[Piece] = deque(maxlen=LATEST)
@@ -78,7 +86,10 @@ class PseudoTerminal:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -158,7 +169,9 @@ class PseudoTerminal:
     def _reply(self, data: bytes) -> None:
         """Answer queries, of which the beginning may have come earlier."""
         text, known = self._carry + data, len(self._carry)
-        replies = [_reply_to(query, self._rows) for query in _QUERY.finditer(text) if query.end() > known]
+        replies = [
+            _reply_to(query, self._rows) for query in _QUERY.finditer(text) if query.end() > known
+        ]
         if answer := b"".join(replies):
             with contextlib.suppress(OSError):
                 os.write(self._master, answer)
@@ -193,7 +206,9 @@ def _reply_to(query: re.Match[bytes], rows: int) -> bytes:
     return known.get((prefix, number, final), b"")
 
 
-def _become(slave: int, command: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
+def _become(
+    slave: int, command: Sequence[str], environment: Mapping[str, str], folder: Path
+) -> None:
     """In the child: a session of its own on the terminal, then the program. Never returns."""
     try:
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
@@ -326,7 +341,8 @@ def _emulator(rows: int) -> tuple[Any, Any]:
         import pyte
     except ImportError:
         raise DuettoError(
-            "this reads the painted screen with pyte, which is not installed: pip install 'duetto[bench]'"
+            "this reads the painted screen with pyte, which is not installed:"
+            " pip install 'duetto[bench]'"
         ) from None
 
     csi = {**pyte.ByteStream.csi, "S": "scroll_up", "T": "scroll_down"}

@@ -94,7 +94,9 @@ class SseClient:
 
     async def ask(self, request: Request, heard: Heard) -> None:
         """See `Client`."""
-        session = self._session or aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=self._context))
+        session = self._session or aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(ssl=self._context)
+        )
         self._session = session
         body = json.dumps({**request, "stream": True}).encode()
         headers = {"Content-Type": "application/json"}

@@ -219,7 +219,9 @@ class FarNetwork:
     async def _dial(self, there: Direction, back: Direction) -> None:
         loop = asyncio.get_running_loop()
         try:
-            await loop.create_connection(lambda: End(back, there, None), "127.0.0.1", self._server_port)
+            await loop.create_connection(
+                lambda: End(back, there, None), "127.0.0.1", self._server_port
+            )
         except OSError:
             back.end()
 

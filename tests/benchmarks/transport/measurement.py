@@ -89,7 +89,8 @@ def certificates(folder: Path) -> tuple[Path, Path]:
         import trustme
     except ImportError:
         raise DuettoError(
-            "this makes its certificates with trustme, which is not installed: pip install -e '.[bench]'"
+            "this makes its certificates with trustme, which is not installed:"
+            " pip install -e '.[bench]'"
         ) from None
     authority, server = folder / "authority.pem", folder / "server.pem"
     made = trustme.CA()
@@ -219,10 +220,14 @@ class Measurement:
         before = self._network.ask(port=port)["sent_bytes"]
         asked = {"port": port, "history_kb": size_kb, "transport": transport}
         lasts_ms = self._plan.answer_ms if idle_ms else 0
-        figures: dict[str, float] = self._clients.ask(do="turn", **asked, idle_ms=idle_ms, lasts_ms=lasts_ms)
+        figures: dict[str, float] = self._clients.ask(
+            do="turn", **asked, idle_ms=idle_ms, lasts_ms=lasts_ms
+        )
         return figures | {"sent_bytes": self._network.ask(port=port)["sent_bytes"] - before}
 
-    def _after_idle(self, place: str, cell: Cell, ours: dict[str, float], kept: dict[str, float]) -> None:
+    def _after_idle(
+        self, place: str, cell: Cell, ours: dict[str, float], kept: dict[str, float]
+    ) -> None:
         """Judged where idle time costs keep-alive SSE anything: a shrunken window, a long way."""
         note = ""
         if not cell[0]:

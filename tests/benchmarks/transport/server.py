@@ -134,7 +134,9 @@ class Answer:
         return done + self._event("response.completed", number + 1, response=response)
 
     def _event(self, kind: str, number: int, **fields: Any) -> bytes:
-        return self._encode({"type": kind, "sequence_number": number, **fields, **named(self._lane)})
+        return self._encode(
+            {"type": kind, "sequence_number": number, **fields, **named(self._lane)}
+        )
 
 
 class Server:

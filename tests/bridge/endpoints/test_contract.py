@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from tests.support.endpoint_kinds import Stand, items, of_each_kind, text_of
-from tests.support.endpoint_servers import KEY, MODEL, SERVED, Call, Refuse, Say, Script
+from tests.support.endpoint_servers import (
+    KEY,
+    MODEL,
+    SERVED,
+    Call,
+    Refuse,
+    Say,
+    Script,
+)
 from tests.support.rehearsed import CUSTOM, READ, user
 from tests.support.tables import each
 
@@ -69,7 +77,9 @@ async def test_a_custom_call_and_its_output(there: Stand) -> None:
     assert done == [PATCH]
     output = {"type": "custom_tool_call_output", "call_id": item["call_id"], "output": "applied"}
     parent = events[-1]["response"]["id"]
-    await there.answered(Script([Say("Done.")]), said=[output], previous_response_id=parent, tools=[CUSTOM])
+    await there.answered(
+        Script([Say("Done.")]), said=[output], previous_response_id=parent, tools=[CUSTOM]
+    )
     heard = there.server.heard[-1]
     (call_heard,) = heard.of("call")
     assert call_heard[1] == "apply_patch"
@@ -99,7 +109,9 @@ async def test_parallel_calls(there: Stand, parallel: bool) -> None:
         user("go on"),
     ]
     parent = events[-1]["response"]["id"]
-    await there.answered(Script([Say("ok")]), said=outputs, previous_response_id=parent, tools=[READ, CUSTOM])
+    await there.answered(
+        Script([Say("ok")]), said=outputs, previous_response_id=parent, tools=[READ, CUSTOM]
+    )
     heard = there.server.heard[-1]
     assert [text for _, text in heard.of("result")] == ["A", "B", "C"]
     assert len(heard.of("call")) == 3

@@ -12,7 +12,14 @@ from aiohttp import web
 
 from tests.support.bridge_client import create, prose, until
 from tests.support.relayed import Relayed, answered
-from tests.support.sse_upstream import Answer, SseUpstream, message, message_item, opening, response_body
+from tests.support.sse_upstream import (
+    Answer,
+    SseUpstream,
+    message,
+    message_item,
+    opening,
+    response_body,
+)
 from tests.support.tables import each
 from tui.bridge.endpoints import http_endpoint
 from tui.bridge.server import Bridge
@@ -50,7 +57,9 @@ async def test_json_is_json_under_any_name(bridge: Bridge, kind: str, before: li
 
 @each("kind", KINDS)
 @each("before", [[], [b"\n\n"], [b": PROCESSING\n\n"], [b"\xef\xbb\xbf"]])
-async def test_events_come_one_by_one_under_any_name(bridge: Bridge, kind: str, before: list[bytes]) -> None:
+async def test_events_come_one_by_one_under_any_name(
+    bridge: Bridge, kind: str, before: list[bytes]
+) -> None:
     heard = asyncio.Event()
 
     async def held() -> None:
@@ -86,9 +95,13 @@ async def test_a_refusal_is_told_though_its_body_never_ends(
 
 
 @each("sign", [b": PROCESSING\n\n", b'data: {"type": "ping"}\n\n', b"\n"])
-async def test_signs_of_life_are_no_answer(bridge: Bridge, monkeypatch: pytest.MonkeyPatch, sign: bytes) -> None:
+async def test_signs_of_life_are_no_answer(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch, sign: bytes
+) -> None:
     monkeypatch.setattr(http_endpoint, "MOST_WAIT_S", 0.3)
     async with asyncio.timeout(60):
-        failed: dict[str, Any] = (await answered(bridge, pieces("text/event-stream", *[sign] * 400)))[-1]
+        failed: dict[str, Any] = (
+            await answered(bridge, pieces("text/event-stream", *[sign] * 400))
+        )[-1]
     assert (failed["type"], failed["status"]) == ("error", 502)
     assert "signs of life" in failed["error"]["message"]

@@ -101,7 +101,10 @@ def chunk(**fields: Any) -> bytes:
 
 
 CHAT = chunk(delta={"content": "by chat"}) + chunk(delta={}, finish_reason="stop")
-BODIES = {"/v1/chat/completions": CHAT + b"data: [DONE]\n\n", "/v1/responses": message("by responses") + completed()}
+BODIES = {
+    "/v1/chat/completions": CHAT + b"data: [DONE]\n\n",
+    "/v1/responses": message("by responses") + completed(),
+}
 
 
 class Server:
@@ -156,7 +159,9 @@ async def test_a_wrong_model_is_an_answer(bridge: Bridge, client: ClientConnecti
     assert set(server.asked) == {"/v1/chat/completions"}
 
 
-async def test_where_nothing_is_the_first_words_count(bridge: Bridge, client: ClientConnection) -> None:
+async def test_where_nothing_is_the_first_words_count(
+    bridge: Bridge, client: ClientConnection
+) -> None:
     server = Server("nothing")
     for events in await turns(bridge, client, server, "/v1"):
         assert events[-1]["type"] == "error"
@@ -164,7 +169,9 @@ async def test_where_nothing_is_the_first_words_count(bridge: Bridge, client: Cl
     assert server.asked == ["/v1/chat/completions", "/v1/responses"] * 2
 
 
-async def test_an_address_that_says_it_is_believed(bridge: Bridge, client: ClientConnection) -> None:
+async def test_an_address_that_says_it_is_believed(
+    bridge: Bridge, client: ClientConnection
+) -> None:
     server = Server("/v1/responses")
     told = await turns(bridge, client, server, "/v1/responses")
     assert [prose(t) for t in told] == ["by responses"] * 2

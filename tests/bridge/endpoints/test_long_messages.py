@@ -17,7 +17,16 @@ import pytest
 from tests.support.bridge_client import create, event
 from tests.support.loop_turns import short_turns
 from tests.support.relayed import Relayed
-from tests.support.sse_upstream import completed, message, message_item, opening, response_body, saying, serving, sse
+from tests.support.sse_upstream import (
+    completed,
+    message,
+    message_item,
+    opening,
+    response_body,
+    saying,
+    serving,
+    sse,
+)
 from tests.support.tables import each
 from tui.bridge.endpoints.base import EndpointSpec
 from tui.bridge.endpoints.openai_responses.stream import text_of
@@ -136,7 +145,9 @@ ASKED = {
     "text": {"input": TEXT},
     "very many items": {"input": [{"role": "user", "content": "x"}] * 19_000},
     "very many calls": {"input": CALLS},
-    "very many tools": {"tools": [{"type": "function", "name": f"f{number}"} for number in range(15_000)]},
+    "very many tools": {
+        "tools": [{"type": "function", "name": f"f{number}"} for number in range(15_000)]
+    },
 }
 SHORT = {
     "openai-responses": opening() + message("it") + completed(),
@@ -192,7 +203,9 @@ async def test_a_long_answer_comes_whole(bridge: Bridge, stream: bool) -> None:
     assert response["status"] == "completed"
 
 
-async def test_another_stream_of_the_socket_is_between_the_events_of_a_long_answer(bridge: Bridge) -> None:
+async def test_another_stream_of_the_socket_is_between_the_events_of_a_long_answer(
+    bridge: Bridge,
+) -> None:
     said = opening() + message(TEXT) + completed()
     async with Relayed(bridge, saying(said, 2**18)) as (socket, _):
         await create(socket, "one", stream_id="a")

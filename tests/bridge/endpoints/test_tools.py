@@ -115,7 +115,10 @@ def test_an_object_with_properties(schema: dict[str, Any], wanted: dict[str, Any
 def test_keywords_go_and_names_stay() -> None:
     schema = {
         "$schema": "x",
-        "properties": {"format": {"type": "string", "format": "uri"}, "l": {"items": {"format": 1}}},
+        "properties": {
+            "format": {"type": "string", "format": "uri"},
+            "l": {"items": {"format": 1}},
+        },
         "default": {"format": 1},
         "$defs": {"format": {"anyOf": [{"format": 1, "type": "string"}]}},
     }

@@ -19,8 +19,20 @@ from tui.bridge.routing import Endpoints
 from tui.bridge.server import Bridge
 from tui.core.wire.address import Address
 
-GROQ = {"id": "groq/llama-3.3-70b", "object": "model", "created": 0, "owned_by": "groq", "context_window": 131072}
-HOUSE = {"id": "house/known", "object": "model", "created": 0, "owned_by": "house", "input_modalities": ["text"]}
+GROQ = {
+    "id": "groq/llama-3.3-70b",
+    "object": "model",
+    "created": 0,
+    "owned_by": "groq",
+    "context_window": 131072,
+}
+HOUSE = {
+    "id": "house/known",
+    "object": "model",
+    "created": 0,
+    "owned_by": "house",
+    "input_modalities": ["text"],
+}
 
 
 @pytest.fixture
@@ -28,7 +40,9 @@ async def endpoints(server: ModelServer) -> AsyncIterator[Endpoints]:
     server.answers["/v1/models"] = {"data": [{"id": "llama-3.3-70b", "context_window": 131072}]}
     models = {"known": ModelFacts(images=False)}
     patterns = {"known*": ModelFacts(), "*": ModelFacts()}
-    broken = EndpointSpec("openai-chat", f"{server.url}/broken/v1", models=models, known_models=patterns)
+    broken = EndpointSpec(
+        "openai-chat", f"{server.url}/broken/v1", models=models, known_models=patterns
+    )
     made = Endpoints()
     made.targets |= {
         "groq": server.target(),
@@ -111,7 +125,9 @@ async def answered(client: ClientConnection, model: str, text: str = "hi") -> Ma
                 return event
 
 
-async def test_the_window_that_a_server_tells_is_told_to_the_client(bridge: Bridge, server: ModelServer) -> None:
+async def test_the_window_that_a_server_tells_is_told_to_the_client(
+    bridge: Bridge, server: ModelServer
+) -> None:
     server.answers["/v1/models"] = {"data": [{"id": "m", "context_window": 131072}]}
     serve(bridge, server, "groq")
     async with dialled(bridge) as client:
@@ -142,7 +158,9 @@ async def test_closing_waits_for_no_server_that_is_being_asked() -> None:
         await models.close()
 
 
-async def test_a_prompt_that_ollama_would_cut_is_not_sent(bridge: Bridge, server: ModelServer) -> None:
+async def test_a_prompt_that_ollama_would_cut_is_not_sent(
+    bridge: Bridge, server: ModelServer
+) -> None:
     server.answers["/api/show"] = {
         "parameters": "num_ctx 4096",
         "model_info": {"general.architecture": "llama", "llama.context_length": 131072},

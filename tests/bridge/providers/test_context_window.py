@@ -10,7 +10,12 @@ from tests.support.rehearsed import READ, user
 from tests.support.tables import each
 from tui.bridge.endpoints.base import Asked, EndpointSpec, ModelFacts, Refused, Target
 from tui.bridge.endpoints.openai_chat.endpoint import ChatLanguage
-from tui.bridge.providers.context_window import CHARS_PER_TOKEN, UNASKED, prepared, texts_of
+from tui.bridge.providers.context_window import (
+    CHARS_PER_TOKEN,
+    UNASKED,
+    prepared,
+    texts_of,
+)
 from tui.bridge.providers.discovery import Discovery, nearby
 from tui.bridge.providers.provider_files import provider
 from tui.core.wire.address import Address
@@ -22,12 +27,22 @@ SHOW = {
 
 
 def said(chars: int, **request: Any) -> Asked:
-    item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "x" * chars}]}
+    item = {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": "x" * chars}],
+    }
     return Asked("qwen3", {"model": "qwen3", **request}, [item])
 
 
 def ollama(server: ModelServer, **more: Any) -> EndpointSpec:
-    return EndpointSpec("openai-chat", f"{server.url}/v1", provider="ollama", options={"discovery": "ollama"}, **more)
+    return EndpointSpec(
+        "openai-chat",
+        f"{server.url}/v1",
+        provider="ollama",
+        options={"discovery": "ollama"},
+        **more,
+    )
 
 
 @pytest.fixture
@@ -39,7 +54,9 @@ def show(server: ModelServer, parameters: str = "") -> None:
     server.answers["/api/show"] = {**SHOW, "parameters": parameters}
 
 
-async def test_a_model_that_only_its_loading_tells_of_is_loaded(server: ModelServer, discovery: Discovery) -> None:
+async def test_a_model_that_only_its_loading_tells_of_is_loaded(
+    server: ModelServer, discovery: Discovery
+) -> None:
     show(server)
     running: list[Any] = []
     server.answers["/api/ps"] = lambda request: {"models": running}
@@ -57,7 +74,9 @@ async def test_a_model_that_only_its_loading_tells_of_is_loaded(server: ModelSer
     assert len(server.asked) == before
 
 
-async def test_a_window_is_never_larger_than_the_models(server: ModelServer, discovery: Discovery) -> None:
+async def test_a_window_is_never_larger_than_the_models(
+    server: ModelServer, discovery: Discovery
+) -> None:
     show(server, "num_ctx 131072")
     with pytest.raises(Refused) as caught:
         await prepared(said(200_000), discovery)
@@ -81,7 +100,9 @@ def chars_of(tokens: int) -> int:
     return (tokens - texts_of(said(0)).likely) * CHARS_PER_TOKEN
 
 
-async def test_a_server_that_is_gone_does_not_keep_the_request_from_saying_so(fetcher: PlainFetcher) -> None:
+async def test_a_server_that_is_gone_does_not_keep_the_request_from_saying_so(
+    fetcher: PlainFetcher,
+) -> None:
     class Gone:
         async def fetch(self, *_: Any) -> Any:
             from tui.bridge.endpoints.base import Broken
@@ -114,7 +135,9 @@ async def test_other_local_servers_are_asked_for_what_is_loaded(
 
 
 def hosted(**facts: Any) -> Discovery:
-    spec = EndpointSpec("openai-chat", "https://h.example/v1", models={"qwen3": ModelFacts(**facts)})
+    spec = EndpointSpec(
+        "openai-chat", "https://h.example/v1", models={"qwen3": ModelFacts(**facts)}
+    )
 
     class Nobody:
         async def fetch(self, *_: Any) -> Any:
@@ -126,7 +149,9 @@ def hosted(**facts: Any) -> Discovery:
 async def test_of_others_only_what_surely_is_too_long_is_refused() -> None:
     close = await prepared(said(44_000), hosted(context_window=10_000))
     assert close.facts.context_window == 10_000
-    with pytest.raises(Refused, match="about 25,000 tokens, but qwen3 has a context window of 10,000"):
+    with pytest.raises(
+        Refused, match="about 25,000 tokens, but qwen3 has a context window of 10,000"
+    ):
         await prepared(said(100_000), hosted(context_window=10_000))
     assert (await prepared(said(100_000), hosted())).request["model"] == "qwen3"
 
@@ -147,7 +172,9 @@ async def test_an_ollama_that_nobody_called_so_is_recognised(
         await prepared(said(20_000), discovery)
 
 
-async def test_a_server_that_is_none_is_asked_who_it_is_only_once(server: ModelServer, fetcher: PlainFetcher) -> None:
+async def test_a_server_that_is_none_is_asked_who_it_is_only_once(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
     discovery = Discovery(server.target(), fetcher)
     for _ in range(3):
         await prepared(said(20_000), discovery)

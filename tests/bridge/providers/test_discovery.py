@@ -21,7 +21,9 @@ class Clock:
         return self.now
 
 
-async def test_anthropics_list_has_pages_and_its_own_key_header(server: ModelServer, fetcher: PlainFetcher) -> None:
+async def test_anthropics_list_has_pages_and_its_own_key_header(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
     def page(request: Any) -> Any:
         if request.query.get("after_id") == "claude-a":
             return {"data": [{"id": "claude-b", "max_input_tokens": 5}], "has_more": False}
@@ -36,16 +38,22 @@ async def test_anthropics_list_has_pages_and_its_own_key_header(server: ModelSer
     assert all("anthropic-version" in one for one in server.headers)
 
 
-async def test_a_server_that_pages_without_end_is_left(server: ModelServer, fetcher: PlainFetcher) -> None:
+async def test_a_server_that_pages_without_end_is_left(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
     server.answers["/v1/models"] = {"data": [{"id": "a"}], "has_more": True, "last_id": "a"}
     spec = EndpointSpec("anthropic", server.url)
     assert list(await Discovery(server.target(spec), fetcher).models()) == ["a"]
     assert len(server.asked) < 10
 
 
-async def test_lmstudio_is_asked_for_what_is_loaded(server: ModelServer, fetcher: PlainFetcher) -> None:
+async def test_lmstudio_is_asked_for_what_is_loaded(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
     server.answers["/v1/models"] = {"data": [{"id": "m", "owned_by": "organization_owner"}]}
-    server.answers["/api/v0/models"] = {"data": [{"id": "m", "type": "llm", "loaded_context_length": 4096}]}
+    server.answers["/api/v0/models"] = {
+        "data": [{"id": "m", "type": "llm", "loaded_context_length": 4096}]
+    }
     found = await Discovery(server.target(), fetcher).models()
     assert found == {"m": ModelFacts(context_window=4096, images=False)}
     assert "GET /api/v1/models" in server.asked
@@ -60,7 +68,9 @@ async def test_litellm_knows_its_models_windows(server: ModelServer, fetcher: Pl
     assert found["team"].context_window == 128000
 
 
-async def test_geminis_limits_are_in_its_own_list(server: ModelServer, fetcher: PlainFetcher) -> None:
+async def test_geminis_limits_are_in_its_own_list(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
     server.answers["/v1beta/openai/models"] = {"data": [{"id": "models/gemini-3"}]}
     limits = {"name": "models/gemini-3", "inputTokenLimit": 1048576, "outputTokenLimit": 65536}
     server.answers["/v1beta/models"] = {"models": [limits]}
@@ -71,7 +81,9 @@ async def test_geminis_limits_are_in_its_own_list(server: ModelServer, fetcher: 
     assert server.headers[1]["x-goog-api-key"] == "k"
 
 
-async def test_what_is_asked_beside_the_list_may_fail(server: ModelServer, fetcher: PlainFetcher) -> None:
+async def test_what_is_asked_beside_the_list_may_fail(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
     server.answers["/v1/models"] = {"data": [{"id": "x", "owned_by": "llamacpp"}]}
     server.answers["/props"] = (501, "no")
     assert await Discovery(server.target(), fetcher).models() == {"x": ModelFacts()}
@@ -111,7 +123,9 @@ async def test_a_list_that_is_none_is_told_in_one_sentence(
     assert list(await discovery.models()) == ["m"]
 
 
-async def test_a_server_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_does_not_answer_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Silent:
         async def fetch(self, address: Address, body: bytes | None, most_bytes: int) -> Fetched:
             await asyncio.Event().wait()
@@ -131,7 +145,9 @@ async def test_a_key_does_not_travel_in_clear_text(fetcher: PlainFetcher) -> Non
         Discovery(target, fetcher)
 
 
-async def test_a_provider_without_a_list_is_not_asked(server: ModelServer, fetcher: PlainFetcher) -> None:
+async def test_a_provider_without_a_list_is_not_asked(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
     models = {"deployment": ModelFacts(context_window=5)}
     options = {"discovery": "none"}
     spec = EndpointSpec("openai-chat", f"{server.url}/v1", models=models, options=options)
@@ -139,7 +155,9 @@ async def test_a_provider_without_a_list_is_not_asked(server: ModelServer, fetch
     assert server.asked == []
 
 
-async def test_names_that_clients_make_up_are_not_kept(server: ModelServer, fetcher: PlainFetcher) -> None:
+async def test_names_that_clients_make_up_are_not_kept(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
     server.answers["/api/ps"] = {"models": [{"name": "real", "context_length": 4096}]}
     options = {"discovery": "ollama"}
     target = server.target(EndpointSpec("openai-chat", f"{server.url}/v1", options=options))

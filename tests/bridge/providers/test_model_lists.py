@@ -35,7 +35,10 @@ FORMS: list[tuple[str, Any, dict[str, ModelFacts]]] = [
                 },
             ]
         },
-        {"z-ai/glm-5": ModelFacts(131072, 65536, images=False, efforts=()), "x/seeing": ModelFacts(32768, images=True)},
+        {
+            "z-ai/glm-5": ModelFacts(131072, 65536, images=False, efforts=()),
+            "x/seeing": ModelFacts(32768, images=True),
+        },
     ),
     (
         "Groq",
@@ -52,7 +55,11 @@ FORMS: list[tuple[str, Any, dict[str, ModelFacts]]] = [
                     "max_context_length": 262144,
                     "capabilities": {"completion_chat": True, "vision": True},
                 },
-                {"id": "mistral-embed", "max_context_length": 8192, "capabilities": {"completion_chat": False}},
+                {
+                    "id": "mistral-embed",
+                    "max_context_length": 8192,
+                    "capabilities": {"completion_chat": False},
+                },
             ]
         },
         {"mistral-large": ModelFacts(262144, images=True)},
@@ -67,7 +74,11 @@ FORMS: list[tuple[str, Any, dict[str, ModelFacts]]] = [
                     "outputTokenLimit": 65536,
                     "supportedGenerationMethods": ["generateContent"],
                 },
-                {"name": "models/embedding-1", "inputTokenLimit": 2048, "supportedGenerationMethods": ["embedContent"]},
+                {
+                    "name": "models/embedding-1",
+                    "inputTokenLimit": 2048,
+                    "supportedGenerationMethods": ["embedContent"],
+                },
             ]
         },
         {"gemini-3": ModelFacts(1048576, 65536)},
@@ -167,7 +178,11 @@ FORMS: list[tuple[str, Any, dict[str, ModelFacts]]] = [
                 {
                     "model_name": "team",
                     "litellm_params": {},
-                    "model_info": {"max_input_tokens": 128000, "max_output_tokens": 16384, "supports_vision": False},
+                    "model_info": {
+                        "max_input_tokens": 128000,
+                        "max_output_tokens": 16384,
+                        "supports_vision": False,
+                    },
                 }
             ]
         },
@@ -178,7 +193,9 @@ FORMS: list[tuple[str, Any, dict[str, ModelFacts]]] = [
 
 
 @each("form, body, found", FORMS)
-def test_lists_in_the_forms_that_servers_give(form: str, body: Any, found: dict[str, ModelFacts]) -> None:
+def test_lists_in_the_forms_that_servers_give(
+    form: str, body: Any, found: dict[str, ModelFacts]
+) -> None:
     assert models_in(body) == found
 
 
@@ -198,7 +215,15 @@ def test_what_is_no_list_names_no_models(body: object) -> None:
     assert models_in(body) == {}
 
 
-@each("owner, clue", [("llamacpp", "llamacpp"), ("library", "ollama"), ("organization_owner", "lmstudio"), ("x", "")])
+@each(
+    "owner, clue",
+    [
+        ("llamacpp", "llamacpp"),
+        ("library", "ollama"),
+        ("organization_owner", "lmstudio"),
+        ("x", ""),
+    ],
+)
 def test_who_gave_the_list(owner: str, clue: str) -> None:
     assert clue_in({"data": [{"id": "m", "owned_by": owner}]}) == clue
 

@@ -11,7 +11,14 @@ from tests.support.sources import ROOT
 from tests.support.tables import each
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts, Target
 from tui.bridge.providers import provider_files
-from tui.bridge.providers.provider_files import near, of_url, provider, providers, readable, wrong_in
+from tui.bridge.providers.provider_files import (
+    near,
+    of_url,
+    provider,
+    providers,
+    readable,
+    wrong_in,
+)
 from tui.core.wire.address import Address
 from tui.errors import EndpointError, SettingsError
 
@@ -178,7 +185,10 @@ WRONG = [
     ('key_header = "a b"', "line 1: key_header is not the name of a header"),
     ('[headers]\nX-A = "a\\nb"', "line 2: headers.X-A holds a line break"),
     ('[models."m.1"]\nimages = 3', "line 2: models.m.1.images: expected true or false"),
-    ("[models.m]\ncontext_window = 0", "line 2: models.m.context_window: expected a whole number >= 1"),
+    (
+        "[models.m]\ncontext_window = 0",
+        "line 2: models.m.context_window: expected a whole number >= 1",
+    ),
     ("[models.m]\nwindow = 1", "line 2: unknown key 'models.m.window'"),
     ('[models.m]\nfallbacks = ["x"]', "line 2: models.m.fallbacks names 'x'"),
     ('model_route = "a/b"', "line 1: model_route has to hold {model} once"),
@@ -192,8 +202,14 @@ WRONG = [
     ("kind = 'anthropic'\n[options]\nfats = true", "line 3: options.fats is not an option of anth"),
     ("kind = 'anthropic'\n[options]\nfast = 3", "line 3: options.fast is wrong: expected true or"),
     ("kind = 'responses-ws'\n[options]\nomit = 'x'", "options.omit is wrong: expected a list"),
-    ("[models.m]\noptions = { effort = 3 }", "line 2: models.m.options.effort is wrong: expected a"),
-    ('[models.m]\noptions = { efort = "x" }', "models.m.options.efort is not an option of openai-chat"),
+    (
+        "[models.m]\noptions = { effort = 3 }",
+        "line 2: models.m.options.effort is wrong: expected a",
+    ),
+    (
+        '[models.m]\noptions = { efort = "x" }',
+        "models.m.options.efort is not an option of openai-chat",
+    ),
     ('[models.m]\nstate = "dead"', "models.m.state: invalid enum value 'dead'; one of"),
     ('[models.m]\nsuccessor = "n"', "line 2: models.m.successor is for what goes: add state ="),
     ("read = 'today'", "line 1: read: is not a date; write one like 2026-11-23"),
@@ -278,7 +294,9 @@ def test_the_name_that_a_model_goes_by_at_its_provider() -> None:
 
 
 def test_a_plug_ins_options_are_its_own_business(tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text('kind = "carrier-pigeon"\nurl = "https://x.example"\n[options]\nbirds = 2\n')
+    (tmp_path / "mine.toml").write_text(
+        'kind = "carrier-pigeon"\nurl = "https://x.example"\n[options]\nbirds = 2\n'
+    )
     assert provider("mine", tmp_path).spec({}).options == {"birds": 2}
 
 

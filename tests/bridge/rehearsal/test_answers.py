@@ -184,8 +184,16 @@ def test_in_another_project_it_says_shortly_what_it_is_and_how_to_connect() -> N
     "path, text, added",
     [
         ("app.py", "x = 1\n", "+# A comment from duetto's rehearsal, written while you watch."),
-        ("page.css", "a {}\n", "+/* A comment from duetto's rehearsal, written while you watch. */"),
-        ("notes.md", "Hi\n", "+<!-- A comment from duetto's rehearsal, written while you watch. -->"),
+        (
+            "page.css",
+            "a {}\n",
+            "+/* A comment from duetto's rehearsal, written while you watch. */",
+        ),
+        (
+            "notes.md",
+            "Hi\n",
+            "+<!-- A comment from duetto's rehearsal, written while you watch. -->",
+        ),
         ("Makefile", "all:\n", "+# A comment from duetto's rehearsal, written while you watch."),
     ],
 )
@@ -222,7 +230,9 @@ def told_to_run(prompt: str, *outputs: str, tool: dict[str, Any] = RUNS) -> list
     return answer({"tools": [CUSTOM, tool]}, items, AnswerStyle(mistakes=1.0))
 
 
-RED = 'exit code 1 after 0.2 s\nFAIL: test_a\n  File "/x/tests/test_cache.py", line 3\nAssertionError'
+RED = (
+    'exit code 1 after 0.2 s\nFAIL: test_a\n  File "/x/tests/test_cache.py", line 3\nAssertionError'
+)
 
 
 def test_it_runs_the_tests_sees_red_and_mends() -> None:

@@ -8,7 +8,12 @@ from tests.support.rehearsed import fresh_files, user
 from tests.support.strict_patch import apply_patch
 from tests.support.tables import each
 from tui.bridge.rehearsal.answers import AnswerStyle, after_patch, answer
-from tui.bridge.rehearsal.patches import FilePlan, WrittenChange, plan_file, write_patch
+from tui.bridge.rehearsal.patches import (
+    FilePlan,
+    WrittenChange,
+    plan_file,
+    write_patch,
+)
 from tui.bridge.rehearsal.player import AnswerPart, CallPart, TextPart
 from tui.bridge.rehearsal.scripts import FileRegion, Script, load_scripts
 from tui.core.document.workspace import Workspace
@@ -31,7 +36,9 @@ def played(script: Script, tool: PatchTool, form: PatchFormat) -> list[AnswerPar
     return answer(request, [user(quoted), user(script.prompt)], AnswerStyle(deep=True))
 
 
-def landing_of(files: dict[str, str], text: str, channel: Channel, form: PatchFormat, size: int) -> Landing:
+def landing_of(
+    files: dict[str, str], text: str, channel: Channel, form: PatchFormat, size: int
+) -> Landing:
     def read(path: str) -> FileRead:
         return FileRead(files[path].encode() if path in files else None)
 

@@ -123,7 +123,9 @@ def test_the_fast_model_is_wrong_first_and_right_when_told(script: Script, tmp_p
 
 @pytest.mark.slow
 @each_script
-def test_the_fast_model_is_right_at_once_where_it_does_not_slip(script: Script, tmp_path: Path) -> None:
+def test_the_fast_model_is_right_at_once_where_it_does_not_slip(
+    script: Script, tmp_path: Path
+) -> None:
     talk = Conversation(AnswerStyle(mistakes=0.0), shown=tuple(script.paths))
     talk.ask(script.prompt)
     right, output = passes(script, talk.files, tmp_path / "w")
@@ -143,7 +145,9 @@ def test_the_fast_model_is_right_at_once_where_it_does_not_slip(script: Script, 
         ("names", "a hard cut is fine"),
     ],
 )
-def test_a_redirect_changes_the_answer_and_the_tests_pass(exercise: str, redirect: str, tmp_path: Path) -> None:
+def test_a_redirect_changes_the_answer_and_the_tests_pass(
+    exercise: str, redirect: str, tmp_path: Path
+) -> None:
     script = next(script for script in ALL_SCRIPTS if script.name == exercise)
     talk = Conversation(shown=tuple(script.paths))
     talk.ask(script.prompt)

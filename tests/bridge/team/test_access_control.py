@@ -71,7 +71,9 @@ async def stand(tmp_path: Path) -> AsyncIterator[Stand]:
     made.access_log.close()
 
 
-async def test_figures_without_their_library_are_one_sentence(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_figures_without_their_library_are_one_sentence(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     status, page = await asked(stand.bridge.port, "/metrics", stand.tokens[0])
     assert status == 501
@@ -101,7 +103,10 @@ async def test_who_is_revoked_is_out_and_nobody_else(stand: Stand) -> None:
         with pytest.raises(ConnectionClosed) as closed:
             await until(bob, "never")
         assert closed.value.rcvd is not None
-        assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "This token was revoked")
+        assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (
+            1008,
+            "This token was revoked",
+        )
         await until(anna, "response.output_text.delta")
         with pytest.raises(InvalidStatus) as refused:
             await stand.dial(1)
@@ -203,7 +208,9 @@ async def test_responses_in_flight_are_limited_over_all_connections(tmp_path: Pa
         ({"tokens_minute": 300}, "You may use 300 tokens a minute: wait "),
     ],
 )
-async def test_a_minute_is_limited_for_one_user_only(tmp_path: Path, limits: dict[str, int], words: str) -> None:
+async def test_a_minute_is_limited_for_one_user_only(
+    tmp_path: Path, limits: dict[str, int], words: str
+) -> None:
     stand = Stand(tmp_path, "anna", "bob", **limits)
     await stand.bridge.start()
     async with stand.dial() as anna, stand.dial(1) as bob:
@@ -390,7 +397,9 @@ async def farm(folder: Path) -> AsyncIterator[Farm]:
 
 
 @pytest.mark.slow
-async def test_endpoints_of_the_config_are_served_by_name_with_their_own_keys(tmp_path: Path) -> None:
+async def test_endpoints_of_the_config_are_served_by_name_with_their_own_keys(
+    tmp_path: Path,
+) -> None:
     async with farm(tmp_path) as at:
         async with at.served.dial(at.token) as socket:
             await create(socket, SECRET_WORDS, model="near/coder")
@@ -399,7 +408,9 @@ async def test_endpoints_of_the_config_are_served_by_name_with_their_own_keys(tm
             assert prose(await until(socket)) == "Good morning."
             await create(socket, SECRET_WORDS, model="coder")
             assert prose(await until(socket)) == "Good morning."
-        assert [request.headers["authorization"] for request in at.near.requests] == [f"Bearer {KEYS['NEAR_KEY']}"] * 2
+        assert [request.headers["authorization"] for request in at.near.requests] == [
+            f"Bearer {KEYS['NEAR_KEY']}"
+        ] * 2
         assert at.far.requests[0].headers["x-api-key"] == KEYS["FAR_KEY"]
         heard = str([*at.near.requests, *at.far.requests, *at.near.others, *at.far.others])
         assert at.token not in heard
@@ -425,7 +436,10 @@ async def test_who_answered_is_in_figures_and_log(tmp_path: Path) -> None:
     assert 'duetto_responses_total{endpoint="near",' in page
     assert 'duetto_tokens_total{direction="reasoning",endpoint="near",' in page
     code = refused["error"]["code"]
-    assert f'duetto_errors_total{{code="{code}",endpoint="far",kind="anthropic",provider=""}} 1' in page
+    assert (
+        f'duetto_errors_total{{code="{code}",endpoint="far",kind="anthropic",provider=""}} 1'
+        in page
+    )
     said = page + at.served.log.read_text()
     hidden = (SECRET_WORDS, "Good morning", at.token, *KEYS.values())
     assert [word for word in hidden if word in said] == []

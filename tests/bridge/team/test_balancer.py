@@ -63,7 +63,9 @@ async def app(farm: Farm) -> AsyncIterator[Stand]:
         yield stand
 
 
-async def test_a_parent_of_the_other_bridge_is_not_found_and_the_resend_is_answered(farm: Farm) -> None:
+async def test_a_parent_of_the_other_bridge_is_not_found_and_the_resend_is_answered(
+    farm: Farm,
+) -> None:
     """As SDKs do: continue, be told that the parent is lost, say everything again."""
     first_words = user("rehearse 5 tokens")
     async with dial_at(farm.balancer.port, farm.token) as socket:

@@ -4,7 +4,9 @@ from tui.bridge.team.metrics import MOST_LABELS, Metrics, ResponseRecord
 
 
 def record(model: str = "m", status: str = "completed", code: str = "") -> ResponseRecord:
-    return ResponseRecord("near", "openai-chat", "vllm", model, status, code, {"output": 3}, 1.0, 0.3)
+    return ResponseRecord(
+        "near", "openai-chat", "vllm", model, status, code, {"output": 3}, 1.0, 0.3
+    )
 
 
 def test_names_that_clients_make_up_do_not_fill_the_memory() -> None:

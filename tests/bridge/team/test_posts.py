@@ -57,7 +57,9 @@ async def test_who_asks_too_much_at_a_time_is_told_when_to_ask_again(stand: Stan
 
 @pytest.mark.parametrize("stand", [{"requests_minute": 1}, {"tokens_minute": 1}], indirect=True)
 @pytest.mark.parametrize("stream", [True, False])
-async def test_who_asks_too_much_in_a_minute_is_told_when_to_ask_again(stand: Stand, stream: bool) -> None:
+async def test_who_asks_too_much_in_a_minute_is_told_when_to_ask_again(
+    stand: Stand, stream: bool
+) -> None:
     assert (await ask(stand))[0] == 200
     async with posted(stand.bridge.port, asking(stream=stream), **key(stand)) as refused:
         assert refused.status == 429

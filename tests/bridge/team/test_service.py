@@ -61,7 +61,9 @@ async def test_over_tls_with_tokens_and_no_stdin(tmp_path: Path) -> None:
         cert, key = authority.issue()
         served.signal(signal.SIGHUP)
         await served.until_noted("certificate_changed", 2)
-        renewed = ssl.PEM_cert_to_DER_cert(cert.read_text().partition("-----END")[0] + "-----END CERTIFICATE-----\n")
+        renewed = ssl.PEM_cert_to_DER_cert(
+            cert.read_text().partition("-----END")[0] + "-----END CERTIFICATE-----\n"
+        )
         async with served.dial(anna, tls) as socket:
             shown = socket.transport.get_extra_info("ssl_object").getpeercert(True)
             assert shown == renewed
@@ -72,7 +74,11 @@ async def test_over_tls_with_tokens_and_no_stdin(tmp_path: Path) -> None:
 
 async def test_a_revoked_user_is_out_within_a_second_by_the_command(tmp_path: Path) -> None:
     file, (anna, bob) = team(tmp_path, "anna", "bob")
-    async with listening(tmp_path, "--tokens", file) as served, served.dial(anna) as first, served.dial(bob) as second:
+    async with (
+        listening(tmp_path, "--tokens", file) as served,
+        served.dial(anna) as first,
+        served.dial(bob) as second,
+    ):
         await create(second, "rehearse 9000 tokens", **LONG)
         await until(second, "response.output_text.delta")
         revoke_user(file, "bob")
@@ -204,8 +210,12 @@ def test_tokens_by_the_command(tmp_path: Path) -> None:
     assert listed.stdout.decode().endswith("in_flight 4\n")
     as_json = run(tmp_path, "token", "list", "--json", "--tokens", "users.json")
     assert json.loads(as_json.stdout)["anna"]["limits"] == {"in_flight": 4}
-    assert "anna has a token" in sentence(run(tmp_path, "token", "add", "anna", "--tokens", "users.json"), 2)
-    assert "did you mean 'anna'" in sentence(run(tmp_path, "token", "revoke", "ana", "--tokens", "users.json"), 2)
+    assert "anna has a token" in sentence(
+        run(tmp_path, "token", "add", "anna", "--tokens", "users.json"), 2
+    )
+    assert "did you mean 'anna'" in sentence(
+        run(tmp_path, "token", "revoke", "ana", "--tokens", "users.json"), 2
+    )
     assert run(tmp_path, "token", "revoke", "anna", "--tokens", "users.json").returncode == 0
     assert token not in (tmp_path / "users.json").read_text()
     assert run(tmp_path, "token", "list", "--tokens", "users.json").stdout == b""
@@ -235,7 +245,10 @@ async def test_behind_a_balancer_that_ends_tls(tmp_path: Path) -> None:
     flags = ("--tokens", file, "--behind-tls")
     async with listening(tmp_path, *flags, at="0.0.0.0:0") as served:
         assert served.url.startswith("ws://0.0.0.0:")
-        headers = {"X-Forwarded-For": "198.51.100.1, 203.0.113.9", "Authorization": f"Bearer {anna}"}
+        headers = {
+            "X-Forwarded-For": "198.51.100.1, 203.0.113.9",
+            "Authorization": f"Bearer {anna}",
+        }
         url = f"ws://127.0.0.1:{served.port}/v1/responses"
         async with connect(url, additional_headers=headers, proxy=None) as socket:
             await create(socket, "hello")
@@ -332,7 +345,9 @@ class TestCertificate:
             assert isinstance(wrong.value, UsageError | FileRefused)
             assert "\n" not in str(wrong.value)
 
-    def test_one_that_has_ended_is_refused_and_the_end_of_others_is_known(self, tmp_path: Path) -> None:
+    def test_one_that_has_ended_is_refused_and_the_end_of_others_is_known(
+        self, tmp_path: Path
+    ) -> None:
         authority = Authority.at(tmp_path)
         cert, key = authority.issue("server", 20)
         certificate = Certificate(cert, key)
@@ -369,5 +384,7 @@ class TestCertificate:
 def _encrypted(key: bytes) -> bytes:
     private = serialization.load_pem_private_key(key, None)
     return private.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.BestAvailableEncryption(b"secret")
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.BestAvailableEncryption(b"secret"),
     )

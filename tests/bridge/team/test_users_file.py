@@ -60,8 +60,14 @@ def test_a_name_is_a_word(file: Path, name: str) -> None:
         ('{"users": {"a": {"hash": "plain"}}}', "is not a file of users"),
         ('{"users": {"a": {"hash": "HASH", "role": "x"}}}', "role"),
         ('{"schema": 2, "users": {}}', "schema 2; this version of duetto knows 1"),
-        ('{"users": {"a": {"hash": "HASH"}, "b": {"hash": "HASH"}}}', "have the same token"),
-        ('{"users": {"a": {"hash": "sha256:%s", "limits": {"in_flight": 0}}}}' % ("0" * 64), ">= 1"),
+        (
+            '{"users": {"a": {"hash": "HASH"}, "b": {"hash": "HASH"}}}',
+            "have the same token",
+        ),
+        (
+            '{"users": {"a": {"hash": "sha256:%s", "limits": {"in_flight": 0}}}}' % ("0" * 64),
+            ">= 1",
+        ),
         ("\udcff", "is not a file of users"),
     ],
 )
@@ -207,8 +213,13 @@ def test_seconds_of_a_pause_are_whole_and_enough() -> None:
     assert [whole_seconds(pause) for pause in (0.01, 1, 1.2, 59.9)] == [1, 1, 2, 60]
 
 
-@given(st.lists(st.tuples(st.floats(0, 5), st.integers(1, 50)), max_size=80), st.integers(1, 200))
-def test_no_minute_has_more_than_the_limit_and_one_more(steps: list[tuple[float, int]], limit: int) -> None:
+@given(
+    st.lists(st.tuples(st.floats(0, 5), st.integers(1, 50)), max_size=80),
+    st.integers(1, 200),
+)
+def test_no_minute_has_more_than_the_limit_and_one_more(
+    steps: list[tuple[float, int]], limit: int
+) -> None:
     """Whatever is asked when: what was let in before the last of any minute is below the limit."""
     window, now_s = RateWindow(), 0.0
     taken: list[tuple[float, int]] = []

@@ -63,7 +63,9 @@ class Server:
 
 
 @contextlib.asynccontextmanager
-async def served(answer: Answer = whole, tls: ssl.SSLContext | None = None, port: int = 0) -> AsyncIterator[Server]:
+async def served(
+    answer: Answer = whole, tls: ssl.SSLContext | None = None, port: int = 0
+) -> AsyncIterator[Server]:
     server = Server(answer)
     listening = await asyncio.start_server(server.serve, "127.0.0.1", port, ssl=tls)
     number = listening.sockets[0].getsockname()[1]
@@ -89,7 +91,9 @@ async def read(upstream: Upstream, url: str, body: bytes = b"{}") -> bytes:
     return told
 
 
-async def test_a_connection_made_ahead_says_nothing_and_takes_the_request(upstream: Upstream) -> None:
+async def test_a_connection_made_ahead_says_nothing_and_takes_the_request(
+    upstream: Upstream,
+) -> None:
     async with served() as server:
         await asyncio.gather(*(upstream.warm(Address(server.url)) for _ in range(3)))
         await server.connected.wait()
@@ -129,7 +133,9 @@ async def test_a_connection_stands_by_for_the_request_behind_an_interrupt(
         assert [number for number, _ in server.requests] == [1, 2]
 
 
-async def test_a_server_that_has_answered_is_tried_again_while_it_restarts(upstream: Upstream) -> None:
+async def test_a_server_that_has_answered_is_tried_again_while_it_restarts(
+    upstream: Upstream,
+) -> None:
     async with served() as server:
         assert await read(upstream, server.url) == b"data: 1\n\n"
         port = int(server.url.split(":")[2].split("/")[0])
@@ -164,7 +170,9 @@ async def test_a_question_has_an_answer_of_bounded_size(upstream: Upstream) -> N
         assert server.requests[1][1].startswith(b"POST ")
 
 
-async def test_a_user_and_a_password_in_the_url_are_sent_as_what_they_are(upstream: Upstream) -> None:
+async def test_a_user_and_a_password_in_the_url_are_sent_as_what_they_are(
+    upstream: Upstream,
+) -> None:
     async with served() as server:
         url = server.url.replace("http://", "http://jo%40x:pass@")
         await read(upstream, url)
@@ -245,7 +253,9 @@ FRAMED = {
     "chunked": HEAD
     + b"Transfer-Encoding: chunked\r\n\r\n"
     + b"%x;name=value\r\n%b\r\n0\r\nX-Trailer: one\r\n\r\n" % (len(BODY), BODY),
-    "chunked without its end": HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"%x\r\n%b\r\n" % (len(BODY), BODY),
+    "chunked without its end": HEAD
+    + b"Transfer-Encoding: chunked\r\n\r\n"
+    + b"%x\r\n%b\r\n" % (len(BODY), BODY),
     "length too large": HEAD + b"Content-Length: 99999999\r\n\r\n" + BODY,
 }
 FRAMED_TO_THE_END = ("length", "close", "chunked")
@@ -298,7 +308,9 @@ async def several(upstream: Upstream, server: Server, count: int) -> None:
 
 
 @pytest.mark.parametrize("leaving", ["fin", "rst"])
-async def test_who_closes_every_connection_is_asked_twice_at_most(leaving: str, upstream: Upstream) -> None:
+async def test_who_closes_every_connection_is_asked_twice_at_most(
+    leaving: str, upstream: Upstream
+) -> None:
     async def rude(_server: Server, writer: asyncio.StreamWriter) -> None:
         if leaving == "rst":
             with_rst(writer)

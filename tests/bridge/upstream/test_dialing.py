@@ -99,14 +99,18 @@ async def why(upstream: Upstream, url: str) -> str:
     return str(raised.value)
 
 
-async def test_an_expired_certificate_is_named_so(upstream: Upstream, authority: trustme.CA) -> None:
+async def test_an_expired_certificate_is_named_so(
+    upstream: Upstream, authority: trustme.CA
+) -> None:
     day = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
     async with served(tls=context_of(authority, not_before=day, not_after=day)) as server:
         assert "is not valid today" in await why(upstream, server.url)
         assert server.requests == []
 
 
-async def test_a_server_of_old_tls_or_of_none_is_one_sentence(upstream: Upstream, authority: trustme.CA) -> None:
+async def test_a_server_of_old_tls_or_of_none_is_one_sentence(
+    upstream: Upstream, authority: trustme.CA
+) -> None:
     old = context_of(authority)
     old.set_ciphers("ALL:@SECLEVEL=0")
     with pytest.warns(DeprecationWarning, match="TLS"):
@@ -176,7 +180,9 @@ async def test_who_leaves_while_a_proxy_is_asked_is_gone_at_once(
         await asyncio.gather(asking, return_exceptions=True)
 
 
-async def test_a_name_that_nobody_knows_is_one_sentence(upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_name_that_nobody_knows_is_one_sentence(
+    upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def unknown(*_: Any, **__: Any) -> Any:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -329,7 +335,10 @@ async def test_a_request_goes_through_with_the_proxys_own_password_only(
     ],
 )
 async def test_how_a_proxy_refuses_is_one_sentence(
-    refusing: tuple[str, bytes, str], upstream: Upstream, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+    refusing: tuple[str, bytes, str],
+    upstream: Upstream,
+    tls: ssl.SSLContext,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kind, says, words = refusing
     async with served() as server:
@@ -370,7 +379,9 @@ async def test_how_a_proxy_refuses_is_one_sentence(
         ("nonsense/99, ,", "10.1.2.3", True),
     ],
 )
-def test_for_whom_there_is_no_proxy(no_proxy: str, host: str, proxied: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_for_whom_there_is_no_proxy(
+    no_proxy: str, host: str, proxied: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("https_proxy", "http://proxy.example.test:3128")
     monkeypatch.setenv("no_proxy", no_proxy)
     assert bool(proxy_for(f"https://{host}:8443/v1")) is proxied

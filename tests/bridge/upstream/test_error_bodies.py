@@ -16,19 +16,31 @@ RAW = json.dumps({"error": {"message": "context too long"}})
 @pytest.mark.parametrize(
     ("said", "complaint"),
     [
-        ({"error": {"message": "No.", "type": "t", "code": "c", "param": "p"}}, ErrorBody("c", "No.", "p")),
+        (
+            {"error": {"message": "No.", "type": "t", "code": "c", "param": "p"}},
+            ErrorBody("c", "No.", "p"),
+        ),
         ({"error": {"message": "No.", "type": "t", "code": None}}, ErrorBody("t", "No.")),
         ({"error": {"message": "No.", "code": 503, "type": "t"}}, ErrorBody("t", "No.", "", 503)),
         ({"error": "model 'x' not found"}, ErrorBody("", "model 'x' not found")),
         ({"message": "No.", "type": "t", "code": "c", "param": "p"}, ErrorBody("c", "No.", "p")),
         ({"detail": "No."}, ErrorBody("", "No.")),
-        ({"detail": [FIELD]}, ErrorBody("", "body.messages.0.name: Extra inputs are not permitted")),
+        (
+            {"detail": [FIELD]},
+            ErrorBody("", "body.messages.0.name: Extra inputs are not permitted"),
+        ),
         (
             {"object": "error", "message": {"detail": [FIELD]}, "code": None},
             ErrorBody("", "body.messages.0.name: Extra inputs are not permitted"),
         ),
         (
-            {"error": {"message": "Provider returned error", "code": 400, "metadata": {"raw": RAW}}},
+            {
+                "error": {
+                    "message": "Provider returned error",
+                    "code": 400,
+                    "metadata": {"raw": RAW},
+                }
+            },
             ErrorBody("", "Provider returned error (context too long)", "", 400),
         ),
         (

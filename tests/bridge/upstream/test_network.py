@@ -17,7 +17,16 @@ from websockets.asyncio.client import connect
 
 from tests.support.bridge_client import create, prose, until
 from tests.support.socks_proxy import socks_proxy
-from tests.support.sse_upstream import KEY, SseUpstream, completed, message, refusing, saying, serving, target_at
+from tests.support.sse_upstream import (
+    KEY,
+    SseUpstream,
+    completed,
+    message,
+    refusing,
+    saying,
+    serving,
+    target_at,
+)
 from tui.bridge.server import Bridge
 from tui.bridge.upstream.dialing import proxy_for
 from tui.core.wire.address import AUTHORITY_VARIABLES, Address
@@ -29,7 +38,9 @@ async def turn(bridge: Bridge, address: Address) -> list[dict[str, Any]]:
     """The events of one create at an endpoint."""
     bridge.endpoints.targets["one"] = target_at(address)
     headers = {"Authorization": f"Bearer {bridge.token}"}
-    async with connect(bridge.url_of("one"), additional_headers=headers, proxy=None, max_size=None) as socket:
+    async with connect(
+        bridge.url_of("one"), additional_headers=headers, proxy=None, max_size=None
+    ) as socket:
         await create(socket, "hi")
         return await until(socket)
 
@@ -51,7 +62,9 @@ async def proxy(answer: bytes) -> AsyncIterator[tuple[str, list[bytes]]]:
         yield f"http://user:pass@127.0.0.1:{port}", requests
 
 
-async def test_a_key_goes_through_a_proxy_in_a_tunnel_only(bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_key_goes_through_a_proxy_in_a_tunnel_only(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with proxy(b"HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n") as (url, requests):
         monkeypatch.setenv("https_proxy", url)
         address = Address("https://far.example.test/v1/responses", {"api-key": KEY})
@@ -77,7 +90,9 @@ def test_who_gets_a_proxy(url: str, proxied: bool, monkeypatch: pytest.MonkeyPat
     assert proxy_for(url) == ("http://proxy.example.test:3128" if proxied else None)
 
 
-async def test_a_socks_proxy_of_the_environment_is_used(bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_socks_proxy_of_the_environment_is_used(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with (
         serving(saying(message("by SOCKS") + completed())) as upstream,
         socks_proxy(upstream.server.port or 0) as (url, asked),
@@ -89,7 +104,9 @@ async def test_a_socks_proxy_of_the_environment_is_used(bridge: Bridge, monkeypa
     assert asked == ["far.example.test"]  # its connection was used again
 
 
-async def test_a_proxy_that_does_not_serve_is_one_sentence(bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proxy_that_does_not_serve_is_one_sentence(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("https_proxy", "socks5://127.0.0.1:9")
     refused = (await turn(bridge, Address("https://far.example.test/v1/responses")))[-1]
     assert "the proxy does not answer" in refused["error"]["message"]

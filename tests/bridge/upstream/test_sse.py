@@ -27,7 +27,11 @@ def test_an_error_in_a_field_of_that_name() -> None:
     assert parsed(told) == [Message("", b'{"a": 1}'), Message("error", b' {"code": 500}')]
 
 
-@given(st.lists(st.tuples(st.sampled_from([b"", b"e1"]), st.lists(LINE, min_size=1)), min_size=1), ENDING, st.data())
+@given(
+    st.lists(st.tuples(st.sampled_from([b"", b"e1"]), st.lists(LINE, min_size=1)), min_size=1),
+    ENDING,
+    st.data(),
+)
 def test_any_cut_gives_the_same_messages(
     told: list[tuple[bytes, list[bytes]]], ending: bytes, data: st.DataObject
 ) -> None:

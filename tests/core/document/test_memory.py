@@ -14,7 +14,11 @@ HUNKS = 500
 LINES = [f"line {row} of the file\n" for row in range(HUNKS * 20)]
 APART = "".join(f"@@\n-{LINES[row]}+new {row}\n" for row in range(1, HUNKS * 20, 20))
 AMBIGUOUS = "".join(f"@@\n-same\n+new {row}\n" for row in range(HUNKS))
-CASES = {"accept": (LINES, APART, 850), "reject": (LINES, APART, 1150), "give up": (["same\n"] * HUNKS, AMBIGUOUS, 680)}
+CASES = {
+    "accept": (LINES, APART, 850),
+    "reject": (LINES, APART, 1150),
+    "give up": (["same\n"] * HUNKS, AMBIGUOUS, 680),
+}
 """A file, sections, and the bytes allowed a hunk: the whole file that was written takes 250
 of them (of what is accepted)."""
 

@@ -288,7 +288,9 @@ def test_i03_what_somebody_else_brought_to_the_disk_is_accepted():
 
 def test_i03_a_new_file_and_a_deletion_that_others_did_are_accepted():
     place = disk(b="b\n")
-    place.land("*** Begin Patch\n*** Add File: n.txt\n+one\n*** Delete File: b.txt\n*** End Patch\n")
+    place.land(
+        "*** Begin Patch\n*** Add File: n.txt\n+one\n*** Delete File: b.txt\n*** End Patch\n"
+    )
     place.files = {"n.txt": b"one\n"}
     for path in ("n.txt", "b.txt"):
         place.workspace.outside_change(path, FileRead(place.files.get(path)))
@@ -395,7 +397,13 @@ def land_renames(*pairs: str, edited: str = ""):
     return place, place.land(renames(*pairs, edited=edited), fmt="unified_diff")
 
 
-CIRCLES = [("ab", "ba"), ("ba", "ab"), ("ab", "bc", "ca"), ("bc", "ab", "ca"), ("ab", "bx", "cd", "dc")]
+CIRCLES = [
+    ("ab", "ba"),
+    ("ba", "ab"),
+    ("ab", "bc", "ca"),
+    ("bc", "ab", "ca"),
+    ("ab", "bx", "cd", "dc"),
+]
 
 
 @each("first", [0, 1, -1])
@@ -438,7 +446,10 @@ def test_files_that_changed_places_are_back_when_a_write_failed(pairs, failed):
     assert place.files["b"] == b"a0\n"
 
 
-@each("pairs, placed", [(("ab",), ""), (("ab", "bc"), ""), (("ab", "bc", "cx"), "ab bc cx"), (("ax", "bx"), "ax")])
+@each(
+    "pairs, placed",
+    [(("ab",), ""), (("ab", "bc"), ""), (("ab", "bc", "cx"), "ab bc cx"), (("ax", "bx"), "ax")],
+)
 def test_a_file_goes_only_where_none_stays(pairs, placed):
     place, landing = land_renames(*pairs)
     start = dict(place.files)

@@ -88,13 +88,19 @@ TEXT_FOOTING = "".join(f"{line}\n" for line in LINES)
 @pytest.mark.case("G06", "D08")
 @each("new", [("new 1", "new 2"), ()])
 @each("fmt", NOTATIONS)
-def test_any_deletion_undone_leaves_a_landed_hunk_as_it_was(fmt: Notation, new: tuple[str, ...]) -> None:
+def test_any_deletion_undone_leaves_a_landed_hunk_as_it_was(
+    fmt: Notation, new: tuple[str, ...]
+) -> None:
     place = disk(a=TEXT_FOOTING)
     landing = place.land(told(fmt, LINES, [Edit(3, 4, new)], 1, "a.txt"), fmt=fmt)
     buffer, (hunk,) = place.workspace.open("a.txt"), landing.hunks
     landed = buffer.text()
     rows = (3, 3 + len(new))
-    places = [(row, col) for row in range(7) for col in {0, min(2, len(buffer.lines[row])), len(buffer.lines[row])}]
+    places = [
+        (row, col)
+        for row in range(7)
+        for col in {0, min(2, len(buffer.lines[row])), len(buffer.lines[row])}
+    ]
     for number, start in enumerate(sorted(places)):
         for end in sorted(places)[number + 1 :: 3]:
             place.workspace.edit("a.txt", start, end, "")

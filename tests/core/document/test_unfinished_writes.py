@@ -6,14 +6,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.core.document.unfinished_writes import FoundStep, State, WriteStep, found, is_torn, state_of, told
+from tui.core.document.unfinished_writes import (
+    FoundStep,
+    State,
+    WriteStep,
+    found,
+    is_torn,
+    state_of,
+    told,
+)
 from tui.core.files import FileRead
 
 texts = st.binary(max_size=40) | st.text("ab\n\0", max_size=40).map(str.encode)
 
 
 def test_old_new_and_neither() -> None:
-    change, made, removed = (WriteStep("a", b"old", b"new"), WriteStep("b", None, b"n"), WriteStep("c", b"o", None))
+    change, made, removed = (
+        WriteStep("a", b"old", b"new"),
+        WriteStep("b", None, b"n"),
+        WriteStep("c", b"o", None),
+    )
     assert state_of(change, FileRead(b"old")) is State.OLD
     assert state_of(change, FileRead(b"new")) is State.NEW
     assert state_of(change, FileRead(b"other")) is State.OTHER
@@ -58,5 +70,6 @@ def test_it_is_said_which_is_which() -> None:
     findings = found(steps, reads)
     assert findings[0] == FoundStep(steps[0], State.NEW, b"new")
     assert told(findings) == (
-        "a.py is new; b.py, c.py, d.py, e.py, f.py and 1 more are old; h.py is neither, somebody changed it since"
+        "a.py is new; b.py, c.py, d.py, e.py, f.py and 1 more are old;"
+        " h.py is neither, somebody changed it since"
     )

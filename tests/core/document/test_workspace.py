@@ -10,7 +10,14 @@ from tests.support.patches import Disk, disk, patch
 from tests.support.tables import each
 from tui.core.document import file_record
 from tui.core.document.waiting_places import nearest
-from tui.core.document.workspace import Workspace, fate_words, landing_number, stage_words, written_paths, written_row
+from tui.core.document.workspace import (
+    Workspace,
+    fate_words,
+    landing_number,
+    stage_words,
+    written_paths,
+    written_row,
+)
 from tui.core.files import FileRead, checked_path, decoded
 from tui.core.patches.landing import Landing
 from tui.errors import EditRefused

@@ -27,7 +27,9 @@ def unescaped(deltas: list[str]) -> tuple[str, str]:
 @each("member", ["input", "patch", "diff"])
 @each("size", [1, 2, 3, 5, 1000])
 def test_a05_chunks_end_anywhere(ascii_only, member, size):
-    text = json.dumps({"note": "x\\", "n": [1, {"input": '"'}], member: PATCH}, ensure_ascii=ascii_only)
+    text = json.dumps(
+        {"note": "x\\", "n": [1, {"input": '"'}], member: PATCH}, ensure_ascii=ascii_only
+    )
     assert unescaped(pieces(text, size)) == (PATCH, "")
     assert run(ArgumentPatches(), pieces(text, size)) == read(PATCH)
 
@@ -114,7 +116,9 @@ def landed(text: str, size: int, *, cut: bool = False) -> tuple[str, Landing]:
 @each("form", FORMS)
 @each("escape", [True, False])
 @each("size", [1, 2, 5, 17, 10_000])
-def test_it_lands_however_it_is_called_and_cut(form: dict[str, object], escape: bool, size: int) -> None:
+def test_it_lands_however_it_is_called_and_cut(
+    form: dict[str, object], escape: bool, size: int
+) -> None:
     text, landing = landed(json.dumps(form, ensure_ascii=escape), size)
     assert text == 'a\n"B"\\n é 🎈\nc\n', landing.report()
     assert landing.placed_all
@@ -153,7 +157,10 @@ DIRECT = SCRIPT.replace("é", "e'e")
         ({"command": ["/bin/sh", "-c", f"cd /w && {HEREDOC}"], "workdir": "top"}, "/w/a.txt"),
         ({"command": ["apply_patch", SCRIPT], "workdir": "."}, "a.txt"),
         ({"cmd": f"apply_patch '{DIRECT.replace(chr(39), QUOTE)}'"}, "a.txt"),
-        ({"cmd": 'apply_patch "' + DIRECT.replace("\\", "\\\\").replace('"', '\\"') + '"'}, "a.txt"),
+        (
+            {"cmd": 'apply_patch "' + DIRECT.replace("\\", "\\\\").replace('"', '\\"') + '"'},
+            "a.txt",
+        ),
         ([["not", "a", "command"], SCRIPT], ""),
     ],
 )

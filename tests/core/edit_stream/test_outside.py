@@ -12,16 +12,25 @@ from tui.core.edit_stream.naming import NAME_LIMIT, is_path, lone_path, name_of,
 
 GUESSED: list[Format] = ["auto", "marked"]
 ANSWERS = {
-    "shell": ("Run it:\n\n```bash\ncat > a.py <<'EOF'\nprint(1)\nEOF\npython a.py\n```\n\nThat is it.\n"),
-    "session": ("```console\n$ git diff\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n$ git add x.py\n```\n"),
-    "rules": ("# Title\n\n---\n\nText\n---\n\n- - -\n***\n* * *\n___\n\nMore\n=======\n\nTail\n-------\n"),
+    "shell": (
+        "Run it:\n\n```bash\ncat > a.py <<'EOF'\nprint(1)\nEOF\npython a.py\n```\n\nThat is it.\n"
+    ),
+    "session": (
+        "```console\n$ git diff\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n$ git add x.py\n```\n"
+    ),
+    "rules": (
+        "# Title\n\n---\n\nText\n---\n\n- - -\n***\n* * *\n___\n\nMore\n=======\n\nTail\n-------\n"
+    ),
     "conflict": (
         "Your file has conflict markers:\n\n```python\n<<<<<<< HEAD\nx = 1\n=======\n"
         "x = 2\n>>>>>>> feature\n```\n\n"
         "Keep one side and delete `<<<<<<<`, `=======` and `>>>>>>>`.\n"
     ),
     "bare conflict": "<<<<<<< HEAD\nmine\n||||||| base\nold\n=======\ntheirs\n>>>>>>> other\n",
-    "quoted diff": ("> --- a/x.py\n> +++ b/x.py\n> @@ -1 +1 @@\n> -a\n> +b\n\nThis part of your diff is wrong.\n"),
+    "quoted diff": (
+        "> --- a/x.py\n> +++ b/x.py\n> @@ -1 +1 @@\n> -a\n> +b\n\n"
+        "This part of your diff is wrong.\n"
+    ),
     "diff in markdown": (
         "Write it so:\n\n````markdown\nUse this:\n\n```diff\n--- a/x\n+++ b/x\n"
         "@@ -1 +1 @@\n-a\n+b\n```\n````\n\nDone.\n"
@@ -42,22 +51,34 @@ ANSWERS = {
         "### Node.js\n\n```js\nconsole.log(1)\n```\n\n### `asyncio.gather`\n\n```python\n"
         "await x\n```\n**Note:**\n```\nnothing\n```\n"
     ),
-    "table": ("| a | b |\n|---|---|\n| --- | +++ |\n\n--- and +++ stand for old and new.\n--- x\n+++ y\n"),
+    "table": (
+        "| a | b |\n|---|---|\n| --- | +++ |\n\n--- and +++ stand for old and new.\n--- x\n+++ y\n"
+    ),
     "front matter": "---\ntitle: x\n---\n\n+++\ntitle = 'x'\n+++\n",
     "commit": "commit 1a2b3c\nAuthor: A <a@b.c>\n\n    Fix it\n\n a.py | 2 +-\n 1 file changed\n",
     "email": "On Monday A wrote:\n> diff --git a/x b/x\n> index 1..2\n\n-- \nRegards\n",
     "list": "- item\n- `a.py`: new\n+ plus\n* star\n  - nested\n\n-- dash\n--- dashes\n",
     "tilde": "~5 minutes, ~~struck~~, ~~~not a fence\nx\n~~~\n",
     "unclosed fence": "Here:\n\n```python\nx = 1\n",
-    "latex": ("$$\n\\begin{aligned}\na &= b\n\\end{aligned}\n$$\n@@ not a hunk\n*** bold *** text\n"),
+    "latex": (
+        "$$\n\\begin{aligned}\na &= b\n\\end{aligned}\n$$\n@@ not a hunk\n*** bold *** text\n"
+    ),
     "index": "Index: how to find it\n=====================\n\nIt is here.\n",
     "diff command": "diff -u a b shows it.\ndiff --git is git's header.\nAnd: diff -r old new\n",
-    "search": ("SEARCH\n=======\nREPLACE\n<<< SEARCH\n>>> REPLACE\n<<<<<<< SEARCH is how it begins.\n"),
+    "search": (
+        "SEARCH\n=======\nREPLACE\n<<< SEARCH\n>>> REPLACE\n<<<<<<< SEARCH is how it begins.\n"
+    ),
     "no newline": "Done",
     "crlf": "One\r\n\r\n```python\r\nx = 1\r\n```\r\nTwo\r\n",
     "unicode": "Grüße \U0001f600\u2028next\x0bpage\x0c\n```\n\u00a0\n```\n",
-    "json": ('```json\n{"patch": "*** Begin Patch\\n*** Update File: a.py\\n@@\\n-a\\n+b\\n*** End Patch"}\n```\n'),
-    "indented code": ("So:\n\n    --- a/x.py\n    +++ b/x.py\n    @@ -1 +1 @@\n    -a\n    +b\n\nIs a diff.\n"),
+    "json": (
+        "```json\n"
+        '{"patch": "*** Begin Patch\\n*** Update File: a.py\\n@@\\n-a\\n+b\\n*** End Patch"}\n'
+        "```\n"
+    ),
+    "indented code": (
+        "So:\n\n    --- a/x.py\n    +++ b/x.py\n    @@ -1 +1 @@\n    -a\n    +b\n\nIs a diff.\n"
+    ),
     "stars": "*** Begin\n*** Begin Patches\n *** Update File: a.py\n*** End Patch\n",
     "heredoc": "apply_patch <<'EOF'\nnothing\nEOF\n<<EOF\n",
     "html": "<details>\n<summary>a.py</summary>\n\n```python\nx\n```\n</details>\n<<<<<<<\n",
@@ -209,7 +230,10 @@ def test_a07_prose_only(text):
     ],
 )
 def test_a09_wrappers_are_dropped(before, after):
-    assert read(f"Sure:\n{before}{FENCELESS}{after}", "text") == [Prose("Sure:\n"), *edits(FENCELESS)]
+    assert read(f"Sure:\n{before}{FENCELESS}{after}", "text") == [
+        Prose("Sure:\n"),
+        *edits(FENCELESS),
+    ]
     assert read(before + FENCELESS + after.rstrip("\n"), "text") == edits(FENCELESS)
     assert prose_of(f"{before}{FENCELESS}{after}\nDone.\n") == "\nDone.\n"
 

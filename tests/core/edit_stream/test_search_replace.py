@@ -116,7 +116,10 @@ def test_without_a_sure_name_the_candidates_are_told(above, others):
 
 
 @pytest.mark.case("C02")
-@each("between", ["", "\n", "```\n\n```python\n", "```\n\na.py\n```python\n", "```\n**a.py**\n\n```\n"])
+@each(
+    "between",
+    ["", "\n", "```\n\n```python\n", "```\n\na.py\n```python\n", "```\n**a.py**\n\n```\n"],
+)
 def test_blocks_that_follow_are_sections_of_one_file(between):
     text = f"a.py\n```python\n{BLOCK}{between}{BLOCK}```\nDone.\n"
     for fmt in ("search_replace", "marked", "auto"):
@@ -134,7 +137,13 @@ def test_blocks_that_follow_are_sections_of_one_file(between):
 
 
 def block(number: int) -> list[Ev]:
-    return [SectionStart(number, number == 1), Line("-", "old"), Divider("======="), Line("+", "new"), SectionEnd(True)]
+    return [
+        SectionStart(number, number == 1),
+        Line("-", "old"),
+        Divider("======="),
+        Line("+", "new"),
+        SectionEnd(True),
+    ]
 
 
 @pytest.mark.case("C11")
@@ -183,7 +192,10 @@ def test_fences_inside_a_block_are_content():
 @pytest.mark.case("C17")
 def test_a_shell_fence_is_an_edit_only_with_a_block_in_it():
     assert name(f"```sh\nrun_me.sh\n{BLOCK}```\n") == "run_me.sh"
-    for text in ("```bash\npip install x\n```\n", "run.sh:\n\nRun `a.py`:\n```bash\npython a.py\n```\n"):
+    for text in (
+        "```bash\npip install x\n```\n",
+        "run.sh:\n\nRun `a.py`:\n```bash\npython a.py\n```\n",
+    ):
         assert events(text, "auto") == [Prose(text)]
 
 
@@ -256,7 +268,9 @@ def test_an_unfinished_line_is_painted_unless_it_may_be_a_marker(pending, shown)
     ],
 )
 def test_on_a_tool_channel_a_block_must_be_there(text, words):
-    [failure] = [e for e in run(parser_for("search_replace", "custom"), [text]) if not isinstance(e, Prose)]
+    [failure] = [
+        e for e in run(parser_for("search_replace", "custom"), [text]) if not isinstance(e, Prose)
+    ]
     assert isinstance(failure, Failure)
     assert words in failure.message
     assert run(parser_for("search_replace", "text"), [text]) == ([Prose(text)] if text else [])

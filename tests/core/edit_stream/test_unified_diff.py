@@ -89,7 +89,12 @@ def test_headers_without_numbers(header):
 @pytest.mark.case("D01")
 @each(
     "header, hint",
-    [("@@ -3 +3 @@", 2), ("@@ -7,0 +8,2 @@", 7), ("@@ -1,2 +1,2 @@ x @@ y", 0), ("@@  -5,2  +5,2  @@", 4)],
+    [
+        ("@@ -3 +3 @@", 2),
+        ("@@ -7,0 +8,2 @@", 7),
+        ("@@ -1,2 +1,2 @@ x @@ y", 0),
+        ("@@  -5,2  +5,2  @@", 4),
+    ],
 )
 def test_hints(header, hint):
     assert Anchor("", hint) in events(f"{HEAD}{header}\n-b\n+B\n")
@@ -207,7 +212,9 @@ def test_cut_with_counts_open_or_satisfied(text, closed):
 def test_a_line_without_prefix_is_context_as_it_stands_and_names_its_line(text):
     number = text.split("\n").index("oops") + 1
     assert Line("=", "oops", "\n", number) in events(text)
-    assert Line("=", "oops", "\n", number + 1) in events(f"```diff\n{text}```\n", "text", fmt="auto")
+    assert Line("=", "oops", "\n", number + 1) in events(
+        f"```diff\n{text}```\n", "text", fmt="auto"
+    )
 
 
 def test_a_line_without_prefix_in_a_new_file_is_an_error_that_names_it():
@@ -289,7 +296,9 @@ def head_events(text: str) -> list[Ev]:
     whole = run(parser_for("unified_diff", "custom"), [text])
     assert run(parser_for("unified_diff", "custom"), list(text)) == whole
     fenced = run(parser_for("marked", "text"), list(f"```diff\n{text}```\n"))
-    assert [e for e in fenced if not isinstance(e, Prose)] == [e for e in whole if not isinstance(e, Prose)]
+    assert [e for e in fenced if not isinstance(e, Prose)] == [
+        e for e in whole if not isinstance(e, Prose)
+    ]
     return whole
 
 
@@ -393,7 +402,10 @@ def test_empty_files_made_and_deleted():
 @each(
     "text, words",
     [
-        ("new file mode 120000\nindex 0..1\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+../x\n", "symlink"),
+        (
+            "new file mode 120000\nindex 0..1\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+../x\n",
+            "symlink",
+        ),
         ("deleted file mode 120000\n--- a/l\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n", "symlink"),
         (f"index 1..2 120000\n--- a/l\n+++ b/l\n{ONE}", "symlink"),
         ("new file mode 160000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+Subproject\n", "submodule"),

@@ -64,7 +64,11 @@ def test_a11_only_the_begin_line_is_indented():
 def test_a12_unprefixed_line_is_an_error_where_nothing_ends_the_patch():
     """It may be text behind a patch that was not ended."""
     events = read("*** Begin Patch\n*** Update File: a\n@@\n-b\n+B\n\nThat is all.\n")
-    assert events[-3:] == [SectionEnd(False), FileEnd(False), Prose("That is all.\n")]
+    assert events[-3:] == [
+        SectionEnd(False),
+        FileEnd(False),
+        Prose("That is all.\n"),
+    ]
     assert Failure(7, "'That is all.' has no ' ', '+' or '-' prefix") in events
 
 
@@ -80,7 +84,11 @@ def test_a14_unknown_header_names_the_valid_ones():
 
 def test_a15_markers_inside_lines_are_content():
     text = update("@@\n *** Note ***\n+*** End Patch\n-*** Update File: x\n")
-    assert lines(text) == [("=", "*** Note ***"), ("+", "*** End Patch"), ("-", "*** Update File: x")]
+    assert lines(text) == [
+        ("=", "*** Note ***"),
+        ("+", "*** End Patch"),
+        ("-", "*** Update File: x"),
+    ]
 
 
 @each("pending", ["@", "*", "***", " ", " x", "-", "-x", "*** End Pa", "x"])

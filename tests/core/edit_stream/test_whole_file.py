@@ -55,7 +55,9 @@ def test_names(above):
     for fmt in ("whole_file", "auto"):
         if fmt == "auto" and "I changed" in above:
             continue
-        assert files(f"Text.\n\n{above}x = 1\n\ny\n{closer}Done.\n", fmt) == {"a/b.py": "x = 1\n\ny\n"}
+        assert files(f"Text.\n\n{above}x = 1\n\ny\n{closer}Done.\n", fmt) == {
+            "a/b.py": "x = 1\n\ny\n"
+        }
     assert prose(f"{above}x\n{closer}Done.\n", "marked") == f"{above}x\n{closer}Done.\n"
 
 
@@ -146,7 +148,15 @@ def test_a_complete_stream_without_a_closing_fence():
 @pytest.mark.case("A16")
 @each(
     "pending, shown",
-    [("x = ", "x = "), ("`", None), ("``` ", None), ("  `", None), ("~", None), ("", None), ("a`", "a`")],
+    [
+        ("x = ", "x = "),
+        ("`", None),
+        ("``` ", None),
+        ("  `", None),
+        ("~", None),
+        ("", None),
+        ("a`", "a`"),
+    ],
 )
 def test_an_unfinished_line_is_painted_unless_it_may_be_a_fence(pending, shown):
     parser = parser_for("whole_file", "text")

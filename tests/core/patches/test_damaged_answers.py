@@ -48,7 +48,10 @@ def changes() -> list[Change]:
             if old == new or LINK in (old[: len(LINK)], new[: len(LINK)]):
                 continue
             texts = old.decode("utf-8", "replace"), new.decode("utf-8", "replace")
-            if all(text.endswith("\n") and not set(text) & ODD for text in texts) and texts not in seen:
+            if (
+                all(text.endswith("\n") and not set(text) & ODD for text in texts)
+                and texts not in seen
+            ):
                 seen.add(texts)
                 lines, meant = (text.split("\n")[:-1] for text in texts)
                 if can_be_told(lines, meant):
@@ -73,7 +76,9 @@ def between(old: list[str], new: list[str]) -> Iterator[Edit]:
 
 def lines_of(change: Callable[[str], str | None]) -> Callable[[str], str]:
     """Change each line of a text; a line for which ``change`` gives None is left out."""
-    return lambda text: "".join(f"{line}\n" for one in text.split("\n")[:-1] if (line := change(one)) is not None)
+    return lambda text: "".join(
+        f"{line}\n" for one in text.split("\n")[:-1] if (line := change(one)) is not None
+    )
 
 
 def indented(by: str) -> Callable[[str], str]:
@@ -98,16 +103,28 @@ DAMAGES: dict[str, tuple[tuple[Notation, ...], Callable[[str], str]]] = {
     "tabs for blanks": (ALL, lambda text: re.sub(r"(?m)^([ +-]?)    ", r"\1\t", text)),
     "blanks for tabs": (ALL, lambda text: text.replace("\t", "    ")),
     "trailing blanks cut": (ALL, lines_of(str.rstrip)),
-    "trailing blanks put on": (ALL, lambda text: re.sub(r"(?m)^([ +-]?.*[^>=H\n])$", r"\1  ", text)),
-    "curly quotes": (PREFIXED, lines_of(lambda line: line if line[:1] == "+" else line.translate(CURLY))),
+    "trailing blanks put on": (
+        ALL,
+        lambda text: re.sub(r"(?m)^([ +-]?.*[^>=H\n])$", r"\1  ", text),
+    ),
+    "curly quotes": (
+        PREFIXED,
+        lines_of(lambda line: line if line[:1] == "+" else line.translate(CURLY)),
+    ),
     "four deeper": (PREFIXED, indented("    ")),
     "one deeper": (PREFIXED, indented(" ")),
     "CRLF": (ALL, lambda text: text.replace("\n", "\r\n")),
     "no final newline": (ALL, lambda text: text.rstrip("\n")),
-    "numbers wrong": (("unified_diff",), of_heads(lambda m: f"@@ -{int(m[1]) + 7},{m[2]} +{int(m[3]) + 2},{m[4]} @@")),
+    "numbers wrong": (
+        ("unified_diff",),
+        of_heads(lambda m: f"@@ -{int(m[1]) + 7},{m[2]} +{int(m[3]) + 2},{m[4]} @@"),
+    ),
     "counts wrong": (("unified_diff",), of_heads(lambda m: f"@@ -{m[1]},2 +{m[3]},9 @@")),
     "no numbers": (("unified_diff",), of_heads(lambda _: "@@ ... @@")),
-    "no a/ and b/": (("unified_diff",), lambda text: re.sub(r"(?m)^(---|\+\+\+) [ab]/", r"\1 ", text)),
+    "no a/ and b/": (
+        ("unified_diff",),
+        lambda text: re.sub(r"(?m)^(---|\+\+\+) [ab]/", r"\1 ", text),
+    ),
     "no envelope": (("apply_patch",), lines_of(lambda line: None if "Patch" in line else line)),
 }
 ORDERS: dict[str, Callable[[list[Edit]], list[Edit]]] = {

@@ -56,7 +56,10 @@ def test_e03_the_user_takes_what_was_held_all_the_same():
     assert place.text("a.txt") == "by the user\n" + LONG
 
 
-@each("line", ["    ...", "  ...rest,", "x = f(...)", "def f() -> int: ...", "# wait...", "print('...more')"])
+@each(
+    "line",
+    ["    ...", "  ...rest,", "x = f(...)", "def f() -> int: ...", "# wait...", "print('...more')"],
+)
 def test_e03_dots_in_code_are_no_placeholder(line):
     assert not is_placeholder(line, shorter=True)
 
@@ -108,7 +111,10 @@ def test_an_added_file_over_an_existing_one_keeps_what_was_typed_since():
     lines = "".join(f"+{line}" for line in BODY.splitlines(keepends=True))
     landing = place.land(f"*** Begin Patch\n*** Add File: a.txt\n{lines}*** End Patch\n")
     assert place.text("a.txt") == BODY.replace("line 8", "line 8, by the user")
-    assert landing.hunks[0].flags == (MERGED, "overwrites an existing file")
+    assert landing.hunks[0].flags == (
+        MERGED,
+        "overwrites an existing file",
+    )
 
 
 def test_new_lines_that_are_merged_at_their_end_are_shown_under_the_file_while_they_come():
@@ -130,7 +136,10 @@ def test_a_deletion_of_a_file_that_was_changed_since_says_so():
     types(place, 8, ", by the user")
     landing = place.land("*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n")
     changed = "it was changed after the model had seen it"
-    assert landing.hunks[0].flags == ("deletes the file", changed)
+    assert landing.hunks[0].flags == (
+        "deletes the file",
+        changed,
+    )
 
 
 def test_e03_held_text_that_does_not_fit_what_was_typed_since_is_not_placed():

@@ -108,7 +108,13 @@ FIRST = "a.md\n```\n" + BLOCK.format("q\n", "Q\n") + "```\n\n"
 
 def land(place: Disk, text: str, fmt: Format, channel: Channel = "custom") -> Landing:
     place.workspace.documents.names = lambda: sorted(place.files)
-    landing = Landing(place.workspace, turn=1, call_id="x", channel=channel, fmt=fmt)
+    landing = Landing(
+        place.workspace,
+        turn=1,
+        call_id="x",
+        channel=channel,
+        fmt=fmt,
+    )
     for char in text:
         landing.feed(char)
         landing.tail()

@@ -295,7 +295,8 @@ def test_where_the_indentation_is_not_one_change_a_line_that_differs_is_shown():
 def test_a_diff_without_a_git_line_goes_on_behind_swapped_renames():
     place = Disk({"a": b"1\n", "b": b"2\n", "c": b"3\n"})
     swap = "".join(
-        f"diff --git a/{one} b/{other}\nrename from {one}\nrename to {other}\n" for one, other in ("ab", "ba")
+        f"diff --git a/{one} b/{other}\nrename from {one}\nrename to {other}\n"
+        for one, other in ("ab", "ba")
     )
     land(place, f"{swap}--- a/c\n+++ b/c\n@@ -1 +1 @@\n-3\n+4\n", "unified_diff")
     place.write(place.workspace.accept())

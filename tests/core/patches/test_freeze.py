@@ -42,12 +42,16 @@ def _rows(workspace: Workspace, path: str) -> list[str]:
             continue
         old = hunk.base.split("\n")
         for behind, low, high in (
-            ((0, 0, hunk.base.count("\n") or bool(hunk.base)),) if hunk.woven is None else hunk.woven
+            ((0, 0, hunk.base.count("\n") or bool(hunk.base)),)
+            if hunk.woven is None
+            else hunk.woven
         ):
             line = min(hunk.start.line + behind, hunk.end.line)
             above.setdefault(line, []).extend(old[low:high])
     lines = [*record.buffer.lines, None]
-    shown = [[*above.get(at, ()), *([] if line is None else [line])] for at, line in enumerate(lines)]
+    shown = [
+        [*above.get(at, ()), *([] if line is None else [line])] for at, line in enumerate(lines)
+    ]
     found = [row.rstrip("\r") for some in shown for row in some]
     while found and not found[-1]:
         found.pop()  # blank at the end looks like no row
@@ -77,7 +81,9 @@ def check(scenario: Scenario, text: str, channel: Channel) -> None:
     cut = space.hunk_list.cut()
     disk.write(space.accept())
     assert space.hunk_list.cut() == cut, "to accept all leaves out what was cut"
-    disk.write(space.undo_decision() if Decision.ACCEPTED in {h.decision for h in space.hunks} else [])
+    disk.write(
+        space.undo_decision() if Decision.ACCEPTED in {h.decision for h in space.hunks} else []
+    )
     assert disk.files == files
     for path in space.buffers:
         assert space.disk_plan(path).data == files.get(path), path
@@ -98,7 +104,9 @@ def check(scenario: Scenario, text: str, channel: Channel) -> None:
         again = begun(disk, fmt, scenario.patch, "text", turn=2)
         again.finish(cut=False)
         disk.write(space.accept())
-        assert disk.files == files_of(scenario, "expected"), "the next patch lands in the same lines"
+        assert disk.files == files_of(scenario, "expected"), (
+            "the next patch lands in the same lines"
+        )
 
 
 def texts(scenario: Scenario, channel: Channel) -> str:

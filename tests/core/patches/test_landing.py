@@ -149,9 +149,13 @@ def test_with_something_typed_it_comes_to_the_same() -> None:
 LONG = [f"line {row}" for row in range(100)]
 GONE = "".join(f"-{line}\n" for line in LONG[1:99])
 PATCHES = {
-    "apply_patch": f"*** Begin Patch\n*** Update File: a.txt\n@@\n line 0\n{GONE}+pass\n line 99\n*** End Patch\n",
-    "search_replace": "a.txt\n<<<<<<< SEARCH\n" + "\n".join(LONG[1:99]) + "\n=======\npass\n>>>>>>> REPLACE\n",
-    "unified_diff": f"--- a/a.txt\n+++ b/a.txt\n@@ -1,100 +1,3 @@\n line 0\n{GONE}+pass\n line 99\n",
+    "apply_patch": "*** Begin Patch\n*** Update File: a.txt\n@@\n line 0\n"
+    f"{GONE}+pass\n line 99\n*** End Patch\n",
+    "search_replace": "a.txt\n<<<<<<< SEARCH\n"
+    + "\n".join(LONG[1:99])
+    + "\n=======\npass\n>>>>>>> REPLACE\n",
+    "unified_diff": "--- a/a.txt\n+++ b/a.txt\n@@ -1,100 +1,3 @@\n line 0\n"
+    f"{GONE}+pass\n line 99\n",
 }
 
 
@@ -177,6 +181,8 @@ def test_a_patch_that_takes_most_lines_away_is_looked_at(fmt):
 def test_a_move_of_a_secret_or_of_what_is_ignored_is_looked_at(path, target, flag):
     """A model need not have seen a file to give it a public name."""
     place = Disk({path: b"KEY=1\n"})
-    landing = place.land(f"*** Begin Patch\n*** Update File: {path}\n*** Move to: {target}\n*** End Patch\n")
+    landing = place.land(
+        f"*** Begin Patch\n*** Update File: {path}\n*** Move to: {target}\n*** End Patch\n"
+    )
     assert landing.hunks[0].flags == (flag,)
     assert not place.workspace.may_be_taken_as_read(landing.hunks[0])

@@ -59,7 +59,8 @@ def test_f03_a_contradicted_place_with_no_other_is_taken_back():
     assert place.text("a.txt") == "one\ntwo\nthree"
     landing.finish(cut=False)
     assert landing.hunks[0].reason == (
-        "context not found: closest is line 1, 3 of 4 lines match; line 4 of the file has nothing, the patch has 'four'"
+        "context not found: closest is line 1, 3 of 4 lines match; "
+        "line 4 of the file has nothing, the patch has 'four'"
     )
 
 
@@ -116,7 +117,11 @@ def test_f02_of_several_anchors_the_first_behind_the_hunk_before_is_meant():
     place = disk(a=CLASSES)
     first, second = ["-class B:", "+class B(A):"], ["-        x()", "+        y()"]
     hunk = place.land(patch("@@", *first, "@@ def run(self):", *second)).hunks[1]
-    assert place.text("a.txt").split("\n")[4:7] == ["class B(A):", "    def run(self):", "        y()"]
+    assert place.text("a.txt").split("\n")[4:7] == [
+        "class B(A):",
+        "    def run(self):",
+        "        y()",
+    ]
     assert hunk.flags == ("several places fit: the first after the previous hunk",)
 
 
@@ -296,7 +301,9 @@ def test_a_common_line_is_not_looked_up_again_after_each_change(looked_up):
     ],
     ids=["no line is there", "nor its anchor", "only its anchor"],
 )
-def test_what_is_missing_is_not_searched_for_in_the_whole_file_for_each_section(monkeypatch, section):
+def test_what_is_missing_is_not_searched_for_in_the_whole_file_for_each_section(
+    monkeypatch, section
+):
     read: list[int] = []
     search = line_index._Block._lines_with
 
@@ -467,9 +474,15 @@ def flags(landing: Landing) -> list[str]:
         (["         x = 1", "-        return x", "+        return 2"], ("return x", "return 2")),
         (["-        x = 1", "+        x = 3", "         return x"], ("x = 1", "x = 3")),
         # its own blank line says on which side of the one that is left out it stands
-        (["         return x", "+    z = 0", "+", "     y = 2"], ("    y = 2", "    z = 0\n\n    y = 2")),
+        (
+            ["         return x", "+    z = 0", "+", "     y = 2"],
+            ("    y = 2", "    z = 0\n\n    y = 2"),
+        ),
         # a line of the block that ends there by its indentation
-        (["         return x", "+        pass", "     y = 2"], ("return x\n", "return x\n        pass\n")),
+        (
+            ["         return x", "+        pass", "     y = 2"],
+            ("return x\n", "return x\n        pass\n"),
+        ),
     ],
 )
 def test_blank_lines_that_are_left_out(fmt, lines, changed):

@@ -19,10 +19,15 @@ LARGE = FileRead(None, "too large", head=b"one\ntwo\nthr", size_bytes=104 << 20)
 VIEWS = [
     (FileRead(b"caf\xe9\n"), "'a.py' is not UTF-8 (byte 4), so it is read-only", "caf\udce9\n"),
     (FileRead(b"a\0\x1b\n"), "'a.py' is a binary file (4 B), so it is read-only", "a\0\x1b\n"),
-    (LARGE, "'a.py' has 104 MB, so it is read-only and only the first 8 MB of it are shown", "one\ntwo\n"),
+    (
+        LARGE,
+        "'a.py' has 104 MB, so it is read-only and only the first 8 MB of it are shown",
+        "one\ntwo\n",
+    ),
     (
         FileRead(b"x\n" * (MAX_LINES + 1)),
-        "'a.py' has more than 200,000 lines, so it is read-only and only its first 200,000 lines are shown",
+        "'a.py' has more than 200,000 lines, so it is read-only and only its first 200,000 lines"
+        " are shown",
         "x\n" * MAX_LINES,
     ),
 ]
@@ -159,7 +164,17 @@ def test_a_new_file_that_the_model_fills_is_the_models_until_the_user_types() ->
     assert workspace.disk_plan("new.py") == DiskPlan(b"y", b"")
 
 
-PIECES = [b"a", b"\n", b"\r", b"\xe9", b"\xc3\xa9", b"\xed\xa0\x80", b"\0", b"\xef\xbb\xbf", b"\xf0\x9f"]
+PIECES = [
+    b"a",
+    b"\n",
+    b"\r",
+    b"\xe9",
+    b"\xc3\xa9",
+    b"\xed\xa0\x80",
+    b"\0",
+    b"\xef\xbb\xbf",
+    b"\xf0\x9f",
+]
 
 
 @given(st.lists(st.sampled_from(PIECES)).map(b"".join), st.booleans())

@@ -53,7 +53,9 @@ def disk_of(files: dict[str, bytes]) -> Disk:
     return disk
 
 
-def land(disk: Disk, fmt: Format, pieces: list[str], *, cut: bool, channel: Channel = "text") -> Landing:
+def land(
+    disk: Disk, fmt: Format, pieces: list[str], *, cut: bool, channel: Channel = "text"
+) -> Landing:
     """Land what came in pieces, with a frame after each."""
     records = Records(disk.workspace)
     landing = Landing(disk.workspace, turn=1, call_id="x", channel=channel, fmt=fmt)
@@ -127,7 +129,8 @@ def check_result(scenario: Scenario) -> str:
     assert landing.placed_all == (not scenario.error), reasons(landing)
     assert scenario.error in reasons(landing)
     return "".join(
-        f"{one.path} {one.kind.value} {one.stage.value} -{one.removed} +{one.added} {[*one.flags]}\n"
+        f"{one.path} {one.kind.value} {one.stage.value} -{one.removed} +{one.added} "
+        f"{[*one.flags]}\n"
         for one in landing.hunks
     )
 
@@ -231,7 +234,9 @@ def test_a02_a_diff_without_lines_does_nothing_before_the_next_header(name):
     cut_everywhere(EMPTY, "unified_diff", DIFFS[name])
 
 
-@pytest.mark.parametrize(("work", "mark"), [(DeleteWork, "*** Delete File"), (UpdateWork, "*** Move to")])
+@pytest.mark.parametrize(
+    ("work", "mark"), [(DeleteWork, "*** Delete File"), (UpdateWork, "*** Move to")]
+)
 def test_a02_who_takes_a_cut_for_an_end_is_found_out(work, mark, monkeypatch):
     """The check above fails for code that deletes or moves at a cut right behind the header."""
     end = work.end
@@ -256,7 +261,9 @@ rename to c.py
 REMOVAL = "--- a/e.py\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-x\n-\n"
 
 
-@pytest.mark.parametrize(("files", "text"), [({"a.py": b"a\nc\n"}, RENAME), ({"e.py": b"x\n\n"}, REMOVAL)])
+@pytest.mark.parametrize(
+    ("files", "text"), [({"a.py": b"a\nc\n"}, RENAME), ({"e.py": b"x\n\n"}, REMOVAL)]
+)
 def test_a02_who_takes_a_cut_diff_for_a_whole_one_is_found_out(files, text, monkeypatch):
     """So it does for a parser that closes sections and files whose counts are not complete."""
     cut_everywhere(files, "unified_diff", text)

@@ -99,7 +99,9 @@ def test_what_is_deleted_of_painted_lines_alone_comes_back_with_undo() -> None:
 @pytest.mark.case("G04")
 @each("upto", ["new 1\n", "new 3"])
 @each("fmt", NOTATIONS)
-def test_deleted_painted_lines_do_not_come_back_when_the_stream_is_cut(fmt: Notation, upto: str) -> None:
+def test_deleted_painted_lines_do_not_come_back_when_the_stream_is_cut(
+    fmt: Notation, upto: str
+) -> None:
     for first in range(3):
         place, landing, _ = streamed(fmt, upto)
         buffer = place.workspace.open("a.txt")
@@ -117,7 +119,9 @@ def test_deleted_painted_lines_do_not_come_back_when_the_stream_is_cut(fmt: Nota
 @each("cut", [False, True])
 @each("upto", ["new 1\n", "new 3"])
 @each("fmt", NOTATIONS)
-def test_any_deletion_while_it_streams_undone_gives_the_files_own_text(fmt: Notation, upto: str, cut: bool) -> None:
+def test_any_deletion_while_it_streams_undone_gives_the_files_own_text(
+    fmt: Notation, upto: str, cut: bool
+) -> None:
     def ends(row: int, line: str) -> list[tuple[int, int]]:
         return [(row, col) for col in sorted({0, 2, len(line)}) if col <= len(line)]
 

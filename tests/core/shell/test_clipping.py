@@ -29,7 +29,9 @@ def test_nothing_acts_and_a_line_is_in_its_last_state(written: str, seen: str) -
     assert plain(written) == seen
 
 
-@given(st.lists(st.sampled_from(["\x1b", "[", "31", "m", "]0;", "\x07", "\x1b\\", "é", "\n", "\b"])))
+@given(
+    st.lists(st.sampled_from(["\x1b", "[", "31", "m", "]0;", "\x07", "\x1b\\", "é", "\n", "\b"]))
+)
 def test_no_cut_lets_a_control_character_through(pieces: list[str]) -> None:
     clip = Clip(4, 5)
     clip.feed("".join(pieces).encode())

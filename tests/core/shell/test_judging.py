@@ -179,13 +179,17 @@ def stubs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the one program ``p``, which says what it got."""
     folder = tmp_path_factory.mktemp("stubs")
     program = folder / "p"
-    program.write_text('#!/bin/sh\nfor word do printf "%s\\0" "$word" >>"$LOG"; done\nprintf "\\n\\0" >>"$LOG"\n')
+    program.write_text(
+        '#!/bin/sh\nfor word do printf "%s\\0" "$word" >>"$LOG"; done\nprintf "\\n\\0" >>"$LOG"\n'
+    )
     program.chmod(0o755)
     return folder
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(pieces, max_size=10).map("".join))
 @example("p'a'2>/dev/null")
 @example("p {1,2}")
@@ -215,5 +219,6 @@ def test_the_shells_see_the_words_that_are_judged(stubs: Path, tail: str) -> Non
 def _same(got: tuple[str, ...], judged: tuple[str, ...]) -> bool:
     """Tildes and globs stay as they were written."""
     return len(got) == len(judged) and all(
-        word == seen or seen.startswith("~") or "[" in seen for word, seen in zip(got, judged, strict=True)
+        word == seen or seen.startswith("~") or "[" in seen
+        for word, seen in zip(got, judged, strict=True)
     )

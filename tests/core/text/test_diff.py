@@ -39,7 +39,9 @@ def test_blocks_make_the_new_text_of_the_old_one(old: list[str], new: list[str],
     assert applied(old, new, found) == new
     assert all(first < last or start < end for first, last, start, end in found)
     gaps = pairwise(found)
-    assert all(one.old_last < other.old_first for one, other in gaps if one.new_last == other.new_first)
+    assert all(
+        one.old_last < other.old_first for one, other in gaps if one.new_last == other.new_first
+    )
 
 
 @given(lines)

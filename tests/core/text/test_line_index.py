@@ -43,7 +43,9 @@ def test_lines_in_other_scripts_are_looked_up_as_fast() -> None:
         return time.process_time() - began
 
     plain = LINES[:10_000]
-    other = [f"{line}  # \u8ba1\u7b97\u7b2c{number}\u4e2a\u503c" for number, line in enumerate(plain)]
+    other = [
+        f"{line}  # \u8ba1\u7b97\u7b2c{number}\u4e2a\u503c" for number, line in enumerate(plain)
+    ]
     costs = [(first_look_ups(plain), first_look_ups(other)) for _ in range(3)]
     assert min(cost for _, cost in costs) < 6 * min(cost for cost, _ in costs)
 

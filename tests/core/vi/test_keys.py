@@ -129,7 +129,10 @@ def test_the_mode_and_what_is_begun_can_be_said() -> None:
     assert vi.press("k", "one", 0).order == "older"
 
 
-@given(st.text('ab.( )"\n ', max_size=12), st.text('wbeWBE0$^hljkgGfFtT;,%dcyxXDCpPrJ~iavo123ub"(W', max_size=12))
+@given(
+    st.text('ab.( )"\n ', max_size=12),
+    st.text('wbeWBE0$^hljkgGfFtT;,%dcyxXDCpPrJ~iavo123ub"(W', max_size=12),
+)
 @example("", "vP")
 @example(".", "v^w$p")
 @example("", "ve~")

@@ -24,20 +24,28 @@ def test_web_addresses_become_socket_addresses(given: str, dialled: str) -> None
     assert checked(Address(given, KEY)).url == dialled
 
 
-@each("url", ["", "localhost:8801", "ftp://h/x", "wss://", "wss://h:99999/", "ws://[::1/", "h.example"])
+@each(
+    "url",
+    ["", "localhost:8801", "ftp://h/x", "wss://", "wss://h:99999/", "ws://[::1/", "h.example"],
+)
 def test_what_is_no_address_is_refused_with_a_hint(url: str) -> None:
     with pytest.raises(EndpointError):
         checked(Address(url))
 
 
-@each("host", ["localhost", "LOCALHOST.", "a.localhost", "127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
+@each(
+    "host",
+    ["localhost", "LOCALHOST.", "a.localhost", "127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"],
+)
 def test_loopback_takes_a_key_in_clear_text(host: str) -> None:
     assert is_loopback(host)
     name = f"[{host}]" if ":" in host else host
     assert checked(Address(f"ws://{name}:1/v1/responses", KEY))
 
 
-@each("host", ["192.168.0.1", "0.0.0.0", "10.0.0.1", "localhost.example", "::2", "127.0.0.1.example"])
+@each(
+    "host", ["192.168.0.1", "0.0.0.0", "10.0.0.1", "localhost.example", "::2", "127.0.0.1.example"]
+)
 def test_beyond_loopback_no_key_travels_in_clear_text(host: str) -> None:
     assert not is_loopback(host)
     name = f"[{host}]" if ":" in host else host

@@ -15,7 +15,14 @@ from tui.core.steps import finished
 from tui.core.wire import json_reading
 from tui.core.wire.client_events import Invalid, decode_client
 from tui.core.wire.events import Delta, ErrorEvent, Failed, Unknown, decode_in_steps, decode_server
-from tui.core.wire.json_reading import STEP_BYTES, STEP_VALUES, Scale, mended_json, read_in_steps, too_heavy
+from tui.core.wire.json_reading import (
+    STEP_BYTES,
+    STEP_VALUES,
+    Scale,
+    mended_json,
+    read_in_steps,
+    too_heavy,
+)
 
 CROWDED, DEEP = "with more than 200,000 values", "nested more than 128 levels deep"
 TEXTS = [
@@ -73,7 +80,11 @@ def test_small_values_weigh_more_than_their_text() -> None:
 
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
 LONG = 3 * STEP_BYTES
@@ -122,7 +133,9 @@ def steps_of(text: str, **how: Any) -> tuple[Any, list[int], list[int]]:
 
 @settings(max_examples=30)
 @given(VALUES, st.booleans(), st.sampled_from([None, 1]))
-def test_any_value_is_read_as_the_standard_library_reads_it(value: Any, ascii_only: bool, indent: int | None) -> None:
+def test_any_value_is_read_as_the_standard_library_reads_it(
+    value: Any, ascii_only: bool, indent: int | None
+) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
     assert steps_of(text)[0] == json.loads(text)
 

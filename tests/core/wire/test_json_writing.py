@@ -27,7 +27,14 @@ LONG = "a line\n" * 50_000
 NESTED: list[Any] = [{"deep": [[[LONG]]], "é": None}, 1.5, True]
 
 
-VALUES = [LONG, LONG + "\ud83d", ["x"] * 20_000, {f"k{n}": [n] for n in range(9000)}, {LONG: LONG}, NESTED]
+VALUES = [
+    LONG,
+    LONG + "\ud83d",
+    ["x"] * 20_000,
+    {f"k{n}": [n] for n in range(9000)},
+    {LONG: LONG},
+    NESTED,
+]
 
 
 @each("value", VALUES)
@@ -51,7 +58,10 @@ def test_a_long_request_is_written_in_short_calls_and_reads_the_same(value: Any)
         sizes.append(len(written))
         return written
 
-    with patch.object(json_writing, "_encode", encode), patch.object(json_writing, "_AT_ONCE", (2**14, 1000)):
+    with (
+        patch.object(json_writing, "_encode", encode),
+        patch.object(json_writing, "_AT_ONCE", (2**14, 1000)),
+    ):
         body = request_body({"input": [value]})
     assert json.loads(body) == mended_json({"input": [value]})
     assert max(sizes) <= 7 * STEP_CHARS

@@ -68,7 +68,13 @@ def test_a_key_is_masked_in_every_code_that_texts_go_through(key: str) -> None:
 def test_masking_takes_no_longer_for_a_hostile_text() -> None:
     mask = Mask(['"/+ quoted/key+"', "\\backslashed"])
     began = time.process_time()
-    for text in ("\\" * 200_000, "%2" * 100_000, "&#" * 100_000, "Bearer " * 50_000, "sk-" * 99_999):
+    for text in (
+        "\\" * 200_000,
+        "%2" * 100_000,
+        "&#" * 100_000,
+        "Bearer " * 50_000,
+        "sk-" * 99_999,
+    ):
         mask.frame(json.dumps({"a": text}))
     assert time.process_time() - began < 5
 
@@ -147,7 +153,12 @@ def test_a_line_waits_no_longer_than_it_must() -> None:
     assert [at for at, _ in keys.frame(2, 1, delta(KEY_SPLIT_KEYS[:9]))] == []
     assert [at for at, _ in keys.other(3, "{}")] == []
     assert [at for at, _ in keys.frame(4, 2, "no json")] == []
-    assert [at for at, _ in keys.frame(5, 1, '{"type":"response.output_text.done"}')] == [2, 3, 4, 5]
+    assert [at for at, _ in keys.frame(5, 1, '{"type":"response.output_text.done"}')] == [
+        2,
+        3,
+        4,
+        5,
+    ]
     assert [at for at, _ in keys.frame(6, 1, delta(KEY_SPLIT_KEYS[:9]))] == []
     for at in range(MOST_HELD):
         settled = list(keys.frame(7 + at, 2, "{}"))

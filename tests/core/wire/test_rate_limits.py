@@ -51,10 +51,16 @@ NOW = 1000.0
             },
             [Limit("input tokens", 0, 40_000, 1012.5)],
         ),
-        ({"ratelimit-limit": "100, 100;w=60", "ratelimit-remaining": "7"}, [Limit("", 7, 100)]),
+        (
+            {"ratelimit-limit": "100, 100;w=60", "ratelimit-remaining": "7"},
+            [Limit("", 7, 100)],
+        ),
         ({"RateLimit": '"burst";r=5;t=30, "daily";r=900'}, [Limit("burst", 5, None, 1030)]),
         ({"RateLimit": "limit=9, remaining=4, reset=3"}, [Limit("", 4, 9, 1003)]),
-        ({"anthropic-ratelimit-tokens-remaining": "5", "anthropic-ratelimit-tokens-reset": "Z"}, [Limit("tokens", 5)]),
+        (
+            {"anthropic-ratelimit-tokens-remaining": "5", "anthropic-ratelimit-tokens-reset": "Z"},
+            [Limit("tokens", 5)],
+        ),
         ({"x-ratelimit-remaining": "5", "x-ratelimit-reset": "1795000005"}, [Limit("", 5)]),
         ({"x-ratelimit-remaining": "many", "x-ratelimit-reset": "5"}, []),
         ({"x-ratelimit-limit": "5"}, []),
@@ -91,7 +97,10 @@ _JSON = st.recursive(
 
 @settings(max_examples=25)
 @given(
-    st.dictionaries(st.sampled_from(["ratelimit", "x-ratelimit-remaining", "x-ratelimit-reset-a", "b"]), _JSON), _JSON
+    st.dictionaries(
+        st.sampled_from(["ratelimit", "x-ratelimit-remaining", "x-ratelimit-reset-a", "b"]), _JSON
+    ),
+    _JSON,
 )
 def test_nothing_that_a_server_says_breaks_it(headers: dict[str, object], raw: object) -> None:
     for one in limits_of(headers, NOW):

@@ -15,7 +15,14 @@ from tui.core.wire import events
 from tui.core.wire.client.lane import LaneState
 from tui.core.wire.client_events import Invalid, decode_client
 from tui.core.wire.events import decode_server
-from tui.core.wire.recording import RecordedExchange, exchanges, foreground, prompt_of, quoted_files, read
+from tui.core.wire.recording import (
+    RecordedExchange,
+    exchanges,
+    foreground,
+    prompt_of,
+    quoted_files,
+    read,
+)
 
 
 def line(direction: str, t: object, frame: dict[str, Any], connection: int = 1) -> bytes:
@@ -83,7 +90,8 @@ FRAME = st.fixed_dictionaries(
     },
 )
 LINE = st.fixed_dictionaries(
-    {"dir": st.sampled_from(["c2s", "s2c"]), "frame": FRAME | ODD}, optional={"t": ODD, "conn": ODD | st.integers(0, 2)}
+    {"dir": st.sampled_from(["c2s", "s2c"]), "frame": FRAME | ODD},
+    optional={"t": ODD, "conn": ODD | st.integers(0, 2)},
 )
 
 
@@ -112,7 +120,13 @@ def test_a_steered_successor_belongs_to_its_request() -> None:
         line("c2s", 4, {"type": "response.interrupt", "response_id": "r2"}),
         line("s2c", 5, event("incomplete", "r2")),
     )
-    assert kinds(found)[1:] == ["steer", "response.incomplete", "response.created", "interrupt", "response.incomplete"]
+    assert kinds(found)[1:] == [
+        "steer",
+        "response.incomplete",
+        "response.created",
+        "interrupt",
+        "response.incomplete",
+    ]
     assert found.acts[1].text == "shorter"
 
 
@@ -124,7 +138,9 @@ def test_a_steered_successor_belongs_to_its_request() -> None:
         ({"_meta": "close", "code": None, "reason": "stopped: no answer"}, None, True),
     ],
 )
-def test_what_is_open_on_a_socket_is_lost_with_it(meta: dict[str, Any], code: int | None, by_user: bool) -> None:
+def test_what_is_open_on_a_socket_is_lost_with_it(
+    meta: dict[str, Any], code: int | None, by_user: bool
+) -> None:
     first, second = played(
         line("c2s", 0, create("one")),
         line("s2c", 1, event("created", "r1")),

@@ -5,7 +5,13 @@ from __future__ import annotations
 from tests.support.tables import each
 from tui.core.wire.address import Address
 from tui.core.wire.events import ErrorEvent, Failed, Incomplete, SteerNews
-from tui.core.wire.refusals import UNUSABLE_CODE, discreet, lost_code, lost_words, refusal
+from tui.core.wire.refusals import (
+    UNUSABLE_CODE,
+    discreet,
+    lost_code,
+    lost_words,
+    refusal,
+)
 from tui.errors import EXIT_UNREACHABLE, KeyRefused
 
 ADDRESS = Address("wss://h.example/v1/responses", {"Authorization": "Bearer sk-secret"})

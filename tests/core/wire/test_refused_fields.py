@@ -99,7 +99,9 @@ def test_the_fields_that_a_refusal_names(words: str, param: str, fields: str) ->
     st.sampled_from(["", *BODY, "input[0].type", "tools", "a.b.c", "[", "..."]),
     st.booleans(),
 )  # fmt: skip
-def test_whatever_a_server_says_the_request_stays_one(words: list[str], param: str, values: bool) -> None:
+def test_whatever_a_server_says_the_request_stays_one(
+    words: list[str], param: str, values: bool
+) -> None:
     fields = fields_refused(" ".join(words), param, BODY, values=values)
     left = without(BODY, fields)
     for name in ("model", "stream"):

@@ -45,7 +45,9 @@ def asked(plug: socket.socket) -> list[dict[str, Any]]:
 
 
 @asynccontextmanager
-async def bare(*names: str) -> AsyncIterator[tuple[socket.socket, list[tuple[EndpointLane, Heard]]]]:
+async def bare(
+    *names: str,
+) -> AsyncIterator[tuple[socket.socket, list[tuple[EndpointLane, Heard]]]]:
     """Lanes that stream, and the server's end as a bare socket."""
     loop = asyncio.get_running_loop()
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -57,7 +59,9 @@ async def bare(*names: str) -> AsyncIterator[tuple[socket.socket, list[tuple[End
         plug, _ = await loop.sock_accept(listener)
         with plug:
             head = (await loop.sock_recv(plug, 65536)).decode()
-            key = next(line[19:] for line in head.split("\r\n") if line.startswith("Sec-WebSocket-Key"))
+            key = next(
+                line[19:] for line in head.split("\r\n") if line.startswith("Sec-WebSocket-Key")
+            )
             answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade"
             accept = f"{answer}\r\nSec-WebSocket-Accept: {accept_key(key)}\r\n\r\n"
             await loop.sock_sendall(plug, accept.encode())

@@ -94,7 +94,8 @@ async def test_a_server_that_hangs_up_on_the_upgrade_may_still_speak_http() -> N
 
 
 @each(
-    "asked, limit_bytes, offered", [(None, 2**20, False), (True, 2**20, True), (False, 2**20, False), (True, 0, False)]
+    "asked, limit_bytes, offered",
+    [(None, 2**20, False), (True, 2**20, True), (False, 2**20, False), (True, 0, False)],
 )
 async def test_compression_is_offered_where_it_was_asked_for(
     asked: bool | None, limit_bytes: int, offered: bool
@@ -112,7 +113,9 @@ async def test_compression_is_offered_where_it_was_asked_for(
 
 
 @asynccontextmanager
-async def proxied(monkeypatch: pytest.MonkeyPatch, status: str = "200 OK") -> AsyncIterator[list[bytes]]:
+async def proxied(
+    monkeypatch: pytest.MonkeyPatch, status: str = "200 OK"
+) -> AsyncIterator[list[bytes]]:
     """An HTTP proxy on loopback that leads every host to the port in its name."""
     asked: list[bytes] = []
 
@@ -142,7 +145,9 @@ async def proxied(monkeypatch: pytest.MonkeyPatch, status: str = "200 OK") -> As
         yield asked
 
 
-async def test_a_proxy_is_used_beyond_this_machine_and_never_on_it(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proxy_is_used_beyond_this_machine_and_never_on_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with serving(idle) as url, proxied(monkeypatch) as asked:
         connection, _ = connection_to(url.replace("127.0.0.1", "model.example"))
         await connection.open()
@@ -156,17 +161,23 @@ async def test_a_proxy_is_used_beyond_this_machine_and_never_on_it(monkeypatch: 
 
 
 @each("status, words", [("407 No", "a user and a password"), ("502 Bad", "HTTP 502")])
-async def test_a_proxy_that_refuses_is_named(monkeypatch: pytest.MonkeyPatch, status: str, words: str) -> None:
+async def test_a_proxy_that_refuses_is_named(
+    monkeypatch: pytest.MonkeyPatch, status: str, words: str
+) -> None:
     async with proxied(monkeypatch, status):
         connection, _ = connection_to("ws://model.example/")
-        with pytest.raises(EndpointError, match=r"The proxy on the way to model\.example") as raised:
+        with pytest.raises(
+            EndpointError, match=r"The proxy on the way to model\.example"
+        ) as raised:
             await connection.open()
         assert words in str(raised.value)
         assert raised.value.transient == ("502" in status)
         await connection.close()
 
 
-async def test_a_proxy_that_is_not_there_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proxy_that_is_not_there_is_named_without_its_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with proxied(monkeypatch):
         pass
     connection, _ = connection_to("ws://model.example/")

@@ -12,7 +12,16 @@ from websockets.exceptions import ConnectionClosed
 from websockets.utils import accept_key
 
 from tests.effects.wire.host import LANES, Desk, Host, hosting, states, words
-from tests.support.sockets import COMPLETED, CREATED, DELTA, Heard, connection_to, idle, say, serving
+from tests.support.sockets import (
+    COMPLETED,
+    CREATED,
+    DELTA,
+    Heard,
+    connection_to,
+    idle,
+    say,
+    serving,
+)
 from tests.support.tables import each
 from tui.core.wire import events
 from tui.core.wire.address import Address
@@ -321,7 +330,9 @@ async def test_a_lane_at_rest_leaves_a_socket_that_slept_while_another_works() -
         assert states(second)[:1] == ["open"]
 
 
-async def test_a_bug_in_the_protocol_does_not_leave_a_turn_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_bug_in_the_protocol_does_not_leave_a_turn_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     heard: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: heard.append(context))
     async with hosting() as host:

@@ -58,7 +58,9 @@ class Ear:
         self.ends += 1
 
 
-async def by_hand(stream: bytes, cuts: list[int], *, deflate: bool, pongs: int = 0) -> tuple[list[Any], Any]:
+async def by_hand(
+    stream: bytes, cuts: list[int], *, deflate: bool, pongs: int = 0
+) -> tuple[list[Any], Any]:
     """What our socket hands on, and how it closed; the library keeps the pongs to itself."""
     socket, head = upgraded(FrameSocket, deflate=deflate)
     ear = Ear()
@@ -107,7 +109,9 @@ async def by_library(stream: bytes, *, deflate: bool) -> tuple[list[Any], Any]:
 def squeezed(*payloads: bytes) -> bytes:
     """Compressed messages of one connection."""
     extension = PerMessageDeflate(False, False, 15, 15)
-    frames = (Frame(Opcode.TEXT, one).serialize(mask=False, extensions=[extension]) for one in payloads)
+    frames = (
+        Frame(Opcode.TEXT, one).serialize(mask=False, extensions=[extension]) for one in payloads
+    )
     return b"".join(frames)
 
 
@@ -154,7 +158,9 @@ CUTS = st.lists(st.integers(0, 2**31), max_size=12)
 
 @settings(max_examples=150)
 @given(st.lists(st.sampled_from(sorted(PLAIN)), max_size=6), st.sampled_from(sorted(LAST)), CUTS)
-def test_any_cut_of_any_stream_is_what_the_library_says(names: list[str], last: str, cuts: list[int]) -> None:
+def test_any_cut_of_any_stream_is_what_the_library_says(
+    names: list[str], last: str, cuts: list[int]
+) -> None:
     stream = b"".join(PLAIN[name] for name in names) + LAST[last]
 
     async def compare() -> None:
@@ -166,10 +172,13 @@ def test_any_cut_of_any_stream_is_what_the_library_says(names: list[str], last: 
 
 @settings(max_examples=50)
 @given(st.lists(st.binary(max_size=3000).map(lambda b: b.hex().encode()), max_size=5), CUTS)
-def test_compressed_and_plain_messages_keep_their_order(texts: list[bytes], cuts: list[int]) -> None:
+def test_compressed_and_plain_messages_keep_their_order(
+    texts: list[bytes], cuts: list[int]
+) -> None:
     extension = PerMessageDeflate(False, False, 15, 15)
     stream = b"".join(
-        Frame(Opcode.TEXT, text).serialize(mask=False, extensions=[extension]) + PLAIN["umlaut"] for text in texts
+        Frame(Opcode.TEXT, text).serialize(mask=False, extensions=[extension]) + PLAIN["umlaut"]
+        for text in texts
     )
 
     async def compare() -> None:
@@ -184,7 +193,9 @@ def test_compressed_and_plain_messages_keep_their_order(texts: list[bytes], cuts
 async def test_a_byte_at_a_time(last: str) -> None:
     stream = b"".join(PLAIN[name] for name in ("delta", "pieces", "umlaut", "126")) + LAST[last]
     everywhere = list(range(min(len(stream), 3000) + 200))
-    assert await by_hand(stream, everywhere, deflate=False) == await by_library(stream, deflate=False)
+    assert await by_hand(stream, everywhere, deflate=False) == await by_library(
+        stream, deflate=False
+    )
 
 
 async def test_a_burst_leaves_the_loop_its_turns_and_keeps_the_order() -> None:
@@ -285,11 +296,17 @@ ODD = {
     "empty messages": (b"", framed(b"")),
     "empty messages in pieces": (b"", framed(b"", fin=False) + framed(b"", Opcode.CONT)),
     "pings in a message": (BEGUN, framed(b"", Opcode.PING)),
-    "empty binary pieces": (framed(b"x", Opcode.BINARY, fin=False), framed(b"", Opcode.CONT, fin=False)),
+    "empty binary pieces": (
+        framed(b"x", Opcode.BINARY, fin=False),
+        framed(b"", Opcode.CONT, fin=False),
+    ),
 }
 BUSY = {
     "tiny fragments": (BEGUN, framed(b"x", Opcode.CONT, fin=False)),
-    "pings between fragments": (BEGUN, framed(b"", Opcode.PING) + framed(b"x", Opcode.CONT, fin=False)),
+    "pings between fragments": (
+        BEGUN,
+        framed(b"", Opcode.PING) + framed(b"x", Opcode.CONT, fin=False),
+    ),
     "pings between messages": (b"", framed(b"", Opcode.PING) + framed(b"{}")),
     "messages": (b"", framed(b"{}")),
     "long messages": (b"", framed(b"x" * 20_000)),
@@ -330,7 +347,9 @@ async def test_a_socket_that_only_rests_is_not_behind(monkeypatch: pytest.Monkey
 
 
 @each("chars", [20, 100, 400, 2000])
-async def test_text_that_takes_long_to_land_keeps_the_loop_for_little_more_than_a_budget(chars: int) -> None:
+async def test_text_that_takes_long_to_land_keeps_the_loop_for_little_more_than_a_budget(
+    chars: int,
+) -> None:
     """A character of a patch of small hunks may take 10 µs."""
     socket, ear = opened()
 
@@ -369,7 +388,9 @@ PACKED = {
 
 
 @each("name", PACKED)
-async def test_a_long_compressed_frame_is_unpacked_in_small_parts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_long_compressed_frame_is_unpacked_in_small_parts(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sizes: list[int] = []
     unpack = PerMessageDeflate.decode
 
@@ -408,7 +429,9 @@ async def test_a_heavy_message_is_refused_before_it_is_handed_on(name: str, way:
     stream = framed(payload)
     if way == "pieces":
         rest = (payload[at : at + 700] for at in range(700, len(payload), 700))
-        stream = framed(payload[:700], fin=False) + b"".join(framed(one, Opcode.CONT, fin=False) for one in rest)
+        stream = framed(payload[:700], fin=False) + b"".join(
+            framed(one, Opcode.CONT, fin=False) for one in rest
+        )
     elif way == "compressed":
         stream = squeezed(payload)
     socket.data_received(stream)

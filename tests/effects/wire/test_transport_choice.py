@@ -35,7 +35,9 @@ async def test_an_endpoint_at_rest_is_asked_for_a_websocket_again() -> None:
         (False, {}, "http", "the settings say"),
     ],
 )
-async def test_why_it_goes_by_http_is_said(refused: bool, known: dict[str, bool], choice: str, words: str) -> None:
+async def test_why_it_goes_by_http_is_said(
+    refused: bool, known: dict[str, bool], choice: str, words: str
+) -> None:
     async with hosting() as host, hosting() as relay:
         host.refusal = 426 if refused else None
         desk = Desk(host, relay, known=known, transport=choice)

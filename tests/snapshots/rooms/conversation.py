@@ -57,7 +57,9 @@ def called() -> ScriptedSession:
     session = ScriptedSession()
     session.say("user", "who else uses the cache?")
     session.say(
-        "reasoning", "The cache is made in two places.\nMutations first, then eviction; then who reads.", speaker="fast"
+        "reasoning",
+        "The cache is made in two places.\nMutations first, then eviction; then who reads.",
+        speaker="fast",
     )
     session.say("tool", "42 lines", title="read_file ledger/cache.py", speaker="fast")
     session.say("tool", "7 matches in 3 files", title="search Cache(", speaker="fast")
@@ -127,7 +129,9 @@ def unfolding() -> ReviewSession:
 
 async def told(show: Show) -> None:
     """What the conversation cannot say is told over it."""
-    show.session.state.trouble(Trouble("The file cannot be written", "no write permission", "change it, then Ctrl+S"))
+    show.session.state.trouble(
+        Trouble("The file cannot be written", "no write permission", "change it, then Ctrl+S")
+    )
     await show.settle()
 
 

@@ -111,7 +111,9 @@ async def of_ones_own(show: Show) -> None:
 async def unreachable(show: Show) -> None:
     """What was told when it could not be reached."""
     why = "nothing listening on 127.0.0.1:41873"
-    show.session.state.trouble(Trouble("The endpoint cannot be reached", why, "start it, then send again"))
+    show.session.state.trouble(
+        Trouble("The endpoint cannot be reached", why, "start it, then send again")
+    )
     await show.settle()
 
 

@@ -113,7 +113,9 @@ class Seat:
 
 
 @asynccontextmanager
-async def seated(port: Outside, size: tuple[int, int] = (80, 24), wanted: str = "") -> AsyncIterator[Seat]:
+async def seated(
+    port: Outside, size: tuple[int, int] = (80, 24), wanted: str = ""
+) -> AsyncIterator[Seat]:
     session = ScriptedSession()
     async with running(session, size) as (app, pilot):
         app.connecting = lambda: port
@@ -197,7 +199,9 @@ async def test_who_was_named_is_not_asked_for_again(wanted: str, says: str) -> N
     async with seated(Outside(), wanted=wanted) as seat:
         assert says in seat.text
         await seat.press("escape")
-        assert ("The server's address" if ":" in wanted else "Which provider?") in seat.text or (wanted == "grok")
+        assert ("The server's address" if ":" in wanted else "Which provider?") in seat.text or (
+            wanted == "grok"
+        )
 
 
 async def test_a_server_that_hangs_can_be_left() -> None:

@@ -95,14 +95,23 @@ async def test_three_calls_are_one_row_that_counts_and_unfolds(session: Scripted
         assert any("4 calls" in row and "1 failed" in row for row in shown(app))
         await pilot.press("alt+1", "enter")
         rows = [row for row in shown(app) if row]
-        assert [row.split(" · ")[0] for row in rows[3:6]] == ["→ read_file a.py", "→ read_file b.py", "→ search lock"]
+        assert [row.split(" · ")[0] for row in rows[3:6]] == [
+            "→ read_file a.py",
+            "→ read_file b.py",
+            "→ search lock",
+        ]
         assert rows[6].startswith("✗ search put failed")
         await pilot.press("enter")
         assert len([row for row in shown(app) if row]) == 4
 
 
 def test_times_are_said_as_people_say_them() -> None:
-    assert [duration(seconds) for seconds in (0.01, 0.42, 12.3, 125)] == ["", "0.4 s", "12 s", "2 min 5 s"]
+    assert [duration(seconds) for seconds in (0.01, 0.42, 12.3, 125)] == [
+        "",
+        "0.4 s",
+        "12 s",
+        "2 min 5 s",
+    ]
 
 
 WORDS = "The model could not answer: 529 overloaded\nfix that, then send the prompt again"

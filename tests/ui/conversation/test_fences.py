@@ -49,7 +49,12 @@ class Raising(Lexer):
 
 @pytest.fixture
 def lexers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Lexer]:
-    found: dict[str, Lexer] = {"bad": Catastrophic(), "slow": Slow(), "endless": Endless(), "raising": Raising()}
+    found: dict[str, Lexer] = {
+        "bad": Catastrophic(),
+        "slow": Slow(),
+        "endless": Endless(),
+        "raising": Raising(),
+    }
     monkeypatch.setattr(fences, "lexer_for", found.get)
     monkeypatch.setattr(fences, "_stopped", Counter())
     return found

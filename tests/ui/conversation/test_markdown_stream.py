@@ -87,7 +87,22 @@ def test_a_long_table_stays_a_table() -> None:
 @given(
     st.lists(
         st.sampled_from(
-            ["**", "*", "`", "```", "\n", "\n\n", "- ", "> ", "| a |", "|-|", "[x](y)", "a b", "日", "\x1b"]
+            [
+                "**",
+                "*",
+                "`",
+                "```",
+                "\n",
+                "\n\n",
+                "- ",
+                "> ",
+                "| a |",
+                "|-|",
+                "[x](y)",
+                "a b",
+                "日",
+                "\x1b",
+            ]
         ),
         max_size=40,
     ),
@@ -160,7 +175,9 @@ def test_what_is_nested_deep_is_not_left_out() -> None:
         assert "deep text" in "".join(plain(">" * depth + " deep text", 80)).replace("\n", "")
 
 
-BLOCKS = st.sampled_from(["> ", "- ", "1. ", "  ", "10. ", "```\n", "word ", "日本 ", "`x`", "\n", "|a|b|\n|-|-|\n"])
+BLOCKS = st.sampled_from(
+    ["> ", "- ", "1. ", "  ", "10. ", "```\n", "word ", "日本 ", "`x`", "\n", "|a|b|\n|-|-|\n"]
+)
 
 
 @settings(max_examples=150)
@@ -173,7 +190,9 @@ def test_no_row_is_wider_than_the_pane_however_it_is_nested(source: str, width: 
 WIDTH = 20
 
 
-PIECES = st.lists(st.sampled_from(["a", "word ", "\n", "\n\n", " ", "\t", "ü漢", "long" * 9, "\r\n"]))
+PIECES = st.lists(
+    st.sampled_from(["a", "word ", "\n", "\n\n", " ", "\t", "ü漢", "long" * 9, "\r\n"])
+)
 
 
 def wrapped(*pieces: str) -> list[str]:
@@ -194,7 +213,9 @@ def test_in_pieces_or_at_once(pieces: list[str]) -> None:
 
 
 @pytest.mark.parametrize("mark", ["- ", "> - ", "1. ", "- 1. > "])
-def test_items_within_items_are_settled_before_they_are_many(monkeypatch: pytest.MonkeyPatch, mark: str) -> None:
+def test_items_within_items_are_settled_before_they_are_many(
+    monkeypatch: pytest.MonkeyPatch, mark: str
+) -> None:
     asked: list[str] = []
 
     def noted(source: str, *rest: Any) -> list[StyledLine]:

@@ -45,7 +45,9 @@ def test_anything_can_be_looked_for_in_anything(words: str, text: str) -> None:
 
 
 @settings(max_examples=60)
-@given(st.lists(st.sampled_from(["lock", "**one**", "`put`", "[a](b)", "\n\n", "x_y"]), max_size=12))
+@given(
+    st.lists(st.sampled_from(["lock", "**one**", "`put`", "[a](b)", "\n\n", "x_y"]), max_size=12)
+)
 def test_a_source_that_is_passed_over_has_no_match(parts: list[str]) -> None:
     text = " ".join(parts)
     for words in ("one", "lock", "put x_y", "a (b)", "lock one"):
@@ -75,7 +77,11 @@ def lit_rows(app: DuettoApp) -> list[str]:
     pane = app.bench.transcript
     assert pane.search_bar is not None
     highlights = pane.search_bar.control.highlights
-    return [pane.render_line(y).text[:-1].strip() for y in range(pane.size.height) if highlights(pane.viewport.top + y)]
+    return [
+        pane.render_line(y).text[:-1].strip()
+        for y in range(pane.size.height)
+        if highlights(pane.viewport.top + y)
+    ]
 
 
 def is_open(app: DuettoApp) -> bool:

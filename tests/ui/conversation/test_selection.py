@@ -25,9 +25,14 @@ class Conversation:
         self.shown: list[tuple[int, int | None]] = []
         self.painted: list[tuple[Region, ...]] = []
         self.rows = TranscriptLayout(session.as_session(), ViewContext())
-        self.viewport = Viewport(self.rows, lambda *regions: self.painted.append(regions), lambda: HEIGHT)
+        self.viewport = Viewport(
+            self.rows, lambda *regions: self.painted.append(regions), lambda: HEIGHT
+        )
         self.selection = Selection(
-            session.workspace.hunk_list, self.rows, self.viewport, lambda hunk, line: self.shown.append((hunk.id, line))
+            session.workspace.hunk_list,
+            self.rows,
+            self.viewport,
+            lambda hunk, line: self.shown.append((hunk.id, line)),
         )
         self.viewport.resize(60, HEIGHT)
         self.sync()

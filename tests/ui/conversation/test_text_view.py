@@ -47,7 +47,9 @@ def test_an_unfolded_text_is_wrapped_over_several_frames(monkeypatch: pytest.Mon
         assert len(rows_of(view)) - before < 300
         frames, before = frames + 1, len(rows_of(view))
     assert frames > 5
-    assert [row.split(" of ")[0][2:] for row in rows_of(view)[2:]] == [f"thought {number}" for number in range(2000)]
+    assert [row.split(" of ")[0][2:] for row in rows_of(view)[2:]] == [
+        f"thought {number}" for number in range(2000)
+    ]
     view.sync()
     assert len(rows_of(view)) == before, "all is there, and nothing twice"
 
@@ -153,7 +155,9 @@ async def test_starts_and_heights_agree_after_anything(seed: int) -> None:
 LONG = "A line of an answer that came all at once.\n\n" * 4000
 
 
-async def test_an_answer_that_is_over_is_made_again_as_the_clock_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_answer_that_is_over_is_made_again_as_the_clock_allows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     text, looks = LONG[:4_000], itertools.count()
     monkeypatch.setattr(text_view, "thread_time", lambda: next(looks) / 250)
     session = ScriptedSession()

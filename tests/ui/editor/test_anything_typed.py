@@ -61,7 +61,8 @@ class Monkey:
     def drag(self) -> None:
         editor, pick = self.editor, self.pick
         places = [
-            (pick.randrange(-3, editor.size.width + 4), pick.randrange(-2, editor.size.height + 3)) for _ in range(3)
+            (pick.randrange(-3, editor.size.width + 4), pick.randrange(-2, editor.size.height + 3))
+            for _ in range(3)
         ]
         shift = pick.random() < 0.2
         editor.on_mouse_down(mouse(events.MouseDown, editor, places[0], shift))

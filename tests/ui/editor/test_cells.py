@@ -56,7 +56,9 @@ EDITS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 0.3), PIECES), max_size
 
 
 @given(st.lists(PIECES, max_size=12).map("".join), EDITS, st.integers(1, 4))
-def test_it_keeps_up_with_any_edits(text: str, edits: list[tuple[float, float, str]], every: int) -> None:
+def test_it_keeps_up_with_any_edits(
+    text: str, edits: list[tuple[float, float, str]], every: int
+) -> None:
     buffer = Buffer("a", text)
     newlines = Newlines(buffer)
     for number, (place, share, new) in enumerate(edits):
@@ -136,8 +138,13 @@ def test_a_window_of_blocks_fills_its_cells(name: str) -> None:
 
 
 @settings(max_examples=60)
-@given(st.integers(0, 9), st.lists(st.tuples(*[st.floats(0, 1)] * 2, st.sampled_from(LONG_PIECES))))
-def test_an_edited_line_keeps_what_is_known(seed: int, edits: list[tuple[float, float, str]]) -> None:
+@given(
+    st.integers(0, 9),
+    st.lists(st.tuples(*[st.floats(0, 1)] * 2, st.sampled_from(LONG_PIECES))),
+)
+def test_an_edited_line_keeps_what_is_known(
+    seed: int, edits: list[tuple[float, float, str]]
+) -> None:
     line = some_line(seed, 1_200)
     cells = LongCells(line)
     cells.cell(len(line) // 2)

@@ -99,5 +99,7 @@ NOTES = "text\n```python\nx = 1\n```\ntext\n~~~ js\nx\n~~~\n```\nplain\n"
         ("a.md", NOTES, 6, SLASHES),
     ],
 )
-def test_embedded_languages_have_their_own(path: str, text: str, line: int, marks: CommentSigns) -> None:
+def test_embedded_languages_have_their_own(
+    path: str, text: str, line: int, marks: CommentSigns
+) -> None:
     assert marks_of(Buffer(path, text), line) == marks

@@ -36,7 +36,9 @@ def test_a_cursor_never_stands_inside_a_grapheme() -> None:
 @each("backwards", [False, True])
 @each("first", [(0, 0), (1, 0), (1, 2)])
 @each("seen", [False, True])
-def test_what_comes_where_a_selection_is_gone_is_not_selected(backwards: bool, first: Position, seen: bool) -> None:
+def test_what_comes_where_a_selection_is_gone_is_not_selected(
+    backwards: bool, first: Position, seen: bool
+) -> None:
     buffer = Buffer("a.txt", "one\ntwo\nthree\nfour\n")
     cursor = Cursor(buffer)
     ends: list[Position] = [first, (2, 3)]

@@ -51,7 +51,9 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(text: str = TEXT, size: tuple[int, int] = (60, 20), path: str = "a.py") -> AsyncIterator[Desk]:
+async def desk(
+    text: str = TEXT, size: tuple[int, int] = (60, 20), path: str = "a.py"
+) -> AsyncIterator[Desk]:
     app = EditorApp(FakeSession({path: text}), path)
     async with app.run_test(size=size) as pilot:
         yield Desk(app, pilot, path)
@@ -122,7 +124,11 @@ KEYS = [
     (["alt+d"], " two three\nfour\n\tfive\n", (0, 0)),
     (["end", "alt+backspace"], "one two \nfour\n\tfive\n", (0, 8)),
     (["alt+shift+right", "delete"], " two three\nfour\n\tfive\n", (0, 0)),
-    (["shift+end", "shift+delete", "ctrl+end", "shift+insert"], "\nfour\n\tfive\none two three", (3, 13)),
+    (
+        ["shift+end", "shift+delete", "ctrl+end", "shift+insert"],
+        "\nfour\n\tfive\none two three",
+        (3, 13),
+    ),
     (["ctrl+shift+k"], "four\n\tfive\n", (0, 0)),
     (["ctrl+enter", "x"], "one two three\nx\nfour\n\tfive\n", (1, 1)),
     (["down", "down", "ctrl+shift+enter", "x"], "one two three\nfour\n\tx\n\tfive\n", (2, 2)),

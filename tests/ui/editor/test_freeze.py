@@ -14,7 +14,9 @@ from tui.ui.app import DuettoApp
 from tui.ui.editor.editor import Editor
 from tui.ui.editor.paint import gutter_width
 
-LINES = [f"def f{number}(x): return {number} * {'very ' * (number % 3 * 9)}x" for number in range(40)]
+LINES = [
+    f"def f{number}(x): return {number} * {'very ' * (number % 3 * 9)}x" for number in range(40)
+]
 EDITS = [
     Edit(6, 8, ("def g(x):", "    return x  # one")),
     Edit(12, 12, ("a new line", "and one more")),

@@ -64,7 +64,12 @@ def chips(row: EditorRow) -> str:
     return "".join(text for text, _ in row.chips)
 
 
-@given(st.integers(0, 40), st.integers(0, 90), st.tuples(st.integers(0, 89), st.integers(0, 39)), st.booleans())
+@given(
+    st.integers(0, 40),
+    st.integers(0, 90),
+    st.tuples(st.integers(0, 89), st.integers(0, 39)),
+    st.booleans(),
+)
 def test_the_cursor_is_never_hidden(height: int, width: int, cursor: Spot, ghost: bool) -> None:
     said = Hints("hunk 1: landing at line 4", 3, 4, INCOMING if ghost else None)
     if cursor[0] >= width or cursor[1] >= height:
@@ -106,7 +111,9 @@ def laid_ghost(
 ) -> list[EditorRow]:
     view = View(session.workspace.open(path))
     lines = view.buffer.lines[top : top + 20]
-    rows = [EditorRow(line, top + number + 1, line=top + number) for number, line in enumerate(lines)]
+    rows = [
+        EditorRow(line, top + number + 1, line=top + number) for number, line in enumerate(lines)
+    ]
     rows += [EditorRow()] * (20 - len(rows))
     ghost = GutterGhost(session)
     ghost.look()
@@ -139,7 +146,10 @@ def test_it_hides_neither_text_nor_cursor(
 ) -> None:
     session = session_with()
     view = View(session.workspace.open(PATH))
-    rows = [EditorRow(f"value = {number}", number + 1, line=number) for number in range(top, top + height)]
+    rows = [
+        EditorRow(f"value = {number}", number + 1, line=number)
+        for number in range(top, top + height)
+    ]
     ghost = GutterGhost(session)
     ghost.seen = ShownGhost(PATH, line)
     spot = cursor if cursor[0] < width and cursor[1] < height else None

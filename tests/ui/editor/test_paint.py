@@ -46,7 +46,11 @@ def decorated(pick: random.Random, line: str) -> tuple[Spans, list[Overlay]]:
     spans = tuple((a, b, pick.choice(TOKENS)) for a, b in pairwise(cuts) if pick.random() < 0.7)
     places = sorted(pick.sample(cuts, 4)) if len(cuts) > 4 else [0, 1, 1, 2]
     cursor = cells.snap(pick.randrange(len(line)))
-    return spans, [(places[0], places[1], "match"), (places[2], places[3], "selection"), (cursor, cursor + 1, "cursor")]
+    return spans, [
+        (places[0], places[1], "match"),
+        (places[2], places[3], "selection"),
+        (cursor, cursor + 1, "cursor"),
+    ]
 
 
 def row_of(line: str, part: Slice, spans: Spans, overlays: list[Overlay]) -> EditorRow:
@@ -63,7 +67,9 @@ def row_of(line: str, part: Slice, spans: Spans, overlays: list[Overlay]) -> Edi
 
 def styled(strip: Strip) -> list[tuple[str, object]]:
     """Each character right of the gutter with its style."""
-    return [(character, part.style) for part in strip.crop(GUTTER, WIDTH) for character in part.text]
+    return [
+        (character, part.style) for part in strip.crop(GUTTER, WIDTH) for character in part.text
+    ]
 
 
 @settings(max_examples=60)
@@ -102,7 +108,9 @@ def test_wrapped_rows_one_after_the_other_look_like_the_line(seed: int, least: i
     if len(line) <= LONG:  # tab stops begin anew in each block of a longer one
         full = whole.crop(GUTTER, frame.width)
         assert looks == [(character, part.style) for part in full for character in part.text]
-    assert "".join(character for character, _ in looks).replace(" ", "") == (whole.text[GUTTER:].replace(" ", ""))
+    assert "".join(character for character, _ in looks).replace(" ", "") == (
+        whole.text[GUTTER:].replace(" ", "")
+    )
 
 
 def test_a_view_that_is_closed_leaves_no_marks() -> None:

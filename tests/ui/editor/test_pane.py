@@ -20,7 +20,9 @@ FILES = {
     "a.py": "".join(f"value = {number}\n" for number in range(100)),
     "b/main.py": "one\ntwo three two\n",
     "c/main.py": "",
-    "m.py": "".join(f"def {name}():\n" + "    pass\n" * 40 for name in ("first", "second", "third")),
+    "m.py": "".join(
+        f"def {name}():\n" + "    pass\n" * 40 for name in ("first", "second", "third")
+    ),
 }
 
 

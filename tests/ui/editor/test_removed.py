@@ -124,7 +124,11 @@ async def test_the_end_and_the_start_of_a_file(wrap: bool, end: str) -> None:
         rows = [" ".join(row.split()) for row in pair.rows()]
         assert [row for row in rows if row][-2:] == ["- ╌ line 39", "35"]
         pair.editor.scroll_lines(-100)
-        assert [" ".join(row.split()) for row in pair.rows()[:3]] == ["- ╌ line 0", "- ╌ line 1", "1 line 2"]
+        assert [" ".join(row.split()) for row in pair.rows()[:3]] == [
+            "- ╌ line 0",
+            "- ╌ line 1",
+            "1 line 2",
+        ]
         check(pair.editor)
 
 

@@ -28,7 +28,10 @@ from tui.ui.editor.pane import EditorPane
 
 SIZES = [(100, 30), (120, 36), (60, 16), (80, 24), (200, 50), (44, 13)]
 LOOKS = (*MOVES, *SCROLLS)
-COMMANDS = (*("duplicate", "move_lines 1", "move_lines -1", "toggle_comment", "wrap", "removed"), "step_tab 1")
+COMMANDS = (
+    *("duplicate", "move_lines 1", "move_lines -1", "toggle_comment", "wrap", "removed"),
+    "step_tab 1",
+)
 
 
 def file_of(name: str, pick: random.Random) -> str:
@@ -226,7 +229,9 @@ class Pair:
 MORE = [(1, False), (2, True), (2, False)]
 
 
-@pytest.mark.parametrize(("seed", "typing"), [(1, True), *(pytest.param(*one, marks=pytest.mark.slow) for one in MORE)])
+@pytest.mark.parametrize(
+    ("seed", "typing"), [(1, True), *(pytest.param(*one, marks=pytest.mark.slow) for one in MORE)]
+)
 async def test_anything_by_both(seed: int, typing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     pick = random.Random(seed)
     files = {f"{name}.py": file_of(name, pick) for name in ("alpha", "beta")}

@@ -104,7 +104,9 @@ async def test_a_selection_stays_over_its_text() -> None:
 
 
 @pytest.mark.case("G03")
-@pytest.mark.parametrize("where", ["behind the last one", "before the next one", "into the next one"])
+@pytest.mark.parametrize(
+    "where", ["behind the last one", "before the next one", "into the next one"]
+)
 async def test_a_line_put_at_the_end_of_the_open_hunk_is_outside_too(where: str) -> None:
     async with stepped({"a.py": TEXT}, "a.py") as pair:
         await pair.start(patched(), "+new 2\n")
@@ -168,19 +170,31 @@ async def test_a_changed_old_line_is_merged_where_both_fit() -> None:
         assert pair.sight() == before
         assert pair.buffer.lines[26:30] == [f"my {old[0]}", *old[1:3], "new"]
         hunk = pair.hunks[0]
-        assert (hunk.stage, hunk.flags) == (Stage.LANDED, ("merged with what was changed meanwhile",))
+        assert (hunk.stage, hunk.flags) == (
+            Stage.LANDED,
+            ("merged with what was changed meanwhile",),
+        )
 
 
 async def test_candidates_are_looked_at_as_they_are_now() -> None:
     twice = ["def f():", "    return 1", "", "def g():", "    return 1", ""]
-    patch = "*** Begin Patch\n*** Update File: a.py\n@@\n-    return 1\n+    return 2\n*** End Patch\n"
+    patch = (
+        "*** Begin Patch\n*** Update File: a.py\n@@\n-    return 1\n+    return 2\n*** End Patch\n"
+    )
     async with stepped({"a.py": "\n".join(twice)}, "a.py") as pair:
         await pair.start(patch, "-    return 1\n")
         assert pair.hunks[0].candidates == (1, 4)
         await pair.go(1, 12)
         await pair.press(*"00")
         await pair.stream()
-        assert pair.buffer.lines == ["def f():", "    return 100", "", *twice[3:4], "    return 2", ""]
+        assert pair.buffer.lines == [
+            "def f():",
+            "    return 100",
+            "",
+            *twice[3:4],
+            "    return 2",
+            "",
+        ]
         assert pair.hunks[0].stage is Stage.LANDED
 
 

@@ -12,7 +12,10 @@ from tui.ui.editor.view import View
 from tui.ui.editor.wrapping import Place, Wrapping
 
 FAMILY = "👩\u200d👩\u200d👧"
-TEXT = st.text(st.one_of(st.sampled_from("ab  \n\n\t-漢字é\u0301\u200d🇩🇪"), st.characters(codec="utf-8")), max_size=120)
+TEXT = st.text(
+    st.one_of(st.sampled_from("ab  \n\n\t-漢字é\u0301\u200d🇩🇪"), st.characters(codec="utf-8")),
+    max_size=120,
+)
 
 
 def layout_of(text: str, room: int | None) -> Wrapping:

@@ -67,7 +67,9 @@ class Seat:
 
 
 @asynccontextmanager
-async def seat(size: tuple[int, int] = WIDE, files: dict[str, str] | None = None) -> AsyncIterator[Seat]:
+async def seat(
+    size: tuple[int, int] = WIDE, files: dict[str, str] | None = None
+) -> AsyncIterator[Seat]:
     session = ScriptedSession(files)
     async with running(session, size) as (app, pilot):
         yield Seat(app, pilot, session)
@@ -122,8 +124,12 @@ async def test_letters_filter_and_escape_goes_back_step_by_step() -> None:
         assert s.seen
 
 
-@pytest.mark.parametrize(("size", "over"), [(WIDE, False), (ROOMY, False), (NARROW, False), ((56, 20), True)])
-async def test_it_lies_over_an_editor_that_has_no_room_beside_it(size: tuple[int, int], over: bool) -> None:
+@pytest.mark.parametrize(
+    ("size", "over"), [(WIDE, False), (ROOMY, False), (NARROW, False), ((56, 20), True)]
+)
+async def test_it_lies_over_an_editor_that_has_no_room_beside_it(
+    size: tuple[int, int], over: bool
+) -> None:
     async with seat(size) as s:
         await s.open("README.md")
         await s.press("f4")
@@ -138,7 +144,9 @@ async def test_it_lies_over_an_editor_that_has_no_room_beside_it(size: tuple[int
 
 async def test_git_says_what_changed() -> None:
     async with seat() as s:
-        s.session.folders.states = summed({"ledger/cache.py": "M", "README.md": "?", "tests/gone.py": "D"})
+        s.session.folders.states = summed(
+            {"ledger/cache.py": "M", "README.md": "?", "tests/gone.py": "D"}
+        )
         await s.press("f4", "right")
         assert [row.split() for row in s.rows] == [
             ["▾", "ledger", "•"],

@@ -117,7 +117,15 @@ async def test_all_are_replaced_while_a_model_writes() -> None:
 
 @each(
     "text, place",
-    [("12", (11, 0)), (" 3:5 ", (2, 4)), (":7", (6, 0)), ("0", (0, 0)), ("", None), ("a", None), ("3:x", None)],
+    [
+        ("12", (11, 0)),
+        (" 3:5 ", (2, 4)),
+        (":7", (6, 0)),
+        ("0", (0, 0)),
+        ("", None),
+        ("a", None),
+        ("3:x", None),
+    ],
 )
 def test_places_are_counted_from_one(text: str, place: tuple[int, int] | None) -> None:
     assert parse_place(text) == place
@@ -157,7 +165,11 @@ def names(path: str, text: str) -> list[tuple[str, int]]:
         ("A.java", "class A {\n  void go() {\n    bar();\n  }\n}\n", [("A", 0), ("go", 1)]),
         ("a.rb", "class A\n  def go\n  end\nend\n", [("A", 0), ("go", 1)]),
         ("Makefile", "all: x\n\tcc x\n", [("all", 0)]),
-        ("a.css", ".a, .b {\n  color: red;\n}\n@media print {\n}\n", [(".a, .b", 0), ("@media print", 3)]),
+        (
+            "a.css",
+            ".a, .b {\n  color: red;\n}\n@media print {\n}\n",
+            [(".a, .b", 0), ("@media print", 3)],
+        ),
         ("a.yaml", "on: x\njobs:\n  test:\n    runs: 1\n", [("on", 0), ("jobs", 1), ("test", 2)]),
         ("a.toml", "[tool.x]\na = 1\n[[y]]\n", [("tool.x", 0), ("y", 2)]),
         ("a.rst", "Title\n=====\n\ntext\n", [("Title", 0)]),

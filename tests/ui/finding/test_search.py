@@ -93,13 +93,17 @@ LINES = st.lists(st.text("abAB \n", max_size=8), max_size=12)
 
 @settings(max_examples=75)
 @given(LINES, st.sampled_from(["a", "ab", "b ", "B"]), st.randoms(use_true_random=False))
-def test_edits_leave_the_same_as_a_new_search(lines: list[str], needle: str, chance: random.Random) -> None:
+def test_edits_leave_the_same_as_a_new_search(
+    lines: list[str], needle: str, chance: random.Random
+) -> None:
     buffer = Buffer("a", "\n".join(lines))
     search = searching(buffer, Query(needle))
     for _ in range(6):
         search.advance(chance.choice([0, 1.0]))
         for _ in range(chance.randint(1, 3)):
-            start, end = sorted(buffer.clamp((chance.randint(0, 14), chance.randint(0, 9))) for _ in "12")
+            start, end = sorted(
+                buffer.clamp((chance.randint(0, 14), chance.randint(0, 9))) for _ in "12"
+            )
             buffer.replace(start, end, chance.choice(["", "a", "x\n", "ab\nAB\n", "b\n" * 80]))
         if chance.random() < 0.5:
             search.go(buffer.clamp((chance.randint(0, 9), 0)))
@@ -129,7 +133,9 @@ def planned(view: View, by: str, marked: Marked = nothing) -> AllReplaced:
     return next(done for done in replace_all(view.search, view.buffer, by, marked) if done)
 
 
-def replaced(text: str, query: Query, by: str, within: tuple[Position, Position] | None = None) -> str:
+def replaced(
+    text: str, query: Query, by: str, within: tuple[Position, Position] | None = None
+) -> str:
     workspace = FakeWorkspace({"a": text})
     view = View(workspace.open("a"))
     view.search.look_for(query)
@@ -157,7 +163,12 @@ def pattern(needle: str, *, case: bool = False, word: bool = False) -> Query:
         ("a.b", Query("."), "$1\\1", "a$1\\1b"),
         ("one two", pattern(r"(\w+) (\w+)"), r"\2 \1", "two one"),
         ("one two", pattern(r"(\w+) (\w+)"), "$2 $1", "two one"),
-        ("one", pattern(r"(?P<w>\w+)"), r"<\g<w>|${w}|\g<1>|${1}|$0|$&>", "<one|one|one|one|one|one>"),
+        (
+            "one",
+            pattern(r"(?P<w>\w+)"),
+            r"<\g<w>|${w}|\g<1>|${1}|$0|$&>",
+            "<one|one|one|one|one|one>",
+        ),
         ("ab", pattern("(a)(x)?b"), "[$1$2]", "[a]"),
         ("a b", pattern(" "), r"\n\t$$\\", "a\n\t$\\b"),
         ("a\r\nb", pattern("b"), r"x\ny", "a\r\nx\r\ny"),
@@ -176,7 +187,9 @@ def test_all(text: str, query: Query, by: str, result: str) -> None:
     assert replaced(text, query, by) == result
 
 
-@each("by, words", [("$2", "the pattern has no group 2"), (r"\g<no>", "the pattern has no group no")])
+@each(
+    "by, words", [("$2", "the pattern has no group 2"), (r"\g<no>", "the pattern has no group no")]
+)
 def test_a_group_that_is_not_there(by: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         replaced("a", pattern("(a)"), by)
@@ -197,7 +210,9 @@ def test_as_python_does_it(lines: list[str], needle: str, by: str) -> None:
 
 @settings(max_examples=30)
 @given(st.sets(st.integers(0, 399), max_size=40), st.sets(st.integers(0, 399), max_size=8))
-def test_many_lines_are_few_edits_and_marked_ones_stay_alone(without: set[int], marked: set[int]) -> None:
+def test_many_lines_are_few_edits_and_marked_ones_stay_alone(
+    without: set[int], marked: set[int]
+) -> None:
     lines = ["no" if row in without else f"x{row} x" for row in range(400)]
     workspace = FakeWorkspace({"a": "\n".join(lines)})
     view = View(workspace.open("a"))

@@ -19,7 +19,9 @@ from tui.ui.connect.sheet import RowSheet
 from tui.ui.first_run.port import Choice
 from tui.ui.first_run.screen import FirstRunScreen
 
-GROQ = ModelSource("groq", "Groq", "GROQ_API_KEY is set", asks="asks api.groq.com, with GROQ_API_KEY")
+GROQ = ModelSource(
+    "groq", "Groq", "GROQ_API_KEY is set", asks="asks api.groq.com, with GROQ_API_KEY"
+)
 
 
 SIZES = [(40, 12), (120, 36)]
@@ -94,7 +96,8 @@ async def test_three_ways_in_every_window(size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "choice"), [(["enter"], "practice"), (["1"], "practice"), (["2"], "here"), (["escape"], "look")]
+    ("keys", "choice"),
+    [(["enter"], "practice"), (["1"], "practice"), (["2"], "here"), (["escape"], "look")],
 )
 async def test_a_way_is_chosen_by_its_key(keys: list[str], choice: Choice) -> None:
     port = Outside()

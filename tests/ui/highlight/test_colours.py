@@ -23,7 +23,9 @@ def test_a_first_pass_is_the_stock_lexers(path: str) -> None:
     assert spans_of(colours, buffer) == whole(buffer)
 
 
-@pytest.mark.parametrize(("path", "text"), [("a.py", "x = 1\n"), ("a.html.j2", "<b>\n"), ("a.json", "1\n")])
+@pytest.mark.parametrize(
+    ("path", "text"), [("a.py", "x = 1\n"), ("a.html.j2", "<b>\n"), ("a.json", "1\n")]
+)
 def test_while_a_model_writes_only_repaints_colour_its_lines(
     path: str, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,7 +53,9 @@ def test_a_rule_is_tried_wherever_it_matches(name: str) -> None:
     ],
 )
 def test_what_a_pattern_begins_with(pattern: str, begins: str) -> None:
-    wanted = {"all": _ALL, "all but a": _ALL - {ord("a")}}.get(begins) or frozenset(map(ord, begins))
+    wanted = {"all": _ALL, "all but a": _ALL - {ord("a")}}.get(begins) or frozenset(
+        map(ord, begins)
+    )
     found = _first(re.compile(pattern))
     assert found == wanted or (begins == "all" and {ord("k"), ord("K")} <= found)
 

@@ -103,7 +103,20 @@ class Unborn(ByHand):
         raise KeyError("x")
 
 
-UNFIT = [Catastrophic, Turning, Climbing, Raising, Endless, Beyond, Looping, Greedy, Deep, Exhausted, Garbled, Unborn]
+UNFIT = [
+    Catastrophic,
+    Turning,
+    Climbing,
+    Raising,
+    Endless,
+    Beyond,
+    Looping,
+    Greedy,
+    Deep,
+    Exhausted,
+    Garbled,
+    Unborn,
+]
 
 
 def colours_by(lexer: type[Lexer], buffer: Buffer, patch: pytest.MonkeyPatch) -> BufferColours:

@@ -60,20 +60,34 @@ ANSWERED: list[tuple[dict[str, Any], dict[str, str]]] = [
     ({"global": {"interrupt": "Ctrl+B"}}, {"global.interrupt": "must keep Esc"}),
     ({"global": {"cancel": ""}}, {"global.cancel": "must keep Ctrl+C"}),
     ({"diff": {"close": "q"}}, {"diff.close": "must keep Esc"}),
-    *(({"global": {"verify": key}}, {"global.verify": TYPES}) for key in ("v", "Ä", "Space", "Enter", "x v")),
+    *(
+        ({"global": {"verify": key}}, {"global.verify": TYPES})
+        for key in ("v", "Ä", "Space", "Enter", "x v")
+    ),
     ({"prompt": {"steer": "Backspace"}}, {"prompt.steer": TYPES}),
     ({"editor": {"find": "Down"}}, {"editor.find": TYPES}),
     ({"files": {"leave": "x"}}, {"files.leave": TYPES}),
-    ({"global": {"verify": "Ctrl+S v"}}, {"global.verify": "Ctrl+S v could never be typed, since Ctrl+S alone is"}),
-    ({"global": {"verify": "Ctrl+K v", "effort": "Ctrl+K"}}, {"global.effort": "Ctrl+K begins Ctrl+K v, the keys of"}),
-    ({"global": {"verify": "Ctrl+K v", "effort": "Ctrl+K v x"}}, {"global.effort": "could never be typed"}),
+    (
+        {"global": {"verify": "Ctrl+S v"}},
+        {"global.verify": "Ctrl+S v could never be typed, since Ctrl+S alone is"},
+    ),
+    (
+        {"global": {"verify": "Ctrl+K v", "effort": "Ctrl+K"}},
+        {"global.effort": "Ctrl+K begins Ctrl+K v, the keys of"},
+    ),
+    (
+        {"global": {"verify": "Ctrl+K v", "effort": "Ctrl+K v x"}},
+        {"global.effort": "could never be typed"},
+    ),
     # one of its own counts like one of another
     ({"global": {"save": ["Ctrl+K", "Ctrl+K x"]}}, {"global.save": "Ctrl+K x"}),
 ]
 
 
 @each("wishes, said", ANSWERED)
-def test_what_is_refused_has_its_own_key_and_all_else_is_granted(wishes: dict[str, Any], said: dict[str, str]) -> None:
+def test_what_is_refused_has_its_own_key_and_all_else_is_granted(
+    wishes: dict[str, Any], said: dict[str, str]
+) -> None:
     keymap.use({})
     shipped = {(s, a): keys_of(a, s) for s, table in wishes.items() for a in table}
     found = refused(wishes)
@@ -107,7 +121,10 @@ def test_keys_one_after_the_other() -> None:
     assert refused({"global": {"verify": "Ctrl+K v", "effort": "Ctrl+K e x"}}) == {}
     assert shown("verify") == "Ctrl+K v"
     found = keymap.behind(("ctrl+k",), ("global",))
-    assert {presses: key.name for presses, key in found.items()} == {("v",): "verify", ("e", "x"): "effort"}
+    assert {presses: key.name for presses, key in found.items()} == {
+        ("v",): "verify",
+        ("e", "x"): "effort",
+    }
 
 
 def test_behind_the_leader_the_users_key_comes_first() -> None:
@@ -131,7 +148,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"promt": {"send": "x"}}, 'is not a place for keys; did you mean "prompt"?'),
     ({"prompt": {"sned": "x"}}, 'is not an action of [keys.prompt]; did you mean "send"?'),
     ({"prompt": {"verify": "x"}}, "is not an action of [keys.prompt]; it belongs to [keys.global]"),
-    ({"review": {"accept": "x"}}, "it belongs to [keys.global]; here are accept_all, accept_hunk, "),
+    (
+        {"review": {"accept": "x"}},
+        "it belongs to [keys.global]; here are accept_all, accept_hunk, ",
+    ),
     ({"leader": "Ctrl+X"}, "needed for typing everywhere, to cut or paste; take another one"),
     ({"global": {"zzzzzz": "x"}}, "docs/keys.md lists them all"),
     ({"verify": 3}, 'is neither a key as "ctrl+x" nor a list of keys'),

@@ -24,7 +24,9 @@ from tui.ui.painting.ink import Glyphs, Ink, ink, row_bytes, steady_bytes
 from tui.ui.painting.screen import PartsUpdate, WholeUpdate, update_bytes
 from tui.ui.screens.help import SIGNS
 
-COLOURS = st.sampled_from([None, "red", "bright_blue", "default", "#102030", "#a0b0c0", "color(99)"])
+COLOURS = st.sampled_from(
+    [None, "red", "bright_blue", "default", "#102030", "#a0b0c0", "color(99)"]
+)
 
 
 STYLES = st.builds(

@@ -70,7 +70,11 @@ def test_what_is_chosen_stands_out(name: str, depth: str) -> None:
     palette = theme.cached_theme(name)
     shades = Shades(depth, palette.colours, dark=palette.dark)
     plain = shades.reduced(palette.style("foreground", "background"))
-    for fore, back in (("background", "cursor"), ("background", "accent"), ("foreground", "selection")):
+    for fore, back in (
+        ("background", "cursor"),
+        ("background", "accent"),
+        ("foreground", "selection"),
+    ):
         shown = shades.reduced(palette.style(fore, back))
         assert shown.reverse or shown.bgcolor is not None, back
         assert shown != plain

@@ -12,7 +12,16 @@ from tests.support.prompt_rows import hint, keys, shown
 from tests.support.scripted_app import running, scripted_app, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.core.document.hunk import Decision, Stage
-from tui.engine.intents import Answer, Intent, OpenFile, Prompt, SetEffort, SetTier, Switch, Throttle
+from tui.engine.intents import (
+    Answer,
+    Intent,
+    OpenFile,
+    Prompt,
+    SetEffort,
+    SetTier,
+    Switch,
+    Throttle,
+)
 from tui.engine.notices import Ask, Notices
 from tui.ui.app import DuettoApp
 from tui.ui.prompt.box import PromptBox
@@ -54,7 +63,9 @@ ANSWERS = ("run it this time", "run it always", "do not run it")
         ((80, 24), 12, ["then a test"]),
     ],
 )
-async def test_every_answer_is_in_sight(size: tuple[int, int], words: int, queued: list[str]) -> None:
+async def test_every_answer_is_in_sight(
+    size: tuple[int, int], words: int, queued: list[str]
+) -> None:
     session = ScriptedSession()
     session.status.queued = queued
     detail = "a long command line of the workspace " * words

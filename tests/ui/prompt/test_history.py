@@ -131,7 +131,9 @@ class OpenEditor(Editor):
         return "saved in the editor"
 
 
-async def test_what_is_in_the_editor_is_kept_where_duetto_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_in_the_editor_is_kept_where_duetto_is_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with running(ScriptedSession()) as (app, pilot):
         monkeypatch.setattr(app, "suspend", nullcontext)
         app.bench.prompt_box.external_editor = OpenEditor(Edited(None))

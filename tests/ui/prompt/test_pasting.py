@@ -30,7 +30,11 @@ async def paste(app: DuettoApp, pilot: Pilot[int], text: str) -> None:
 
 @pytest.mark.parametrize(
     ("keys", "left"),
-    [(("backspace",), "ab"), (("left", "left", "right", "backspace"), LABEL + "b"), (("shift+left", "x"), "axb")],
+    [
+        (("backspace",), "ab"),
+        (("left", "left", "right", "backspace"), LABEL + "b"),
+        (("shift+left", "x"), "axb"),
+    ],
     ids=lambda value: "+".join(value) if isinstance(value, tuple) else None,
 )
 async def test_it_goes_as_one_and_undo_brings_it_back(keys: tuple[str, ...], left: str) -> None:

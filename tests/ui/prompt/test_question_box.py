@@ -40,7 +40,9 @@ async def test_who_types_answers_nothing_and_sees_where_it_waits() -> None:
         assert "in the workspace" not in row
 
 
-@pytest.mark.parametrize(("key", "choice"), [("y", 0), ("s", 1), ("p", 2), ("n", 3), ("enter", 3), ("1", None)])
+@pytest.mark.parametrize(
+    ("key", "choice"), [("y", 0), ("s", 1), ("p", 2), ("n", 3), ("enter", 3), ("1", None)]
+)
 async def test_its_keys_count_when_it_has_the_focus(key: str, choice: int | None) -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):
@@ -81,7 +83,9 @@ async def test_words_of_a_refusal_that_nobody_waits_for_any_more_are_kept() -> N
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 12)])
-async def test_all_of_a_long_command_can_be_seen_and_nothing_in_it_acts(size: tuple[int, int]) -> None:
+async def test_all_of_a_long_command_can_be_seen_and_nothing_in_it_acts(
+    size: tuple[int, int],
+) -> None:
     command = "".join(f"echo {number} \x1b[2J\u202e\n" for number in range(60)) + "rm -rf ~"
     session = ScriptedSession()
     async with running(session, size) as (app, pilot):

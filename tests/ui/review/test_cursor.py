@@ -29,7 +29,9 @@ class Review:
         self.left: list[Message] = []
         self.content = SimpleNamespace(decides=True)
         self.cursor = DiffCursor(lambda: HEIGHT, lambda: None)
-        self.decisions = ReviewDecisions(self.session, self.content, self.cursor, self.said.append, self.left.append)
+        self.decisions = ReviewDecisions(
+            self.session, self.content, self.cursor, self.said.append, self.left.append
+        )
         self.lay_out()
 
     def lay_out(self, *, unfolded: bool = False) -> None:

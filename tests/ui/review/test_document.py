@@ -19,7 +19,10 @@ def test_no_lines_belong_around_what_stands_nowhere() -> None:
     session = ReviewSession({"a.py": "a = 1\nb = 2\n"})
     session.turn_of("*** Begin Patch\n*** Update File: a.py\n@@\n-x = 1\n+x = 2\n*** End Patch\n")
     (file,) = finished(making(session.workspace, session.workspace.hunks))
-    for look, shown in ((DiffOptions(80, alone=True), 0), (DiffOptions(80, alone=True, unfolded=True), 2)):
+    for look, shown in (
+        (DiffOptions(80, alone=True), 0),
+        (DiffOptions(80, alone=True, unfolded=True), 2),
+    ):
         kinds = [row.kind for row in rows_of(file, look) if row.kind != "note"]
         above = ["line"] * shown
         assert kinds == [*above, "hunk", "line", "line", "blank"]

@@ -46,7 +46,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Hunk]]:
         yield asked
 
 
-async def test_a_key_looks_at_no_more_hunks_than_are_in_sight(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_key_looks_at_no_more_hunks_than_are_in_sight(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     looked: dict[int, int] = {}
     for count in (40, 400):
         async with reviewing(count) as (session, screen, pilot):
@@ -90,7 +92,9 @@ async def test_rows_are_made_of_what_is_in_sight_only_and_a_closed_review_keeps_
     """Else 10,000 hunks take as much memory again as the session had before them."""
 
     def shown() -> int:
-        return sum(isinstance(one, document.HeadRow | document.ChangeLines) for one in gc.get_objects())
+        return sum(
+            isinstance(one, document.HeadRow | document.ChangeLines) for one in gc.get_objects()
+        )
 
     gc.collect()
     before = shown()

@@ -130,7 +130,9 @@ async def test_esc_stops_a_decision_on_very_many_hunks_before_it_closes_anything
 
 async def test_hostile_text_does_not_reach_the_screen() -> None:
     async with reviewing(begin=False) as (session, screen, pilot):
-        session.turn_of("*** Begin Patch\n*** Add File: a.py\n+\x1b]0;owned\x07[bold]x\u202e\n*** End Patch\n")
+        session.turn_of(
+            "*** Begin Patch\n*** Add File: a.py\n+\x1b]0;owned\x07[bold]x\u202e\n*** End Patch\n"
+        )
         await until(pilot, lambda: "[bold]x" in whole(screen))
         text = whole(screen)
         assert not {"\x1b", "\x07", "\u202e"} & set(text)
@@ -139,7 +141,9 @@ async def test_hostile_text_does_not_reach_the_screen() -> None:
 async def test_an_ambiguous_hunk_is_placed() -> None:
     async with reviewing(begin=False) as (session, screen, pilot):
         session.files["twice.py"] = "x = 1\ny = 0\nx = 1\n"
-        session.turn_of("*** Begin Patch\n*** Update File: twice.py\n@@\n-x = 1\n+x = 2\n*** End Patch\n")
+        session.turn_of(
+            "*** Begin Patch\n*** Update File: twice.py\n@@\n-x = 1\n+x = 2\n*** End Patch\n"
+        )
         await until(pilot, lambda: any("L1 (1/2)" in row for row in seen(screen)))
         assert "a place" in whole(screen)
         await pilot.press("right", "enter")
@@ -152,7 +156,9 @@ async def test_an_ambiguous_hunk_is_placed() -> None:
 async def test_a_conflict_is_shown_where_it_is_with_what_can_be_done() -> None:
     """The user's line, below it what the model wanted of the old one."""
     async with reviewing((100, 30), begin=False) as (session, screen, pilot):
-        session.files["two.py"] = "def one():\n    return 1\n\n\ndef two():\n    return 2\n\n\n" + "z = 0\n" * 9
+        session.files["two.py"] = (
+            "def one():\n    return 1\n\n\ndef two():\n    return 2\n\n\n" + "z = 0\n" * 9
+        )
         session.open("two.py")
         session.begin(
             "*** Begin Patch\n*** Update File: two.py\n@@\n def one():\n-    return 1\n"

@@ -54,7 +54,9 @@ class Host:
 
     @property
     def sizes(self) -> list[tuple[int, int]]:
-        return [tuple(message.size) for message, _ in self.heard if isinstance(message, events.Resize)]
+        return [
+            tuple(message.size) for message, _ in self.heard if isinstance(message, events.Resize)
+        ]
 
 
 @contextmanager
@@ -78,7 +80,9 @@ def placed(monkeypatch: pytest.MonkeyPatch, host: Host, slave: int) -> TerminalD
 
 
 @asynccontextmanager
-async def driving(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Host, TerminalDriver, int]]:
+async def driving(
+    monkeypatch: pytest.MonkeyPatch,
+) -> AsyncIterator[tuple[Host, TerminalDriver, int]]:
     """A driver that has taken the terminal; the far end as the third."""
     with terminal() as (master, slave):
         host = Host()
@@ -142,7 +146,9 @@ async def test_what_is_typed_arrives_in_order(monkeypatch: pytest.MonkeyPatch) -
         assert host.stamps.count(("key", "character")) == 3
 
 
-async def test_what_was_typed_before_the_terminal_was_taken_arrives_as_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_was_typed_before_the_terminal_was_taken_arrives_as_typed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """While it starts, and while an editor or the shell has it: Enter is a line feed there."""
     with terminal() as (master, slave):
         host = Host()
@@ -180,7 +186,10 @@ async def test_the_terminal_is_taken_and_given_back(monkeypatch: pytest.MonkeyPa
         driver.stop_application_mode()
         driver.stop_application_mode()
         left = written(master)
-        assert {number: on for number, on in modes(taken + left).items() if on} == {7: True, 25: True}
+        assert {number: on for number, on in modes(taken + left).items() if on} == {
+            7: True,
+            25: True,
+        }
         assert left.count(b"\x1b[<u") == 1
         assert left.index(b"\x1b[<u") < left.index(b"\x1b[?1049l")
         assert left.index(b"text") < left.index(b"\x1b[?1049l")
@@ -192,7 +201,9 @@ async def test_the_terminal_is_taken_and_given_back(monkeypatch: pytest.MonkeyPa
         assert written(master) == b""
 
 
-async def test_a_terminal_that_takes_nothing_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_terminal_that_takes_nothing_holds_nobody_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with driving(monkeypatch) as (host, driver, master):
         frame = "\x1b[1;1H" + "x" * 20_000
         for _ in range(200):  # nobody reads: whoever waited would wait for ever
@@ -212,7 +223,9 @@ async def test_a_terminal_that_takes_nothing_holds_nobody_up(monkeypatch: pytest
         assert b"\x1b[1;1H" in got
 
 
-async def test_a_frame_is_painted_when_its_last_byte_is_out(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_frame_is_painted_when_its_last_byte_is_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with driving(monkeypatch) as (host, driver, master):
         await until(lambda: ("painted", "1") in host.stamps)
         written(master)
@@ -228,7 +241,9 @@ async def test_a_frame_is_painted_when_its_last_byte_is_out(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("waiting", [30_000, MOST_BYTES + 200_000])
-async def test_a_stuck_terminal_is_given_back_all_the_same(waiting: int, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_stuck_terminal_is_given_back_all_the_same(
+    waiting: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(driver_module, "LAST_S", 0.1)
     async with driving(monkeypatch) as (host, driver, master):
         driver.write("x" * waiting)

@@ -93,8 +93,16 @@ def test_the_background(dark: bool | None, environment: dict[str, str]) -> None:
 
 
 def test_a_setting_wins_over_everything() -> None:
-    facts = find({"NO_COLOR": "1", "LANG": "C", "COLORFGBG": "15;0"}, ScreenOptions("true", "unicode", "wide", "light"))
-    assert (facts.colours, facts.glyphs, facts.wide_ambiguous, facts.dark) == ("true", "unicode", True, False)
+    facts = find(
+        {"NO_COLOR": "1", "LANG": "C", "COLORFGBG": "15;0"},
+        ScreenOptions("true", "unicode", "wide", "light"),
+    )
+    assert (facts.colours, facts.glyphs, facts.wide_ambiguous, facts.dark) == (
+        "true",
+        "unicode",
+        True,
+        False,
+    )
     assert facts.why_colours == "[screen] colours"
 
 

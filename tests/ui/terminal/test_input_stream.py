@@ -10,7 +10,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.tables import each
-from tui.ui.terminal.input_stream import ESC, PASTE_END, PASTE_S, PASTE_START, InputStream, Token
+from tui.ui.terminal.input_stream import (
+    ESC,
+    PASTE_END,
+    PASTE_S,
+    PASTE_START,
+    InputStream,
+    Token,
+)
 
 SEQUENCES = (
     "\x1b[A",
@@ -33,7 +40,16 @@ SEQUENCES = (
     "\x1b[12;40R",
 )
 REPLIES = ("\x1b]11;rgb:1010/1010/1414\x1b\\", "\x1b]52;c;aGk=\x07", "\x1bP>|tmux 3.5\x1b\\")
-PASTES = ("", "one\rtwo", "\x1b[31mred\x1b[0m", "\x1b", "\x1b[200", "[A", "é\u200d\N{ROCKET}", "x" * 999)
+PASTES = (
+    "",
+    "one\rtwo",
+    "\x1b[31mred\x1b[0m",
+    "\x1b",
+    "\x1b[200",
+    "[A",
+    "é\u200d\N{ROCKET}",
+    "x" * 999,
+)
 
 Step = tuple[str, float]
 """What is read, and how long after the read before."""
@@ -92,19 +108,25 @@ def cut(text: str, places: Sequence[int], gap_s: float) -> list[Step]:
 
 
 @given(parts, st.lists(st.integers(0, 9999), max_size=12), st.sampled_from([0.0, 0.004, 0.019]))
-def test_reads_that_split_anywhere_change_nothing(items: list[str], places: list[int], gap_s: float) -> None:
+def test_reads_that_split_anywhere_change_nothing(
+    items: list[str], places: list[int], gap_s: float
+) -> None:
     assert played(cut("".join(items), places, gap_s)) == whole(items)
 
 
 @given(parts, st.lists(st.integers(0, 9999), max_size=12), st.sampled_from([0.1, 0.14, 0.4]))
 @example([PASTE_START + "x\ry" + PASTE_END], list(range(40)), 0.1)
-def test_over_a_slow_line_nothing_of_a_sequence_is_typed(items: list[str], places: list[int], gap_s: float) -> None:
+def test_over_a_slow_line_nothing_of_a_sequence_is_typed(
+    items: list[str], places: list[int], gap_s: float
+) -> None:
     """A sure terminal's ESC waits; whole sequences come out however slowly they came."""
     text = "".join(items)
     found = played(cut(text, places, gap_s), sure=True)
     if PASTE_END not in text:  # else what comes late behind a paste is none of it
         assert found == whole(items)
-    assert [t for t in found if t.kind == "sequence"] == [t for t in whole(items) if t.kind == "sequence"]
+    assert [t for t in found if t.kind == "sequence"] == [
+        t for t in whole(items) if t.kind == "sequence"
+    ]
 
 
 def test_a_paste_whose_esc_came_alone_is_pasted_not_typed() -> None:

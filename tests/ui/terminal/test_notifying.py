@@ -7,7 +7,15 @@ import pytest
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
 from tests.support.tables import each
-from tui.ui.terminal.notifying import MOST_BYTES, Moment, Notifier, NotifyOptions, copying, too_long, way
+from tui.ui.terminal.notifying import (
+    MOST_BYTES,
+    Moment,
+    Notifier,
+    NotifyOptions,
+    copying,
+    too_long,
+    way,
+)
 
 KITTY = {"TERM": "xterm-kitty", "KITTY_WINDOW_ID": "1"}
 

@@ -16,7 +16,9 @@ from tui.ui.theming.chooser import ThemeChooser
 
 
 @asynccontextmanager
-async def choosing(size: tuple[int, int] = (120, 40)) -> AsyncIterator[tuple[DuettoApp, Pilot[int], list[str]]]:
+async def choosing(
+    size: tuple[int, int] = (120, 40),
+) -> AsyncIterator[tuple[DuettoApp, Pilot[int], list[str]]]:
     """The list is open, over a turn with everything in it; and what was kept."""
     session = ScriptedSession()
     exercise(session)

@@ -69,9 +69,21 @@ def test_high_contrast_means_it(name: str) -> None:
 
 
 MIXED_UP = {
-    "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
-    "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
-    "tritanopia": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+    "protanopia": (
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ),
+    "deuteranopia": (
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ),
+    "tritanopia": (
+        (1.255528, -0.076749, -0.178779),
+        (-0.078411, 0.930809, 0.147602),
+        (0.004733, 0.691367, 0.303900),
+    ),
 }
 """How such eyes see linear red, green and blue (Machado, Oliveira, Fernandes 2009)."""
 SAFE = ["colourblind-dark", "colourblind-light"]
@@ -81,7 +93,9 @@ def seen(colour: str, sight: str) -> tuple[float, float, float]:
     if sight == "everybody":
         return oklab(rgb_of(colour))
     light = linear(rgb_of(colour))
-    red, green, blue = (sum(a * b for a, b in zip(row, light, strict=True)) for row in MIXED_UP[sight])
+    red, green, blue = (
+        sum(a * b for a, b in zip(row, light, strict=True)) for row in MIXED_UP[sight]
+    )
     return oklab(rgb_of(hexed((red, green, blue))))
 
 

@@ -87,7 +87,9 @@ def own(folder: Path, **files: str) -> ThemeLibrary:
 
 def test_a_theme_builds_on_another_one(tmp_path: Path) -> None:
     library = own(
-        tmp_path, mine='base = "nord"\n[palette]\naccent = "#f80"\n', more='base = "mine"\n[palette]\nfast = "#08f"\n'
+        tmp_path,
+        mine='base = "nord"\n[palette]\naccent = "#f80"\n',
+        more='base = "mine"\n[palette]\nfast = "#08f"\n',
     )
     nord, more = library.reading("nord").palette.colours, library.reading("more").palette.colours
     assert more == {**nord, "accent": "#ff8800", "fast": "#0088ff"}

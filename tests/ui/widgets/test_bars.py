@@ -23,7 +23,14 @@ async def test_the_header_lights_who_answers_and_says_rehearsal(session: Scripte
     session.status.rehearsal = True
     async with running(session) as (app, pilot):
         shown = row(app, "header")
-        for part in ("duetto", "ledger/", "main*", "REHEARSAL", "fast rehearsal-fast · low", "deep rehearsal-deep"):
+        for part in (
+            "duetto",
+            "ledger/",
+            "main*",
+            "REHEARSAL",
+            "fast rehearsal-fast · low",
+            "deep rehearsal-deep",
+        ):
             assert part in shown, part
         assert "▸ ↯ fast" in shown
         assert "▸ ◆" not in shown
@@ -95,7 +102,9 @@ async def test_only_rows_that_changed_are_made_again() -> None:
         assert sorted(rows.asked) == [0, 1, 2, 3, 4, 5]
 
 
-async def test_no_color_is_no_colour_at_all_also_in_pictures_of_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_color_is_no_colour_at_all_also_in_pictures_of_the_screen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """What is chosen is in reverse, and nothing has a colour, greys among them."""
     monkeypatch.setenv("NO_COLOR", "1")
     session = ScriptedSession()
@@ -104,6 +113,11 @@ async def test_no_color_is_no_colour_at_all_also_in_pictures_of_the_screen(monke
         await pilot.press("ctrl+p")
         await pilot.pause()
         await pilot.pause()
-        styles = [segment.style for row in app.screen._compositor.render_strips() for segment in row if segment.style]
+        styles = [
+            segment.style
+            for row in app.screen._compositor.render_strips()
+            for segment in row
+            if segment.style
+        ]
         assert {style.color for style in styles} | {style.bgcolor for style in styles} == {None}
         assert any(style.reverse for style in styles)

@@ -12,7 +12,14 @@ from tui.core.wire.rate_limits import PAUSE, Limit
 from tui.engine.notices import Status
 from tui.ui.widgets import figures
 from tui.ui.widgets.figures import Forms, StatusFacts, dollars
-from tui.ui.widgets.line_template import DEFAULT, FIELDS, MOST_CHARS, LineTemplate, default_template, template_of
+from tui.ui.widgets.line_template import (
+    DEFAULT,
+    FIELDS,
+    MOST_CHARS,
+    LineTemplate,
+    default_template,
+    template_of,
+)
 from tui.ui.widgets.status_line import laid_out
 
 NOW = 100.0
@@ -40,7 +47,9 @@ def said(forms: Forms) -> list[str]:
     ],
 )
 def test_asked_and_served(asked: str, served: str, place: str, words: list[str] | None) -> None:
-    found = said(figures.served(scene(models={"fast": asked}, served_model=served, served_endpoint=place)))
+    found = said(
+        figures.served(scene(models={"fast": asked}, served_model=served, served_endpoint=place))
+    )
     if words is not None:
         assert found == words
     assert not any("\x1b" in one or "\n" in one or len(one) > 70 for one in found)
@@ -128,11 +137,26 @@ READY = Status(connection="ready", round_trip_ms=3.0)
 
 
 def words(view: MeterView, width: int = 200, status: Status = READY) -> str:
-    return "".join(text for text, _ in laid_out(default_template(), StatusFacts(status, view, 0), width))
+    return "".join(
+        text for text, _ in laid_out(default_template(), StatusFacts(status, view, 0), width)
+    )
 
 
 STREAMING = MeterView(
-    "streaming", 1043.0, True, 0.084, 512, True, 0.5, (0.1, 0.5, 1.0), 0.75, 0.07, 9.5, "counted", 12_000, 128_000
+    "streaming",
+    1043.0,
+    True,
+    0.084,
+    512,
+    True,
+    0.5,
+    (0.1, 0.5, 1.0),
+    0.75,
+    0.07,
+    9.5,
+    "counted",
+    12_000,
+    128_000,
 )
 
 
@@ -141,12 +165,18 @@ STREAMING = MeterView(
     [
         (40, ("~1,043 tok/s", "~512 tok", "●"), ("ttft", "ghost")),
         (60, ("~1,043 tok/s", "~512 tok", "◆", "ghost 7%", "●"), ("reasoning", "ctx")),
-        (80, ("◆", "ghost 7%", "ttft 84 ms", "~512 tok", "0.5 s", "● 3 ms"), ("collaborate", "ctx")),
+        (
+            80,
+            ("◆", "ghost 7%", "ttft 84 ms", "~512 tok", "0.5 s", "● 3 ms"),
+            ("collaborate", "ctx"),
+        ),
         (120, ("+reasoning", "▁▄█", "9.5 s behind", "ctx 9%", "● 3 ms"), ("collaborate",)),
         (200, ("collaborate", "····", "9.5 s behind", "ctx 12k/128k"), ()),
     ],
 )
-def test_what_is_shown_at_a_width(width: int, there: tuple[str, ...], gone: tuple[str, ...]) -> None:
+def test_what_is_shown_at_a_width(
+    width: int, there: tuple[str, ...], gone: tuple[str, ...]
+) -> None:
     shown = words(STREAMING, width)
     assert len(shown) == width
     for part in there:
@@ -194,7 +224,13 @@ def test_dollars_are_shown_where_they_are_known() -> None:
 
 @each(
     "usd, words",
-    [(0.0, "$0.0000"), (0.00001, "<$0.0001"), (0.00005, "$0.0001"), (0.0123, "$0.012"), (1234.5, "$1,234.50")],
+    [
+        (0.0, "$0.0000"),
+        (0.00001, "<$0.0001"),
+        (0.00005, "$0.0001"),
+        (0.0123, "$0.012"),
+        (1234.5, "$1,234.50"),
+    ],
 )
 def test_how_dollars_are_written(usd: float, words: str) -> None:
     assert dollars(usd) == words
@@ -203,7 +239,9 @@ def test_how_dollars_are_written(usd: float, words: str) -> None:
 VIEW = MeterView("done", 990.0, False, 0.084, 512, False, 0.5, (1.0,), 0.7, 0.07, 9.5)
 
 
-STATUS = Status(models={"fast": "gpt-5"}, connection="ready", round_trip_ms=3.0, active_path="ledger/cache.py")
+STATUS = Status(
+    models={"fast": "gpt-5"}, connection="ready", round_trip_ms=3.0, active_path="ledger/cache.py"
+)
 
 
 SCENE = StatusFacts(STATUS, VIEW, 100.0, "ledger", "main", "14:05")
@@ -288,7 +326,8 @@ def test_foreign_text_in_it_is_inert() -> None:
 @given(
     st.text(st.sampled_from("{}[]: \n\tab!é✓漢" + "\x1b"), max_size=40)
     | st.lists(
-        st.sampled_from(["{rate}", "[", "]", "  ", "{fill}", "{nope}", "x", "{cost:9}", "{path}"]), max_size=12
+        st.sampled_from(["{rate}", "[", "]", "  ", "{fill}", "{nope}", "x", "{cost:9}", "{path}"]),
+        max_size=12,
     ).map("".join),
     st.integers(2, 250),
 )

@@ -22,7 +22,9 @@ MOST_CHARS, MOST_VALUES = 2**20, 10_000
 PREFIX = "duetto1."
 """No provider's own content begins like this: a full stop is in no base64."""
 
-COMPACTED = "(An earlier part of the conversation was sealed by its provider: it is not known here.)"
+COMPACTED = (
+    "(An earlier part of the conversation was sealed by its provider: it is not known here.)"
+)
 """What stands for a ``compaction`` item, which nobody but its provider can read."""
 
 

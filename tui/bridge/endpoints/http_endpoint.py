@@ -19,7 +19,13 @@ from tui.bridge.upstream.client import MOST_REFUSAL_BYTES, Upstream
 from tui.bridge.upstream.errors import BrokenError, CutError
 from tui.bridge.upstream.http1 import UpstreamAnswer
 from tui.bridge.upstream.rate_limits import left, pause_s
-from tui.bridge.upstream.sse import MAX_MESSAGE_BYTES, Message, OversizeError, SseParser, read_in_steps
+from tui.bridge.upstream.sse import (
+    MAX_MESSAGE_BYTES,
+    Message,
+    OversizeError,
+    SseParser,
+    read_in_steps,
+)
 from tui.core.wire.address import Address
 from tui.core.wire.json_reading import SHORT_BYTES
 from tui.core.wire.rate_limits import pause_header
@@ -154,7 +160,9 @@ class HttpEndpoint:
             self._check_patience(until_s)
         return b""
 
-    async def _stream(self, response: UpstreamAnswer, writer: ResponseWriter, reader: Reader, chunk: bytes) -> None:
+    async def _stream(
+        self, response: UpstreamAnswer, writer: ResponseWriter, reader: Reader, chunk: bytes
+    ) -> None:
         """Events as they come, until the response or the stream is over."""
         heard = _Heard(self._host, writer, reader)
         until_s: float | None = None

@@ -161,7 +161,11 @@ class ResponseWriter:
     """
 
     def __init__(
-        self, run: Run, flush: Callable[[], Awaitable[None]], pace: TokenRate | None = None, mask: Mask | None = None
+        self,
+        run: Run,
+        flush: Callable[[], Awaitable[None]],
+        pace: TokenRate | None = None,
+        mask: Mask | None = None,
     ) -> None:
         """``flush`` writes what was told, and waits while the client does not read.
 

@@ -198,7 +198,11 @@ class Toolbox:
     """The tools of one request."""
 
     def __init__(
-        self, request: Mapping[str, Any], items: Sequence[Mapping[str, Any]], *, call_ids: re.Pattern[str] = ANY_ID
+        self,
+        request: Mapping[str, Any],
+        items: Sequence[Mapping[str, Any]],
+        *,
+        call_ids: re.Pattern[str] = ANY_ID,
     ) -> None:
         """``items``: the whole conversation; ``call_ids``: what call ids the provider takes."""
         offer = _Offer()

@@ -38,7 +38,9 @@ IMAGE_TOKENS = 85
 _SLICE_CHARS = 65_536
 """So much is looked at in one go (a few ms), others have their turn behind it."""
 _BEYOND_ASCII = bytes(range(128, 256))
-_DENSE = re.compile(r"[A-Z]?[a-z]{1,7}|[A-Z]{1,3}|[0-9]{1,2}|\n[ \t]*|[ \t]{2,}|[!-/:-@\[-`{-~]{1,2}")
+_DENSE = re.compile(
+    r"[A-Z]?[a-z]{1,7}|[A-Z]{1,3}|[0-9]{1,2}|\n[ \t]*|[ \t]{2,}|[!-/:-@\[-`{-~]{1,2}"
+)
 """What is about a token of its own in code, numbers, hexadecimal digits and words."""
 _UNCOUNTED = frozenset({"type", "id", "role", "status", "call_id", "encrypted_content", "phase"})
 
@@ -125,7 +127,9 @@ async def prepared(asked: Asked, discovery: Discovery | None) -> Asked:
     if discovery is not None and discovery.form in LOCAL_FORMS and needed > UNASKED:
         facts = await _local(asked.model, texts, facts, discovery)
     elif facts.context_window is not None and needed > facts.context_window * SURELY:
-        raise Refused(400, CODE, _too_long(asked.model, needed, facts.context_window), param="input")
+        raise Refused(
+            400, CODE, _too_long(asked.model, needed, facts.context_window), param="input"
+        )
     request = asked.request
     if facts.ask_output_tokens is not None and request.get("max_output_tokens") is None:
         least = min(facts.ask_output_tokens, facts.max_output_tokens or facts.ask_output_tokens)

@@ -22,7 +22,15 @@ import msgspec
 from msgspec import Struct
 
 from tui.bridge.endpoints.base import Broken, ModelFacts, Refused, Target
-from tui.bridge.providers.model_lists import MOST_MODELS, clue_in, entries, facts_of, models_in, name_of, tokens
+from tui.bridge.providers.model_lists import (
+    MOST_MODELS,
+    clue_in,
+    entries,
+    facts_of,
+    models_in,
+    name_of,
+    tokens,
+)
 from tui.core.wire.address import Address, checked, is_loopback
 from tui.errors import EndpointError
 
@@ -61,11 +69,15 @@ class ServerQueries:
         scheme = _SCHEMES.get(parts.scheme, parts.scheme)
         self._parts = parts._replace(scheme=scheme, path=base_path(parts.path))
 
-    async def get(self, path: str, query: str = "", headers: Mapping[str, str] | None = None) -> Any:
+    async def get(
+        self, path: str, query: str = "", headers: Mapping[str, str] | None = None
+    ) -> Any:
         """What the API has at a path (``/models``). Raises Refused, Broken."""
         return await self._ask(self._parts.path + path, query, headers)
 
-    async def get_beside(self, path: str, query: str = "", headers: Mapping[str, str] | None = None) -> Any:
+    async def get_beside(
+        self, path: str, query: str = "", headers: Mapping[str, str] | None = None
+    ) -> Any:
         """What the server has beside its API (``/api/ps``). Raises Refused, Broken."""
         return await self._ask(self._root() + path, query, headers)
 
@@ -182,7 +194,10 @@ def ollama_advice(window: int, needed: int, trained: int | None) -> str:
     more = min(more, trained) if trained else more
     if trained and trained <= window:
         return "that is all the model has: use one with a larger window"
-    return f"start it with OLLAMA_CONTEXT_LENGTH={more}, or give the model PARAMETER num_ctx {more} in its Modelfile"
+    return (
+        f"start it with OLLAMA_CONTEXT_LENGTH={more}, or give the model PARAMETER num_ctx {more} "
+        "in its Modelfile"
+    )
 
 
 def shown_in(body: object) -> Shown:
@@ -268,7 +283,9 @@ LOCAL_FORMS = ("ollama", "lmstudio", "llamacpp")
 class Discovery:
     """One endpoint's models; what is found is put into `Target.discovered`, too."""
 
-    def __init__(self, target: Target, fetcher: Fetcher, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, target: Target, fetcher: Fetcher, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.target = target
         self.questions = ServerQueries(target, fetcher)
         self._clock = clock
@@ -375,7 +392,10 @@ class Discovery:
         if not found:
             return told
         everywhere = told.pop("*", ModelFacts())
-        return {name: told.get(name, ModelFacts()).over(everywhere).over(one) for name, one in found.items()}
+        return {
+            name: told.get(name, ModelFacts()).over(everywhere).over(one)
+            for name, one in found.items()
+        }
 
     async def _list(self) -> Any:
         """The list; where a server gives it by pages (Anthropic), all of them."""

@@ -273,8 +273,12 @@ def provider(name: str, user_folder: Path | None) -> ProviderFacts:
     text = toml_tables.read(theirs, required=False) if theirs else None
     if theirs and text is not None:
         if not _NAME.fullmatch(name):
-            raise SettingsError(f"{theirs}: {name!r} cannot be a provider's name; use a-z, 0-9, - and _")
-        return _read(name, text, str(theirs), toml_tables.parsed(ours, own.name, SCHEMA) if ours else {})
+            raise SettingsError(
+                f"{theirs}: {name!r} cannot be a provider's name; use a-z, 0-9, - and _"
+            )
+        return _read(
+            name, text, str(theirs), toml_tables.parsed(ours, own.name, SCHEMA) if ours else {}
+        )
     if ours is None:
         raise EndpointError(f"There is no provider {name!r}{near(name, names(user_folder))}")
     return _read(name, ours, own.name, {}, checked=True)
@@ -309,7 +313,9 @@ def _facts(entry: ModelEntry) -> ModelFacts:
     )
 
 
-def _read(name: str, text: str, origin: str, base: Mapping[str, Any], *, checked: bool = False) -> ProviderFacts:
+def _read(
+    name: str, text: str, origin: str, base: Mapping[str, Any], *, checked: bool = False
+) -> ProviderFacts:
     """A provider of a file's text; what it does not say is as in ``base``.
 
     ``checked``: it is our own, which the tests have looked at.
@@ -331,7 +337,9 @@ def _over(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in more.items():
         old = merged.get(key)
-        merged[key] = _over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        merged[key] = (
+            _over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        )
     return merged
 
 

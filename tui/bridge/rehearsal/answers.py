@@ -9,10 +9,26 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from tui.bridge.rehearsal.patches import FilePlan, WrittenChange, in_prose, lines_of, plan_file, write_patch
+from tui.bridge.rehearsal.patches import (
+    FilePlan,
+    WrittenChange,
+    in_prose,
+    lines_of,
+    plan_file,
+    write_patch,
+)
 from tui.bridge.rehearsal.player import AnswerPart, CallPart, ReasoningPart, TextPart, function_call
 from tui.bridge.rehearsal.request import ParsedRequest, parse_request, shows_failure
-from tui.bridge.rehearsal.scripts import ORIGINAL, FileRegion, Fix, Script, Version, has_all, load_scripts, words_of
+from tui.bridge.rehearsal.scripts import (
+    ORIGINAL,
+    FileRegion,
+    Fix,
+    Script,
+    Version,
+    has_all,
+    load_scripts,
+    words_of,
+)
 
 REVIEW = "Accept or reject the hunks, then run the tests."
 TO_RUN = "I run the tests first, and see what is red."
@@ -138,7 +154,10 @@ def solved(script: Script, *, failed: bool) -> str:
             f"`{'`, `'.join(script.paths)}` already stands as I would write it. If the tests still "
             "fail, the change may be pending: accept it, then run them again."
         )
-    return f"That is already done: `{'`, `'.join(script.paths)}` stands as I would write it. Run the tests."
+    return (
+        f"That is already done: `{'`, `'.join(script.paths)}` stands as I would write it. Run "
+        "the tests."
+    )
 
 
 def was_cut(outputs: Sequence[str]) -> bool:
@@ -167,9 +186,16 @@ MOST_CALLS = 16
 _SENTENCES = 97
 
 FreeKind = Literal["prose", "code", "reasoning", "markdown", "lines", "calls", "here"]
-_KINDS: dict[str, FreeKind] = {"prose": "prose", "code": "code", "reasoning": "reasoning", "markdown": "markdown"}
+_KINDS: dict[str, FreeKind] = {
+    "prose": "prose",
+    "code": "code",
+    "reasoning": "reasoning",
+    "markdown": "markdown",
+}
 
-_TOKENS = re.compile(r"\brehearse\s+([\d][\d,_]*)\s+tokens?(?:\s+of\s+(prose|code|reasoning|markdown))?", re.I)
+_TOKENS = re.compile(
+    r"\brehearse\s+([\d][\d,_]*)\s+tokens?(?:\s+of\s+(prose|code|reasoning|markdown))?", re.I
+)
 _LINES = re.compile(r"\bwrite\s+([\d][\d,_]*)\s+lines?\s+(?:in|into|to)\s+([\w./-]+)", re.I)
 _CALL = re.compile(r"\brehearse\s+call\s+([\w.-]+)\s+(\S.*)", re.I)
 _HERE = re.compile(r"\btry\s+(?:it|this|that)\s+(?:here|out\s+here|in\s+@?([\w./-]+))", re.I)
@@ -196,7 +222,11 @@ def free_form(prompt: str) -> FreeForm | None:
     if match := _TOKENS.search(prompt):
         kind = (match[2] or "prose").lower()
         count = min(_number(match[1]), MOST_TOKENS)
-        known: dict[str, FreeKind] = {"code": "code", "reasoning": "reasoning", "markdown": "markdown"}
+        known: dict[str, FreeKind] = {
+            "code": "code",
+            "reasoning": "reasoning",
+            "markdown": "markdown",
+        }
         return FreeForm(known.get(kind, "prose"), count)
     if match := _LINES.search(prompt):
         return FreeForm("lines", min(_number(match[1]), MOST_LINES), match[2].rstrip("."))
@@ -279,7 +309,9 @@ class ExerciseChoice(Struct, frozen=True):
     wishes: frozenset[str] = frozenset()
 
 
-def answer(request: Mapping[str, Any], items: Sequence[Mapping[str, Any]], style: AnswerStyle) -> list[AnswerPart]:
+def answer(
+    request: Mapping[str, Any], items: Sequence[Mapping[str, Any]], style: AnswerStyle
+) -> list[AnswerPart]:
     """The answer to a request, ``items`` being the whole chain of items behind it."""
     parsed = parse_request(request, items)
     outputs = [reply.output for reply in parsed.answers if reply.name == "apply_patch"]
@@ -300,7 +332,9 @@ def answer(request: Mapping[str, Any], items: Sequence[Mapping[str, Any]], style
     return _perform(parsed, choice, style)
 
 
-def _run_tests(parsed: ParsedRequest, last: ExerciseChoice | None, style: AnswerStyle) -> list[AnswerPart]:
+def _run_tests(
+    parsed: ParsedRequest, last: ExerciseChoice | None, style: AnswerStyle
+) -> list[AnswerPart]:
     """Have the tests run, and mend what they say of an exercise."""
     words = words_of(parsed.prompt)
     named = (script for script in load_scripts() if script.name in words)
@@ -408,12 +442,15 @@ def _slipped(parsed: ParsedRequest, script: Script) -> bool:
     """Whether the files hold the wrong try already."""
     wrong, right = script.versions["slip"].states, script.versions["solution"].states
     return any(
-        state not in (ORIGINAL, better) and region.states[state].strip("\n") in parsed.files.get(region.path, "")
+        state not in (ORIGINAL, better)
+        and region.states[state].strip("\n") in parsed.files.get(region.path, "")
         for region, state, better in zip(script.regions, wrong, right, strict=True)
     )
 
 
-def _patch(parsed: ParsedRequest, script: Script, version: Version, style: AnswerStyle) -> list[AnswerPart]:
+def _patch(
+    parsed: ParsedRequest, script: Script, version: Version, style: AnswerStyle
+) -> list[AnswerPart]:
     """The reasoning, the prose and the patch of one version."""
     plans = [_plan(parsed, script, version, path) for path in script.paths]
     lost = [region for plan in plans for region in plan.lost]
@@ -430,7 +467,9 @@ def _patch(parsed: ParsedRequest, script: Script, version: Version, style: Answe
 
 def _plan(parsed: ParsedRequest, script: Script, version: Version, path: str) -> FilePlan:
     wanted = [
-        (region, state) for region, state in zip(script.regions, version.states, strict=True) if region.path == path
+        (region, state)
+        for region, state in zip(script.regions, version.states, strict=True)
+        if region.path == path
     ]
     return plan_file(path, parsed.files.get(path), wanted)
 
@@ -476,7 +515,9 @@ def _must_look(parsed: ParsedRequest, path: str) -> bool:
     return not known and parsed.can_read and path not in parsed.unreadable
 
 
-def _appended(parsed: ParsedRequest, path: str, added: Sequence[str], prose: str) -> list[AnswerPart]:
+def _appended(
+    parsed: ParsedRequest, path: str, added: Sequence[str], prose: str
+) -> list[AnswerPart]:
     """Lines at the end of a file, which may be new."""
     plan = FilePlan(path, parsed.files.get(path))
     count = len(lines_of(parsed.files[path])) if path in parsed.files else 0
@@ -526,4 +567,7 @@ def _calls(parsed: ParsedRequest, wanted: FreeForm) -> list[AnswerPart]:
     missing = [name for name, _ in wanted.calls if name not in parsed.declared]
     if missing:
         return [TextPart(not_declared(missing[0]))]
-    return [CallPart(name, text, custom=parsed.declared[name] == "custom") for name, text in wanted.calls]
+    return [
+        CallPart(name, text, custom=parsed.declared[name] == "custom")
+        for name, text in wanted.calls
+    ]

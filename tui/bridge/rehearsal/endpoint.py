@@ -83,7 +83,9 @@ def rate_of(value: object, param: str) -> float:
     except ValueError:
         rate = 0.0
     if not LEAST_TOKENS_S <= rate <= MOST_TOKENS_S:
-        raise NoSuchModelError("invalid_rate", f"{value!r} is not a rate of 1 to 20000 tokens/s.", param)
+        raise NoSuchModelError(
+            "invalid_rate", f"{value!r} is not a rate of 1 to 20000 tokens/s.", param
+        )
     return rate
 
 
@@ -139,7 +141,9 @@ class RehearsalRoute:
     def __init__(self, rehearsal: Rehearsal) -> None:
         self._endpoint = RehearsalEndpoint(rehearsal)
 
-    async def candidates(self, request: Mapping[str, Any], items: Sequence[dict[str, Any]]) -> Sequence[Candidate]:
+    async def candidates(
+        self, request: Mapping[str, Any], items: Sequence[dict[str, Any]]
+    ) -> Sequence[Candidate]:
         """See `Route`."""
         return [Candidate(self._endpoint, Asked(str(request.get("model") or ""), request, items))]
 
@@ -155,4 +159,8 @@ def input_tokens(request: Mapping[str, Any], items: list[dict[str, Any]]) -> tup
 
 
 def _size(parts: list[Any]) -> int:
-    return sum(size_of(part) if is_long(part) else len(json.dumps(part, ensure_ascii=False)) for part in parts if part)
+    return sum(
+        size_of(part) if is_long(part) else len(json.dumps(part, ensure_ascii=False))
+        for part in parts
+        if part
+    )

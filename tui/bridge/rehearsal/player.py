@@ -47,7 +47,10 @@ class CallPart(Struct, frozen=True):
 
     def item(self) -> dict[str, Any]:
         """The output item to begin."""
-        return {"type": "custom_tool_call" if self.custom else "function_call", "name": self.name}
+        return {
+            "type": "custom_tool_call" if self.custom else "function_call",
+            "name": self.name,
+        }
 
 
 AnswerPart = ReasoningPart | TextPart | CallPart
@@ -97,7 +100,9 @@ def token_sizes(random: Random) -> Iterator[int]:
 class Player:
     """One answer on its way."""
 
-    def __init__(self, parts: Sequence[AnswerPart], pace: PlaySpeed, *, seed: int, now: float) -> None:
+    def __init__(
+        self, parts: Sequence[AnswerPart], pace: PlaySpeed, *, seed: int, now: float
+    ) -> None:
         """``now`` is the moment of the request, in seconds of the owner's clock."""
         self._parts = [part for part in parts if part.text]
         self._pace = pace

@@ -86,7 +86,9 @@ class UserQuota:
 class TeamConnection:
     """See `access.TeamConnection`."""
 
-    def __init__(self, access: TeamAccess, user: TeamUser, quota: UserQuota, connection: ClientTransport) -> None:
+    def __init__(
+        self, access: TeamAccess, user: TeamUser, quota: UserQuota, connection: ClientTransport
+    ) -> None:
         self.user = user
         self.quota = quota
         self.responses = 0
@@ -201,7 +203,9 @@ def _too_much(words: str, pause_s: int) -> LimitRefusal:
     return LimitRefusal(429, "rate_limit_exceeded", words, pause_s)
 
 
-def record_of(run: Run, where: tuple[str, str, str], times: tuple[float, float | None]) -> ResponseRecord:
+def record_of(
+    run: Run, where: tuple[str, str, str], times: tuple[float, float | None]
+) -> ResponseRecord:
     """A run that is over; ``where``: endpoint, kind, provider; ``times``: whole, and TTFT.
 
     Of one whose client left nobody told the tokens, and leaving must not make them free.
@@ -239,7 +243,9 @@ _FORWARDED = ("Forwarded", "X-Forwarded-For", "Via", "X-Real-IP")
 class TeamAccess:
     """See `access.AccessControl`."""
 
-    def __init__(self, users_file: UsersFile, log: AccessLog, defaults: Limits, *, fronted: bool = False) -> None:
+    def __init__(
+        self, users_file: UsersFile, log: AccessLog, defaults: Limits, *, fronted: bool = False
+    ) -> None:
         """``defaults``: limits of users who have none of their own.
 
         ``fronted``: a balancer is in front, so that nobody's address says where they are.

@@ -111,7 +111,9 @@ def tokens_of(usage: Any) -> dict[str, int]:
         "reasoning": _detail(usage, "output_tokens_details", "reasoning_tokens"),
     }
     return {
-        name: int(tokens) for name, tokens in found.items() if isinstance(tokens, (int, float)) and 0 < tokens < 1e12
+        name: int(tokens)
+        for name, tokens in found.items()
+        if isinstance(tokens, (int, float)) and 0 < tokens < 1e12
     }
 
 
@@ -132,7 +134,10 @@ _WHAT = {
     "log_lines_dropped": "Lines of the log that could not be written.",
 }
 """What the gauges are."""
-MISSING = "The figures need the package prometheus-client: install duetto with its extra, pip install 'duetto[team]'."
+MISSING = (
+    "The figures need the package prometheus-client: install duetto with its extra, "
+    "pip install 'duetto[team]'."
+)
 
 
 def exposition(metrics: Metrics, gauges: Mapping[str, float]) -> tuple[bytes, str]:
@@ -154,7 +159,11 @@ def exposition(metrics: Metrics, gauges: Mapping[str, float]) -> tuple[bytes, st
 
 
 def _families(counted: Metrics, gauges: Mapping[str, float]) -> Iterator[Metric]:
-    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+    from prometheus_client.core import (
+        CounterMetricFamily,
+        GaugeMetricFamily,
+        HistogramMetricFamily,
+    )
 
     for name, value in gauges.items():
         yield GaugeMetricFamily(f"duetto_{name}", _WHAT.get(name, name), value=value)
@@ -170,7 +179,12 @@ def _families(counted: Metrics, gauges: Mapping[str, float]) -> Iterator[Metric]
             (*_BY_MODEL, "direction"),
             counted.tokens,
         ),
-        ("errors", "Responses that were refused or failed.", ("endpoint", "kind", "provider", "code"), counted.errors),
+        (
+            "errors",
+            "Responses that were refused or failed.",
+            ("endpoint", "kind", "provider", "code"),
+            counted.errors,
+        ),
     ]
     for name, what, labels, counts in counters:
         counter = CounterMetricFamily(f"duetto_{name}", what, labels=labels)

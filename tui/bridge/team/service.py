@@ -207,14 +207,18 @@ class ServiceOptions(Struct, frozen=True):
 class Service:
     """A bridge with its access control, from its beginning to its end."""
 
-    def __init__(self, options: ServiceOptions, rehearsal: Rehearsal, targets: Mapping[str, Target]) -> None:
+    def __init__(
+        self, options: ServiceOptions, rehearsal: Rehearsal, targets: Mapping[str, Target]
+    ) -> None:
         """Reads all files. Raises UsageError, FileRefused: one is wrong, or it may not listen."""
         self._options = options
         tls, tokens = options.cert is not None, options.tokens is not None
         if options.key is not None and options.cert is None:
             raise UsageError("--tls-key is of no use without --tls-cert")
         check_exposure(options.place, tls=tls, tokens=tokens, fronted=options.fronted)
-        self._certificate = Certificate(options.cert, options.key) if options.cert is not None else None
+        self._certificate = (
+            Certificate(options.cert, options.key) if options.cert is not None else None
+        )
         self._token = new_token()
         local = {LOCAL_USER: User(hash_of(self._token.encode()))}
         users_file = UsersFile(options.tokens, None if tokens else local)
@@ -270,7 +274,9 @@ class Service:
             asyncio.create_task(self.access.emptied()),
             asyncio.create_task(self._hurried.wait()),
         }
-        await asyncio.wait(waiting, timeout=self._options.drain_s, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(
+            waiting, timeout=self._options.drain_s, return_when=asyncio.FIRST_COMPLETED
+        )
         for task in waiting:
             task.cancel()
         for admitted in self.access.connections:
@@ -325,7 +331,9 @@ class Service:
         return before
 
 
-def serve_team(options: ServiceOptions, rehearsal: Rehearsal, targets: Mapping[str, Target]) -> None:
+def serve_team(
+    options: ServiceOptions, rehearsal: Rehearsal, targets: Mapping[str, Target]
+) -> None:
     """Serve until a signal.
 
     Raises UsageError, FileRefused: see `Service`, and an address that is taken.

@@ -83,7 +83,8 @@ def add_user(file: Path, name: str, limits: Limits) -> str:
     """
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"{name!r} cannot be a user's name: up to 64 letters, digits and . _ @ + -, the first a letter or a digit"
+            f"{name!r} cannot be a user's name: up to 64 letters, digits and . _ @ + -,"
+            " the first a letter or a digit"
         )
     token = new_token()
 

@@ -19,7 +19,11 @@ from tui import __version__
 from tui.bridge.endpoints.base import Broken, Refused
 from tui.bridge.providers.discovery import Fetched
 from tui.bridge.upstream.dialing import Dialer, Origin, origin_of
-from tui.bridge.upstream.errors import BrokenError, CutError, UnconnectedError
+from tui.bridge.upstream.errors import (
+    BrokenError,
+    CutError,
+    UnconnectedError,
+)
 from tui.bridge.upstream.http1 import Http1, ProxyRoute, UpstreamAnswer, proxy_route_of
 from tui.core.wire.address import Address, checked, is_loopback
 from tui.errors import EndpointError
@@ -114,7 +118,9 @@ class Upstream:
             self._warming[origin] = asyncio.create_task(self._warm(origin))
 
     @contextlib.asynccontextmanager
-    async def _answering(self, method: str, address: Address, body: bytes) -> AsyncIterator[UpstreamAnswer]:
+    async def _answering(
+        self, method: str, address: Address, body: bytes
+    ) -> AsyncIterator[UpstreamAnswer]:
         origin = origin_of(address.url)
         if origin.scheme == "http" and not is_loopback(origin.host):
             checked(address)  # a key would travel in clear text
@@ -133,7 +139,9 @@ class Upstream:
         except CutError as error:
             raise BrokenError(f"{origin.host} {error}", flooded=error.flooded) from error
 
-    async def _asked(self, origin: Origin, method: str, address: Address, body: bytes) -> UpstreamAnswer:
+    async def _asked(
+        self, origin: Origin, method: str, address: Address, body: bytes
+    ) -> UpstreamAnswer:
         """Ask; and again where surely nobody has heard it. Raises UnconnectedError, CutError."""
         headers = CIMultiDict(_HEADERS)
         headers.update(_of_user(address.url))

@@ -130,7 +130,9 @@ def proxy_for(url: str) -> str | None:
     if not proxy:
         return None
     if urlsplit(proxy).scheme not in ("http", "https", *_SOCKS):
-        raise EndpointError("Only HTTP and SOCKS proxies can be used: check HTTPS_PROXY and ALL_PROXY.")
+        raise EndpointError(
+            "Only HTTP and SOCKS proxies can be used: check HTTPS_PROXY and ALL_PROXY."
+        )
     return proxy
 
 
@@ -225,7 +227,9 @@ class Dialer:
         name = origin.host if context else None
         loop = asyncio.get_running_loop()
         way = await (_straight(origin, self._resolver) if origin.proxy is None else _tunnel(origin))
-        transport, spare = await loop.create_connection(SpareConnection, sock=way, ssl=context, server_hostname=name)
+        transport, spare = await loop.create_connection(
+            SpareConnection, sock=way, ssl=context, server_hostname=name
+        )
         _keep_alive(transport.get_extra_info("socket"))
         return spare
 

@@ -85,7 +85,9 @@ class ProxyRoute(NamedTuple):
 def proxy_route_of(origin: Origin) -> ProxyRoute:
     """How a server is reached."""
     scheme = origin.proxy.partition("://")[0] if origin.proxy else ""
-    return ProxyRoute(origin.proxy, scheme == "https" or (scheme == "http" and origin.scheme == "http"))
+    return ProxyRoute(
+        origin.proxy, scheme == "https" or (scheme == "http" and origin.scheme == "http")
+    )
 
 
 class _EndlessError(aiohttp.ClientError):
@@ -268,7 +270,9 @@ class Http1:
         self._session: aiohttp.ClientSession | None = None
         self._making = asyncio.Lock()
 
-    async def asked(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> UpstreamAnswer:
+    async def asked(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes
+    ) -> UpstreamAnswer:
         """Send a request; its answer has its status. Raises UnconnectedError, CutError.
 
         Cancelled, its connection is closed.
@@ -328,7 +332,9 @@ class Http1:
         loop = asyncio.get_running_loop()
         factory: functools.partial[Any] = functools.partial(_Handler, loop=loop)
         connector._factory = factory
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=self._silence_s)
+        timeout = aiohttp.ClientTimeout(
+            total=None, sock_connect=CONNECT_S, sock_read=self._silence_s
+        )
         tracing = aiohttp.TraceConfig()
         tracing.on_connection_reuseconn.append(_note_reuse)
         tracing.on_request_chunk_sent.append(_note_sent)
@@ -374,7 +380,9 @@ async def _note_reuse(_session: object, _context: object, _params: object) -> No
     _note_pooled()
 
 
-async def _note_sent(_session: object, _context: object, params: aiohttp.TraceRequestChunkSentParams) -> None:
+async def _note_sent(
+    _session: object, _context: object, params: aiohttp.TraceRequestChunkSentParams
+) -> None:
     progress = _progress_of.get(None)
     if progress is not None and not progress.limit.expired():
         progress.sent(len(params.chunk))
@@ -406,7 +414,9 @@ def _failed(error: Exception, progress: _RequestProgress) -> UnconnectedError | 
         return unconnected(TimeoutError(), CONNECT_S)
     if isinstance(error, TimeoutError):
         return CutError(SILENT)
-    gone = isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError | ConnectionError)
+    gone = isinstance(
+        error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError | ConnectionError
+    )
     words = UNANSWERED if gone else _broken_off(error)
     return CutError(words, unanswered=gone and progress.unheard)
 

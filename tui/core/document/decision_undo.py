@@ -12,12 +12,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 
-from tui.core.document.decision_log import Beside, DecisionEntry, DecisionStep, Held, Placing, TakenOff
+from tui.core.document.decision_log import (
+    Beside,
+    DecisionEntry,
+    DecisionStep,
+    Held,
+    Placing,
+    TakenOff,
+)
 from tui.core.document.disk_plan import take_off
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
 from tui.core.document.hunk import PLACED, Decision, Hunk, Kind, Stage
-from tui.core.document.review import above, accept, displacer_of, is_taken, move, move_back, reject, undo_turn
+from tui.core.document.review import (
+    above,
+    accept,
+    displacer_of,
+    is_taken,
+    move,
+    move_back,
+    reject,
+    undo_turn,
+)
 from tui.core.document.waiting_places import WaitingSection, kept, moved, nearest
 from tui.core.steps import Work
 from tui.core.text.buffer import Mark
@@ -65,7 +81,9 @@ def place(documents: Documents, hunk: Hunk, row: int) -> None:
     documents.decisions.note(step)
 
 
-def wait_again(documents: Documents, record: FileRecord, step: DecisionStep, placing: Placing) -> None:
+def wait_again(
+    documents: Documents, record: FileRecord, step: DecisionStep, placing: Placing
+) -> None:
     """A section that was placed waits for a choice again; nothing of it is in the text.
 
     Raises:
@@ -188,7 +206,9 @@ def redo_decision(documents: Documents) -> Work[Undone]:
         if entry.verb == "accept":
             paths = yield from accept(documents, entry.hunks)
         elif entry.verb in ("reject", "cut"):
-            paths = yield from reject(documents, entry.hunks, entry.words, whole=entry.whole and _agreed(entry))
+            paths = yield from reject(
+                documents, entry.hunks, entry.words, whole=entry.whole and _agreed(entry)
+            )
         elif entry.verb == "place":
             paths = _place_again(documents, entry.steps[0])
         else:
@@ -302,7 +322,9 @@ def _ask_again(record: FileRecord, step: DecisionStep) -> None:
     step.hunk.candidates = places
 
 
-def _take_back_acceptance(documents: Documents, record: FileRecord, step: DecisionStep) -> list[str]:
+def _take_back_acceptance(
+    documents: Documents, record: FileRecord, step: DecisionStep
+) -> list[str]:
     """An accepted hunk is pending again; what it did to files is undone."""
     hunk, paths = step.hunk, [record.path]
     if hunk.kind in (Kind.DELETE, Kind.MOVE) and record.sections:
@@ -413,7 +435,9 @@ def _with_what_came(record: FileRecord, rows: tuple[int, int], now: str, off: Ta
     return text
 
 
-def _stand_again(documents: Documents, record: FileRecord, hunk: Hunk, rows: tuple[int, int], rank: int | None) -> None:
+def _stand_again(
+    documents: Documents, record: FileRecord, hunk: Hunk, rows: tuple[int, int], rank: int | None
+) -> None:
     """A hunk stands in its text again, at its place in the order of landing."""
     record.off.remove(hunk)
     hunk.start, hunk.end = Mark(rows[0]), Mark(rows[1], right=True)

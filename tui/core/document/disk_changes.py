@@ -81,7 +81,9 @@ def _is_within(hunk: Hunk, rows: tuple[int, int], old: str) -> bool:
 _REPLACED = "the file on the disk was taken instead"
 
 
-def outside_change(documents: Documents, path: str, read: FileRead, author: Author = Author.DISK) -> None:
+def outside_change(
+    documents: Documents, path: str, read: FileRead, author: Author = Author.DISK
+) -> None:
     """Reload a clean buffer line by line, merge into a changed one, or note a conflict.
 
     The user's text and pending hunks are never overwritten; a file that was deleted keeps its
@@ -155,7 +157,9 @@ def _is_clean(record: FileRecord) -> bool:
     return clean and not (record.landing or record.waiting)
 
 
-def _merge(documents: Documents, record: FileRecord, there: tuple[bytes, str], author: Author) -> None:
+def _merge(
+    documents: Documents, record: FileRecord, there: tuple[bytes, str], author: Author
+) -> None:
     """Bring the disk's bytes, which are this text, into the buffer; or note a conflict.
 
     Only what differs is made into lines: a log that grows may be open all day.
@@ -194,7 +198,9 @@ def _merge(documents: Documents, record: FileRecord, there: tuple[bytes, str], a
 def _untouched(record: FileRecord) -> list[Hunk]:
     """Accepted hunks whose text is the model's: formatted, it is nobody else's."""
     return [
-        hunk for hunk in record.live if hunk.decision is Decision.ACCEPTED and _standing(record, hunk) == hunk.agent
+        hunk
+        for hunk in record.live
+        if hunk.decision is Decision.ACCEPTED and _standing(record, hunk) == hunk.agent
     ]
 
 
@@ -290,7 +296,9 @@ def follow(documents: Documents, path: str, read: FileRead, target: str) -> None
     documents.records[target], documents.buffers[target] = record, record.buffer
     waiting = [hunk for section in record.waiting for hunk in section.hunks]
     alone = [hunk for hunk in (record.deletion, record.moving) if hunk is not None]
-    documents.hunk_list.moved([*record.live, *record.made, *record.undecided, *waiting, *alone], target)
+    documents.hunk_list.moved(
+        [*record.live, *record.made, *record.undecided, *waiting, *alone], target
+    )
     documents.conflicts.discard(path)
     documents.touched |= {path, target}
     documents.bump()

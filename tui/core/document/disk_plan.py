@@ -239,7 +239,10 @@ class StillText(Struct, frozen=True):
             record.weave.switch(whole)
             record.buffer = Buffer.of(self.path, self.form, *split_text(rest))
         copies = [
-            replace(one.hunk, start=Mark(one.first), end=Mark(one.last), base=one.base, agent=one.agent) for one in left
+            replace(
+                one.hunk, start=Mark(one.first), end=Mark(one.last), base=one.base, agent=one.agent
+            )
+            for one in left
         ]
         for one, copy in zip(left, copies, strict=True):
             record.weave.join(copy, one.hunk)
@@ -275,11 +278,20 @@ class StillText(Struct, frozen=True):
         return [one for one in self.stood if one.hunk in left], whole
 
 
-def still_text(documents: Documents, record: FileRecord, goes: Callable[[Hunk], bool] = _is_open) -> StillText:
+def still_text(
+    documents: Documents, record: FileRecord, goes: Callable[[Hunk], bool] = _is_open
+) -> StillText:
     """An open file as it stands now; costs a copy of its lists of lines and of hunks."""
     buffer, rows = record.buffer, record.live.rows()
     stood = tuple(
-        _Stood(hunk, *rows[hunk], hunk.base, hunk.agent, documents.layers[hunk.id].below, goes(hunk))
+        _Stood(
+            hunk,
+            *rows[hunk],
+            hunk.base,
+            hunk.agent,
+            documents.layers[hunk.id].below,
+            goes(hunk),
+        )
         for hunk in record.live
     )
     painted = record.landing.painter if record.landing is not None else None
@@ -295,7 +307,14 @@ def still_text(documents: Documents, record: FileRecord, goes: Callable[[Hunk], 
     )
 
 
-def take_off(documents: Documents, record: FileRecord, hunk: Hunk, *, whole: bool = False, still: bool = False) -> bool:
+def take_off(
+    documents: Documents,
+    record: FileRecord,
+    hunk: Hunk,
+    *,
+    whole: bool = False,
+    still: bool = False,
+) -> bool:
     """Put a hunk's base back, keeping what the user changed in it; False if that conflicts.
 
     ``whole``: what the user changed goes, too. ``still``: it goes where it conflicts.

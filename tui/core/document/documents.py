@@ -23,7 +23,16 @@ from tui.core.text.buffer import Buffer, Mark
 from tui.core.text.change_set import Author, Change, ChangeSet, Position, end_of
 from tui.core.text.diff import removed
 from tui.core.text.merge import line_changes, same_start
-from tui.core.text.rows import Span, file_rows, keep_ends, row_count, rows_range, rows_text, shifted, touched_span
+from tui.core.text.rows import (
+    Span,
+    file_rows,
+    keep_ends,
+    row_count,
+    rows_range,
+    rows_text,
+    shifted,
+    touched_span,
+)
 from tui.core.text.woven_pieces import WovenEdit
 from tui.errors import EditRefused
 
@@ -233,11 +242,15 @@ class Documents:
                 return self._take_in(path, Buffer(path), read.data)
         raise EditRefused(f"'{ascii_shown(path)}' exists already")
 
-    def apply(self, record: FileRecord, start: Position, end: Position, text: str, author: Author) -> Change:
+    def apply(
+        self, record: FileRecord, start: Position, end: Position, text: str, author: Author
+    ) -> Change:
         """Replace a range. Raises ValueError if it does not exist."""
         return self.apply_own(record, (start, end), text, Maker(author))
 
-    def apply_own(self, record: FileRecord, where: tuple[Position, Position], text: str, maker: Maker) -> Change:
+    def apply_own(
+        self, record: FileRecord, where: tuple[Position, Position], text: str, maker: Maker
+    ) -> Change:
         """Replace a range on somebody's behalf: an open section is not told of its own changes."""
         weave = record.weave
         change = record.buffer.replace(*where, text)
@@ -250,7 +263,9 @@ class Documents:
         record.note(maker.author, by)
         return change
 
-    def switch(self, record: FileRecord, edits: Collection[WovenEdit], author: Author) -> Sequence[Change]:
+    def switch(
+        self, record: FileRecord, edits: Collection[WovenEdit], author: Author
+    ) -> Sequence[Change]:
         """Have edits off, or on again; returns what that changed, as it stands now."""
         weave = record.weave
         changes = ChangeSet(record.buffer.end, tuple(weave.switching(edits)))
@@ -262,7 +277,9 @@ class Documents:
         weave.switch(edits)
         return [change.inverse for change in changes.invert().changes]
 
-    def _follow(self, record: FileRecord, change: Change, author: Author, own: OpenSection | None) -> None:
+    def _follow(
+        self, record: FileRecord, change: Change, author: Author, own: OpenSection | None
+    ) -> None:
         """Let all that stands beside a text follow its change."""
         span = touched_span(record.buffer, change)
         if record.live and author in _OTHERS:
@@ -292,7 +309,12 @@ class Documents:
                 self.rewritten += 1
 
     def rewrite(
-        self, record: FileRecord, rows: tuple[int, int], text: str, author: Author, by: Hashable = None
+        self,
+        record: FileRecord,
+        rows: tuple[int, int],
+        text: str,
+        author: Author,
+        by: Hashable = None,
     ) -> None:
         """Make a text of rows, line by line, so that marks in kept lines stay."""
         first, last = rows
@@ -353,7 +375,9 @@ class Documents:
         record.live.remove(hunk)
         hunk.end.line = self.switch_hunk(record, hunk, rows, text, on=False)
 
-    def switch_hunk(self, record: FileRecord, hunk: Hunk, rows: tuple[int, int], text: str | None, *, on: bool) -> int:
+    def switch_hunk(
+        self, record: FileRecord, hunk: Hunk, rows: tuple[int, int], text: str | None, *, on: bool
+    ) -> int:
         """Take what a hunk did out of its rows, or do it again; returns the row behind them.
 
         Where somebody wrote in it, what is left is corrected to ``text``, for as long as that
@@ -380,7 +404,9 @@ class Documents:
         stand(record, beside)
         return last
 
-    def _correct(self, record: FileRecord, edit: WovenEdit, rows: tuple[int, int], text: str, *, glued: bool) -> bool:
+    def _correct(
+        self, record: FileRecord, edit: WovenEdit, rows: tuple[int, int], text: str, *, glued: bool
+    ) -> bool:
         """Have a text in rows, for as long as what others wrote there stands; False: it is right.
 
         It is, too, where nobody but models wrote, and none of their lines are ``glued`` together.

@@ -7,7 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import TypeVar
 
-from tui.core.document.hunk import OPEN, PLACED, Decision, Hunk, HunkTally, Need, Stage, fold, need_of
+from tui.core.document.hunk import (
+    OPEN,
+    PLACED,
+    Decision,
+    Hunk,
+    HunkTally,
+    Need,
+    Stage,
+    fold,
+    need_of,
+)
 from tui.core.steps import Work, finished, in_parts, picked
 
 T = TypeVar("T")
@@ -78,7 +88,11 @@ class HunkList:
 
     def calls_waiting(self) -> set[str]:
         """Calls of which a hunk still comes in, or waits for the user."""
-        return {call_id for call_id, files in self._files.items() if any(tally.waiting for tally in files.values())}
+        return {
+            call_id
+            for call_id, files in self._files.items()
+            if any(tally.waiting for tally in files.values())
+        }
 
     def moved(self, hunks: Iterable[Hunk], path: str) -> None:
         """These hunks stand in a file of another path from now on."""

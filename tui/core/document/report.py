@@ -332,7 +332,11 @@ class HunkAccount:
 
 
 def landing_report(
-    documents: Documents, hunks: Sequence[Hunk], failure: str, was_cut: bool, private: Private = open_to_all
+    documents: Documents,
+    hunks: Sequence[Hunk],
+    failure: str,
+    was_cut: bool,
+    private: Private = open_to_all,
 ) -> Work[str]:
     """What became of one patch; ``failure`` says why it is none, empty if it is one."""
     odd = yield from odd_ones(documents, hunks)

@@ -12,7 +12,17 @@ from tui.core.document.decision_log import Beside, DecisionEntry, DecisionStep, 
 from tui.core.document.disk_plan import comes_off, count_as_saved, is_on_disk, take_off
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
-from tui.core.document.hunk import EDITED, OPEN, PLACED, TAKEN_BACK, UNDONE, Decision, Hunk, Kind, Stage
+from tui.core.document.hunk import (
+    EDITED,
+    OPEN,
+    PLACED,
+    TAKEN_BACK,
+    UNDONE,
+    Decision,
+    Hunk,
+    Kind,
+    Stage,
+)
 from tui.core.document.hunk_list import take_out
 from tui.core.document.waiting_places import WaitingSection
 from tui.core.steps import Work, finished, picked
@@ -155,7 +165,9 @@ def accept(documents: Documents, hunks: Iterable[Hunk]) -> Work[list[str]]:
     return list(paths)
 
 
-def reject(documents: Documents, hunks: Iterable[Hunk], words: str, *, whole: bool = False) -> Work[list[str]]:
+def reject(
+    documents: Documents, hunks: Iterable[Hunk], words: str, *, whole: bool = False
+) -> Work[list[str]]:
     """Reject hunks, and with each the hunks that lie on it, newest first.
 
     ``whole``: what the user changed in these goes with them, and comes back when the decision
@@ -333,7 +345,9 @@ def below(documents: Documents, hunk: Hunk) -> list[Hunk]:
         one = stack.pop()
         if one.id not in found:
             found[one.id] = one
-            stack += documents.layers[one.id].below if one.kind is Kind.EDIT else _under(documents, one)
+            stack += (
+                documents.layers[one.id].below if one.kind is Kind.EDIT else _under(documents, one)
+            )
     return [found[number] for number in sorted(found)]
 
 
@@ -345,7 +359,10 @@ def _under(documents: Documents, hunk: Hunk) -> list[Hunk]:
         under.append(record.addition)
     if record and hunk.kind is Kind.DELETE:
         under += record.live
-    if hunk.kind is Kind.MOVE and (there := documents.records.get(hunk.target)) not in (None, record):
+    if hunk.kind is Kind.MOVE and (there := documents.records.get(hunk.target)) not in (
+        None,
+        record,
+    ):
         under += [one for one in (there.deletion, there.moving) if one is not None]
     return under
 
@@ -504,7 +521,9 @@ def _waiting(record: FileRecord | None, hunk: Hunk) -> WaitingSection | None:
     return next((section for section in waiting if hunk in section.hunks), None)
 
 
-def _remove(documents: Documents, record: FileRecord, hunk: Hunk, *, whole: bool = False) -> TakenOff | None:
+def _remove(
+    documents: Documents, record: FileRecord, hunk: Hunk, *, whole: bool = False
+) -> TakenOff | None:
     """Take a hunk's text out of its buffer; a new file that is empty then goes.
 
     One that the user named stays open. ``whole``: also what the user changed in it, and all of

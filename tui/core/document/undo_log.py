@@ -123,7 +123,9 @@ class UndoLog:
         start, end = self._tip
         return change.start in (start, end) or change.old_end in (start, end)
 
-    def _walk(self, source: list[UndoStep], sink: list[UndoStep], weave: Weave, apply: Apply) -> Position | None:
+    def _walk(
+        self, source: list[UndoStep], sink: list[UndoStep], weave: Weave, apply: Apply
+    ) -> Position | None:
         self.end_group()
         self._tip, self.stopped = None, False
         for group, run in groupby(source[::-1], attrgetter("group")):

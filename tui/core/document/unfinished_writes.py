@@ -65,7 +65,10 @@ class FoundStep(Struct, frozen=True):
 
 def found(steps: Sequence[WriteStep], reads: Sequence[FileRead]) -> list[FoundStep]:
     """How each step is found, given what was read of its file."""
-    return [FoundStep(step, state_of(step, read), read.data) for step, read in zip(steps, reads, strict=True)]
+    return [
+        FoundStep(step, state_of(step, read), read.data)
+        for step, read in zip(steps, reads, strict=True)
+    ]
 
 
 def state_of(step: WriteStep, read: FileRead) -> State:
@@ -111,7 +114,9 @@ def told(findings: Sequence[FoundStep]) -> str:
     for state, words in _WORDS.items():
         paths = [one.step.path for one in findings if one.state is state]
         if paths:
-            named = ", ".join(paths[:_NAMED]) + (f" and {len(paths) - _NAMED} more" if paths[_NAMED:] else "")
+            named = ", ".join(paths[:_NAMED]) + (
+                f" and {len(paths) - _NAMED} more" if paths[_NAMED:] else ""
+            )
             parts.append(f"{named} {'are' if paths[1:] else 'is'} {words}")
     return "; ".join(parts)
 

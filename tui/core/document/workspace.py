@@ -143,7 +143,9 @@ class Workspace:
             return record.disk is not None
         return not record.saved
 
-    def decorations(self, path: str, first: int, last: int, *, removed: bool = False) -> dict[int, str]:
+    def decorations(
+        self, path: str, first: int, last: int, *, removed: bool = False
+    ) -> dict[int, str]:
         """Line -> landing, pending, accepted, struck, cut, conflict or candidate.
 
         Lines ``first`` to ``last``, 0-based. Accepted lines are shown for the last turn only.
@@ -283,7 +285,9 @@ class Workspace:
     def last_turn(self) -> int:
         """The last turn of which something can be taken back; 0: there is none."""
         documents = self.documents
-        able = (hunk.turn for hunk in reversed(documents.hunks) if review.is_undoable(documents, hunk))
+        able = (
+            hunk.turn for hunk in reversed(documents.hunks) if review.is_undoable(documents, hunk)
+        )
         return next(able, 0)
 
     def accept(self, hunk_ids: Iterable[int] | None = None) -> list[str]:
@@ -296,7 +300,9 @@ class Workspace:
         with self.documents.decisions.entry(DecisionEntry("accept")):
             return (yield from review.accept(self.documents, chosen))
 
-    def reject(self, hunk_ids: Iterable[int] | None = None, words: str = "", *, whole: bool = False) -> list[str]:
+    def reject(
+        self, hunk_ids: Iterable[int] | None = None, words: str = "", *, whole: bool = False
+    ) -> list[str]:
         """Reject hunks (None: all, those that were cut, too); returns paths to write, usually none.
 
         What the user typed in them stays; where it does not fit, the hunk is in conflict and
@@ -348,7 +354,9 @@ class Workspace:
 
     def undoing_decision(self) -> Work[list[str]]:
         """The same, with a pause after each hunk."""
-        paths, self.documents.decisions.stays = yield from decision_undo.undo_decision(self.documents)
+        paths, self.documents.decisions.stays = yield from decision_undo.undo_decision(
+            self.documents
+        )
         return paths
 
     def redo_decision(self) -> list[str]:
@@ -364,7 +372,9 @@ class Workspace:
 
     def redoing_decision(self) -> Work[list[str]]:
         """The same, with a pause after each hunk."""
-        paths, self.documents.decisions.stays = yield from decision_undo.redo_decision(self.documents)
+        paths, self.documents.decisions.stays = yield from decision_undo.redo_decision(
+            self.documents
+        )
         return paths
 
     def last_decision(self, *, again: bool = False) -> DecisionEntry | None:

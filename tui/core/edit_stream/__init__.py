@@ -12,7 +12,9 @@ __all__ = ["Channel", "Format", "Parser", "parser_for"]
 Channel = Literal["custom", "function", "shell", "text"]
 """Where the patch comes: custom tool input, function arguments (JSON), a shell's arguments (JSON
 with the patch somewhere in its strings), assistant text."""
-Format = Literal["auto", "marked", "none", "apply_patch", "search_replace", "unified_diff", "whole_file"]
+Format = Literal[
+    "auto", "marked", "none", "apply_patch", "search_replace", "unified_diff", "whole_file"
+]
 """What it is written in: auto detects all, marked those that have markers of their own."""
 
 _MARKED: tuple[Notation, ...] = ("apply_patch", "search_replace", "unified_diff")

@@ -280,7 +280,9 @@ class ArgumentPatches:
 
 _COMMANDS = ("command", "cmd", "script", "commands", "input")
 _FOLDERS = ("workdir", "cwd", "working_directory", "dir")
-_SHELL = re.compile(r"(?:.*[/\\])?(?:ba|z|da|k)?sh(?:\.exe)?|(?:.*[/\\])?(?:powershell|pwsh)(?:\.exe)?")
+_SHELL = re.compile(
+    r"(?:.*[/\\])?(?:ba|z|da|k)?sh(?:\.exe)?|(?:.*[/\\])?(?:powershell|pwsh)(?:\.exe)?"
+)
 _DIRECT = re.compile(
     r"(?P<lead>\s*(?:cd\s+[^&;|\n]+&&\s*)?)(?:apply_patch|applypatch)\s+"
     r"(?P<quote>[\"'])(?P<text>\s*\*\*\* Begin Patch.*)(?P=quote)\s*",
@@ -365,8 +367,13 @@ def _unwrapped(script: str) -> str:
     if match is None:
         return script
     text = match["text"]
-    text = text.replace("'\\''", "'") if match["quote"] == "'" else re.sub(r"\\([\"$`\\])", r"\1", text)
-    return f"{match['lead'].strip()} apply_patch <<'DUETTO_END'\n{text.strip()}\nDUETTO_END\n".lstrip()
+    if match["quote"] == "'":
+        text = text.replace("'\\''", "'")
+    else:
+        text = re.sub(r"\\([\"$`\\])", r"\1", text)
+    return (
+        f"{match['lead'].strip()} apply_patch <<'DUETTO_END'\n{text.strip()}\nDUETTO_END\n".lstrip()
+    )
 
 
 def _folder(arguments: Any) -> str:

@@ -70,7 +70,9 @@ _LEAD = pattern(
     r"(?:\*\*|__)?(?:(?:(?:new )?file ?(?:name|path)?|path)\s*:\s*(?:\*\*\s*)?)?",
     re.IGNORECASE,
 )
-_TAIL = pattern(r"(?:\s*\((?:new|updated|modified|changed|edited|created|new file)\))?\s*:?\s*(?:-->)?$")
+_TAIL = pattern(
+    r"(?:\s*\((?:new|updated|modified|changed|edited|created|new file)\))?\s*:?\s*(?:-->)?$"
+)
 _WRITES = pattern(
     r"\b(?:writ\w*|wrote|rewr\w*|creat\w+|add(?:ed|ing)?|new|updat\w+|modif\w+|chang\w+|"
     r"replac\w+|full|complete|entire|whole|content(?:s)?|final|revised|fixed|here is|here's)\b",

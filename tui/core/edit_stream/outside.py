@@ -15,7 +15,15 @@ from itertools import takewhile
 from msgspec import Struct
 
 from tui.core.edit_stream.events import EditGrammar, Notation
-from tui.core.edit_stream.naming import Exists, is_output, listed, lone_path, maybe_name, name_of, near
+from tui.core.edit_stream.naming import (
+    Exists,
+    is_output,
+    listed,
+    lone_path,
+    maybe_name,
+    name_of,
+    near,
+)
 from tui.core.edit_stream.search_replace import BlockGrammar, is_search
 from tui.core.edit_stream.unified_diff import HEAD_STARTS, DiffGrammar, Head, is_head, starts_diff
 from tui.core.edit_stream.v4a import BEGIN, HEADER_STARTS, Grammar, is_header
@@ -193,7 +201,9 @@ class Outside:
         marks = text[0] in "<-" and "SEARCH>".startswith(text.lstrip("<-").strip())
         if marks and "search_replace" in self._formats:
             return True
-        starts = (*HEAD_STARTS, "@@") if self._head is not None else ("--- ", "diff ", "Index: ", "@@ -")
+        starts = (
+            (*HEAD_STARTS, "@@") if self._head is not None else ("--- ", "diff ", "Index: ", "@@ -")
+        )
         return "unified_diff" in self._formats and any(
             start.startswith(text) or text.startswith(start) for start in starts
         )
@@ -244,14 +254,19 @@ class Outside:
         self._enter(opens_after(self._held[: self._head_at]))
         fenced = bool(self.closers)
         strict = self._strict
-        return Found(DiffGrammar(self.sections, self._exists, indent=indent, fenced=fenced, strict=strict), lines)
+        return Found(
+            DiffGrammar(self.sections, self._exists, indent=indent, fenced=fenced, strict=strict),
+            lines,
+        )
 
     def _begin_listing(self, line: str) -> Found:
         assert self._opened is not None
         assert self._listing is not None
         opening = self._held[self._opened].rstrip("\r\n")
         lines = [*self._held[self._opened + 1 :], line]
-        grammar = ListingGrammar(self._listing, opening, self.sections, marked=len(self._formats) > 1)
+        grammar = ListingGrammar(
+            self._listing, opening, self.sections, marked=len(self._formats) > 1
+        )
         self._enter([])
         self.closers = []
         return Found(grammar, lines)

@@ -10,7 +10,16 @@ from __future__ import annotations
 
 import re
 
-from tui.core.edit_stream.events import Cut, EditGrammar, Ev, Failure, Notation, Partial, Prose, split_line
+from tui.core.edit_stream.events import (
+    Cut,
+    EditGrammar,
+    Ev,
+    Failure,
+    Notation,
+    Partial,
+    Prose,
+    split_line,
+)
 from tui.core.edit_stream.naming import Exists, no_file
 from tui.core.edit_stream.outside import LIMIT, Found, Outside, closes, is_begin
 from tui.core.edit_stream.search_replace import BlockGrammar
@@ -31,7 +40,9 @@ _MISSING: dict[Notation, tuple[str, str]] = {
 class EditParser:
     """Reads a stream with edits of some formats in it."""
 
-    def __init__(self, formats: frozenset[Notation], *, required: bool, exists: Exists = no_file) -> None:
+    def __init__(
+        self, formats: frozenset[Notation], *, required: bool, exists: Exists = no_file
+    ) -> None:
         """``required``: a stream without an edit is a failure, and the first failure ends it.
 
         ``exists`` says whether a name is that of a file of the workspace.
@@ -315,7 +326,10 @@ class EditParser:
         if not self._start:
             return f"{missing}: the input is empty"
         if self._start[0] in "{[":
-            return f"{missing}: the argument's form is wrong, it is JSON where the plain text of the patch belongs"
+            return (
+                f"{missing}: the argument's form is wrong, it is JSON where the plain text "
+                "of the patch belongs"
+            )
         first = quoted(mended(self._start[:_HEAD]).split("\n", 1)[0].strip())
         return f"{missing}: expected {expected}, found '{first}'"
 

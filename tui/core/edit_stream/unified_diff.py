@@ -328,7 +328,9 @@ _ITEM = re.compile(r"[-+] \S")
 class DiffGrammar:
     """The files of one diff."""
 
-    def __init__(self, sections: int, exists: Exists, *, indent: str, fenced: bool, strict: bool) -> None:
+    def __init__(
+        self, sections: int, exists: Exists, *, indent: str, fenced: bool, strict: bool
+    ) -> None:
         """``fenced``: something closes around it; ``strict``: nothing else may stand behind."""
         self._exists = exists
         self.ended = False
@@ -515,7 +517,9 @@ class DiffGrammar:
             self._next_hunk(text)
         elif not text.strip() and (first != " " or self._complete):
             self._held.append((text, ending, number))
-            if self._old == self._new == len(self._held) and not any(held[0].strip() for held in self._held):
+            if self._old == self._new == len(self._held) and not any(
+                held[0].strip() for held in self._held
+            ):
                 self._release()  # exactly what the counts expect
         elif self._held_header(text, ending, number):
             return

@@ -50,7 +50,9 @@ _HEADERS = "'*** Add File: PATH', '*** Delete File: PATH', '*** Update File: PAT
 def quoted(text: str, limit: int = 60) -> str:
     """A piece of a patch for a message: cut to a length, control characters escaped."""
     cut = text if len(text) <= limit else text[:limit] + "..."
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in cut)
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in cut
+    )
 
 
 def no_prefix(text: str) -> str:
@@ -259,7 +261,11 @@ class Grammar:
         if not stripped.startswith("***"):
             return None
         inside = self._in_section or self._chunk
-        if text[0] == "*" or (text[0] == "\t" and stripped == END) or (not inside and _KNOWN.match(stripped)):
+        if (
+            text[0] == "*"
+            or (text[0] == "\t" and stripped == END)
+            or (not inside and _KNOWN.match(stripped))
+        ):
             return stripped
         editing = self._file is not None and self._file.kind is Kind.EDIT
         return None if inside or editing else stripped

@@ -47,7 +47,9 @@ class Candidates:
     def aligned(self, tier: Tier, lines: Sequence[str], old: Sequence[str]) -> list[int]:
         """Those on a tier whose indentation differs from that of ``old`` in one way."""
         size = len(old)
-        return [row for row in self.on(tier) if indent_change(lines[row : row + size], old) is not None]
+        return [
+            row for row in self.on(tier) if indent_change(lines[row : row + size], old) is not None
+        ]
 
     @property
     def best(self) -> Tier:
@@ -145,7 +147,9 @@ class CommonCandidates:
         return bits
 
 
-def _with_one_change(groups: list[tuple[list[str], int]], theirs: Sequence[str]) -> list[tuple[list[str], int]]:
+def _with_one_change(
+    groups: list[tuple[list[str], int]], theirs: Sequence[str]
+) -> list[tuple[list[str], int]]:
     return [
         (indents, bits)
         for indents, bits in groups
@@ -169,4 +173,8 @@ def _alike(rows: list[int], lines: Sequence[str], offset: int, line: str) -> lis
     wanted = plain(line)
     if not wanted:
         return [r for r in rows if (text := lines[r + offset]) != line and not text.strip()]
-    return [row for row in rows if (text := lines[row + offset]) != line and (wanted in text or not text.isascii())]
+    return [
+        row
+        for row in rows
+        if (text := lines[row + offset]) != line and (wanted in text or not text.isascii())
+    ]

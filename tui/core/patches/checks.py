@@ -81,7 +81,9 @@ def landed_before(documents: Documents, record: FileRecord, painter: Painter, to
     return f"already applied: its lines are in the file at line {line}"
 
 
-def stand_right(lines: Sequence[str], row: int, ops: Sequence[tuple[str, str, Hunk | None]]) -> bool:
+def stand_right(
+    lines: Sequence[str], row: int, ops: Sequence[tuple[str, str, Hunk | None]]
+) -> bool:
     """Whether what replaces removed lines is indented as the file is, not as these are quoted.
 
     Beside context that is quoted alike, another depth is a change that is meant.
@@ -99,7 +101,9 @@ def stand_right(lines: Sequence[str], row: int, ops: Sequence[tuple[str, str, Hu
     return bool(said) and all(said)
 
 
-def other_indent(record: FileRecord, painter: Painter, ops: Sequence[tuple[str, str, Hunk | None]]) -> list[str]:
+def other_indent(
+    record: FileRecord, painter: Painter, ops: Sequence[tuple[str, str, Hunk | None]]
+) -> list[str]:
     """The flag of added lines that are indented with tabs where the file has blanks, or not so."""
     added = [painter.indented(text) for op, text, _ in ops if op == "+" and text.strip()]
     tabbed, blanked = _tabbed(added), _blanked(added)
@@ -109,7 +113,9 @@ def other_indent(record: FileRecord, painter: Painter, ops: Sequence[tuple[str, 
     lines, row, end = record.buffer.lines, painter.row, painter.end
 
     def near() -> Iterator[str]:
-        around = chain(range(max(0, row - _AROUND), row), range(end, min(end + _AROUND, len(lines))))
+        around = chain(
+            range(max(0, row - _AROUND), row), range(end, min(end + _AROUND, len(lines)))
+        )
         return chain(base, map(lines.__getitem__, around))
 
     if tabbed and not _tabbed(near()) and _blanked(near()):
@@ -154,7 +160,9 @@ def _blanked(lines: Iterable[str]) -> bool:
     return any(line.startswith("  ") for line in lines)
 
 
-def stands_behind(record: FileRecord, painter: Painter, ops: Sequence[tuple[str, str, Hunk | None]]) -> str:
+def stands_behind(
+    record: FileRecord, painter: Painter, ops: Sequence[tuple[str, str, Hunk | None]]
+) -> str:
     """Why a section is done already: right behind the lines that it ends with stand the same.
 
     Only where these are all that it changes; a context line behind them would say where they
@@ -176,7 +184,9 @@ def stands_behind(record: FileRecord, painter: Painter, ops: Sequence[tuple[str,
     return f"already applied, its new text is already in the file at line {line}"
 
 
-def stands_twice(record: FileRecord, painter: Painter, ops: Sequence[tuple[str, str, Hunk | None]]) -> list[str]:
+def stands_twice(
+    record: FileRecord, painter: Painter, ops: Sequence[tuple[str, str, Hunk | None]]
+) -> list[str]:
     """The flag of an insertion that the file seems to have: right above or below it, as said.
 
     What is put in may begin or end like the lines around it; then its context fits again once it
@@ -198,9 +208,11 @@ def stands_twice(record: FileRecord, painter: Painter, ops: Sequence[tuple[str, 
     )
     lines, row, count = record.buffer.lines, painter.row + len(lead), len(added)
     above, below = row - count, row + 2 * count
-    twice = (above >= len(lead) and lines[above:row] == added and _alike(lines[above - len(lead) : above], lead)) or (
-        lines[row + count : below] == added and _alike(lines[below : below + len(tail)], tail)
-    )
+    twice = (
+        above >= len(lead)
+        and lines[above:row] == added
+        and _alike(lines[above - len(lead) : above], lead)
+    ) or (lines[row + count : below] == added and _alike(lines[below : below + len(tail)], tail))
     if not twice or not any(map(str.strip, added)):
         return []
     return ["the same lines stand right beside it: it may have been applied already"]
@@ -218,7 +230,9 @@ def leaves_out(ops: Sequence[tuple[str, str, Hunk | None]]) -> list[str]:
     return [LEFT_OUT]
 
 
-def end_bare(documents: Documents, record: FileRecord, painter: Painter, owner: OpenSection | None) -> None:
+def end_bare(
+    documents: Documents, record: FileRecord, painter: Painter, owner: OpenSection | None
+) -> None:
     """The last line that was added ends without a newline, if it is the file's last one."""
     buffer = record.buffer
     group = painter.groups[-1]

@@ -112,7 +112,11 @@ class DiffSection(Section):
     """Where it is cut and nobody looks, what is whole of it stays all the same."""
 
     def __init__(
-        self, documents: Documents, record: FileRecord, new_hunk: Callable[[int], Hunk], number: int = 0
+        self,
+        documents: Documents,
+        record: FileRecord,
+        new_hunk: Callable[[int], Hunk],
+        number: int = 0,
     ) -> None:
         super().__init__(documents, record, Search(), new_hunk, number)
         self.new: list[str] = []

@@ -32,7 +32,13 @@ from tui.errors import EditRefused
 class UpdateWork(FileWork):
     """Sections that are placed one after the other, then perhaps a move."""
 
-    def __init__(self, documents: Documents, path: str, new_hunk: NewHunk, notation: Notation = "apply_patch") -> None:
+    def __init__(
+        self,
+        documents: Documents,
+        path: str,
+        new_hunk: NewHunk,
+        notation: Notation = "apply_patch",
+    ) -> None:
         super().__init__(documents, path, new_hunk)
         self.record: FileRecord | None = None
         self._notation = notation
@@ -94,7 +100,13 @@ class UpdateWork(FileWork):
                 self._refused.take(event)
         elif isinstance(event, SectionStart):
             number, self._before = event.number, len(self.hunks)
-            self._section = Section(self.documents, self.record, self._search, self.new_edit, number)
+            self._section = Section(
+                self.documents,
+                self.record,
+                self._search,
+                self.new_edit,
+                number,
+            )
             self._section.newline = self._newline
         elif self._section is not None:
             self._pass_on(self._section, event, why)
@@ -256,7 +268,13 @@ class DeleteWork(FileWork):
 
     kind = Kind.DELETE
 
-    def __init__(self, documents: Documents, path: str, new_hunk: NewHunk, notation: Notation = "apply_patch") -> None:
+    def __init__(
+        self,
+        documents: Documents,
+        path: str,
+        new_hunk: NewHunk,
+        notation: Notation = "apply_patch",
+    ) -> None:
         super().__init__(documents, path, new_hunk)
         self._removed: list[str] | None = [] if notation == "unified_diff" else None
         """The lines that a unified diff says the file has."""

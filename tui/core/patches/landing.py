@@ -15,7 +15,18 @@ from tui.core.document.hunk import PLACED, Hunk, Kind, Stage
 from tui.core.document.report import Private, landing_report, open_to_all
 from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Channel, Format, parser_for
-from tui.core.edit_stream.events import Cut, End, Ev, Failure, FileEnd, FileOp, Line, Partial, Prose, SectionStart
+from tui.core.edit_stream.events import (
+    Cut,
+    End,
+    Ev,
+    Failure,
+    FileEnd,
+    FileOp,
+    Line,
+    Partial,
+    Prose,
+    SectionStart,
+)
 from tui.core.files import is_ignore_file, why_private
 from tui.core.patches.file_ops import DeleteWork, UpdateWork, settle
 from tui.core.patches.file_work import FileWork, NewHunk, Why, is_file, path_of
@@ -77,7 +88,9 @@ def _private_flag(paths: list[str]) -> str:
 def flag_shrunken(documents: Documents, hunks: Sequence[Hunk], call_id: str) -> None:
     """Flag the hunks that take lines away, if more than half of a file's lines go."""
     paths = documents.hunk_list.files_of(call_id)
-    by_path: dict[str, list[Hunk]] = {path: [] for path in paths if _may_be_shrunken(documents, path)}
+    by_path: dict[str, list[Hunk]] = {
+        path: [] for path in paths if _may_be_shrunken(documents, path)
+    }
     for hunk in hunks if by_path else ():
         landed = hunk.kind is not Kind.DELETE and hunk.stage in PLACED
         if landed and hunk.path in by_path:
@@ -94,7 +107,9 @@ def flag_shrunken(documents: Documents, hunks: Sequence[Hunk], call_id: str) -> 
 
 def _may_be_shrunken(documents: Documents, path: str) -> bool:
     """Whether hunks took more lines away than there are now, whatever they added."""
-    return sum(tally.removed for tally in documents.hunk_list.in_file(path)) > _rows(documents, path)
+    return sum(tally.removed for tally in documents.hunk_list.in_file(path)) > _rows(
+        documents, path
+    )
 
 
 def _rows(documents: Documents, path: str) -> int:
@@ -119,7 +134,13 @@ class Landing:
     """It is about one file, as the diff of the built-in tool's operation is; another ends it."""
 
     def __init__(
-        self, workspace: Workspace, *, turn: int, call_id: str, channel: Channel = "custom", fmt: Format = "apply_patch"
+        self,
+        workspace: Workspace,
+        *,
+        turn: int,
+        call_id: str,
+        channel: Channel = "custom",
+        fmt: Format = "apply_patch",
     ) -> None:
         """``channel`` says how the deltas wrap the patch; see `edit_stream.parser_for`."""
         self.workspace = workspace

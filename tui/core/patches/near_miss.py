@@ -38,7 +38,9 @@ class NearMiss(NamedTuple):
     row: int | None = None
 
 
-def nearest_miss(buffer: Buffer, index: LineIndex, old: Sequence[str], new: Sequence[str]) -> NearMiss:
+def nearest_miss(
+    buffer: Buffer, index: LineIndex, old: Sequence[str], new: Sequence[str]
+) -> NearMiss:
     """The closest window, and the first differing line on both sides; or that it is done."""
     if done := _already_there(buffer, index, old, new):
         words = f"already applied, its new text is already in the file at line {done}"
@@ -126,7 +128,9 @@ def _votes_of_words(index: LineIndex, old: Sequence[str], rows: int) -> Counter[
 def _long_words(old: Sequence[str]) -> list[tuple[int, str]]:
     """The longest words of the first lines, each with its line."""
     words = {
-        word: offset for offset, line in reversed(list(enumerate(old[:_WORDS]))) for word in _WORD.findall(line[:1000])
+        word: offset
+        for offset, line in reversed(list(enumerate(old[:_WORDS])))
+        for word in _WORD.findall(line[:1000])
     }
     chosen = sorted(words, key=lambda word: (-len(word), words[word], word))[:_WORDS]
     return [(words[word], word) for word in chosen]

@@ -9,7 +9,16 @@ from msgspec.structs import replace
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord, lay
 from tui.core.document.hunk import Hunk, Kind, Stage
-from tui.core.edit_stream.events import Divider, Ev, Line, NoNewline, Notation, Refusal, SectionEnd, SectionStart
+from tui.core.edit_stream.events import (
+    Divider,
+    Ev,
+    Line,
+    NoNewline,
+    Notation,
+    Refusal,
+    SectionEnd,
+    SectionStart,
+)
 from tui.core.files import ascii_shown
 from tui.core.patches.checks import LEFT_OUT, end_bare, is_placeholder
 from tui.core.patches.diff_section import DiffSection, Fit, LineDiff, difference
@@ -43,7 +52,9 @@ class WholeSection(DiffSection):
 
     in_parts = False
 
-    def __init__(self, documents: Documents, record: FileRecord, new_hunk: Callable[[int], Hunk]) -> None:
+    def __init__(
+        self, documents: Documents, record: FileRecord, new_hunk: Callable[[int], Hunk]
+    ) -> None:
         super().__init__(documents, record, new_hunk)
         sent = record.sent()
         self._sent = keep_ends(sent)
@@ -143,7 +154,13 @@ class AddWork(FileWork):
 
     kind = Kind.ADD
 
-    def __init__(self, documents: Documents, path: str, new_hunk: NewHunk, notation: Notation = "apply_patch") -> None:
+    def __init__(
+        self,
+        documents: Documents,
+        path: str,
+        new_hunk: NewHunk,
+        notation: Notation = "apply_patch",
+    ) -> None:
         super().__init__(documents, path, new_hunk)
         self.record: FileRecord | None = None
         self.painter: Painter | None = None
@@ -322,7 +339,9 @@ class AddWork(FileWork):
         """True if the same text came already in this turn, by another call (A18)."""
         hunk = self._hunk
         return any(
-            one.turn == hunk.turn and one.call_id != hunk.call_id for one in record.made if one in record.live
+            one.turn == hunk.turn and one.call_id != hunk.call_id
+            for one in record.made
+            if one in record.live
         ) and hunk.agent == whole_text(record.buffer)
 
 

@@ -23,7 +23,9 @@ def shown(rows: PaintedRows, first: int, last: int) -> dict[int, str]:
     return {row: _SHOWN[tag] for row, tag in tags if tag in _SHOWN}
 
 
-def user_edit(documents: Documents, record: FileRecord, where: tuple[Position, Position], text: str) -> Change:
+def user_edit(
+    documents: Documents, record: FileRecord, where: tuple[Position, Position], text: str
+) -> Change:
     """The user's edit; what a model has painted in a deleted range is not the user's to delete.
 
     It would come back with undo as plain text when the section is long gone. So it is taken out
@@ -41,7 +43,9 @@ def user_edit(documents: Documents, record: FileRecord, where: tuple[Position, P
         if not rows or any(lines[row] in mine for row in rows):
             continue  # moved with the others: the text is the user's from now on
         for hunk, first, last in reversed(_runs_of(section.painter, rows)):
-            documents.apply_own(record, rows_range(record.buffer, first, last), "", Maker(Author.MODEL, hunk))
+            documents.apply_own(
+                record, rows_range(record.buffer, first, last), "", Maker(Author.MODEL, hunk)
+            )
         if section is not within:
             crossed.append(section)
         where = _without_rows(record, where, rows)
@@ -88,7 +92,9 @@ def _touched(start: Position, end: Position) -> tuple[int, int]:
     return start[0], end[0] + bool(start[1] or end[1])
 
 
-def _unfinished(painter: PaintedRows, lines: list[str], where: tuple[Position, Position]) -> list[int]:
+def _unfinished(
+    painter: PaintedRows, lines: list[str], where: tuple[Position, Position]
+) -> list[int]:
     """The line that is still coming, if a range has all of it: it comes again, whole."""
     row = painter.end - 1
     if not painter.unfinished or where[0] > (row, 0) or where[1] < (row, len(lines[row])):
@@ -96,7 +102,9 @@ def _unfinished(painter: PaintedRows, lines: list[str], where: tuple[Position, P
     return [row]
 
 
-def _without_rows(record: FileRecord, where: tuple[Position, Position], rows: list[int]) -> tuple[Position, Position]:
+def _without_rows(
+    record: FileRecord, where: tuple[Position, Position], rows: list[int]
+) -> tuple[Position, Position]:
     """What is left of a range when rows of it are gone."""
     start, end = where
     if start[0] == rows[0]:

@@ -190,7 +190,9 @@ class Painter:
     def catch_up(self) -> None:
         """Put in what is held back: somebody looks."""
         held, self.held = self.held, []
-        for (_, hunk), run in groupby(enumerate(held), lambda item: (item[1][0] - item[0], self._hunk_of(item[1][0]))):
+        for (_, hunk), run in groupby(
+            enumerate(held), lambda item: (item[1][0] - item[0], self._hunk_of(item[1][0]))
+        ):
             (at, _), *_ = lines = [line for _, line in run]
             here = (self.row + at, 0)
             self._replace((here, here), "".join(text for _, text in lines), hunk)
@@ -283,7 +285,9 @@ class Painter:
             hunk.base = "".join(group.base)
             hunk.agent = "".join(group.agent)
             self._note_layer(group)
-            self._documents.settle(self._record, hunk, (self.row + group.first, self.row + group.last))
+            self._documents.settle(
+                self._record, hunk, (self.row + group.first, self.row + group.last)
+            )
 
     @property
     def all_held(self) -> bool:
@@ -310,7 +314,11 @@ class Painter:
     def without(self) -> str:
         """The rows' text as if nothing had been painted."""
         buffer = self._record.buffer
-        kept = [rows_text(buffer, self.row + i, self.row + i + 1) for i, tag in enumerate(self.tags) if tag != "+"]
+        kept = [
+            rows_text(buffer, self.row + i, self.row + i + 1)
+            for i, tag in enumerate(self.tags)
+            if tag != "+"
+        ]
         text = "".join(kept)
         at_end = self.end == buffer.line_count - 1 and not buffer.lines[-1]
         if self._ended and at_end and text.endswith("\n"):
@@ -504,7 +512,9 @@ def _runs(tags: Sequence[str], tag: str, first: int, last: int) -> list[tuple[in
 class RegionPainter(Painter):
     """Paints over ``count`` rows that have been matched."""
 
-    def __init__(self, documents: Documents, record: FileRecord, spot: Spot, count: int, owner: OpenSection) -> None:
+    def __init__(
+        self, documents: Documents, record: FileRecord, spot: Spot, count: int, owner: OpenSection
+    ) -> None:
         super().__init__(documents, record, spot.row, spot.indent, owner)
         self.ahead = count
         """Rows of the region that the painting has not reached."""
@@ -574,4 +584,7 @@ class RegionPainter(Painter):
 
     def _texts(self, first: int, last: int) -> list[str]:
         lines, endings = self._before_it
-        return [text + ending for text, ending in zip(lines[first:last], endings[first:last], strict=True)]
+        return [
+            text + ending
+            for text, ending in zip(lines[first:last], endings[first:last], strict=True)
+        ]

@@ -157,7 +157,9 @@ class Locator(Struct):
 
     def fits(self, row: int, line: str) -> bool:
         """True if a row matches a line well enough to go on painting there."""
-        return row < file_rows(self.buffer) and (line_tier(self.buffer.lines[row], line) <= Tier.RSTRIP)
+        return row < file_rows(self.buffer) and (
+            line_tier(self.buffer.lines[row], line) <= Tier.RSTRIP
+        )
 
     def rows(self) -> Sequence[int]:
         """Where the lines so far fit best, in order."""
@@ -421,7 +423,10 @@ class Locator(Struct):
 
     def _outer_blanks(self) -> tuple[int, int]:
         any_line = self.search.notation == "search_replace"
-        blank = [(kept or any_line) and not line.strip() for line, kept in zip(self.old, self.context, strict=True)]
+        blank = [
+            (kept or any_line) and not line.strip()
+            for line, kept in zip(self.old, self.context, strict=True)
+        ]
         first = next((i for i, b in enumerate(blank) if not b), len(blank))
         last = next((i for i, b in enumerate(reversed(blank)) if not b), len(blank))
         return first, last

@@ -45,7 +45,9 @@ class Rereading(NamedTuple):
     flags: list[str]
 
 
-def reread(buffer: Buffer, index: LineIndex, ops: Sequence[Op], bare: Collection[int], *, prefixed: bool) -> Rereading:
+def reread(
+    buffer: Buffer, index: LineIndex, ops: Sequence[Op], bare: Collection[int], *, prefixed: bool
+) -> Rereading:
     """Look for a section that fits nowhere as it is written.
 
     ``bare`` are the numbers of the lines that surely have no prefix; ``prefixed`` says that the
@@ -90,7 +92,9 @@ Gap = tuple[int, int, int]
 """A line of the section, the next one that is not blank, how many blank lines are left out."""
 
 
-def _fits(buffer: Buffer, index: LineIndex, old: Sequence[tuple[int, str]]) -> Iterator[tuple[int, list[Gap]]]:
+def _fits(
+    buffer: Buffer, index: LineIndex, old: Sequence[tuple[int, str]]
+) -> Iterator[tuple[int, list[Gap]]]:
     """Each first row at which the old lines are, and where blank ones are missing."""
     said = [number for number, (_, text) in enumerate(old) if text.strip()]
     counts = [index.count(old[number][1]) for number in said[:_TRIED_LINES]]

@@ -61,7 +61,9 @@ class _Elided(LineDiff):
 class SearchSection(DiffSection):
     """One block, from its SEARCH marker to its REPLACE marker."""
 
-    def __init__(self, documents: Documents, record: FileRecord, new_hunk: Callable[[int], Hunk], number: int) -> None:
+    def __init__(
+        self, documents: Documents, record: FileRecord, new_hunk: Callable[[int], Hunk], number: int
+    ) -> None:
         super().__init__(documents, record, new_hunk, number)
         self.locator.search = Search(notation="search_replace")
         self.locator.ops = ()
@@ -99,7 +101,11 @@ class SearchSection(DiffSection):
             return
         fit = self._located(explain=False)
         # else REPLACE has a say in it
-        if isinstance(fit, Fit) and fit.spot.indent == SAME and not (fit.spot.skip_first or fit.spot.skip_last):
+        if (
+            isinstance(fit, Fit)
+            and fit.spot.indent == SAME
+            and not (fit.spot.skip_first or fit.spot.skip_last)
+        ):
             self._begin(fit)
 
     def place_at(self, row: int) -> None:
@@ -175,7 +181,10 @@ class SearchSection(DiffSection):
             found: Fit | Miss = self._fit_at(spot)
         else:
             found = self._located()
-        if isinstance(found, Miss) and (first := first_of(self._documents, self, found)) is not None:
+        if (
+            isinstance(found, Miss)
+            and (first := first_of(self._documents, self, found)) is not None
+        ):
             found = self._fit_at(first)
         if isinstance(found, Fit):
             self._replay(found)
@@ -280,7 +289,9 @@ def _nearest(section: SearchSection, part: Sequence[str]) -> Miss:
     return Miss(f"SEARCH not found: {words}", near=near.row)
 
 
-def _longest_once(section: SearchSection, dividers: Sequence[tuple[int, str]]) -> tuple[int, Spot, list[str]] | None:
+def _longest_once(
+    section: SearchSection, dividers: Sequence[tuple[int, str]]
+) -> tuple[int, Spot, list[str]] | None:
     """The longest SEARCH that occurs exactly once, of those that the dividers make.
 
     Returns how many of the block's lines it has, its place, and all these lines.

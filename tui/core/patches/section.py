@@ -89,7 +89,9 @@ def folded(ops: Sequence[Op], locator: Locator) -> Folded:
 MERGED = "merged with what was changed meanwhile"
 
 
-def merge_section(documents: Documents, section: Section, painter: Painter) -> tuple[int, int] | None:
+def merge_section(
+    documents: Documents, section: Section, painter: Painter
+) -> tuple[int, int] | None:
     """End a section in trouble; returns the rows of the merge, None if it is in conflict.
 
     What the user wrote is never lost: either both changes are there, as one flagged hunk over
@@ -143,7 +145,11 @@ def _not_in(theirs: ChangeSet, ours: ChangeSet) -> ChangeSet:
     def is_in(one: Change) -> bool:
         above, below = first.get(one.start), last.get(one.start)
         begins = above not in (None, one) and above and above.new_text.startswith(one.new_text)
-        ends = below not in (None, one) and below and f"\n{below.new_text}".endswith(f"\n{one.new_text}")
+        ends = (
+            below not in (None, one)
+            and below
+            and f"\n{below.new_text}".endswith(f"\n{one.new_text}")
+        )
         return one.start == one.old_end and bool(begins or ends)
 
     return ours.only(one for one in ours.changes if not is_in(one))
@@ -208,7 +214,12 @@ class Section:
     """Takes the section's lines as they come and keeps its hunks up to date."""
 
     def __init__(
-        self, documents: Documents, record: FileRecord, search: Search, new_hunk: Callable[[int], Hunk], number: int = 0
+        self,
+        documents: Documents,
+        record: FileRecord,
+        search: Search,
+        new_hunk: Callable[[int], Hunk],
+        number: int = 0,
     ) -> None:
         """``new_hunk`` makes a hunk of the section of that number."""
         self.record = record

@@ -75,7 +75,9 @@ class Clip:
             return plain((self._head + tail).decode("utf-8", "replace"))
         head = codecs.getincrementaldecoder("utf-8")("replace").decode(bytes(self._head))
         begin = next((at for at, byte in enumerate(tail[:4]) if byte & 0xC0 != 0x80), 0)
-        return plain(head) + left_out_note(left_out) + plain(tail[begin:].decode("utf-8", "replace"))
+        return (
+            plain(head) + left_out_note(left_out) + plain(tail[begin:].decode("utf-8", "replace"))
+        )
 
 
 def left_out_note(count: int) -> str:

@@ -135,7 +135,11 @@ def prefix_of(judgement: Judgement) -> tuple[str, ...]:
     """The prefix to offer for what does not only read in it; empty: none would be wise."""
     if not judgement.plain:
         return ()
-    found = {_prefix(words) for words, reads in zip(judgement.programs, judgement.reading, strict=True) if not reads}
+    found = {
+        _prefix(words)
+        for words, reads in zip(judgement.programs, judgement.reading, strict=True)
+        if not reads
+    }
     return found.pop() if len(found) == 1 else ()
 
 

@@ -73,7 +73,9 @@ class _Node(Generic[T]):
                 anchor.first += delta
                 anchor.last += delta
             elif anchor.last >= row:
-                anchor.first, anchor.last, _ = shifted(anchor.first, anchor.last, Span(row, n_old, n_new))
+                anchor.first, anchor.last, _ = shifted(
+                    anchor.first, anchor.last, Span(row, n_old, n_new)
+                )
             if anchor.first < low:
                 low = anchor.first
             if anchor.last > high:

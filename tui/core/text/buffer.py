@@ -169,7 +169,10 @@ class Buffer:
         old_text, self._newline = self.slice(start, end), self.newline
         lines, endings = split_text(text)
         (row, col), (last, last_col) = start, end
-        new_end = (row + len(lines) - 1, len(lines[-1]) + (col if len(lines) == 1 else 0))
+        new_end = (
+            row + len(lines) - 1,
+            len(lines[-1]) + (col if len(lines) == 1 else 0),
+        )
         head, tail = self.lines[row][:col], self.lines[last][last_col:]
         if len(lines) == 1:
             lines[0] = f"{head}{lines[0]}{tail}"
@@ -216,7 +219,9 @@ class Buffer:
         log = self._log[len(self._log) - 3 * missing :]
         return list(map(LineChange, log[::3], log[1::3], log[2::3]))
 
-    def _whole_endings(self, start: Position, end: Position, text: str) -> tuple[Position, Position, str]:
+    def _whole_endings(
+        self, start: Position, end: Position, text: str
+    ) -> tuple[Position, Position, str]:
         r"""Widen a change that would tear a ``\r`` from the ``\n`` behind it."""
         line, col = start
         before = self.lines[line][max(col - 1, 0) : col]  # not the head of a line of a megabyte

@@ -89,7 +89,9 @@ class Change(Struct, frozen=True):
         at = offset_in(old, self.start, here)
         if new.startswith(old[:at]):
             return here
-        return end_of(self.start, new[: len(new) - len(old) + at]) if new.endswith(old[at:]) else None
+        return (
+            end_of(self.start, new[: len(new) - len(old) + at]) if new.endswith(old[at:]) else None
+        )
 
 
 def change_at(start: Position, old_text: str, new_text: str) -> Change:
@@ -287,7 +289,9 @@ def _composed(first: Sequence[_Placed], second: Sequence[Change]) -> list[Change
     return found
 
 
-def _as_one(start: Position, span: tuple[Position, Position], mine: list[_Placed], others: list[Change]) -> Change:
+def _as_one(
+    start: Position, span: tuple[Position, Position], mine: list[_Placed], others: list[Change]
+) -> Change:
     """Changes that touch as one, which starts there; the span is that of the text between."""
     if not others and not mine[1:]:
         return mine[0][0].at(start)

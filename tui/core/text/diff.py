@@ -49,14 +49,22 @@ def blocks(old: Sequence[str], new: Sequence[str]) -> list[LineBlock]:
             continue
         ends = [*anchors, (block.old_last, block.new_last)]
         begins = [(block.old_first, block.new_first), *((a + 1, b + 1) for a, b in anchors)]
-        waiting += [LineBlock(a, c, b, d) for (a, b), (c, d) in zip(begins, ends, strict=True) if a < c or b < d]
+        waiting += [
+            LineBlock(a, c, b, d)
+            for (a, b), (c, d) in zip(begins, ends, strict=True)
+            if a < c or b < d
+        ]
     return _joined(sorted(found))
 
 
 def removed(old: str, new: str) -> tuple[tuple[int, int, int], ...]:
     """Lines of ``old`` that ``new`` has not: behind how many of its lines, and which they are."""
     changes = blocks(keep_ends(old), keep_ends(new))
-    return tuple((one.new_first, one.old_first, one.old_last) for one in changes if one.old_first < one.old_last)
+    return tuple(
+        (one.new_first, one.old_first, one.old_last)
+        for one in changes
+        if one.old_first < one.old_last
+    )
 
 
 def trimmed(old: Sequence[str], new: Sequence[str], block: LineBlock) -> LineBlock:
@@ -85,7 +93,9 @@ def _anchors(old: Sequence[str], new: Sequence[str], block: LineBlock) -> list[t
     """Lines that both sides have once, as many as are in the same order on both."""
     mine = Counter(old[block.old_first : block.old_last])
     others = Counter(new[block.new_first : block.new_last])
-    places = {new[row]: row for row in range(block.new_first, block.new_last) if others[new[row]] == 1}
+    places = {
+        new[row]: row for row in range(block.new_first, block.new_last) if others[new[row]] == 1
+    }
     pairs = [
         (row, places[old[row]])
         for row in range(block.old_first, block.old_last)
@@ -137,7 +147,9 @@ def _walked(old: Sequence[str], new: Sequence[str], block: LineBlock) -> list[Li
         if old[row] == new[place]:
             row, place = row + 1, place + 1
             continue
-        step = _next_alike(old[row : min(row + _REACH, last)], new[place : min(place + _REACH, end)])
+        step = _next_alike(
+            old[row : min(row + _REACH, last)], new[place : min(place + _REACH, end)]
+        )
         probes += 1
         if step is None or probes > _MOST_PROBES:
             break
@@ -227,7 +239,9 @@ def emphasis(old: str, new: str) -> tuple[Ranges, Ranges]:
         return _ends(old, new)
     matcher = SequenceMatcher(None, mine, others, autojunk=False)
     codes = matcher.get_opcodes()
-    same = sum(len(word.strip()) for tag, a, b, _, _ in codes if tag == "equal" for word in mine[a:b])
+    same = sum(
+        len(word.strip()) for tag, a, b, _, _ in codes if tag == "equal" for word in mine[a:b]
+    )
     if 2 * same < _LEAST_ALIKE * (len(old.strip()) + len(new.strip())):
         return (), ()
     starts, other_starts = _starts(mine), _starts(others)

@@ -57,7 +57,9 @@ def indent_change(file: Sequence[str], patch: Sequence[str]) -> IndentChange | N
     The first line may differ from the rest: models cut its indentation off.
     """
     pairs = [
-        (indentation(ours), indentation(theirs)) for ours, theirs in zip(file, patch, strict=True) if theirs.strip()
+        (indentation(ours), indentation(theirs))
+        for ours, theirs in zip(file, patch, strict=True)
+        if theirs.strip()
     ]
     if not pairs:
         return SAME
@@ -86,7 +88,9 @@ def stands_right(file: Sequence[str], old: Sequence[str], new: Sequence[str]) ->
     ours = {line.strip(): indentation(there) for line, there in zip(old, file, strict=True)}
     theirs = {line.strip(): indentation(line) for line in old}
     again = [line for line in new if line.strip() and line.strip() in ours]
-    return bool(again) and all(indentation(line) == ours[line.strip()] != theirs[line.strip()] for line in again)
+    return bool(again) and all(
+        indentation(line) == ours[line.strip()] != theirs[line.strip()] for line in again
+    )
 
 
 def _first(lines: Sequence[str]) -> int | None:

@@ -20,7 +20,10 @@ def line_changes(old: str, new: str, author: Author | None = None) -> ChangeSet:
     was = keep_ends(old_rest[: len(old_rest) - tail])
     now = keep_ends(new_rest[: len(new_rest) - tail])
     first = old.count("\n", 0, head)
-    found = [change_at((first + a, 0), "".join(was[a:b]), "".join(now[c:d])) for a, b, c, d in blocks(was, now)]
+    found = [
+        change_at((first + a, 0), "".join(was[a:b]), "".join(now[c:d]))
+        for a, b, c, d in blocks(was, now)
+    ]
     return ChangeSet(end_of((0, 0), old), tuple(found), author)
 
 

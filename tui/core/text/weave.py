@@ -14,7 +14,16 @@ from operator import itemgetter
 
 from tui.core.steps import Work
 from tui.core.text.change_set import Change, Position, TextReader, change_at
-from tui.core.text.woven_pieces import START, FoldedPieces, PieceBlock, WovenEdit, WovenPiece, after, between, packed
+from tui.core.text.woven_pieces import (
+    START,
+    FoldedPieces,
+    PieceBlock,
+    WovenEdit,
+    WovenPiece,
+    after,
+    between,
+    packed,
+)
 
 _MOST = 64
 """Pieces of a block: more, and it is split."""
@@ -233,7 +242,9 @@ class Weave:
                 return placed[0][3]
         return None
 
-    def range(self, edit: WovenEdit, within: Callable[[WovenEdit], bool]) -> tuple[Position, Position] | None:
+    def range(
+        self, edit: WovenEdit, within: Callable[[WovenEdit], bool]
+    ) -> tuple[Position, Position] | None:
         """From the first to the last of what an edit put in or took out; None: nothing is left.
 
         ``within``: what these put in the place of the last of it belongs to that.
@@ -285,7 +296,9 @@ class Weave:
             return False
         inner = self._from(*placed[0][:2], placed[-1][2]) if placed[1:] else ()
         known = (edit, self._base)
-        return all(piece.by in known or piece.by.needs is not None or not piece.seen for piece in inner)
+        return all(
+            piece.by in known or piece.by.needs is not None or not piece.seen for piece in inner
+        )
 
     def is_written_beside(self, edit: WovenEdit) -> bool:
         """True if others put in text in the row where an edit begins, or where it ends."""
@@ -345,7 +358,9 @@ class Weave:
         then.end()
         return found
 
-    def _others(self, piece: WovenPiece, edits: Collection[WovenEdit]) -> tuple[list[WovenEdit], bool]:
+    def _others(
+        self, piece: WovenPiece, edits: Collection[WovenEdit]
+    ) -> tuple[list[WovenEdit], bool]:
         """Who else put a piece in or took it out, and stays; whether one of them took it out."""
         found = [one for one in piece.gone if one.on and one not in edits]
         gone = bool(found)
@@ -408,7 +423,9 @@ class Weave:
             self._insert((number, index + 1), piece.cut(extent), whole=False)
         return number, index + 1
 
-    def _insert(self, place: tuple[int, int], piece: WovenPiece, *, whole: bool = True) -> tuple[int, int]:
+    def _insert(
+        self, place: tuple[int, int], piece: WovenPiece, *, whole: bool = True
+    ) -> tuple[int, int]:
         """Put a piece in; returns where it is. ``whole``: a block that is full is split."""
         number, index = place
         block = self._blocks[number]
@@ -506,12 +523,16 @@ class Weave:
         """Edits that are switched, and those that correct what these leave."""
         switched = set(edits)
         for one in self._corrections:
-            fits = all((edit.on is not (edit in switched)) is on for edit, on in (one.needs or {}).items())
+            fits = all(
+                (edit.on is not (edit in switched)) is on for edit, on in (one.needs or {}).items()
+            )
             if fits is not one.on:
                 switched.add(one)
         return switched
 
-    def _from(self, number: int, index: int, last: WovenPiece | None = None) -> Iterator[WovenPiece]:
+    def _from(
+        self, number: int, index: int, last: WovenPiece | None = None
+    ) -> Iterator[WovenPiece]:
         """The pieces behind one, up to a last one."""
         index += 1
         for block in islice(self._blocks, number, None):
@@ -533,13 +554,17 @@ class Weave:
         found = dict.fromkeys(piece for edit in edits for piece in edit.pieces if piece.block)
         return [piece for piece in found if piece.is_seen(edits) is not piece.seen]
 
-    def _placed(self, pieces: Iterable[WovenPiece]) -> Iterator[tuple[int, int, WovenPiece, Position]]:
+    def _placed(
+        self, pieces: Iterable[WovenPiece]
+    ) -> Iterator[tuple[int, int, WovenPiece, Position]]:
         """Pieces in order, each with its block and index and where it begins or would."""
         wanted: dict[PieceBlock, set[WovenPiece]] = {}
         for piece in pieces:
             if piece.block is not None:
                 wanted.setdefault(piece.block, set()).add(piece)
-        for number, block in sorted(((self._blocks.index(block), block) for block in wanted), key=itemgetter(0)):
+        for number, block in sorted(
+            ((self._blocks.index(block), block) for block in wanted), key=itemgetter(0)
+        ):
             start = self._start_of(number)
             for index, piece in enumerate(block.pieces):
                 if piece in wanted[block]:
@@ -631,7 +656,9 @@ class StillWeave:
         self._facts = [
             (
                 *(edit.key, edit.on, edit.began, edit.went_on, edit.tied),
-                None if edit.needs is None else {numbers[other]: on for other, on in edit.needs.items()},
+                None
+                if edit.needs is None
+                else {numbers[other]: on for other, on in edit.needs.items()},
             )
             for edit in known
         ]
@@ -671,7 +698,9 @@ class StillWeave:
                 continue
             found = []
             for by, gone, extent, seen, text in said:
-                found.append(piece := WovenPiece(edits[by], tuple(edits[n] for n in gone), extent, text))
+                found.append(
+                    piece := WovenPiece(edits[by], tuple(edits[n] for n in gone), extent, text)
+                )
                 piece.seen = seen
                 for edit in (piece.by, *piece.gone):
                     edit.pieces.append(piece)

@@ -55,7 +55,9 @@ class WovenPiece:
 
     __slots__ = ("_said", "block", "by", "cols", "gone", "rows", "seen")
 
-    def __init__(self, by: WovenEdit, gone: tuple[WovenEdit, ...], extent: Position, text: str | None) -> None:
+    def __init__(
+        self, by: WovenEdit, gone: tuple[WovenEdit, ...], extent: Position, text: str | None
+    ) -> None:
         self.by = by
         self.gone = gone
         """The edits that took it out."""
@@ -205,7 +207,11 @@ class FoldedPieces:
     __slots__ = ("_base", "_data", "_edits", "keys")
 
     def __init__(
-        self, base: WovenEdit, edits: dict[Hashable, WovenEdit | PieceBlock], keys: list[Hashable], data: bytes
+        self,
+        base: WovenEdit,
+        edits: dict[Hashable, WovenEdit | PieceBlock],
+        keys: list[Hashable],
+        data: bytes,
     ) -> None:
         """``edits``: where those of a weave are found by their keys."""
         self._base, self._edits = base, edits

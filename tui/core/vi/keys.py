@@ -321,7 +321,9 @@ class ViKeys:
         way = way.swapcase() if key == "," else way
         return self._find(way, letter, text, at, again=True)
 
-    def _find(self, key: str, letter: str, text: str, at: int, *, again: bool = False) -> Move | None:
+    def _find(
+        self, key: str, letter: str, text: str, at: int, *, again: bool = False
+    ) -> Move | None:
         to = at
         for number in range(self._total()):
             nudge = {"t": 1, "T": -1}.get(key, 0) if again or number else 0

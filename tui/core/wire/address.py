@@ -166,7 +166,9 @@ def _completed(parts: SplitResult) -> str:
 
 def _holds_secret(parts: SplitResult, headers: Mapping[str, str]) -> bool:
     names = [*headers, *(name for name, _ in parse_qsl(parts.query))]
-    return any(map(is_secret_name, names)) or parts.password is not None or parts.username is not None
+    return (
+        any(map(is_secret_name, names)) or parts.password is not None or parts.username is not None
+    )
 
 
 _ORDERS = {

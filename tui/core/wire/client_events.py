@@ -18,7 +18,13 @@ import msgspec
 from tui.core.steps import finished, in_parts
 from tui.core.wire import json_reading
 from tui.core.wire.events import REFERENCE, unanswered_in_steps
-from tui.core.wire.json_reading import MOST_REQUEST_VALUES, PIECE_BYTES, Scale, mended_json, too_heavy
+from tui.core.wire.json_reading import (
+    MOST_REQUEST_VALUES,
+    PIECE_BYTES,
+    Scale,
+    mended_json,
+    too_heavy,
+)
 
 _LANE = re.compile(r"[A-Za-z0-9_.-]{1,256}", re.ASCII)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -106,7 +112,9 @@ MOST_ITEMS = 20_000
 """In one message; some work is done on all of them at once."""
 _NO_UTF8 = Invalid("The body of the request is not UTF-8.", code="invalid_json")
 _NO_OBJECT = Invalid("The message must be a JSON object.", code="invalid_json")
-ClientEvent = Create | InterruptMessage | SteerMessage | Inject | ThrottleMessage | UnknownClient | Invalid
+ClientEvent = (
+    Create | InterruptMessage | SteerMessage | Inject | ThrottleMessage | UnknownClient | Invalid
+)
 
 
 def decode_client(text: str) -> ClientEvent:
@@ -152,7 +160,9 @@ def posted_in_steps(text: str | bytes | bytearray) -> Generator[None, None, Crea
     return created
 
 
-def _object_in_steps(text: str | bytes | bytearray) -> Generator[None, None, dict[str, Any] | Invalid]:
+def _object_in_steps(
+    text: str | bytes | bytearray,
+) -> Generator[None, None, dict[str, Any] | Invalid]:
     """What a client says, as a JSON object."""
     if len(text) <= json_reading.AT_ONCE_BYTES:
         try:
@@ -239,7 +249,9 @@ def _create(raw: dict[str, Any]) -> Generator[None, None, Create | Invalid]:
     if isinstance(items, Invalid):
         parent = raw.get("previous_response_id")
         known = parent if parent is not None and _is_name(parent) else ""
-        return msgspec.structs.replace(items, stream_id=lane, is_create=True, previous_response_id=known)
+        return msgspec.structs.replace(
+            items, stream_id=lane, is_create=True, previous_response_id=known
+        )
     request = {key: value for key, value in raw.items() if key not in _ENVELOPE}
     request["input"] = items
     cache = raw.get("prompt_cache_options")
@@ -269,12 +281,15 @@ def _items_in_steps(value: object) -> Generator[None, None, list[dict[str, Any]]
     if not isinstance(value, list):
         return Invalid("Invalid 'input': a string or a list of items is expected.", param="input")
     if len(value) > MOST_ITEMS:
-        return Invalid(f"Invalid 'input': at most {MOST_ITEMS:,} items are expected.", param="input")
+        return Invalid(
+            f"Invalid 'input': at most {MOST_ITEMS:,} items are expected.", param="input"
+        )
     items: list[dict[str, Any]] = []
     for index, item in enumerate(value):
         if not isinstance(item, dict) or not _is_typed(item):
             return Invalid(
-                f"Invalid 'input[{index}]': an object with a type or a role is expected.", param=f"input[{index}]"
+                f"Invalid 'input[{index}]': an object with a type or a role is expected.",
+                param=f"input[{index}]",
             )
         if index % _STEP_ITEMS == _STEP_ITEMS - 1:
             yield

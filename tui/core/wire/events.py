@@ -46,7 +46,9 @@ class InputDelta(Delta, frozen=True, gc=False, tag="response.custom_tool_call_in
     """More of a custom tool call's free-form input."""
 
 
-class PatchDelta(Delta, frozen=True, gc=False, tag="response.apply_patch_call_operation_diff.delta"):
+class PatchDelta(
+    Delta, frozen=True, gc=False, tag="response.apply_patch_call_operation_diff.delta"
+):
     """More of the diff of a built-in apply_patch call."""
 
 
@@ -56,7 +58,9 @@ class ReasoningDelta(Delta, frozen=True, gc=False, tag="response.reasoning_text.
     summary: bool = False
 
 
-class SummaryDelta(ReasoningDelta, frozen=True, gc=False, tag="response.reasoning_summary_text.delta"):
+class SummaryDelta(
+    ReasoningDelta, frozen=True, gc=False, tag="response.reasoning_summary_text.delta"
+):
     """More of the summary of a reasoning."""
 
     summary: bool = True
@@ -85,7 +89,8 @@ _TOOL_DELTAS = (
     "response.image_generation_call.partial_image",  # in up to megabytes
 )
 _TOOL_DELTA_TYPES = tuple(
-    msgspec.defstruct("ToolDelta", [], bases=(ToolDelta,), frozen=True, gc=False, tag=kind) for kind in _TOOL_DELTAS
+    msgspec.defstruct("ToolDelta", [], bases=(ToolDelta,), frozen=True, gc=False, tag=kind)
+    for kind in _TOOL_DELTAS
 )
 AnyDelta = TextDelta | RefusalDelta | ArgumentsDelta | InputDelta | PatchDelta | ReasoningDelta
 
@@ -426,7 +431,9 @@ _TERMINAL: dict[str, type[Completed | Incomplete | Failed]] = {
 
 _TAGS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(_Typed))
 """The types that are known; to find out by `msgspec.convert` takes 0.1 ms."""
-decode_typed: Callable[[str | bytes | bytearray], Event | ToolDelta] = msgspec.json.Decoder(_Typed).decode
+decode_typed: Callable[[str | bytes | bytearray], Event | ToolDelta] = msgspec.json.Decoder(
+    _Typed
+).decode
 """What `decode_server` tries first; raises `UNUSUAL` for what needs `decode_unusual`."""
 UNUSUAL = (msgspec.DecodeError, UnicodeError, RecursionError)
 
@@ -489,7 +496,9 @@ def _event_of(raw: dict[str, Any]) -> Event:
     if kind not in _TAGS:
         return _unusable(kind, raw, lane)
     try:
-        event = msgspec.convert({key: value for key, value in raw.items() if value is not None}, _Typed, strict=False)
+        event = msgspec.convert(
+            {key: value for key, value in raw.items() if value is not None}, _Typed, strict=False
+        )
     except (msgspec.ValidationError, UnicodeError, RecursionError):
         return _unusable(kind, raw, lane)
     return told(event)

@@ -21,7 +21,9 @@ _encode = msgspec.json.encode
 class LongFrame:
     """An event that takes too long to be written at once."""
 
-    def __init__(self, event: dict[str, Any], write: Callable[[object], bytes] | None = None) -> None:
+    def __init__(
+        self, event: dict[str, Any], write: Callable[[object], bytes] | None = None
+    ) -> None:
         """What is in ``event`` must not change any more; see `in_pieces`."""
         self.event, self._write = event, write
 

@@ -45,7 +45,11 @@ class Mask:
         plain = {secret for secret in secrets if len(secret) >= SHORTEST}
         ordered = sorted(plain, key=len, reverse=True)
         forms = [_written(secret) for secret in ordered]
-        forms += ["".join(_HIDING_PLACES.get(char, char) for char in core) for one in ordered for core in _cores(one)]
+        forms += [
+            "".join(_HIDING_PLACES.get(char, char) for char in core)
+            for one in ordered
+            for core in _cores(one)
+        ]
         self._known = re.compile("|".join([*forms, _KEY_LIKE]))
         self._suspect = re.compile("|".join([*forms, _KEY_LIKE, _HIDING]))
         self.literal = {form for one in ordered for form in (one, json.dumps(one)[1:-1])}

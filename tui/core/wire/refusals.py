@@ -35,7 +35,9 @@ _CLOSES = {
 }
 
 
-def refusal(address: Address, status: int, body: bytes, headers: Mapping[str, str]) -> EndpointError:
+def refusal(
+    address: Address, status: int, body: bytes, headers: Mapping[str, str]
+) -> EndpointError:
     """The error for an upgrade that was answered with ``status``, other than HTTP 101.
 
     Its fields say what may help (PROTOCOL sections 1 and 4).
@@ -53,7 +55,8 @@ def refusal(address: Address, status: int, body: bytes, headers: Mapping[str, st
     if location and 300 <= status < 400:
         goal = without_secrets(shown(location), address)
         return EndpointError(
-            f"{where} redirects to {goal} (HTTP {status}), which is not followed: name the final address."
+            f"{where} redirects to {goal} (HTTP {status}), which is not followed: "
+            "name the final address."
         )
     if status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED):
         advice = "there is no WebSocket here; the path usually ends in /v1/responses"

@@ -48,7 +48,9 @@ _VALUE = pattern(
     re.I,
 )
 """It takes the field, but not what it says; or it lacks one."""
-_UNKNOWN_NAME = pattern(r"un(?:known|recogni[sz]ed|expected)(?: \w+)? (?:field|param|arg|key|name|propert)", re.I)
+_UNKNOWN_NAME = pattern(
+    r"un(?:known|recogni[sz]ed|expected)(?: \w+)? (?:field|param|arg|key|name|propert)", re.I
+)
 """Then what is said behind it, as the names that are known, is no complaint of a value."""
 _WORD = pattern(r"[A-Za-z_]\w*(?:\[\w*\]|\.\w+)*")
 _PART = pattern(r"\w+")
@@ -59,7 +61,9 @@ _CUE = pattern(
 )
 """What stands before the name of a field; a plain word needs that to be one."""
 _CUE_CHARS = 24
-_BEHIND = pattern(r"[\"'`]?\s*(?::|=|\bpara|is (?:not (?:supported|known|recogni)|unsupp|unknown|mandatory))")
+_BEHIND = pattern(
+    r"[\"'`]?\s*(?::|=|\bpara|is (?:not (?:supported|known|recogni)|unsupp|unknown|mandatory))"
+)
 _CAMEL = pattern(r"[a-z][A-Z]")
 _AND = pattern(r"[\s\"'`,;\[\]{}()]*(?:\band\b)?[\s\"'`,;\[\]{}()]*")
 """What parts the names of a list."""
@@ -68,7 +72,9 @@ Field = str
 """The path of a field, with dots; ``*`` stands for each element of a list."""
 
 
-def fields_refused(words: str, param: str, body: Mapping[str, Any], *, values: bool = False) -> tuple[Field, ...]:
+def fields_refused(
+    words: str, param: str, body: Mapping[str, Any], *, values: bool = False
+) -> tuple[Field, ...]:
     """The fields of ``body`` that a refusal names as not taken; empty: it says something else.
 
     Args:

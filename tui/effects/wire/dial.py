@@ -78,7 +78,9 @@ async def resolve(host: str, port: int) -> None:
 
 async def tls_context() -> ssl.SSLContext:
     """The TLS settings of a client; made once per environment, in a thread (it takes 30 ms)."""
-    return await asyncio.to_thread(_made_context, tuple(os.environ.get(name, "") for name in AUTHORITY_VARIABLES))
+    return await asyncio.to_thread(
+        _made_context, tuple(os.environ.get(name, "") for name in AUTHORITY_VARIABLES)
+    )
 
 
 def certificate_advice() -> str:
@@ -134,7 +136,9 @@ async def dial(address: Address, options: ConnectionOptions) -> FrameSocket:
     return connected
 
 
-async def _connected(address: Address, options: ConnectionOptions, trusted: ssl.SSLContext | None) -> ClientConnection:
+async def _connected(
+    address: Address, options: ConnectionOptions, trusted: ssl.SSLContext | None
+) -> ClientConnection:
     nearby = is_loopback(urlsplit(address.url).hostname or "")
     return await _Connect(
         address.url,
@@ -195,7 +199,8 @@ def explained(error: Exception, address: Address, timeout_s: float) -> EndpointE
         return EndpointError(f"{where} is not a Responses WebSocket endpoint: {said}.")
     if isinstance(error, TimeoutError):
         return NoAnswer(
-            f"No answer from {place} within {timeout_s:.0f} s: check the address and the network.", transient=True
+            f"No answer from {place} within {timeout_s:.0f} s: check the address and the network.",
+            transient=True,
         )
     if isinstance(error, socket.gaierror):
         return EndpointError(f"The host {host} is not known: check the spelling and the network.")
@@ -225,11 +230,13 @@ def _proxy_failed(error: Exception, host: str) -> EndpointError:
             f"The proxy on the way to {host} wants a user and a password (HTTP 407): "
             "put them into HTTPS_PROXY, as http://USER:PASSWORD@HOST:PORT."
         )
-    # the text of an InvalidProxy has the password
-    said = "its address is not one" if isinstance(error, InvalidProxy) else str(error)
-    why = f"HTTP {status}" if status else said
+    if isinstance(error, InvalidProxy):  # whose text has the password
+        why = "its address is not one"
+    else:
+        why = f"HTTP {status}" if status else str(error)
     return EndpointError(
-        f"The proxy on the way to {host} failed ({why}): check HTTPS_PROXY and NO_PROXY.", transient=status >= 500
+        f"The proxy on the way to {host} failed ({why}): check HTTPS_PROXY and NO_PROXY.",
+        transient=status >= 500,
     )
 
 
@@ -245,7 +252,8 @@ def _no_answer(error: Exception, place: str) -> EndpointError:
     old = "HTTP/1.0" in str(error.__cause__)
     words = "speaks only HTTP/1.0" if old else "does not answer in HTTP"
     return EndpointError(
-        f"{place} {words}: it is not a Responses WebSocket endpoint (check the port, and ws:// against wss://)."
+        f"{place} {words}: it is not a Responses WebSocket endpoint "
+        "(check the port, and ws:// against wss://)."
     )
 
 
@@ -253,4 +261,6 @@ def _tls_failed(error: ssl.SSLError, host: str, place: str) -> EndpointError:
     if not isinstance(error, ssl.SSLCertVerificationError):
         return EndpointError(f"{place} does not speak TLS: is it http:// (or ws://)?")
     why = error.verify_message or "it cannot be verified"
-    return EndpointError(f"The certificate of {host} is not trusted ({why}): {certificate_advice()}")
+    return EndpointError(
+        f"The certificate of {host} is not trusted ({why}): {certificate_advice()}"
+    )

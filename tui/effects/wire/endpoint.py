@@ -23,7 +23,13 @@ from tui.core.wire.endpoint_facts import LEAST_AGE_S, Abilities, Capabilities, S
 from tui.core.wire.events import Event, Incomplete
 from tui.core.wire.refusals import HOPELESS_CLOSES
 from tui.effects.wire.dial import dial
-from tui.effects.wire.link import ConnectionOptions, FrameRecorder, Link, ReadsClock, Transport
+from tui.effects.wire.link import (
+    ConnectionOptions,
+    FrameRecorder,
+    Link,
+    ReadsClock,
+    Transport,
+)
 from tui.effects.wire.transport_choice import TransportChoice
 from tui.errors import DuettoError, EndpointError, WireError
 
@@ -128,7 +134,9 @@ class Statistics:
         self._unreplaced += 1
         self._last = link.view(self._figures)
 
-    def views(self, links: Iterable[Link], dialled: Iterable[tuple[str, Transport]]) -> list[SocketView]:
+    def views(
+        self, links: Iterable[Link], dialled: Iterable[tuple[str, Transport]]
+    ) -> list[SocketView]:
         """The sockets now, and the dials (address and way); without any, the last one lost."""
         views = [link.view(self._figures) for link in links]
         for address, transport in dialled:
@@ -171,12 +179,16 @@ class EndpointLane:
     def busy(self) -> bool:
         """A response is in flight, or the server owes a successor; see `ports.Wire`."""
         link = self.link
-        return self._moving is not None or (link is not None and link.protocol.lane(self.wire_name).busy)
+        return self._moving is not None or (
+            link is not None and link.protocol.lane(self.wire_name).busy
+        )
 
     def abilities(self, model: str) -> Abilities:
         """What is known of the endpoint and this model."""
         known = self._endpoint.known
-        return Abilities(known.interrupt.get(model), known.steer.get(model), known.prewarm, known.lanes)
+        return Abilities(
+            known.interrupt.get(model), known.steer.get(model), known.prewarm, known.lanes
+        )
 
     async def open(self) -> None:
         """Have a link that takes a request: dial, unless there is one.
@@ -340,7 +352,10 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         self.transport_choice = TransportChoice(
-            self.options, self.capabilities, relay=self.fallback is not None, attempt=self._try_websocket
+            self.options,
+            self.capabilities,
+            relay=self.fallback is not None,
+            attempt=self._try_websocket,
         )
         self._relay = Capabilities()
         """What is known of the bridge's relay."""

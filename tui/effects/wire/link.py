@@ -40,10 +40,14 @@ class ReadsClock(Protocol):
 class FrameRecorder(Protocol):
     """Keeps what travels over the sockets (effects.recorder)."""
 
-    def frame(self, direction: Direction, t: float, connection: int, text: bytes | bytearray | str) -> None:
+    def frame(
+        self, direction: Direction, t: float, connection: int, text: bytes | bytearray | str
+    ) -> None:
         """Keep a frame that travelled at ``t``, in monotonic seconds."""
 
-    def meta(self, direction: Direction, t: float, connection: int, meta: Mapping[str, object]) -> None:
+    def meta(
+        self, direction: Direction, t: float, connection: int, meta: Mapping[str, object]
+    ) -> None:
         """Keep what is no frame: a handshake, a close."""
 
 
@@ -90,7 +94,9 @@ class Heartbeat:
     trusted any more, what was busy is asked at once.
     """
 
-    def __init__(self, link: Link, socket: FrameSocket, options: ConnectionOptions, clock: ReadsClock) -> None:
+    def __init__(
+        self, link: Link, socket: FrameSocket, options: ConnectionOptions, clock: ReadsClock
+    ) -> None:
         self.round_trip_s: float | None = None
         self.has_slept = False
         """The clock has jumped in this link's life."""
@@ -247,7 +253,12 @@ class Link:
     """One open socket; `state` says whether it may still be used."""
 
     def __init__(
-        self, owner: LinkOwner, socket: FrameSocket, known: Capabilities, address: Address, transport: Transport
+        self,
+        owner: LinkOwner,
+        socket: FrameSocket,
+        known: Capabilities,
+        address: Address,
+        transport: Transport,
     ) -> None:
         """The socket is open; its first message comes in the next turn of the loop."""
         self.state: LinkState = "open"

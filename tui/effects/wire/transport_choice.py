@@ -19,7 +19,12 @@ class TransportChoice:
     """The transport of one endpoint."""
 
     def __init__(
-        self, options: ConnectionOptions, known: Capabilities, *, relay: bool, attempt: Callable[[], Awaitable[bool]]
+        self,
+        options: ConnectionOptions,
+        known: Capabilities,
+        *,
+        relay: bool,
+        attempt: Callable[[], Awaitable[bool]],
     ) -> None:
         """``relay``: there is one; ``attempt`` asks for a WebSocket, unseen, and says if it works.
 

@@ -48,7 +48,9 @@ class ModelScreen(SheetScreen[None]):
         self._offers = await self._session.offers()
         status, typed = self._session.status, self._chooser.typed
         now = (status.endpoint, status.models.get(self._role, ""))
-        items = [Item(_key(one), f"{one.endpoint}/{one.model}", _words(one, now)) for one in self._all()]
+        items = [
+            Item(_key(one), f"{one.endpoint}/{one.model}", _words(one, now)) for one in self._all()
+        ]
         self._chooser = Chooser(items, filtered=True)
         places = [(one.endpoint, one.model) for one in self._all()]
         self._chooser.at = places.index(now) if now in places else 0

@@ -27,10 +27,22 @@ from tui.engine.model_choice import offer_words
 from tui.engine.notices import Status
 from tui.engine.session import Session
 from tui.ui import theme
-from tui.ui.connect.sheet import Chooser, Item, Room, Row, SheetScreen, TypedField, choices, heading, words
+from tui.ui.connect.sheet import (
+    Chooser,
+    Item,
+    Room,
+    Row,
+    SheetScreen,
+    TypedField,
+    choices,
+    heading,
+    words,
+)
 from tui.ui.styled_text import clip, one_line, wrap
 
-Page = Literal["who", "address", "key", "waiting", "fast", "deep", "test", "write", "writing", "done"]
+Page = Literal[
+    "who", "address", "key", "waiting", "fast", "deep", "test", "write", "writing", "done"
+]
 _STEPS: tuple[tuple[str, tuple[Page, ...]], ...] = (
     ("who", ("who",)),
     ("key", ("address", "key", "waiting")),
@@ -212,7 +224,10 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
         rows = [Item(one.model, one.model, offer_words(one)) for one in self._listed.models]
         fast = dict(self.models).get("fast", "")
         if role == "deep" and fast:
-            rows = [Item(fast, fast, "the same one"), *(one for one in rows if one.key != fast)]
+            rows = [
+                Item(fast, fast, "the same one"),
+                *(one for one in rows if one.key != fast),
+            ]
         now = self._status.models.get(role)
         if now and not now.startswith("rehearsal-"):
             rows.append(Item(_KEEP, f"keep {now}", f"{role} stays as it is"))
@@ -365,7 +380,9 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
             if self._chosen.source.name:
                 about, below = f"The address of your {title} resource", "As https://HOST/..."
         else:
-            about = f"The key for {title}" if self._chosen.source.name else "Its key, if it wants one"
+            about = (
+                f"The key for {title}" if self._chosen.source.name else "Its key, if it wants one"
+            )
             below = f"Paste it here. {_KEPT_SECRET}"
         return [
             *words(about, room),
@@ -452,7 +469,9 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
             self.notify("Copied.", timeout=3)
 
 
-def use_written(session: Session, written: ConnectOutcome, models: Sequence[tuple[Role, str]]) -> None:
+def use_written(
+    session: Session, written: ConnectOutcome, models: Sequence[tuple[Role, str]]
+) -> None:
     """Have the running session ask what was connected."""
     for role, model in models:
         session.submit(UseModel(role, written.endpoint, model))

@@ -144,7 +144,9 @@ def choices(chooser: Chooser, room: Room) -> list[Row]:
     style = theme.active().style
     if chooser.filtered:
         typed = chooser.typed or "type to filter"
-        rows.append([("  ", style("muted")), (typed, style("accent" if chooser.typed else "faint"))])
+        rows.append(
+            [("  ", style("muted")), (typed, style("accent" if chooser.typed else "faint"))]
+        )
     window = chooser.window(room.height)
     lines = [_choice(chooser, index, room.width) for index in window]
     if sum(map(len, lines)) > room.height:
@@ -171,7 +173,10 @@ def _choice(chooser: Chooser, index: int, width: int) -> list[Row]:
     mark = "▸ " if lit else "  "
     title = clip(label(chooser, index), width - 2)
     back = "selection" if lit else ""
-    row: Row = [(mark, style("accent", back)), (title, style("foreground", back, "bold" if lit else ""))]
+    row: Row = [
+        (mark, style("accent", back)),
+        (title, style("foreground", back, "bold" if lit else "")),
+    ]
     words, used = one_line(item.words), 2 + cell_len(title)
     beside = bool(words) and used + 3 + cell_len(words) <= width
     if beside:

@@ -106,7 +106,9 @@ class CommandView(RunView):
             return ("background", "accent") if task.background else ("running", "warning")
         words = clip(one_line(self._end()[0]), _WORDS)
         words = words or {"failed": "not run"}.get(self.block.state, "")
-        glyph, colour = {"done": ("✓", "success"), "failed": ("✗", "error")}.get(self.block.state, ("■", "warning"))
+        glyph, colour = {"done": ("✓", "success"), "failed": ("✗", "error")}.get(
+            self.block.state, ("■", "warning")
+        )
         return f"{glyph} {words}".rstrip() if words else super()._ending()[0], colour
 
     def _foot(self) -> list[StyledLine]:

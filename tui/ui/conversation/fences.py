@@ -77,7 +77,9 @@ def code_rows(code: str, language: str) -> list[list[Piece]]:
     return _Code(_shown(code), language).rows
 
 
-def code_lines(code: str, language: str, width: int, before: Sequence[Iterable[Piece]] = ()) -> list[StyledLine]:
+def code_lines(
+    code: str, language: str, width: int, before: Sequence[Iterable[Piece]] = ()
+) -> list[StyledLine]:
     """Highlighted code on a panel, wrapped to ``width`` cells with one cell of padding.
 
     The colours are made when a row is painted: most of a quick answer never is. ``before``: what
@@ -86,7 +88,9 @@ def code_lines(code: str, language: str, width: int, before: Sequence[Iterable[P
     text = _shown(code)
     whole = _Code(text, language)
     rows = [
-        CodeRow(whole, number, span) for number, line in enumerate(text.split("\n")) for span in breaks(line, width - 2)
+        CodeRow(whole, number, span)
+        for number, line in enumerate(text.split("\n"))
+        for span in breaks(line, width - 2)
     ]
     if len(rows) == len(before):
         for row, old in zip(rows, before, strict=True):

@@ -113,7 +113,9 @@ def empty_lines(cut: bool) -> list[StyledLine]:
     return [StyledLine([(f" ✎ {words}", theme.active().style("muted"))], "panel")]
 
 
-def card_lines(parts: Iterable[FilePart], width: int, focus: Focus, block: int = 0) -> list[StyledLine]:
+def card_lines(
+    parts: Iterable[FilePart], width: int, focus: Focus, block: int = 0
+) -> list[StyledLine]:
     """The rows of these hunks on the card of a patch; ``block``: the index of its block."""
     lines: list[StyledLine] = []
     for part in parts:
@@ -240,7 +242,10 @@ def _keys(hunk: Hunk, width: int) -> list[Piece]:
             keys.append(("r", "reject"))
     pieces: list[Piece] = []
     for key, word in keys:
-        pieces += [(key, palette.style("accent", more="bold")), (f" {word}  ", palette.style("muted"))]
+        pieces += [
+            (key, palette.style("accent", more="bold")),
+            (f" {word}  ", palette.style("muted")),
+        ]
     return pieces
 
 
@@ -257,7 +262,9 @@ def _candidates(hunk: Hunk, focus: Focus) -> list[Piece]:
         pieces.append(
             (
                 clip(f"[{name}]" if chosen else f" {name} ", 9),
-                palette.style("hunk-candidate" if chosen else "muted", more="bold" if chosen else ""),
+                palette.style(
+                    "hunk-candidate" if chosen else "muted", more="bold" if chosen else ""
+                ),
             )
         )
     return pieces
@@ -408,7 +415,9 @@ class PatchView(BlockView):
             tally = files[path]
             first = tally.total - shown.get(id(tally), 0)
             earlier = first > 0
-            parts.append(FilePart(path, tally, first, tally.total, True, path in self._shut, earlier))
+            parts.append(
+                FilePart(path, tally, first, tally.total, True, path in self._shut, earlier)
+            )
         return parts[::-1]
 
     def _focus(self) -> Focus:

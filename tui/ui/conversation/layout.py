@@ -20,7 +20,15 @@ from tui.ui import theme
 from tui.ui.conversation.hunk_card import PatchView
 from tui.ui.conversation.text_view import ReasoningView, TextView
 from tui.ui.conversation.tool_views import RunView, ToolView
-from tui.ui.conversation.views import BlockView, NoteView, PaceView, UserView, ViewContext, ViewPage, welcome_lines
+from tui.ui.conversation.views import (
+    BlockView,
+    NoteView,
+    PaceView,
+    UserView,
+    ViewContext,
+    ViewPage,
+    welcome_lines,
+)
 from tui.ui.styled_text import RowTarget, StyledRow, inner_width
 
 _MOST_KEPT = 2_000
@@ -234,7 +242,9 @@ class TranscriptLayout:
         context.reviews = lambda: hunk_list.reviews
         context.now = session.now
         status = session.status
-        context.task = lambda call_id: next((task for task in status.tasks if task.call_id == call_id), None)
+        context.task = lambda call_id: next(
+            (task for task in status.tasks if task.call_id == call_id), None
+        )
         context.asks = lambda: status.asks
 
     @property
@@ -406,7 +416,9 @@ class TranscriptLayout:
         if view.has_stops and self._stopping[at : at + 1] != [view.index]:
             self._stopping.insert(at, view.index)
 
-    def stops_of_hunks(self, wanted: Callable[[Hunk], bool], calls: Container[str], start: int = 0) -> Iterator[Stop]:
+    def stops_of_hunks(
+        self, wanted: Callable[[Hunk], bool], calls: Container[str], start: int = 0
+    ) -> Iterator[Stop]:
         """The rows of these hunks, which are on the cards of these calls, from a row on."""
         for index in self._patches:
             view = self.views[index]

@@ -17,7 +17,15 @@ from rich.style import Style
 from tui.core.text.patterns import pattern
 from tui.ui import theme
 from tui.ui.conversation.fences import CodeRow, code_lines, led
-from tui.ui.conversation.tables import Cell, Table, TableHead, column_widths, open_head, table_lines, widened
+from tui.ui.conversation.tables import (
+    Cell,
+    Table,
+    TableHead,
+    column_widths,
+    open_head,
+    table_lines,
+    widened,
+)
 from tui.ui.styled_text import Piece, RowTarget, StyledLine, flat, inert, one_line, wrap
 
 if TYPE_CHECKING:
@@ -170,7 +178,9 @@ class Piecework(NamedTuple):
     """The piece begins within these items and quotes; the lines that open them show nothing."""
 
 
-def markdown_lines(source: str, width: int, at: int = 0, before: TableHead | Nest | None = None) -> list[StyledLine]:
+def markdown_lines(
+    source: str, width: int, at: int = 0, before: TableHead | Nest | None = None
+) -> list[StyledLine]:
     """Render a Markdown text to rows of at most ``width`` cells.
 
     Of a piece of a text, ``at`` is the character of the whole text with which it begins;
@@ -318,7 +328,12 @@ def _list(node: SyntaxTreeNode, work: Piecework, depth: int) -> list[StyledLine]
     ordered = node.type == "ordered_list"
     number = int(node.attrs.get("start", 1)) if ordered else 0
     widest = len(f"{number + len(node.children) - 1}. ")
-    loose = any(not child.hidden for item in node.children for child in item.children if child.type == "paragraph")
+    loose = any(
+        not child.hidden
+        for item in node.children
+        for child in item.children
+        if child.type == "paragraph"
+    )
     style = theme.active().style("accent")
     lines: list[StyledLine] = []
     for item in node.children:

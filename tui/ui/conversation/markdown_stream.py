@@ -226,7 +226,9 @@ class MarkdownStream:
         self._fence_code.append(code)
         self._done += self._code(code, fence._replace(language="") if plain or middle else fence)
 
-    def _code(self, code: str, fence: Fence, before: Sequence[Iterable[Piece]] = ()) -> list[StyledLine]:
+    def _code(
+        self, code: str, fence: Fence, before: Sequence[Iterable[Piece]] = ()
+    ) -> list[StyledLine]:
         """Rows of a fence, which the keys act on together."""
         target = RowTarget("code", line=fence.at)
         found = code_lines(code, fence.language, self._width, before)

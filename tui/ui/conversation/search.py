@@ -67,7 +67,9 @@ class SearchPattern:
         parts = words.split()
         exact = words != words.lower()
         self.words = words
-        self._regex = re.compile(r"\s+".join(map(re.escape, parts)) or r"(?!)", 0 if exact else re.IGNORECASE)
+        self._regex = re.compile(
+            r"\s+".join(map(re.escape, parts)) or r"(?!)", 0 if exact else re.IGNORECASE
+        )
         self._parts = [bare for part in parts if (bare := _bare(part))]
 
     def __bool__(self) -> bool:

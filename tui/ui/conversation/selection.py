@@ -32,7 +32,11 @@ class Selection:
     """One stop of the conversation, and the ways to the next one."""
 
     def __init__(
-        self, hunks: HunkList, rows: TranscriptLayout, viewport: Viewport, on_hunk: Callable[[Hunk, int | None], object]
+        self,
+        hunks: HunkList,
+        rows: TranscriptLayout,
+        viewport: Viewport,
+        on_hunk: Callable[[Hunk, int | None], object],
     ) -> None:
         """``on_hunk``: a hunk was selected; of an ambiguous one with the line of its candidate."""
         self.target: RowTarget | None = None
@@ -348,9 +352,11 @@ def whole_text(view: BlockView) -> Copied:
         return Copied(f"$ {block.title}\n{block.text}", "command and its output")
     if block.kind is BlockKind.TOOL:
         return Copied("\n".join(filter(None, (block.title, block.text))), "tool call")
-    words = {BlockKind.USER: "prompt", BlockKind.REASONING: "reasoning", BlockKind.NOTE: "note"}.get(
-        block.kind, "message"
-    )
+    words = {
+        BlockKind.USER: "prompt",
+        BlockKind.REASONING: "reasoning",
+        BlockKind.NOTE: "note",
+    }.get(block.kind, "message")
     return Copied("\n".join(filter(None, (block.title, block.text))), words)
 
 

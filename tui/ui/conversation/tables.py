@@ -149,7 +149,9 @@ def _wrapped(row: list[Cell], widths: Iterable[int]) -> list[list[Cell]]:
     return [wrap(cell, cells) for cell, cells in zip(row, widths, strict=False)]
 
 
-def _row(row: list[list[Cell]], widths: Sequence[int], alignments: Sequence[str]) -> list[StyledLine]:
+def _row(
+    row: list[list[Cell]], widths: Sequence[int], alignments: Sequence[str]
+) -> list[StyledLine]:
     """One row of a table: as many lines as its tallest cell."""
     rule = theme.active().style("line")
     lines = []
@@ -187,5 +189,7 @@ def _records(table: Table, width: int, *, begun: bool) -> list[StyledLine]:
             for index in range(max(len(label), len(value))):
                 left = label[index] if index < len(label) else []
                 right = value[index] if index < len(value) else []
-                lines.append(StyledLine([*_aligned(left, room, "left", style), ("  ", style), *right]))
+                lines.append(
+                    StyledLine([*_aligned(left, room, "left", style), ("  ", style), *right])
+                )
     return lines

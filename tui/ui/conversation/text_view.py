@@ -17,7 +17,18 @@ from tui.core.conversation import Block
 from tui.ui import theme
 from tui.ui.conversation.markdown_stream import Carried, MarkdownStream
 from tui.ui.conversation.views import BlockView, ViewContext, ViewPage
-from tui.ui.styled_text import Piece, RowTarget, StyledLine, breaks, clip, flat, inert, one_line, spread, wrap
+from tui.ui.styled_text import (
+    Piece,
+    RowTarget,
+    StyledLine,
+    breaks,
+    clip,
+    flat,
+    inert,
+    one_line,
+    spread,
+    wrap,
+)
 
 _AS_IT_CAME = ("open", "cut")
 """Of a text in these states what is painted stays, be it that a sign in it has no partner yet."""
@@ -83,7 +94,9 @@ class WrappedStream:
 class ReasoningView(BlockView):
     """One row with the live tail; unfolded, the whole text."""
 
-    def __init__(self, block: Block, index: int, context: ViewContext, before: Block | None) -> None:
+    def __init__(
+        self, block: Block, index: int, context: ViewContext, before: Block | None
+    ) -> None:
         super().__init__(block, index, context, before)
         self._body: WrappedStream | None = None
         """The text, while it is unfolded."""
@@ -220,7 +233,9 @@ class TextPage(ViewPage):
 class TextView(BlockView):
     """The model's prose."""
 
-    def __init__(self, block: Block, index: int, context: ViewContext, before: Block | None) -> None:
+    def __init__(
+        self, block: Block, index: int, context: ViewContext, before: Block | None
+    ) -> None:
         super().__init__(block, index, context, before)
         self._texts = [TextPage(self, 0, 0, Carried())]
         self._texts[0].height = self._guess()
@@ -310,7 +325,9 @@ class TextView(BlockView):
             end += len(text)
             before_s, now_s = now_s, thread_time()
             quick = now_s - before_s < _QUICK_S
-            self._pace = min(self._pace * 2, _FED_AT_ONCE) if quick else max(self._pace // 2, _FEWEST)
+            self._pace = (
+                min(self._pace * 2, _FED_AT_ONCE) if quick else max(self._pace // 2, _FEWEST)
+            )
         stream.paint(first)
         self._spent_s += now_s - start_s
         self._read = end

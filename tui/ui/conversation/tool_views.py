@@ -14,7 +14,19 @@ from tui.core.run_report import FailedTest
 from tui.core.text.patterns import pattern
 from tui.ui import theme
 from tui.ui.conversation.views import FOLDED_ROWS, UNFOLDED_LINES, BlockView, ViewContext, duration
-from tui.ui.styled_text import Piece, RowTarget, StyledLine, clip, clip_left, cut, flat, inert, one_line, spread, wrap
+from tui.ui.styled_text import (
+    Piece,
+    RowTarget,
+    StyledLine,
+    clip,
+    clip_left,
+    cut,
+    flat,
+    inert,
+    one_line,
+    spread,
+    wrap,
+)
 
 _PYTHON = pattern(r'File "([^"\n]+)", line (\d+)')
 _COLONS = pattern(
@@ -144,7 +156,9 @@ class CallGroup:
 class ToolView(BlockView):
     """A tool call and its result in brief; unfolded, all of it."""
 
-    def __init__(self, block: Block, index: int, context: ViewContext, before: Block | None) -> None:
+    def __init__(
+        self, block: Block, index: int, context: ViewContext, before: Block | None
+    ) -> None:
         self.group = CallGroup()
         super().__init__(block, index, context, before)
         self.group.add(self)
@@ -299,7 +313,11 @@ class RunView(BlockView):
             return []
         live = block.state == "open"
         return [
-            line if len(line) <= longest else f"…{line[-longest:]}" if live else f"{line[:longest]}…"
+            line
+            if len(line) <= longest
+            else f"…{line[-longest:]}"
+            if live
+            else f"{line[:longest]}…"
             for line in lines[-most:]
         ]
 
@@ -338,7 +356,9 @@ class RunView(BlockView):
         if report.fault:
             said = f"{report.fault[0].upper()}{report.fault[1:]}."
             rows = wrap([(flat(inert(said)), palette.style("warning"))], self.inner - 2)
-            rows += wrap([(f"→ {flat(inert(report.step))}", palette.style("foreground"))], self.inner - 2)
+            rows += wrap(
+                [(f"→ {flat(inert(report.step))}", palette.style("foreground"))], self.inner - 2
+            )
             return [StyledLine([("│ ", palette.style("line")), *row]) for row in rows]
         most = _FEW_FAILED if self.folded else len(report.failed)
         lines = [line for one in report.failed[:most] for line in self._failed_test(one)]
@@ -385,9 +405,11 @@ class RunView(BlockView):
             return "! could not run", "warning"
         if report is not None and report.failed:
             return f"✗ {len(report.failed)} failed", "error"
-        return {"open": ("running…", "warning"), "done": ("✓ ok", "success"), "failed": ("✗ failed", "error")}.get(
-            self.block.state, ("■ stopped", "warning")
-        )
+        return {
+            "open": ("running…", "warning"),
+            "done": ("✓ ok", "success"),
+            "failed": ("✗ failed", "error"),
+        }.get(self.block.state, ("■ stopped", "warning"))
 
     def _output_lines(self, text: str) -> list[StyledLine]:
         palette = theme.active()

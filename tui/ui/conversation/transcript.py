@@ -13,7 +13,15 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 
 from tui.core.document.hunk import TAKEN_BACK, Hunk
-from tui.engine.intents import Accept, Intent, OpenFile, PlaceHunk, RedoDecision, Reject, UndoDecision
+from tui.engine.intents import (
+    Accept,
+    Intent,
+    OpenFile,
+    PlaceHunk,
+    RedoDecision,
+    Reject,
+    UndoDecision,
+)
 from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui.conversation.fences import FRAME_S, colours_for

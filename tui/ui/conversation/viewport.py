@@ -34,7 +34,12 @@ class Highlight(NamedTuple):
 class Viewport:
     """Which rows are in sight, and what each row of the screen looks like."""
 
-    def __init__(self, rows: TranscriptLayout, repaint: Callable[..., object], live_height: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        rows: TranscriptLayout,
+        repaint: Callable[..., object],
+        live_height: Callable[[], int],
+    ) -> None:
         """``repaint`` paints these regions of the pane anew; without any, all of it.
 
         ``live_height``: the rows that the pane has now, before it was told; none while hidden.
@@ -132,7 +137,9 @@ class Viewport:
         """True if the hint of new rows is on this row of the screen."""
         return self._unseen and y == self.height - 1
 
-    def painted(self, y: int, row: StyledRow | None, mark: str, lights: Sequence[Highlight]) -> Strip:
+    def painted(
+        self, y: int, row: StyledRow | None, mark: str, lights: Sequence[Highlight]
+    ) -> Strip:
         """One row of the screen: content, the selection, the scroll bar.
 
         ``mark``: how it is shown as selected, as a ``message`` or as what has the keys; or not.
@@ -185,7 +192,9 @@ def highlighted(strip: Strip, lights: Iterable[Highlight]) -> Strip:
         if start >= end:
             continue
         segments += strip.crop(at, start)
-        segments += [Segment(one.text, (one.style or Style.null()) + style) for one in strip.crop(start, end)]
+        segments += [
+            Segment(one.text, (one.style or Style.null()) + style) for one in strip.crop(start, end)
+        ]
         at = end
     segments += strip.crop(at, width)
     return Strip(segments, width)

@@ -19,7 +19,18 @@ from tui.core.document.hunk_list import HunksOfFile
 from tui.engine.notices import Ask, Status, TaskView, Trouble
 from tui.ui import theme
 from tui.ui.keymap import shown
-from tui.ui.styled_text import Piece, RowTarget, StyledLine, StyledRow, clip, flat, inert, inner_width, one_line, wrap
+from tui.ui.styled_text import (
+    Piece,
+    RowTarget,
+    StyledLine,
+    StyledRow,
+    clip,
+    flat,
+    inert,
+    inner_width,
+    one_line,
+    wrap,
+)
 
 FOLDED_ROWS = 12
 """Rows of a command's output, or of a long message, that are shown while it is folded."""
@@ -115,7 +126,9 @@ class ViewPage:
 class BlockView:
     """Base: rows of one block, with an empty row and the speaker's label before them."""
 
-    def __init__(self, block: Block, index: int, context: ViewContext, before: Block | None) -> None:
+    def __init__(
+        self, block: Block, index: int, context: ViewContext, before: Block | None
+    ) -> None:
         """``before`` is the block above, which decides on gap and label."""
         self.block = block
         self.index = index
@@ -237,7 +250,9 @@ class BlockView:
         role = self.block.speaker
         colour = role if role in ROLE_GLYPHS else "muted"
         glyph = ROLE_GLYPHS.get(role, "·")
-        return StyledLine([(f"{glyph} {one_line(role)}", theme.active().style(colour, more="bold"))])
+        return StyledLine(
+            [(f"{glyph} {one_line(role)}", theme.active().style(colour, more="bold"))]
+        )
 
     def _put(self, lines: Iterable[StyledLine]) -> int:
         """Have these rows on the first page; returns the first one that changed."""
@@ -380,7 +395,10 @@ class NoteView(BlockView):
         target = RowTarget("card", self.index)
         rows = wrap(pieces, max(self.inner - len(lead) - 1, 1))
         leads = [lead, *["   "] * (len(rows) - 1)]
-        return [StyledLine([(mark, style), *row], "panel", target) for mark, row in zip(leads, rows, strict=True)]
+        return [
+            StyledLine([(mark, style), *row], "panel", target)
+            for mark, row in zip(leads, rows, strict=True)
+        ]
 
 
 class PaceView(BlockView):
@@ -421,7 +439,11 @@ def welcome_lines(status: Status, width: int) -> list[StyledLine]:
     palette = theme.active()
     text, muted = palette.style("foreground"), palette.style("muted")
     name: Piece = ("duetto", palette.style("accent", more="bold"))
-    lines = [StyledLine([]), StyledLine([name, (f"  {clip(_ABOUT, width - 8)}", muted)]), StyledLine([])]
+    lines = [
+        StyledLine([]),
+        StyledLine([name, (f"  {clip(_ABOUT, width - 8)}", muted)]),
+        StyledLine([]),
+    ]
     keys = _keys()
     column = max(cell_len(key) for key, _ in keys) + 2
     room = width - column
@@ -434,7 +456,10 @@ def welcome_lines(status: Status, width: int) -> list[StyledLine]:
         words = "duetto practice --guide teaches all of this in a minute."
         lines += [StyledLine([]), *(StyledLine(row) for row in wrap([(words, muted)], width))]
     elif status.endpoint:
-        lines += [StyledLine([]), StyledLine([("endpoint ", muted), (one_line(status.endpoint), text)])]
+        lines += [
+            StyledLine([]),
+            StyledLine([("endpoint ", muted), (one_line(status.endpoint), text)]),
+        ]
     return lines
 
 

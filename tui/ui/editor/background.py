@@ -161,7 +161,9 @@ class Background:
 
     def _measure(self) -> None:
         view = self._canvas.view
-        if view is None or not measure_on(view.wrapping, view.shown(self._canvas.height), _IDLE_BUDGET_S):
+        if view is None or not measure_on(
+            view.wrapping, view.shown(self._canvas.height), _IDLE_BUDGET_S
+        ):
             self._repeats.stop("measures")
 
     def _match(self) -> None:

@@ -315,7 +315,9 @@ class LongCells:
 
     __slots__ = ("_cells", "_starts", "_widths", "length", "line")
 
-    def __init__(self, line: str, starts: list[int] | None = None, widths: list[Width | None] | None = None) -> None:
+    def __init__(
+        self, line: str, starts: list[int] | None = None, widths: list[Width | None] | None = None
+    ) -> None:
         """Cut ``line`` into blocks, or take over those that are known from an earlier line."""
         self.line = line
         self.length = len(line)
@@ -433,7 +435,10 @@ class LongCells:
             width = widths[index]
             if width is None or width[1] not in (-1, phase):
                 text = self.block_text(index)
-                width = widths[index] = (quick_width(text, phase), phase if "\t" in text else -1)
+                width = widths[index] = (
+                    quick_width(text, phase),
+                    phase if "\t" in text else -1,
+                )
             cells.append(cells[index] + width[0])
 
 

@@ -264,7 +264,10 @@ def move(cursor: Cursor, step: int) -> Typing:
             return Typing((), "move-lines")
         above = lines.start - 1
         text = buffer.endings[above] + buffer.lines[above]
-        edits = (TextEdit(last, last, text), TextEdit((above, 0), (lines.start, 0), ""))
+        edits = (
+            TextEdit(last, last, text),
+            TextEdit((above, 0), (lines.start, 0), ""),
+        )
     else:
         if lines.stop == buffer.line_count:
             return Typing((), "move-lines")
@@ -310,7 +313,9 @@ class _Words(NamedTuple):
 
 _BRACKETS = r"[{(\[]\s*$"
 _STYLES = {
-    "python": _Words(r"[:{(\[]\s*$", r"^\s*(?:return|pass|break|continue|raise)\b(?!\s*[=.\[])", comment="#"),
+    "python": _Words(
+        r"[:{(\[]\s*$", r"^\s*(?:return|pass|break|continue|raise)\b(?!\s*[=.\[])", comment="#"
+    ),
     "yaml": _Words(r"(?:[:{(\[]|:\s*[|>][+-]?\d*)\s*$", comment="#"),
     "braces": _Words(r"(?:[{(\[]|^\s*(?:case\b.*|default\s*):|=>)\s*$"),
     "hash": _Words(_BRACKETS, comment="#"),

@@ -34,7 +34,12 @@ class CommentSigns(NamedTuple):
     behind: str = ""
 
 
-HASH, SLASHES, DASHES, SEMICOLON = (CommentSigns("#"), CommentSigns("//"), CommentSigns("--"), CommentSigns(";"))
+HASH, SLASHES, DASHES, SEMICOLON = (
+    CommentSigns("#"),
+    CommentSigns("//"),
+    CommentSigns("--"),
+    CommentSigns(";"),
+)
 PERCENT, QUOTE, BANG = CommentSigns("%"), CommentSigns("'"), CommentSigns("!")
 C_BLOCK, MARKUP = CommentSigns("/*", "*/"), CommentSigns("<!--", "-->")
 _LANGUAGES = {
@@ -44,7 +49,8 @@ _LANGUAGES = {
     SLASHES: "c cpp java javascript js typescript ts tsx jsx rust go kotlin scala swift csharp dart"
     " php groovy objective-c zig verilog systemverilog d jsonc json json5 scss sass less protobuf"
     " solidity v glsl hlsl cuda arduino vala fsharp gradle haxe stylus",
-    DASHES: "sql mysql postgresql sqlite3 plpgsql lua haskell ada elm vhdl applescript eiffel purescript tsql",
+    DASHES: "sql mysql postgresql sqlite3 plpgsql lua haskell ada elm vhdl applescript"
+    " eiffel purescript tsql",
     SEMICOLON: "common-lisp clojure clojurescript scheme emacs-lisp racket nasm ini newlisp hy",
     PERCENT: "tex latex erlang matlab octave prolog postscript",
     QUOTE: "vbnet vb.net vbscript basic qbasic",

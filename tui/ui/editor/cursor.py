@@ -111,7 +111,12 @@ def _extends(character: str) -> bool:
 class Cursor:
     """Where the user is in a buffer, and what is selected."""
 
-    def __init__(self, buffer: Buffer, wrapping: Wrapping | None = None, struck: StruckIn | None = None) -> None:
+    def __init__(
+        self,
+        buffer: Buffer,
+        wrapping: Wrapping | None = None,
+        struck: StruckIn | None = None,
+    ) -> None:
         """Start at the first character. ``wrapping`` says what a row is, for moves up and down.
 
         ``struck`` gives the lines that are struck: no text to stand in, or to copy.
@@ -358,7 +363,9 @@ class Drag:
         self._clicks = 0
         self._last_click: tuple[float, Position] = (float("-inf"), (0, 0))
 
-    def press(self, cursor: Cursor, position: Position, now_s: float, *, shift: bool, line: bool) -> None:
+    def press(
+        self, cursor: Cursor, position: Position, now_s: float, *, shift: bool, line: bool
+    ) -> None:
         """The button went down; ``line`` is True in the gutter, which selects whole lines."""
         again = now_s - self._last_click[0] < DOUBLE_CLICK_S and self._last_click[1] == position
         self._clicks = self._clicks % 3 + 1 if again else 1

@@ -64,7 +64,9 @@ class Editor(PaintedWidget, can_focus=True):
     class Edited(Message):
         """The user changed the text."""
 
-    def __init__(self, session: EditorSession, follow: Follow | None = None, *, id: str | None = None) -> None:
+    def __init__(
+        self, session: EditorSession, follow: Follow | None = None, *, id: str | None = None
+    ) -> None:
         """``follow`` is shared by two editors beside each other."""
         super().__init__(id=id)
         self.view: View | None = None

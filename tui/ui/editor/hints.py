@@ -72,7 +72,9 @@ def _counted(arrow: str, count: int) -> str:
     return f"{arrow} {count} hunk{'' if count == 1 else 's'}"
 
 
-def _lay_chips(rows: list[EditorRow], chips: tuple[Chip, ...], ys: tuple[int, int], width: int, cursor: Spot) -> None:
+def _lay_chips(
+    rows: list[EditorRow], chips: tuple[Chip, ...], ys: tuple[int, int], width: int, cursor: Spot
+) -> None:
     """At the right end of the first of these rows where they do not hide the cursor."""
     start = width - sum(cell_len(text) for text, _ in chips)
     if start < gutter_width(3) or len(rows) < 2:
@@ -184,7 +186,9 @@ def _marked(row: EditorRow, width: int, taken: int) -> EditorRow:
     return row
 
 
-def _add_chip(rows: list[EditorRow], y: int, words: tuple[str, ...], width: int, cursor: Spot) -> None:
+def _add_chip(
+    rows: list[EditorRow], y: int, words: tuple[str, ...], width: int, cursor: Spot
+) -> None:
     """Before the chips that a row has, the longest words for which there is room and no cursor."""
     there = rows[y].chips
     taken = gutter_width(3)

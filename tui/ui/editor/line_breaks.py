@@ -89,4 +89,6 @@ def _is_wide(character: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _in_wide(character: str) -> bool:
-    return any(first <= character <= last for first, last in zip(WIDE[::3], WIDE[2::3], strict=True))
+    return any(
+        first <= character <= last for first, last in zip(WIDE[::3], WIDE[2::3], strict=True)
+    )

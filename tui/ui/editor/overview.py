@@ -24,7 +24,10 @@ from tui.ui import theme
 from tui.ui.editor.hints import Hints
 from tui.ui.editor.view import View
 
-_RANK = (*("match", "accepted", "pending", "cut", "candidate", "struck"), *("slow", "landing", "conflict"))
+_RANK = (
+    *("match", "accepted", "pending", "cut", "candidate", "struck"),
+    *("slow", "landing", "conflict"),
+)
 """Later ones are shown where several share a cell; ``slow`` is where a slower model would be."""
 _COLOURS = {"match": "warning", "slow": "meter-ghost"}
 _SLOW = "◃"
@@ -60,7 +63,9 @@ class Overview(Widget):
         """What each cell has of the marks."""
         self._held = False
 
-    def show(self, top: int, shown: int, total: int, marks: Iterable[OverviewMark], *, late: bool = False) -> None:
+    def show(
+        self, top: int, shown: int, total: int, marks: Iterable[OverviewMark], *, late: bool = False
+    ) -> None:
         """Lines ``top .. top + shown`` of ``total`` are in sight.
 
         ``late``: the marks are still those of before, and come anew before long.
@@ -224,7 +229,10 @@ class HunkMarks:
 
     def marks(self, view: View) -> list[OverviewMark]:
         """The coloured cells of the file's overview, as it was looked through last."""
-        return [*(OverviewMark(line, line + 1, "match") for line in view.search.sample), *self._hunks]
+        return [
+            *(OverviewMark(line, line + 1, "match") for line in view.search.sample),
+            *self._hunks,
+        ]
 
     def beyond(self, first: int, last: int) -> tuple[int, int]:
         """How many hunks that wait or come in stand wholly above ``first`` and below ``last``."""

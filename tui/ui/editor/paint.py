@@ -234,7 +234,9 @@ class RowPainter:
             over = [name for a, b, name in overlays if a <= start < b]
             yield start, end, self._token_style(row, token, over[-1] if over else "")
 
-    def _in_its_colours(self, row: EditorRow, first: int, last: int) -> Iterator[tuple[int, int, Style]]:
+    def _in_its_colours(
+        self, row: EditorRow, first: int, last: int
+    ) -> Iterator[tuple[int, int, Style]]:
         """The same where nothing lies over the text, as nearly everywhere."""
         at = first
         for start, end, token in row.spans:

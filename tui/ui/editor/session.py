@@ -61,7 +61,9 @@ class EditorSession(Protocol):
     def touched(self, path: str) -> None:
         """The user typed in this file."""
 
-    def cursor(self, path: str, position: Position, selection: tuple[Position, Position] | None = None) -> None:
+    def cursor(
+        self, path: str, position: Position, selection: tuple[Position, Position] | None = None
+    ) -> None:
         """Where the user's cursor is."""
 
     def listing(self) -> list[str]:

@@ -107,7 +107,10 @@ class Tabs(Widget):
         width = self.size.width
         names = titles([tab.path for tab in self._tabs])
         names = [name + _goes(tab) for name, tab in zip(names, self._tabs, strict=True)]
-        widths = [cell_len(name) + 5 + 2 * tab.writing for name, tab in zip(names, self._tabs, strict=True)]
+        widths = [
+            cell_len(name) + 5 + 2 * tab.writing
+            for name, tab in zip(names, self._tabs, strict=True)
+        ]
         notes = self._notes(width, widths)
         room = width - sum(cell_len(segment.text) for segment in notes)
         segments = self._row(room, names, widths)
@@ -186,7 +189,12 @@ class Tabs(Widget):
         if tab.torn:
             mark, mark_colour = TORN, "hunk-conflict"
         pen = [Segment(f"{WRITING} ", style("hunk-landing", back))] if tab.writing else []
-        return [edge, *pen, Segment(f"{name} ", text), Segment(f"{mark}  ", style(mark_colour, back))]
+        return [
+            edge,
+            *pen,
+            Segment(f"{name} ", text),
+            Segment(f"{mark}  ", style(mark_colour, back)),
+        ]
 
     def _scroll_to_active(self, widths: list[int], room: int) -> None:
         """Choose the first tab so that the active one is in sight."""

@@ -46,7 +46,10 @@ class View:
     """One buffer in the editor."""
 
     def __init__(
-        self, buffer: Buffer, colours: BufferColours | None = None, workspace: Workspace | None = None
+        self,
+        buffer: Buffer,
+        colours: BufferColours | None = None,
+        workspace: Workspace | None = None,
     ) -> None:
         """``colours`` are those of the buffer's other view, if it has one.
 
@@ -254,7 +257,12 @@ class View:
         """What all rows share."""
         return RowFrame(width, self.left, self.digits)
 
-    def rows(self, height: int, focused: bool, decorations: Decorations) -> list[EditorRow]:
+    def rows(
+        self,
+        height: int,
+        focused: bool,
+        decorations: Decorations,
+    ) -> list[EditorRow]:
         """The rows on the screen, top to bottom."""
         rows = rows_in_sight(self, height, focused, decorations)
         return rows + [EditorRow()] * (height - len(rows))
@@ -319,7 +327,9 @@ class UserMarks(NamedTuple):
         return line + 1 - self.unnumbered - gone
 
 
-def rows_in_sight(view: View, height: int, focused: bool, decorations: Decorations) -> list[EditorRow]:
+def rows_in_sight(
+    view: View, height: int, focused: bool, decorations: Decorations
+) -> list[EditorRow]:
     """The rows of the text on the screen, top to bottom; fewer than ``height`` below the end."""
     parts = slices(view.wrapping, view.place, max(height, 1), (view.left, view.room))
     first, last = parts[0].line, min(parts[-1].line + 1, view.buffer.line_count)

@@ -318,7 +318,10 @@ def slices(wrapping: Wrapping, place: Place, count: int, window: tuple[int, int]
     if wrapping.room is not None or col < 0 or wrapping.removed.among(line, line + count):
         below = wrapping.below(place, count)
         return [_slice(wrapping, row, end, window) for row, end in below]
-    return [_in_one_row(line, text, window) for line, text in enumerate(lines[line : line + count], line)]
+    return [
+        _in_one_row(line, text, window)
+        for line, text in enumerate(lines[line : line + count], line)
+    ]
 
 
 def _slice(wrapping: Wrapping, place: Place, end: int, window: tuple[int, int]) -> Slice:
@@ -370,7 +373,11 @@ def spans_in(spans: Spans, part: Slice, length: int) -> Spans:
     if len(spans) > _FEW:
         first = max(bisect_left(spans, start, key=lambda span: span[1]), 0)
         spans = spans[first : bisect_left(spans, end, lo=first, key=lambda span: span[0])]
-    return tuple((max(a, start) - start, min(b, end) - start, token) for a, b, token in spans if a < end and b > start)
+    return tuple(
+        (max(a, start) - start, min(b, end) - start, token)
+        for a, b, token in spans
+        if a < end and b > start
+    )
 
 
 def overlays_in(overlays: Sequence[Overlay], part: Slice) -> list[Overlay]:
@@ -379,4 +386,8 @@ def overlays_in(overlays: Sequence[Overlay], part: Slice) -> list[Overlay]:
     if start == 0 and part.last:
         return list(overlays)
     stop = end + 1 if part.last else end  # the cursor may stand behind the line
-    return [(max(a, start) - start, min(b, stop) - start, name) for a, b, name in overlays if a < stop and b > start]
+    return [
+        (max(a, start) - start, min(b, stop) - start, name)
+        for a, b, name in overlays
+        if a < stop and b > start
+    ]

@@ -37,7 +37,13 @@ _OPEN, _CLOSED, _LINK = "▾", "▸", "↗"
 _EDGE, _THUMB = "│", "┃"
 _MOST_DEPTH = 10
 """Deeper rows are not indented further: the name needs the room."""
-_COLOURS: dict[GitState, str] = {"U": "error", "D": "hunk-struck", "M": "warning", "A": "success", "?": "deep"}
+_COLOURS: dict[GitState, str] = {
+    "U": "error",
+    "D": "hunk-struck",
+    "M": "warning",
+    "A": "success",
+    "?": "deep",
+}
 
 
 class TreeMarks(NamedTuple):
@@ -356,7 +362,12 @@ def header_strip(words: str, found: int, shape: tuple[int, bool], *, shows_all: 
 
 
 def row_strip(
-    row: TreeRow | None, state: GitState | None, marks: TreeMarks, shape: tuple[int, bool], *, lit: bool
+    row: TreeRow | None,
+    state: GitState | None,
+    marks: TreeMarks,
+    shape: tuple[int, bool],
+    *,
+    lit: bool,
 ) -> Strip:
     """One row; ``shape`` is the width in cells and whether the scroll bar's thumb is here."""
     width, thumb = shape

@@ -133,7 +133,10 @@ class Tree:
 
     def index(self, path: str) -> int | None:
         """The row of a file or folder."""
-        return next((at for at, row in enumerate(self.rows) if row.path == path and row.kind != "note"), None)
+        return next(
+            (at for at, row in enumerate(self.rows) if row.path == path and row.kind != "note"),
+            None,
+        )
 
     # -- rows
 

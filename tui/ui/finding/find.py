@@ -215,7 +215,9 @@ class Find:
         else:
             # Counting those above costs the file's length: who types is spared it.
             index = search.index if bar.has_user else None
-            bar.count(f"{search.count} found" if index is None else f"{index + 1} of {search.count}")
+            bar.count(
+                f"{search.count} found" if index is None else f"{index + 1} of {search.count}"
+            )
 
     def _replace_one(self, view: View, text: str) -> None:
         """Replace the match that is shown and go to the next one. Raises ValueError."""

@@ -22,7 +22,9 @@ _MANY_LINES = 200
 """Above, neighbouring lines are replaced together: an edit costs 20 us, an undo as much."""
 _CHUNK = 100
 """Lines between two looks at the clock."""
-_PART = re.compile(r"\\g<(\w+)>|\\(\d{1,2})|\$\{(\w+)\}|\$(\d{1,2})|(\$&)|\\([ntr\\$])|(\$\$)", re.ASCII)
+_PART = re.compile(
+    r"\\g<(\w+)>|\\(\d{1,2})|\$\{(\w+)\}|\$(\d{1,2})|(\$&)|\\([ntr\\$])|(\$\$)", re.ASCII
+)
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "$": "$"}
 
 Marked = Callable[[int], bool]
@@ -48,7 +50,9 @@ class Template:
 
     def expand(self, match: re.Match[str]) -> str:
         """The replacement of one match; a group that matched nothing is empty."""
-        return "".join(part if isinstance(part, str) else match.group(part) or "" for part in self._parts)
+        return "".join(
+            part if isinstance(part, str) else match.group(part) or "" for part in self._parts
+        )
 
 
 class AllReplaced(NamedTuple):
@@ -77,7 +81,9 @@ def replace_one(search: TextSearch, buffer: Buffer, text: str) -> Typing | None:
     return None
 
 
-def replace_all(search: TextSearch, buffer: Buffer, text: str, marked: Marked) -> Iterator[AllReplaced | None]:
+def replace_all(
+    search: TextSearch, buffer: Buffer, text: str, marked: Marked
+) -> Iterator[AllReplaced | None]:
     """Replace all matches, as one step to undo: None again and again, then the change.
 
     The buffer must not change meanwhile.
@@ -126,7 +132,9 @@ def _by_spans(buffer: Buffer, row: int, spans: tuple[Span, ...], new: str) -> Te
     return TextEdit((row, spans[0][0]), (row, at), as_in(buffer, "".join(parts)))
 
 
-def _by_matches(buffer: Buffer, row: int, template: Template, search: TextSearch) -> tuple[TextEdit, int]:
+def _by_matches(
+    buffer: Buffer, row: int, template: Template, search: TextSearch
+) -> tuple[TextEdit, int]:
     """One edit for all matches of a line, by what their groups matched; and how many they are."""
     line, pattern = buffer.lines[row], search.pattern
     parts: list[str] = []

@@ -70,7 +70,9 @@ class Pattern:
                     raise ValueError(f"not a pattern: {error}") from None
         else:
             self.groups, self.names = 0, {}
-            self._plain = re.compile(_whole(query) if query.word else re.escape(query.needle), flags)
+            self._plain = re.compile(
+                _whole(query) if query.word else re.escape(query.needle), flags
+            )
         self._folded = query.needle if query.case else query.needle.lower()
         self._ascii = query.needle.isascii()
 
@@ -182,7 +184,9 @@ class TextSearch:
     @property
     def within(self) -> tuple[Position, Position] | None:
         """The range in which is searched; None: everywhere."""
-        return None if self._within is None else (self._within[0].position, self._within[1].position)
+        return (
+            None if self._within is None else (self._within[0].position, self._within[1].position)
+        )
 
     @property
     def index(self) -> int | None:
@@ -432,7 +436,9 @@ class TextSearch:
             if self._slow_s or step % _CHUNK == _CHUNK - 1:
                 yield None
 
-    def _beyond(self, line: int, col: int, spans: tuple[Span, ...], backwards: bool) -> tuple[Span, ...]:
+    def _beyond(
+        self, line: int, col: int, spans: tuple[Span, ...], backwards: bool
+    ) -> tuple[Span, ...]:
         """The matches behind a column (before it); an empty one that we stand at is passed."""
         place = bisect_left(spans, (col, 0))
         if backwards:

@@ -60,7 +60,9 @@ def _together(found: Sequence[FoundHere]) -> list[FoundHere]:
     for one in found:
         if one.state == "nothing":
             absent.setdefault(one.words, []).append(one.name)
-    there = sorted((one for one in found if one.state != "nothing"), key=lambda one: _ORDER[one.state])
+    there = sorted(
+        (one for one in found if one.state != "nothing"), key=lambda one: _ORDER[one.state]
+    )
     return [*there, *(FoundHere(", ".join(who), words, "nothing") for words, who in absent.items())]
 
 

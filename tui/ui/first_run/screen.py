@@ -14,7 +14,12 @@ from tui.ui.first_run.port import Port
 class FirstRunScreen(SheetScreen[None]):
     """From what was found to one of three ways to begin."""
 
-    def __init__(self, port: Port, then: Callable[[], None], connect: Callable[[Callable[[bool], None]], None]) -> None:
+    def __init__(
+        self,
+        port: Port,
+        then: Callable[[], None],
+        connect: Callable[[Callable[[bool], None]], None],
+    ) -> None:
         """``then`` is called when the screen is gone and the port knows what was chosen.
 
         ``connect`` opens the screen that connects a model, and tells whether it did.

@@ -13,7 +13,17 @@ from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.guide.lesson import STEPS, Facts, Lesson, Step
-from tui.ui.guide.pages import REPEATED, SLOW_TOKENS_S, TO_RUN, GuideContext, GuidePage, key_of, said, sentence, summary
+from tui.ui.guide.pages import (
+    REPEATED,
+    SLOW_TOKENS_S,
+    TO_RUN,
+    GuideContext,
+    GuidePage,
+    key_of,
+    said,
+    sentence,
+    summary,
+)
 from tui.ui.prompt.box import PromptBox
 from tui.ui.styled_text import Piece, clip, inert, make_strip, one_line, wrap
 from tui.ui.widgets.painted import PaintedWidget
@@ -38,7 +48,13 @@ class GuidePanel(PaintedWidget):
         self._height = 0
         """The screen's height when the rows were made."""
 
-    def say(self, said: GuidePage, at: Step | None, way_out: str, figures: Sequence[tuple[str, str]] = ()) -> None:
+    def say(
+        self,
+        said: GuidePage,
+        at: Step | None,
+        way_out: str,
+        figures: Sequence[tuple[str, str]] = (),
+    ) -> None:
         """Show this page; ``at`` is the step, None at the end; ``way_out`` how to leave."""
         page = (said, at, way_out, figures)
         if page != (self._said, self._at, self._way_out, self._figures):
@@ -162,7 +178,13 @@ _TOO_LATE_S = 1.5
 class Guide:
     """One lesson on the screen, from `begin` to `leave`."""
 
-    def __init__(self, session: Session, prompt_box: PromptBox, panes: Panes, on_end: Callable[[Ending], None]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        prompt_box: PromptBox,
+        panes: Panes,
+        on_end: Callable[[Ending], None],
+    ) -> None:
         """``on_end`` is told once how it ended; nothing, if duetto is left before."""
         self.lesson = Lesson()
         self.running = False
@@ -214,7 +236,15 @@ class Guide:
         lesson = self.lesson
         seen = (
             *(lesson.step, lesson.missed, frozenset(lesson.skipped), lesson.figures.own_tokens_s),
-            *(sight.asks, sight.ran, sight.busy, sight.outcome, sight.pending, sight.stopped, sight.accepted),
+            *(
+                sight.asks,
+                sight.ran,
+                sight.busy,
+                sight.outcome,
+                sight.pending,
+                sight.stopped,
+                sight.accepted,
+            ),
             *(place, self._asked),
         )
         if seen == self._seen:

@@ -184,7 +184,9 @@ def _run(lesson: Lesson, place: GuideContext) -> GuidePage:
     if sight.asks:
         to_it, yes = key_of("question"), "y"
         words = sentence("It asks first: {} goes to the question, {} runs it once.", to_it, yes)
-        return GuidePage("", words, why="Or for the session, for the project, or not at all: you decide.")
+        return GuidePage(
+            "", words, why="Or for the session, for the project, or not at all: you decide."
+        )
     if sight.ran:
         return GuidePage("", sentence("Watch: it mends what is red."), ASKED)
     if sight.busy:

@@ -18,7 +18,14 @@ from itertools import islice
 from types import CellType, FunctionType
 from typing import Any, Protocol, cast
 
-from pygments.lexer import DelegatingLexer, ExtendedRegexLexer, Lexer, LexerContext, RegexLexer, RegexLexerMeta
+from pygments.lexer import (
+    DelegatingLexer,
+    ExtendedRegexLexer,
+    Lexer,
+    LexerContext,
+    RegexLexer,
+    RegexLexerMeta,
+)
 from pygments.token import Error, Text, Whitespace
 
 from tui.ui.highlight.first_characters import ByCharacter, ByState, Rule
@@ -99,7 +106,11 @@ def _enter(stack: list[str], new_state: str | int | tuple[str, ...]) -> None:
 def _kept(ctx: object) -> Kept | None:
     """All that a context holds, as one value; None if some of it cannot be kept."""
     try:
-        return tuple((name, _frozen(value)) for name, value in sorted(vars(ctx).items()) if name not in _PLACE)
+        return tuple(
+            (name, _frozen(value))
+            for name, value in sorted(vars(ctx).items())
+            if name not in _PLACE
+        )
     except _Unkept:
         return None
 
@@ -150,7 +161,9 @@ class CheckpointLexer(Protocol):
         """Tokens as (position, type, text)."""
 
 
-def _tokens(lexer: CheckpointLexer, text: str, stack: tuple[str, ...] = ("root",)) -> Iterator[Token]:
+def _tokens(
+    lexer: CheckpointLexer, text: str, stack: tuple[str, ...] = ("root",)
+) -> Iterator[Token]:
     begin = lexer.checkpoint_start
     if begin is None or begin[0] is not text:
         begin = (text, 0, ROOT, _told)
@@ -201,7 +214,9 @@ def _by_character(lexer: CheckpointLexer) -> Mapping[str, ByCharacter]:
     return lexer.by_character
 
 
-def _extended_tokens(lexer: CheckpointLexer, text: str | None = None, context: Any = None) -> Iterator[Token]:
+def _extended_tokens(
+    lexer: CheckpointLexer, text: str | None = None, context: Any = None
+) -> Iterator[Token]:
     begin = lexer.checkpoint_start
     if begin is None or begin[0] is not (context.text if context else text):
         yield from ExtendedRegexLexer.get_tokens_unprocessed(lexer, text, context)
@@ -211,9 +226,15 @@ def _extended_tokens(lexer: CheckpointLexer, text: str | None = None, context: A
 
 
 _OWN: dict[str, Any] = {"checkpoint_start": None, "by_character": None, "tokens": {"root": []}}
-Checkpointed = RegexLexerMeta("Checkpointed", (RegexLexer,), {"get_tokens_unprocessed": _tokens, **_OWN})
+Checkpointed = RegexLexerMeta(
+    "Checkpointed",
+    (RegexLexer,),
+    {"get_tokens_unprocessed": _tokens, **_OWN},
+)
 CheckpointedExtended = RegexLexerMeta(
-    "CheckpointedExtended", (ExtendedRegexLexer,), {"get_tokens_unprocessed": _extended_tokens, **_OWN}
+    "CheckpointedExtended",
+    (ExtendedRegexLexer,),
+    {"get_tokens_unprocessed": _extended_tokens, **_OWN},
 )
 
 

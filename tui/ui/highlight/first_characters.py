@@ -28,7 +28,8 @@ _CATEGORIES = {
     "CATEGORY_NOT_WORD": r"\W",
 }
 _MEMBERS = {
-    name: frozenset(code for code in _ALL if re.match(pattern, chr(code))) for name, pattern in _CATEGORIES.items()
+    name: frozenset(code for code in _ALL if re.match(pattern, chr(code)))
+    for name, pattern in _CATEGORIES.items()
 }
 
 _LONGEST = 2_000
@@ -55,7 +56,10 @@ class ByState(dict[str, ByCharacter]):
         known |= {one: _first(one) for one in patterns if one not in known}
         first = [known[one] for one in patterns]
         fitting = {code: tuple(code in codes for codes in first) for code in _ALL}
-        kept = {fits: [rule for rule, fit in zip(rules, fits, strict=True) if fit] for fits in set(fitting.values())}
+        kept = {
+            fits: [rule for rule, fit in zip(rules, fits, strict=True) if fit]
+            for fits in set(fitting.values())
+        }
         made = self[state] = ({chr(code): kept[fits] for code, fits in fitting.items()}, rules)
         return made
 

@@ -80,7 +80,10 @@ class Guard:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> bool:
         if self._alarmed:
             Guard._depth -= 1
@@ -133,7 +136,11 @@ class LexerTroubles:
             _log.warning(text, self.path, language, failure)
 
     def step(
-        self, language: str, lines: ColouredLines, call: Callable[..., Range | None], *arguments: float
+        self,
+        language: str,
+        lines: ColouredLines,
+        call: Callable[..., Range | None],
+        *arguments: float,
     ) -> tuple[Range | None, str]:
         """Let a lexer work, the last argument being for how long.
 

@@ -48,7 +48,9 @@ class RunOutcome(Enum):
 class LexerRun:
     """A lexer on its way."""
 
-    def __init__(self, lexer: CheckpointLexer, text: tuple[str, int, int], line: int, state: State) -> None:
+    def __init__(
+        self, lexer: CheckpointLexer, text: tuple[str, int, int], line: int, state: State
+    ) -> None:
         """``text``: the text, the position of ``line`` in it, and where to stop in a window."""
         whole, pos, self.limit = text
         self._items = iter(Pass(lexer, whole, pos, state))
@@ -161,7 +163,9 @@ _SAMPLES = 64
 class IncrementalLines(ColouredLines):
     """Spans by a lexer that can start at any line."""
 
-    def __init__(self, lexer: Lexer, lines: Sequence[str], tail: str, troubles: LexerTroubles) -> None:
+    def __init__(
+        self, lexer: Lexer, lines: Sequence[str], tail: str, troubles: LexerTroubles
+    ) -> None:
         """``tail`` is what follows the last line: a newline in a file, nothing in a region."""
         self._lexer = cast("CheckpointLexer", lexer)
         self._guesser = cast("CheckpointLexer", type(lexer)())

@@ -144,7 +144,11 @@ def language(name: str) -> LexerLanguage:
 def language_of(lexer_class: type[Lexer]) -> LinesMaker:
     """The language of a lexer class."""
     found = _language(lexer_class.name)
-    return found if found.lexer_class() is lexer_class else LexerLanguage(lexer_class.name, lexer_class)
+    return (
+        found
+        if found.lexer_class() is lexer_class
+        else LexerLanguage(lexer_class.name, lexer_class)
+    )
 
 
 @cache

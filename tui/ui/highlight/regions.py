@@ -24,7 +24,16 @@ from pygments.lexer import Lexer
 from pygments.token import String, Text, Whitespace
 
 from tui.ui.highlight.guard import LexerTroubles
-from tui.ui.highlight.lines import ColouredLines, FlatLines, NoLines, Range, Span, Spans, Store, TokenType
+from tui.ui.highlight.lines import (
+    ColouredLines,
+    FlatLines,
+    NoLines,
+    Range,
+    Span,
+    Spans,
+    Store,
+    TokenType,
+)
 
 
 class LinesMaker(Protocol):
@@ -112,9 +121,13 @@ _FENCE = re.compile(r"```")
 _FENCE_END = "```\n"
 
 
-def embedding(states: Mapping[str, Sequence[Rule]], maker_of: MakerOf, named: MakerNamed) -> dict[str, list[Rule]]:
+def embedding(
+    states: Mapping[str, Sequence[Rule]], maker_of: MakerOf, named: MakerNamed
+) -> dict[str, list[Rule]]:
     """The compiled states of a lexer, with marks for what is in other languages."""
-    return {state: [_rule(rule, maker_of, named) for rule in rules] for state, rules in states.items()}
+    return {
+        state: [_rule(rule, maker_of, named) for rule in rules] for state, rules in states.items()
+    }
 
 
 def others(states: Mapping[str, Sequence[Rule]]) -> list[type[Lexer]]:
@@ -329,7 +342,11 @@ class EmbeddedRegion:
             return True
         if not maker.ready:
             return False
-        self.inner = NoLines() if maker.name in troubles.languages else maker.lines(list(self.lines), "", troubles)
+        self.inner = (
+            NoLines()
+            if maker.name in troubles.languages
+            else maker.lines(list(self.lines), "", troubles)
+        )
         return True
 
 
@@ -451,7 +468,9 @@ class Regions:
             if perf_counter() > deadline:
                 return
 
-    def _run(self, region: EmbeddedRegion, call: Callable[..., Range | None], *arguments: float) -> None:
+    def _run(
+        self, region: EmbeddedRegion, call: Callable[..., Range | None], *arguments: float
+    ) -> None:
         """Let a region's lexer work; one that fails is dropped for this file."""
         name = region.mark.maker.name if region.mark.maker else ""
         inner = region.inner or NoLines()

@@ -86,7 +86,9 @@ _SMALL_LINES = 300
 class WholeLines(ColouredLines):
     """Spans by any lexer."""
 
-    def __init__(self, make: Callable[[], Lexer], lines: Sequence[str], tail: str, context_lines: int | None) -> None:
+    def __init__(
+        self, make: Callable[[], Lexer], lines: Sequence[str], tail: str, context_lines: int | None
+    ) -> None:
         """``context_lines``: how many a guess needs above; None: as usual."""
         self._make = make
         self._tail = tail

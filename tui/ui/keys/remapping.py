@@ -57,7 +57,9 @@ class _KeyRequest(NamedTuple):
     path: tuple[str, ...]
 
 
-def remapped(table: Sequence[Key], requests: Mapping[str, object]) -> tuple[tuple[Key, ...], list[RefusedKey]]:
+def remapped(
+    table: Sequence[Key], requests: Mapping[str, object]
+) -> tuple[tuple[Key, ...], list[RefusedKey]]:
     """The table with these requests, and those that are not granted, in the order of the file."""
     refused: list[RefusedKey] = []
     granted: list[_KeyRequest] = []
@@ -81,7 +83,9 @@ def remapped(table: Sequence[Key], requests: Mapping[str, object]) -> tuple[tupl
     return put, refused
 
 
-def _flat(requests: Mapping[str, object], refused: list[RefusedKey]) -> Iterator[tuple[tuple[str, ...], object]]:
+def _flat(
+    requests: Mapping[str, object], refused: list[RefusedKey]
+) -> Iterator[tuple[tuple[str, ...], object]]:
     """Path and value of every request; what stands in ``[keys]`` itself is meant everywhere."""
     for first, value in requests.items():
         if not isinstance(value, Mapping):
@@ -164,7 +168,9 @@ def _types(press: str) -> bool:
 
 
 def _is_named(press: str) -> bool:
-    return press in (_MOVING | _STEPPING | {"escape", "insert"}) or bool(re.fullmatch(r"f\d+", press))
+    return press in (_MOVING | _STEPPING | {"escape", "insert"}) or bool(
+        re.fullmatch(r"f\d+", press)
+    )
 
 
 def _where(scope: Scope) -> str:
@@ -224,7 +230,9 @@ def _clash(table: Sequence[Key], requests: Sequence[_KeyRequest]) -> tuple[_KeyR
     for claim in _claims(table, requests):
         begun.setdefault(claim.presses[0], []).append(claim)
         if claim.presses[0] == LEADER and not leads and claim.request >= 0:
-            return requests[claim.request], "begins with the leader key, which you have switched off"
+            return requests[
+                claim.request
+            ], "begins with the leader key, which you have switched off"
     for claims in begun.values():
         for at, one in enumerate(claims):
             for other in claims[:at]:

@@ -85,7 +85,9 @@ _LAST_OF = {
     "dash": "minus",
     "hyphen": "minus",
 }
-_MODIFIER = pattern(rf"(?P<word>{'|'.join(sorted(_MODIFIER_OF, key=len, reverse=True))})[+-](?=.)", re.IGNORECASE)
+_MODIFIER = pattern(
+    rf"(?P<word>{'|'.join(sorted(_MODIFIER_OF, key=len, reverse=True))})[+-](?=.)", re.IGNORECASE
+)
 _SAME_BYTE = {
     "ctrl+i": "tab",
     "ctrl+m": "enter",

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Scope = Literal["global", "prompt", "queue", "conversation", "command", "review", "turn", "diff", "editor", "files"]
+Scope = Literal[
+    "global",
+    "prompt",
+    "queue",
+    "conversation",
+    "command",
+    "review",
+    "turn",
+    "diff",
+    "editor",
+    "files",
+]
 SCOPES: tuple[Scope, ...] = (
     "global",
     "prompt",
@@ -88,7 +99,8 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
         Key(
             "interrupt",
             ("escape",),
-            "Stop the answer now; what is painted stays; with nothing streaming, close what is open",
+            "Stop the answer now; what is painted stays; with nothing streaming, close what is"
+            " open",
             "stop",
             "stoppable",
         ),
@@ -181,11 +193,18 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
         Key(
             "card",
             ("alt+k",),
-            "From lines in the editor to the card of the hunk that wrote them; from the card back to its lines",
+            "From lines in the editor to the card of the hunk that wrote them; from the card back"
+            " to its lines",
             group="Hunks",
             short="from lines to card, and back",
         ),
-        Key("search", ("alt+slash",), "Search the conversation", group="Go to", short="search the conversation"),
+        Key(
+            "search",
+            ("alt+slash",),
+            "Search the conversation",
+            group="Go to",
+            short="search the conversation",
+        ),
         Key(
             "undo_turn",
             ("alt+u",),
@@ -250,11 +269,18 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
         Key(
             "split",
             ("ctrl+backslash", "alt+p"),
-            "Two editors side by side, or one again; what the model writes is followed in the one that you are not in",
+            "Two editors side by side, or one again; what the model writes is followed in the one"
+            " that you are not in",
             group="Editor",
             short="two editors, or one",
         ),
-        Key("other_side", ("alt+3",), "Go to the other one of two editors", group="Go to", short="the other editor"),
+        Key(
+            "other_side",
+            ("alt+3",),
+            "Go to the other one of two editors",
+            group="Go to",
+            short="the other editor",
+        ),
         Key(
             "follow",
             ("alt+l",),
@@ -264,7 +290,13 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
             group="Editor",
             short="follow the edit",
         ),
-        Key("wrap", ("alt+z",), "Wrap long lines in the editor, or don't", group="Editor", short="wrap long lines"),
+        Key(
+            "wrap",
+            ("alt+z",),
+            "Wrap long lines in the editor, or don't",
+            group="Editor",
+            short="wrap long lines",
+        ),
         Key(
             "removed",
             ("alt+minus",),
@@ -289,10 +321,20 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
             "idle",
         ),
         Key("app.command_palette", ("ctrl+p",), "Search all commands and themes", called="palette"),
-        Key("app.quit", ("ctrl+q",), "Leave; asks first when something would be lost", "quit", "idle"),
+        Key(
+            "app.quit",
+            ("ctrl+q",),
+            "Leave; asks first when something would be lost",
+            "quit",
+            "idle",
+        ),
     ),
     "prompt": (
-        Key("send", ("enter",), "Send; while an answer streams: stop it and redirect with this instruction"),
+        Key(
+            "send",
+            ("enter",),
+            "Send; while an answer streams: stop it and redirect with this instruction",
+        ),
         Key(
             "steer",
             ("alt+enter", "ctrl+t"),
@@ -301,7 +343,11 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
             short="steer with the draft",
         ),
         Key("newline", ("shift+enter", "ctrl+j"), "New line"),
-        Key("complete", ("tab",), "Take the suggestion or completion; else queue the draft until the answer is done"),
+        Key(
+            "complete",
+            ("tab",),
+            "Take the suggestion or completion; else queue the draft until the answer is done",
+        ),
         Key(
             "older",
             ("up",),
@@ -318,7 +364,8 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
         Key(
             "search_past",
             ("ctrl+r",),
-            "Look for an earlier prompt in the history; {prompt.send} takes it, Esc brings the draft back",
+            "Look for an earlier prompt in the history; {prompt.send} takes it, Esc brings the"
+            " draft back",
         ),
         Key(
             "edit_outside",
@@ -345,30 +392,61 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
         Key(
             "edit_queued",
             ("enter", "e"),
-            "Edit the message in the prompt; {prompt.send} or {prompt.complete} puts it back to its place",
+            "Edit the message in the prompt; {prompt.send} or {prompt.complete} puts it back to its"
+            " place",
             "edit",
         ),
-        Key("remove_queued", ("d", "delete"), "Remove the message; the prompt's history keeps it", "remove"),
-        Key("send_queued", ("s",), "Send the message now; while an answer streams: stop it and redirect", "send now"),
+        Key(
+            "remove_queued",
+            ("d", "delete"),
+            "Remove the message; the prompt's history keeps it",
+            "remove",
+        ),
+        Key(
+            "send_queued",
+            ("s",),
+            "Send the message now; while an answer streams: stop it and redirect",
+            "send now",
+        ),
         Key("step_queued(-1)", ("up", "k"), "The message before", called="previous_queued"),
-        Key("step_queued(1)", ("down", "j"), "The message behind; below the last: the prompt", called="next_queued"),
+        Key(
+            "step_queued(1)",
+            ("down", "j"),
+            "The message behind; below the last: the prompt",
+            called="next_queued",
+        ),
         Key("prompt", ("tab", "shift+tab", "i"), "Back to the prompt", "prompt"),
     ),
     "conversation": (
         Key(
             "activate",
             ("enter",),
-            "Unfold, open the file at a location, show the hunk in the editor; place an ambiguous one",
+            "Unfold, open the file at a location, show the hunk in the editor; place an ambiguous"
+            " one",
         ),
-        Key("peek", ("space",), "Show the lines of a hunk in its card; fold or unfold anything else"),
+        Key(
+            "peek", ("space",), "Show the lines of a hunk in its card; fold or unfold anything else"
+        ),
         Key("prompt", ("tab", "shift+tab", "i"), "Back to the prompt"),
         Key("previous_stop", ("up", "k"), "Previous hunk, location or fold"),
         Key("next_stop", ("down", "j"), "Next hunk, location or fold"),
-        Key("step_message(-1)", ("K",), "Previous message: prompt or answer", called="previous_message"),
-        Key("step_message(1)", ("J",), "Next message", called="next_message"),
-        Key("copy_block", ("c", "y"), "Copy what is selected: code, the text of a hunk, output, a message", "copy"),
         Key(
-            "copy_message", ("C",), "Copy the whole message, command or patch; with nothing selected the newest answer"
+            "step_message(-1)",
+            ("K",),
+            "Previous message: prompt or answer",
+            called="previous_message",
+        ),
+        Key("step_message(1)", ("J",), "Next message", called="next_message"),
+        Key(
+            "copy_block",
+            ("c", "y"),
+            "Copy what is selected: code, the text of a hunk, output, a message",
+            "copy",
+        ),
+        Key(
+            "copy_message",
+            ("C",),
+            "Copy the whole message, command or patch; with nothing selected the newest answer",
         ),
         Key(
             "search",
@@ -390,12 +468,24 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
             "waited",
             called="background",
         ),
-        Key("task('stop')", ("s",), "Stop the command, and all that it started", "stop it", called="stop"),
+        Key(
+            "task('stop')",
+            ("s",),
+            "Stop the command, and all that it started",
+            "stop it",
+            called="stop",
+        ),
     ),
     "review": (
         Key("accept_hunk", ("a",), "Accept this hunk", "accept", "pending"),
         Key("reject_hunk", ("r",), "Reject this hunk", "reject", "pending"),
-        Key("reject_why", ("w",), "Reject this hunk with a sentence that the model gets", "why", "pending"),
+        Key(
+            "reject_why",
+            ("w",),
+            "Reject this hunk with a sentence that the model gets",
+            "why",
+            "pending",
+        ),
         Key("accept_all", ("A",), "Accept all pending hunks"),
         Key("reject_all", ("R",), "Reject all pending hunks"),
         Key("undo_decision", ("u",), "Take the last decision back"),
@@ -408,14 +498,32 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
             "Edit the hunk's text in the editor, then {accept_edited} accepts it; copy the text"
             " of one that is not there",
         ),
-        Key("next_candidate(-1)", ("left",), "Previous place of an ambiguous hunk", called="previous_candidate"),
+        Key(
+            "next_candidate(-1)",
+            ("left",),
+            "Previous place of an ambiguous hunk",
+            called="previous_candidate",
+        ),
         Key("next_candidate", ("right",), "Next place of an ambiguous hunk"),
     ),
     "turn": (
         Key("accept_hunk", ("a",), "Accept this hunk, go to the next", "accept", "pending"),
         Key("reject_hunk", ("r",), "Reject this hunk, go to the next", "reject", "pending"),
-        Key("reject_why", ("w",), "Reject this hunk with a sentence that the model gets", "why", "pending"),
-        Key("decide_file(True)", ("f",), "Accept the hunks of this file", "file", "waiting", called="accept_file"),
+        Key(
+            "reject_why",
+            ("w",),
+            "Reject this hunk with a sentence that the model gets",
+            "why",
+            "pending",
+        ),
+        Key(
+            "decide_file(True)",
+            ("f",),
+            "Accept the hunks of this file",
+            "file",
+            "waiting",
+            called="accept_file",
+        ),
         Key("decide_file(False)", ("F",), "Reject the hunks of this file", called="reject_file"),
         Key(
             "decide_all(True)",
@@ -440,7 +548,8 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
         Key(
             "edit_hunk",
             ("e",),
-            "Edit the hunk in the editor, then {accept_edited} accepts it; copy the text of one that is not there",
+            "Edit the hunk in the editor, then {accept_edited} accepts it; copy the text of"
+            " one that is not there",
         ),
         Key("which_hunks", ("t",), "The hunks of the last turn, or all that are pending"),
     ),
@@ -453,7 +562,12 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
         Key("go", ("enter",), "Go to the hunk in the editor; place an ambiguous one"),
         Key("layout", ("s",), "Side by side, or in one column", "side by side"),
         Key("context", ("c",), "Show the whole files, or only the changes", "context"),
-        Key("against", ("d",), "The file against the disk, against HEAD, against the turn's start; then back", "diff"),
+        Key(
+            "against",
+            ("d",),
+            "The file against the disk, against HEAD, against the turn's start; then back",
+            "diff",
+        ),
         Key("scroll_rows(-1)", ("up", "k"), "Scroll up", called="scroll_up"),
         Key("scroll_rows(1)", ("down", "j"), "Scroll down", called="scroll_down"),
         Key("scroll_pages(-1)", ("pageup",), "Scroll up by a page", called="page_up"),
@@ -472,7 +586,14 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
             "Scroll the lines to the right; of an ambiguous hunk: the next place",
             called="scroll_right",
         ),
-        Key("app.help", (), "Show all keys and commands", "help", like="help", short="all keys and commands"),
+        Key(
+            "app.help",
+            (),
+            "Show all keys and commands",
+            "help",
+            like="help",
+            short="all keys and commands",
+        ),
     ),
     "editor": (
         Key("undo", ("ctrl+z",), "Undo your own last edit, never the model's", "undo"),
@@ -494,20 +615,46 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
         Key(
             "toggle_comment",
             ("ctrl+underscore", "ctrl+slash"),
-            "Make the lines comments, or take the signs off again (terminals send Ctrl+/ as Ctrl+_)",
+            "Make the lines comments, or take the signs off again (terminals send Ctrl+/ as"
+            " Ctrl+_)",
         ),
         Key("duplicate", ("ctrl+d",), "Duplicate the lines, or what is selected in one"),
-        Key("move_lines(-1)", ("alt+up",), "Move the lines up", called="move_lines_up", short="move the lines up"),
         Key(
-            "move_lines(1)", ("alt+down",), "Move the lines down", called="move_lines_down", short="move the lines down"
+            "move_lines(-1)",
+            ("alt+up",),
+            "Move the lines up",
+            called="move_lines_up",
+            short="move the lines up",
+        ),
+        Key(
+            "move_lines(1)",
+            ("alt+down",),
+            "Move the lines down",
+            called="move_lines_down",
+            short="move the lines down",
         ),
         Key("bracket", ("ctrl+right_square_bracket",), "Go to the matching bracket"),
         Key("outline", ("ctrl+t",), "Go to a function, class or heading of this file"),
         Key("close_tab", ("ctrl+w",), "Close this tab"),
-        Key("goto_line", ("alt+g", "ctrl+g"), "Go to a line, line:column, or +3 and -3", short="go to a line"),
-        Key("step_tab(1)", ("ctrl+pagedown", "alt+full_stop"), "Next file", called="next_tab", short="next file"),
         Key(
-            "step_tab(-1)", ("ctrl+pageup", "alt+comma"), "Previous file", called="previous_tab", short="previous file"
+            "goto_line",
+            ("alt+g", "ctrl+g"),
+            "Go to a line, line:column, or +3 and -3",
+            short="go to a line",
+        ),
+        Key(
+            "step_tab(1)",
+            ("ctrl+pagedown", "alt+full_stop"),
+            "Next file",
+            called="next_tab",
+            short="next file",
+        ),
+        Key(
+            "step_tab(-1)",
+            ("ctrl+pageup", "alt+comma"),
+            "Previous file",
+            called="previous_tab",
+            short="previous file",
         ),
     ),
     "files": (

@@ -246,7 +246,10 @@ class WithoutColours(LineFilter):
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """The same in reverse video, bold, underlined and faint."""
         reduced = ink().reduced
-        return [Segment(text, style if style is None else reduced(style), control) for text, style, control in segments]
+        return [
+            Segment(text, style if style is None else reduced(style), control)
+            for text, style, control in segments
+        ]
 
 
 _SAME = (
@@ -284,7 +287,9 @@ _PICTURES = dict.fromkeys(range(0x2400, 0x2422), "^")
 _SIGNS = _PICTURES | {ord(sign): stand_in for signs, stand_in in _SAME for sign in signs}
 _CONSOLE = frozenset("─│┌┐└┘├┤┬┴┼═║█▄▌▐▀░▒▓·•×÷«»°±←→↑↓■")
 """What the fonts of PC consoles have."""
-_RUNS = re.compile("[\u200d\ufe00-\ufe0f\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\u231a-\u23ff]{2,}")
+_RUNS = re.compile(
+    "[\u200d\ufe00-\ufe0f\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\u231a-\u23ff]{2,}"
+)
 """Signs that are drawn as one: families, flags, skin tones."""
 _UNKNOWN = "?"
 

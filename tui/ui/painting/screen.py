@@ -123,7 +123,10 @@ class HandedOn:
         """Nothing to prepare."""
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> bool:
         """Hand an error on; what ends the process goes its own way."""
         if not isinstance(error, Exception):
@@ -170,7 +173,9 @@ def changed_cells(old: Strip, new: Strip, at: tuple[int, int]) -> str:
         return f"{_move(x, y)}{new._render_cache}"
     before, after = old._segments, new._segments
     most = head = min(len(before), len(after))
-    for index, ((text, style, _), (text_now, style_now, _)) in enumerate(zip(before, after, strict=False)):
+    for index, ((text, style, _), (text_now, style_now, _)) in enumerate(
+        zip(before, after, strict=False)
+    ):
         if text != text_now or (style is not style_now and style != style_now):
             head = index
             break
@@ -189,7 +194,9 @@ def changed_cells(old: Strip, new: Strip, at: tuple[int, int]) -> str:
 
 
 def _same(one: Segment, other: Segment) -> bool:
-    return one is other or (one.text == other.text and (one.style is other.style or one.style == other.style))
+    return one is other or (
+        one.text == other.text and (one.style is other.style or one.style == other.style)
+    )
 
 
 def _move(x: int, y: int) -> str:
@@ -377,7 +384,10 @@ class PaintedScreen(Screen[None]):
     def rows_of(self, whole: Widget) -> Iterator[list[tuple[SeenWidget, Strip]]]:
         """What a widget and those in it show in each row of the screen, from left to right."""
         visible = self._compositor.visible_widgets.items()
-        places = WidgetMap({one: seen for one, seen in visible if whole in one.ancestors_with_self}, self.size.width)
+        places = WidgetMap(
+            {one: seen for one, seen in visible if whole in one.ancestors_with_self},
+            self.size.width,
+        )
         for y in range(self.size.height):
             yield [(place, _strips([(y, place)])[0]) for place in places.on_row(y)]
 

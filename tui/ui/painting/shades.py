@@ -191,7 +191,10 @@ def _hue(colour: Rgb, least: float) -> int | None:
 def _all_256() -> dict[int, Rgb]:
     """What the colours from 16 on look like: those before are the user's own."""
     cube = {
-        16 + 36 * r + 6 * g + b: (_STEPS[r], _STEPS[g], _STEPS[b]) for r in range(6) for g in range(6) for b in range(6)
+        16 + 36 * r + 6 * g + b: (_STEPS[r], _STEPS[g], _STEPS[b])
+        for r in range(6)
+        for g in range(6)
+        for b in range(6)
     }
     return cube | {232 + step: (8 + 10 * step,) * 3 for step in range(24)}
 

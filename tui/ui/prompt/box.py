@@ -81,7 +81,9 @@ class PromptBox(Vertical):
         self._completions = CompletionList(id="offers")
         self._completions.room = lambda: self.prompt.region.y
         self._hint = Hint(session, self.prompt, self._queue, id="hint")
-        self._editing = QueueEditing(self.prompt, lambda: session.status, self._submit, self._queue_changed)
+        self._editing = QueueEditing(
+            self.prompt, lambda: session.status, self._submit, self._queue_changed
+        )
         self.external_editor: ExternalEditor | None = None
         """Where the draft can be edited, too."""
         self._lent: str | None = None

@@ -45,7 +45,9 @@ class _Place(NamedTuple):
 class Completer:
     """Items for one query at a time; `on_change` is told when they are others."""
 
-    def __init__(self, draft: Draft, paths: Callable[[], list[str]], status: Callable[[], Status]) -> None:
+    def __init__(
+        self, draft: Draft, paths: Callable[[], list[str]], status: Callable[[], Status]
+    ) -> None:
         """``paths`` lists the workspace's files; ``status`` is the session's."""
         self.query: CompletionQuery | None = None
         self.items: list[CompletionItem] = []

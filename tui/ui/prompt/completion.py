@@ -214,7 +214,10 @@ def argument_items(query: CompletionQuery, status: Status) -> list[CompletionIte
 def file_items(query: CompletionQuery, fits: Sequence[FuzzyMatch]) -> list[CompletionItem]:
     """Paths as they are put in."""
     return [
-        CompletionItem(written(one.text, sign=query.sign, shell=query.shell), one.text, "", one.offsets) for one in fits
+        CompletionItem(
+            written(one.text, sign=query.sign, shell=query.shell), one.text, "", one.offsets
+        )
+        for one in fits
     ]
 
 

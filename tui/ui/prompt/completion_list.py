@@ -90,7 +90,8 @@ class CompletionList(RowsBox):
         names = min(max(cell_len(item.shown) for item in shown), max(most, _WIDEST_NAME))
         lines = [self._head(width)]
         lines += [
-            self._row(item, names, width, lit=self._top + number == self._at) for number, item in enumerate(shown)
+            self._row(item, names, width, lit=self._top + number == self._at)
+            for number, item in enumerate(shown)
         ]
         self.styles.offset = (0, -len(lines))
         self.show_lines(lines)

@@ -41,7 +41,14 @@ class Draft(Protocol):
     def move_cursor(self, location: Location) -> None:
         """Put the cursor there; nothing is selected then."""
 
-    def replace(self, insert: str, start: Location, end: Location, *, maintain_selection_offset: bool = True) -> object:
+    def replace(
+        self,
+        insert: str,
+        start: Location,
+        end: Location,
+        *,
+        maintain_selection_offset: bool = True,
+    ) -> object:
         """Put a text between two places."""
 
     def undo(self) -> None:

@@ -85,7 +85,9 @@ class HintWords(NamedTuple):
 class Hint(Bar):
     """Reads session, prompt and queue; shown under the draft at every moment."""
 
-    def __init__(self, session: Session, prompt: PromptArea, queue: QueueList, *, id: str | None = None) -> None:
+    def __init__(
+        self, session: Session, prompt: PromptArea, queue: QueueList, *, id: str | None = None
+    ) -> None:
         super().__init__(id=id)
         self._session = session
         self._prompt = prompt
@@ -175,7 +177,9 @@ class Hint(Bar):
         """A queued message stands in the prompt."""
         number = (self._queue.edited or 0) + 1
         if not self._prompt.text.strip():
-            return HintWords([(_both("send", "complete"), "remove")], f"nothing typed: message {number} goes")
+            return HintWords(
+                [(_both("send", "complete"), "remove")], f"nothing typed: message {number} goes"
+            )
         back = (_both("send", "complete"), f"put back as {number}")
         status = self._session.status
         if status.busy:
@@ -201,7 +205,9 @@ class Hint(Bar):
             if len(found) == 1 or draft[1:] == first.name:
                 words = f"/{first.name} {first.argument}  {first.help}"
                 return HintWords([(_key("send"), "run")], words)
-            return HintWords([(_key("send"), "run")], "  ".join(f"/{command.name}" for command in found))
+            return HintWords(
+                [(_key("send"), "run")], "  ".join(f"/{command.name}" for command in found)
+            )
         if (parts := split_command(draft)) is not None:
             command = find_command(parts[0])
             if parts[0] == "steer" and parts[1]:
@@ -219,8 +225,12 @@ class Hint(Bar):
         if self._session.status.busy:
             other = self._session.alt_label()
             if other == "queue":
-                return HintWords([(_key("send"), enter), (_both("steer", "complete"), other)], *self._refusal())
-            return HintWords([(_key("send"), enter), (_key("steer"), other), (_key("complete"), "queue")])
+                return HintWords(
+                    [(_key("send"), enter), (_both("steer", "complete"), other)], *self._refusal()
+                )
+            return HintWords(
+                [(_key("send"), enter), (_key("steer"), other), (_key("complete"), "queue")]
+            )
         if not draft and self._prompt.goes_on:
             return HintWords([(_key("send"), "go on")], "where it was stopped at a limit")
         if not draft:

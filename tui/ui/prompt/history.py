@@ -116,7 +116,13 @@ class DraftHistory:
 class HistorySearch:
     """Ctrl+R: what is typed are words of an earlier prompt; Esc brings the draft back."""
 
-    def __init__(self, draft: Draft, history: DraftHistory, completer: Completer, write: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        draft: Draft,
+        history: DraftHistory,
+        completer: Completer,
+        write: Callable[[str], None],
+    ) -> None:
         """``write`` has a text as the draft."""
         self._draft, self._history, self._completer = draft, history, completer
         self._write = write
@@ -180,6 +186,11 @@ class HistorySearch:
 def _item(entry: PastPrompt, words: Sequence[str]) -> CompletionItem:
     shown = one_line(entry.text[:_SHOWN])
     low = folded(shown)
-    offsets = {place for word in words if (at := low.find(word)) >= 0 for place in range(at, at + len(word))}
+    offsets = {
+        place
+        for word in words
+        if (at := low.find(word)) >= 0
+        for place in range(at, at + len(word))
+    }
     place = "" if entry.here else f"in {one_line(entry.place)}"
     return CompletionItem(entry.text, shown, place, tuple(sorted(offsets)))

@@ -75,12 +75,17 @@ class Folds:
         touched = next((place for place in places if column in place), None)
         return None if touched is None else ((row, touched[0]), (row, touched[1]))
 
-    def widened(self, lines: DraftLines, top: Location, bottom: Location) -> tuple[Location, Location]:
+    def widened(
+        self, lines: DraftLines, top: Location, bottom: Location
+    ) -> tuple[Location, Location]:
         """The places of an edit that takes whole labels only; a text put into one comes behind."""
         above, below = self._inside(lines, top), self._inside(lines, bottom)
         if top == bottom and above is not None:
             return (top[0], above[1]), (top[0], above[1])
-        return (top if above is None else (top[0], above[0]), bottom if below is None else (bottom[0], below[1]))
+        return (
+            top if above is None else (top[0], above[0]),
+            bottom if below is None else (bottom[0], below[1]),
+        )
 
     def outside(self, lines: DraftLines, at: Location, before: Location) -> Location:
         """A place at an end of the label around it: the one that the cursor was not at."""

@@ -55,7 +55,13 @@ class PromptArea(TextArea):
     folds: Folds | None = None
     """What the labels stand for; None while the base class makes itself."""
 
-    def __init__(self, paths: Callable[[], list[str]], status: Callable[[], Status], *, id: str | None = None) -> None:
+    def __init__(
+        self,
+        paths: Callable[[], list[str]],
+        status: Callable[[], Status],
+        *,
+        id: str | None = None,
+    ) -> None:
         """``paths`` lists the workspace's files; ``status`` is the session's."""
         super().__init__(
             id=id,
@@ -420,7 +426,10 @@ class PromptArea(TextArea):
     def action_cut(self) -> None:
         """Textual's; the text behind labels is cut."""
         start, end = self.selection
-        result = self._delete_cursor_line() if start == end else self._delete_via_keyboard(start, end)
+        if start == end:
+            result = self._delete_cursor_line()
+        else:
+            result = self._delete_via_keyboard(start, end)
         if result is not None:
             self.app.copy_to_clipboard(self._unfolded(result.replaced_text))
 

@@ -61,7 +61,9 @@ def answers(ask: Ask) -> list[AnswerRow]:
 
 
 def _letter(words: str, taken: set[str]) -> str:
-    letters = ("".join(filter(ascii_lowercase.__contains__, word)) for word in words.lower().split())
+    letters = (
+        "".join(filter(ascii_lowercase.__contains__, word)) for word in words.lower().split()
+    )
     initials = "".join(word[:1] for word in letters)[::-1]
     return next(one for one in initials + ascii_lowercase if one not in taken)
 
@@ -236,7 +238,11 @@ class QuestionBox(RowsBox, can_focus=True):
             (" answers " if roomy else " ", palette.style("muted")),
         ]
         words = " a command waits  " if roomy else " run  "
-        left: list[Piece] = [(" ?", lit), (words, lit), (one_line(ask.command), palette.style("foreground"))]
+        left: list[Piece] = [
+            (" ?", lit),
+            (words, lit),
+            (one_line(ask.command), palette.style("foreground")),
+        ]
         return StyledLine(spread(left, right, max(self.size.width, 20)), "panel")
 
     def _plain(self, ask: Ask) -> list[StyledLine]:
@@ -267,7 +273,10 @@ class QuestionBox(RowsBox, can_focus=True):
         self._rows = min(len(whole), max(room - 1 - len(detail), 1))
         self._top = max(min(self._top, len(whole) - self._rows), 0)
         end = self._top + self._rows
-        rows = [StyledLine([("   " if at == 0 else "     ", text), whole[at]], "panel") for at in range(self._top, end)]
+        rows = [
+            StyledLine([("   " if at == 0 else "     ", text), whole[at]], "panel")
+            for at in range(self._top, end)
+        ]
         below, said = len(whole) - end, ""
         if self._rows < _LEAST_COMMAND < len(whole):
             said = f"{end} of {len(whole)} rows: {'PgDn' if below else 'PgUp'}"

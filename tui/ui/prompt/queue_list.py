@@ -193,9 +193,13 @@ class QueueList(RowsBox, can_focus=True):
             said = f"{said or 'queued'} · {shown('queue')} edits"
         number: Piece = (f"{at + 1:>3} ", palette.style("accent", more="bold" if lit else ""))
         words = palette.style("foreground" if lit else "muted")
-        return self._line(number, (self._queued[at], words), (said, faint), back="selection" if lit else "")
+        return self._line(
+            number, (self._queued[at], words), (said, faint), back="selection" if lit else ""
+        )
 
-    def _line(self, head: Piece, text: Piece, said: tuple[str, Style], back: str = "") -> StyledLine:
+    def _line(
+        self, head: Piece, text: Piece, said: tuple[str, Style], back: str = ""
+    ) -> StyledLine:
         """Head and text left, what is said about it flush right where there is room for it."""
         width = max(self.size.width - 2, 20)
         words, room = one_line(text[0]), width - cell_len(head[0])

@@ -16,7 +16,11 @@ class ViController:
     """Turns keys into edits of the draft; one begins in insert mode."""
 
     def __init__(
-        self, draft: Draft, walk: Callable[[int], object], search: Callable[[], object], done: Callable[[], None]
+        self,
+        draft: Draft,
+        walk: Callable[[int], object],
+        search: Callable[[], object],
+        done: Callable[[], None],
     ) -> None:
         """``walk`` goes through the history by steps, ``search`` looks for words in it.
 

@@ -56,7 +56,10 @@ class TitleBar(Bar):
         style, title = theme.active().style, self._title
         right: list[Piece] = []
         if title.added or title.removed:
-            right += [(f"  +{title.added} ", style("hunk-added")), (f"{MINUS}{title.removed}", style("hunk-struck"))]
+            right += [
+                (f"  +{title.added} ", style("hunk-added")),
+                (f"{MINUS}{title.removed}", style("hunk-struck")),
+            ]
         right.append((f"   {title.right} " if width >= _ROOM_FOR_HOW else " ", style("faint")))
         left: list[Piece] = [(f" {title.what} ", style("accent", more="bold"))]
         room = width - sum(cell_len(text) for text, _ in (*left, *right))

@@ -140,9 +140,14 @@ class FileChanges(Struct):
         return found + list(self.lines[at:])
 
 
-def of_texts(path: str, old: Sequence[str], lines: Sequence[str], buffer: Buffer | None = None) -> FileChanges:
+def of_texts(
+    path: str, old: Sequence[str], lines: Sequence[str], buffer: Buffer | None = None
+) -> FileChanges:
     """What makes a new text of an old one; ``buffer`` has the new one's colours."""
-    found = [DiffChange(b.new_first, b.new_last, old[b.old_first : b.old_last]) for b in blocks(old, lines)]
+    found = [
+        DiffChange(b.new_first, b.new_last, old[b.old_first : b.old_last])
+        for b in blocks(old, lines)
+    ]
     file = FileChanges(path, lines, found, buffer)
     file.counts.added = sum(change.last - change.first for change in found)
     file.counts.removed = sum(len(change.old) for change in found)
@@ -168,7 +173,9 @@ def making(
     return made
 
 
-def _file(workspace: Workspace, path: str, hunks: list[Hunk], places: Mapping[int, int]) -> Work[FileChanges]:
+def _file(
+    workspace: Workspace, path: str, hunks: list[Hunk], places: Mapping[int, int]
+) -> Work[FileChanges]:
     buffer, record = workspace.buffers.get(path), workspace.documents.records.get(path)
     lines = [] if buffer is None else without_end(buffer.lines.copy())
     stood = record.live.rows() if record is not None else {}
@@ -218,7 +225,10 @@ def _words(kinds: set[Kind]) -> str:
 
 
 def _of_hunk(
-    workspace: Workspace, file: FileChanges, hunk: Hunk, where: tuple[_Unplaced, tuple[int, int] | None]
+    workspace: Workspace,
+    file: FileChanges,
+    hunk: Hunk,
+    where: tuple[_Unplaced, tuple[int, int] | None],
 ) -> list[DiffChange]:
     """The changes of one hunk: one, or several where the whole text was written anew.
 
@@ -240,7 +250,15 @@ def _of_hunk(
     if hunk.kind is Kind.ADD and old:
         return _rewritten(old, file.lines, (rows, hunk))
     block = trimmed(old, file.lines, LineBlock(0, len(old), rows.start, rows.stop))
-    return [DiffChange(block.new_first, block.new_last, old[block.old_first : block.old_last], None, hunk)]
+    return [
+        DiffChange(
+            block.new_first,
+            block.new_last,
+            old[block.old_first : block.old_last],
+            None,
+            hunk,
+        )
+    ]
 
 
 def _out(hunk: Hunk, unplaced: _Unplaced) -> DiffChange:
@@ -255,11 +273,19 @@ def _out(hunk: Hunk, unplaced: _Unplaced) -> DiffChange:
     return DiffChange(*rows, removed, new[block.new_first : block.new_last], hunk)
 
 
-def _rewritten(old: Sequence[str], lines: Sequence[str], stood: tuple[range, Hunk]) -> list[DiffChange]:
+def _rewritten(
+    old: Sequence[str], lines: Sequence[str], stood: tuple[range, Hunk]
+) -> list[DiffChange]:
     rows, hunk = stood
     new = lines[rows.start : rows.stop]
     found = [
-        DiffChange(rows.start + b.new_first, rows.start + b.new_last, old[b.old_first : b.old_last], None, hunk)
+        DiffChange(
+            rows.start + b.new_first,
+            rows.start + b.new_last,
+            old[b.old_first : b.old_last],
+            None,
+            hunk,
+        )
         for b in blocks(old, new)
     ]
     return found or [DiffChange(rows.start, rows.start, (), None, hunk)]
@@ -380,7 +406,11 @@ class DiffLoad:
             else:
                 file = work()
             file.words, file.note = old.words, old.note
-            if not file.changes and not file.note and len(lines) - len(old.lines) != (len(new) - len(old.new)):
+            if (
+                not file.changes
+                and not file.note
+                and len(lines) - len(old.lines) != (len(new) - len(old.new))
+            ):
                 file.note = "Only the newline at the end differs."
             if file.changes or (file.note and (path or old.lines or old.new)):
                 found.append(file)

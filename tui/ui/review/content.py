@@ -18,7 +18,15 @@ from tui.core.document.hunk import Hunk, Need
 from tui.core.steps import Work
 from tui.engine.intents import Against
 from tui.engine.session import Session
-from tui.ui.review.changes import DiffLoad, FileChanges, HunkCounts, against_words, following, making, next_words
+from tui.ui.review.changes import (
+    DiffLoad,
+    FileChanges,
+    HunkCounts,
+    against_words,
+    following,
+    making,
+    next_words,
+)
 from tui.ui.review.view import DiffView
 
 SPLIT_COLUMNS = 120
@@ -32,7 +40,9 @@ took; what took longer than this was done in parts, and it rests as long."""
 class ReviewContent:
     """Lays out what is to be shown, and knows in words what that is."""
 
-    def __init__(self, session: Session, view: DiffView, screen: Screen[None], on_laid: Callable[[], object]) -> None:
+    def __init__(
+        self, session: Session, view: DiffView, screen: Screen[None], on_laid: Callable[[], object]
+    ) -> None:
         """``screen`` gives its size, timers and workers; ``on_laid`` is called after a layout."""
         self.which: Literal["turn", "pending"] = "turn"
         """Whose hunks are shown."""

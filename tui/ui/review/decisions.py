@@ -8,7 +8,14 @@ from textual.message import Message
 
 from tui.core.document.decision_log import DecisionEntry
 from tui.core.document.hunk import CUT_WAYS, TAKEN_BACK, Decision, Hunk, Stage
-from tui.engine.intents import Accept, OpenFile, PlaceHunk, RedoDecision, Reject, UndoDecision
+from tui.engine.intents import (
+    Accept,
+    OpenFile,
+    PlaceHunk,
+    RedoDecision,
+    Reject,
+    UndoDecision,
+)
 from tui.engine.session import Session
 from tui.ui.messages import HunkShown, Wanted
 from tui.ui.review.content import ReviewContent

@@ -94,7 +94,9 @@ class ContextLines:
 
     __slots__ = ("_delta", "_file", "_first", "change", "height")
 
-    def __init__(self, file: FileChanges, rows: range, delta: int, change: DiffChange | None) -> None:
+    def __init__(
+        self, file: FileChanges, rows: range, delta: int, change: DiffChange | None
+    ) -> None:
         """``delta``: how many rows the new text has more above them; ``change``: the one near."""
         self.height = len(rows)
         self.change = change
@@ -111,12 +113,26 @@ class ContextLines:
 class ChangeLines:
     """The lines of a change: removed and added, or beside each other."""
 
-    __slots__ = ("_beside", "_delta", "_file", "_grown", "_new", "_others", "_split", "change", "height")
+    __slots__ = (
+        "_beside",
+        "_delta",
+        "_file",
+        "_grown",
+        "_new",
+        "_others",
+        "_split",
+        "change",
+        "height",
+    )
 
-    def __init__(self, file: FileChanges, change: DiffChange, delta: int, look: DiffOptions) -> None:
+    def __init__(
+        self, file: FileChanges, change: DiffChange, delta: int, look: DiffOptions
+    ) -> None:
         self.change = change
         self._file, self._delta, self._split = file, delta, look.split
-        self._new: Sequence[str] = file.lines[change.first : change.last] if change.new is None else change.new
+        self._new: Sequence[str] = (
+            file.lines[change.first : change.last] if change.new is None else change.new
+        )
         self._beside: Sequence[tuple[int | None, int | None]] = ()
         self._others: tuple[dict[int, int], dict[int, int]] = _NOT_YET
         """Old line -> the new one beside it, and back."""
@@ -177,7 +193,9 @@ class ChangeLines:
         text, mark = self._new[index], change.marks[index]
         number = at - self._delta - self._grown[index] + 1
         if mark == "struck":
-            return DiffRow("line", self._file, change, DiffSide("removed", number, text, number - 1))
+            return DiffRow(
+                "line", self._file, change, DiffSide("removed", number, text, number - 1)
+            )
         if mark == "landing":
             return DiffRow("line", self._file, change, None, DiffSide("added", at + 1, text, at))
         both = DiffSide("same", number, text, at), DiffSide("same", at + 1, text, at)
@@ -257,8 +275,15 @@ class FileRows:
             between = self._changes[index - 1], change if fresh else None
             above, near = _gap(file, look, (reached, change.first, delta), between)
         own = [HeadRow(DiffRow("hunk", file, change))] if fresh else []
-        own += [HeadRow(DiffRow("note", file, change, text=one)) for one in self._notes.get(index, ())]
-        return [*above, *own, ContextLines(file, near, delta, change), ChangeLines(file, change, delta, look)]
+        own += [
+            HeadRow(DiffRow("note", file, change, text=one)) for one in self._notes.get(index, ())
+        ]
+        return [
+            *above,
+            *own,
+            ContextLines(file, near, delta, change),
+            ChangeLines(file, change, delta, look),
+        ]
 
     def part(self, row: int) -> tuple[RowsPart, int]:
         """The part in a row, and which of its rows that is."""
@@ -280,7 +305,9 @@ def laying_rows(file: FileChanges, look: DiffOptions) -> Work[FileRows]:
     """Lay a file out, with a pause after each change."""
     rows = FileRows(file, look)
     name = [] if look.alone else [HeadRow(DiffRow("file", file))]
-    words = [HeadRow(DiffRow("note", file, None, text=text)) for text in _wrapped(file.note, look.width)]
+    words = [
+        HeadRow(DiffRow("note", file, None, text=text)) for text in _wrapped(file.note, look.width)
+    ]
     rows.fix(*name, *words)
     at = delta = 0
     before: DiffChange | None = None
@@ -340,7 +367,12 @@ def notes(change: DiffChange) -> list[str]:
         found.append(f"fits at {places}" if hunk.placeable else f"may belong at {places}")
     if hunk.kind is Kind.MOVE:
         found.append(f"moves to {hunk.target}")
-    if hunk.base and hunk.base != hunk.agent and hunk.base.split() and _only_endings(hunk.base, hunk.agent):
+    if (
+        hunk.base
+        and hunk.base != hunk.agent
+        and hunk.base.split()
+        and _only_endings(hunk.base, hunk.agent)
+    ):
         found.append("only line endings change")
     return found
 
@@ -417,7 +449,9 @@ class DiffLayout(Struct):
         return None
 
 
-def laying_out(files: Work[list[FileChanges]] | Sequence[FileChanges], look: DiffOptions) -> Work[DiffLayout]:
+def laying_out(
+    files: Work[list[FileChanges]] | Sequence[FileChanges], look: DiffOptions
+) -> Work[DiffLayout]:
     """Lay out files, or what becomes them, with a pause after each change."""
     made = files if isinstance(files, Sequence) else (yield from files)
     layout = DiffLayout(made, look)

@@ -115,7 +115,14 @@ _SCOPE = re.compile(
     r"\s*(?:(?:export|public|private|protected|static|async|pub|abstract|final)\s+)*"
     r"(?:def|class|func|fn|function|impl|struct|enum|trait|interface|module|namespace|sub)\b"
 )
-_SIGNS = {"same": " ", "removed": MINUS, "added": "+", "away": "+", "kept": MINUS, "lost": MINUS}
+_SIGNS = {
+    "same": " ",
+    "removed": MINUS,
+    "added": "+",
+    "away": "+",
+    "kept": MINUS,
+    "lost": MINUS,
+}
 _BACKS = {"removed": "hunk-struck-line", "added": "hunk-added-line"}
 _WORDS = {"removed": "hunk-struck-word", "added": "hunk-added-word"}
 _SIGN_COLOURS = {"removed": "hunk-struck", "added": "hunk-added"}
@@ -178,7 +185,9 @@ class DiffPainter:
         """The left edge: how the hunk stands, and whether the keys are on it."""
         colour = _state_colour(painted.state)
         mark = "▌" if painted.chosen else _BARS.get(painted.state, " ")
-        return [Segment(mark, self.palette.style("accent" if painted.chosen else colour, "background"))]
+        return [
+            Segment(mark, self.palette.style("accent" if painted.chosen else colour, "background"))
+        ]
 
     def _one(self, painted: PaintedLine, form: LineFormat) -> list[Segment]:
         """Both numbers, the sign, the text."""
@@ -192,7 +201,10 @@ class DiffPainter:
         room = max(form.width - 1 - len(numbers) - 2, 0)
         return [
             Segment(numbers, self.palette.style("faint", back)),
-            Segment(f"{_SIGNS[kind]} ", self.palette.style(_SIGN_COLOURS.get(kind, "faint"), back, "bold")),
+            Segment(
+                f"{_SIGNS[kind]} ",
+                self.palette.style(_SIGN_COLOURS.get(kind, "faint"), back, "bold"),
+            ),
             *self._text(shown, form, room),
         ]
 
@@ -201,7 +213,11 @@ class DiffPainter:
         room = form.width - 2
         half = room // 2
         rule = Segment("│", self.palette.style("line", "background"))
-        return [*self._half(painted.old, form, half), rule, *self._half(painted.new, form, room - half)]
+        return [
+            *self._half(painted.old, form, half),
+            rule,
+            *self._half(painted.new, form, room - half),
+        ]
 
     def _half(self, shown: ColouredSide | None, form: LineFormat, width: int) -> list[Segment]:
         if shown is None:
@@ -211,7 +227,10 @@ class DiffPainter:
         head = f"{_number(shown.side.number, form.digits)} "
         return [
             Segment(head, self.palette.style("faint", back)),
-            Segment(f"{_SIGNS[kind]} ", self.palette.style(_SIGN_COLOURS.get(kind, "faint"), back, "bold")),
+            Segment(
+                f"{_SIGNS[kind]} ",
+                self.palette.style(_SIGN_COLOURS.get(kind, "faint"), back, "bold"),
+            ),
             *self._text(shown, form, max(width - len(head) - 2, 0)),
         ]
 
@@ -240,7 +259,9 @@ class DiffPainter:
         if more and room:
             yield Segment("›", self.palette.style("faint", back))
 
-    def _styled(self, shown: ColouredSide, form: LineFormat, cut: tuple[int, int]) -> Iterator[tuple[int, int, Style]]:
+    def _styled(
+        self, shown: ColouredSide, form: LineFormat, cut: tuple[int, int]
+    ) -> Iterator[tuple[int, int, Style]]:
         """Neighbouring columns of one style, together ``cut``."""
         first, last = cut
         side, back = shown.side, _BACKS.get(shown.side.kind, "background")
@@ -279,7 +300,9 @@ class DiffPainter:
             (clip_left(one_line(file.path), max(room, 6)), style("foreground", more="bold")),
         ]
         if file.words:
-            left.append((f"  {file.words}", style("warning" if file.words == "deleted" else "muted")))
+            left.append(
+                (f"  {file.words}", style("warning" if file.words == "deleted" else "muted"))
+            )
         return make_strip(spread(left, right, width), width, style("foreground", "panel"))
 
     def hunk(self, row: DiffRow, chosen: bool, keys: Sequence[Piece], width: int) -> Strip:
@@ -303,7 +326,11 @@ class DiffPainter:
         while keys and right and left + sum(cell_len(t) for t, _ in right) > width - 1:
             del right[-2:]  # the footer has them, too
         room = width - left - sum(cell_len(t) for t, _ in right) - 4
-        if room > 12 and change.is_there and (name := scope(row.file.lines, change.first, change.new)):
+        if (
+            room > 12
+            and change.is_there
+            and (name := scope(row.file.lines, change.first, change.new))
+        ):
             pieces.append((f" {clip(name, room)}", style("muted" if chosen else "faint")))
         base = style("foreground", back)
         return make_strip(spread(pieces, right, width), width, base)

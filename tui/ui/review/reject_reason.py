@@ -20,7 +20,9 @@ class RejectReasonScreen(ModalScreen[str | None]):
 
     CSS_PATH = sheet("reject_reason")
     AUTO_FOCUS = "Input"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,ctrl+c", "leave", show=False, priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+c", "leave", show=False, priority=True)
+    ]
 
     def compose(self) -> ComposeResult:
         """A field, and what it is for."""

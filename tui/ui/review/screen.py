@@ -44,7 +44,12 @@ class ReviewScreen(PaintedScreen):
     BINDINGS = bindings("turn", "diff")
 
     def __init__(
-        self, session: Session, tell: Callable[[Message], object], *, against: Against | None = None, path: str = ""
+        self,
+        session: Session,
+        tell: Callable[[Message], object],
+        *,
+        against: Against | None = None,
+        path: str = "",
     ) -> None:
         """``tell`` hands the workbench a message; ``against``: a diff (of one file, or of all)."""
         super().__init__()
@@ -53,7 +58,9 @@ class ReviewScreen(PaintedScreen):
         self.content = ReviewContent(session, self.view, self, self.update_bars)
         self.content.against, self.content.path = against, path
         self.content.from_review = against is None
-        self.decisions = ReviewDecisions(session, self.content, self.view.cursor, self.say, self.leave)
+        self.decisions = ReviewDecisions(
+            session, self.content, self.view.cursor, self.say, self.leave
+        )
         self.scopes: tuple[Scope, ...] = ("turn", "diff")
         self._tell = tell
         self._came_from = 0

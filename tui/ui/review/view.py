@@ -19,8 +19,21 @@ from tui.ui.conversation.hunk_card import CUT_KEYS
 from tui.ui.editor.overview import mark_cells
 from tui.ui.review.changes import DiffChange, FileChanges
 from tui.ui.review.cursor import DiffCursor
-from tui.ui.review.document import DiffLayout, DiffOptions, DiffRow, DiffSide, laying_out
-from tui.ui.review.paint import ColouredSide, DiffPainter, LineFormat, PaintedLine, SideColours, state_of
+from tui.ui.review.document import (
+    DiffLayout,
+    DiffOptions,
+    DiffRow,
+    DiffSide,
+    laying_out,
+)
+from tui.ui.review.paint import (
+    ColouredSide,
+    DiffPainter,
+    LineFormat,
+    PaintedLine,
+    SideColours,
+    state_of,
+)
 from tui.ui.styled_text import Piece, breaks
 from tui.ui.widgets.painted import PaintedWidget, scroll_cell, scroll_thumb
 
@@ -128,7 +141,9 @@ class DiffView(PaintedWidget, can_focus=True):
         """Show what is laid out from now on."""
         longest = max((len(file.lines) + file.counts.removed for file in laid.files), default=0)
         self._digits = max(len(str(longest)), _FEWEST_DIGITS)
-        self._colours = {file.path: self._colours.get(file.path, SideColours()) for file in laid.files}
+        self._colours = {
+            file.path: self._colours.get(file.path, SideColours()) for file in laid.files
+        }
         self.cursor.take(laid)
         self._place_bar()
         self.refresh()
@@ -170,7 +185,10 @@ class DiffView(PaintedWidget, can_focus=True):
         document = self.cursor.laid.document
         if not document.height:
             return self._message(y, width, height)
-        strip = self._row(document.row(number), inner) if number < document.height else self._painter.blank(inner)
+        if number < document.height:
+            strip = self._row(document.row(number), inner)
+        else:
+            strip = self._painter.blank(inner)
         return Strip([*strip, self._bar(y)], width)
 
     def _bar(self, y: int) -> Segment:
@@ -189,7 +207,9 @@ class DiffView(PaintedWidget, can_focus=True):
             return painter.file(row.file, width)
         if row.kind == "hunk":
             chosen = row.change is self.cursor.change
-            return painter.hunk(row, chosen, key_hints(row.change, self.cursor.places) if chosen else (), width)
+            return painter.hunk(
+                row, chosen, key_hints(row.change, self.cursor.places) if chosen else (), width
+            )
         if row.kind == "note":
             return painter.note(row, width)
         return painter.fold(row, width) if row.kind == "fold" else painter.blank(width)
@@ -200,14 +220,18 @@ class DiffView(PaintedWidget, can_focus=True):
         inside = change is not None and (not same or _within(change, row.new))
         chosen = inside and change is not None and self._is_chosen(change)
         state = state_of(change.hunk) if inside and change is not None else ""
-        painted = PaintedLine(self._coloured(row.file, row.old), self._coloured(row.file, row.new), state, chosen)
+        painted = PaintedLine(
+            self._coloured(row.file, row.old), self._coloured(row.file, row.new), state, chosen
+        )
         options = self.options
         form = LineFormat(width, self._left, self._digits, options.split, self.app.no_color)
         return self._painter.line(painted, form)
 
     def _is_chosen(self, change: DiffChange) -> bool:
         now = self.cursor.change
-        return now is change or (now is not None and now.hunk is not None and now.hunk is change.hunk)
+        return now is change or (
+            now is not None and now.hunk is not None and now.hunk is change.hunk
+        )
 
     def _coloured(self, file: FileChanges, side: DiffSide | None) -> ColouredSide | None:
         if side is None:

@@ -45,7 +45,12 @@ class PaneActions:
     """Which pane is seen, which has the keys, and what the editor's pane has."""
 
     def __init__(
-        self, screen: Screen[None], panes: Panes, transcript: TranscriptPane, prompt_box: PromptBox, editor: EditorPane
+        self,
+        screen: Screen[None],
+        panes: Panes,
+        transcript: TranscriptPane,
+        prompt_box: PromptBox,
+        editor: EditorPane,
     ) -> None:
         self._screen, self.panes = screen, panes
         self.transcript, self.prompt_box, self.editor = transcript, prompt_box, editor
@@ -102,7 +107,8 @@ class PaneActions:
             self.panes.choose("editor")
             if self._screen.size.width < 2 * FEWEST_COLUMNS:  # else nothing would seem to happen
                 self._screen.notify(
-                    f"Two editors are seen from {2 * FEWEST_COLUMNS} columns on; Alt+3 goes to the other one.",
+                    f"Two editors are seen from {2 * FEWEST_COLUMNS} columns on;"
+                    " Alt+3 goes to the other one.",
                     markup=False,
                 )
         self.panes.divide(sides.divided)

@@ -158,8 +158,14 @@ def help_content(width: int, first: Sequence[Scope] = (), wanted: str = "") -> C
 def sections(first: Sequence[Scope] = ()) -> Iterator[tuple[str, list[HelpEntry]]]:
     """Headings and what stands below them."""
     for scope in dict.fromkeys((*first, *SCOPES)):
-        yield (SCOPE_TITLES[scope], [HelpEntry("  ".join(ways(key)), key.help, key.name) for key in rows(scope)])
-    commands = [HelpEntry(f"/{command.name} {command.argument}".strip(), command.help) for command in COMMANDS]
+        yield (
+            SCOPE_TITLES[scope],
+            [HelpEntry("  ".join(ways(key)), key.help, key.name) for key in rows(scope)],
+        )
+    commands = [
+        HelpEntry(f"/{command.name} {command.argument}".strip(), command.help)
+        for command in COMMANDS
+    ]
     commands.append(HelpEntry("!COMMAND", "Run a shell command in the workspace"))
     commands.append(HelpEntry("@FILE", "Name a file of the workspace; Tab completes it"))
     yield COMMANDS_TITLE, commands

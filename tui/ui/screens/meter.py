@@ -26,10 +26,12 @@ EXPLAINED: dict[str, str] = {
     "ttft": "Time to first token: from the turn's first request until the first output came.",
     "tokens": "Output tokens of the turn; ~ while they are estimated.",
     "seconds": "From the prompt until now, or until the turn ended.",
-    "tools": "Seconds of the turn in which tools ran (your answers to questions are in it); in no rate.",
+    "tools": "Seconds of the turn in which tools ran (your answers to questions are in it); in no"
+    " rate.",
     "reasoning": "+ if reasoning is counted in the rate, − if it came hidden, before the first"
     " output, and is left out. Nothing is said until a server told how much it was.",
-    "context": "Tokens that the conversation fills of the model's window, and the window where it is known.",
+    "context": "Tokens that the conversation fills of the model's window, and the window where it"
+    " is known.",
     "cost": "Dollars of the turn, if the price of every answer in it is known; ~ if a count was"
     " estimated; price unknown (or $?) if an answer is charged for at a tier or of a model that has"
     " no known price.",
@@ -61,7 +63,10 @@ _GUTTER = (
     "▹ in the editor is the same ghost: the line in which a model at 50 tokens/s would be writing"
     " now, in the same edit. It goes when it has written all, or when all hunks are decided."
 )
-_OWN = "A line of your own: [meter] line in config.toml, with these names and the ones below in braces (docs/meter.md)."
+_OWN = (
+    "A line of your own: [meter] line in config.toml, with these names and the ones below in"
+    " braces (docs/meter.md)."
+)
 
 
 def meter_report(scene: StatusFacts, width: int) -> Content:

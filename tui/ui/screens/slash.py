@@ -8,7 +8,15 @@ from textual.screen import Screen
 
 from tui.engine.intents import SetAutoAccept, SetMode
 from tui.engine.session import Session
-from tui.engine.slash import asked, auto_words, diff_asked, find_command, model_words, split_command, unknown_command
+from tui.engine.slash import (
+    asked,
+    auto_words,
+    diff_asked,
+    find_command,
+    model_words,
+    split_command,
+    unknown_command,
+)
 from tui.ui import theme
 from tui.ui.screens.actions import PaneActions, TurnActions
 from tui.ui.styled_text import inert

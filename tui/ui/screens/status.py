@@ -51,7 +51,11 @@ _ROLES: tuple[Role, ...] = ("fast", "deep")
 
 
 def status_report(
-    status: Status, can: Abilities, sockets: Sequence[SocketView], width: int, cost: Cost | None = None
+    status: Status,
+    can: Abilities,
+    sockets: Sequence[SocketView],
+    width: int,
+    cost: Cost | None = None,
 ) -> Content:
     """All of it, in rows of at most ``width`` cells."""
     name, endpoint = one_line(status.models.get(status.role, "")), one_line(status.endpoint)
@@ -61,7 +65,10 @@ def status_report(
     parts.append(("\nWhat it can do", "bold $accent"))
     parts.append((f"  {clip(f'{name} at {endpoint}', width - 16)}\n", "$faint"))
     parts += _abilities(can, width)
-    parts += [("\nSockets", "bold $accent"), *_connection(status, clip(endpoint, max(width - 34, 8)))]
+    parts += [
+        ("\nSockets", "bold $accent"),
+        *_connection(status, clip(endpoint, max(width - 34, 8))),
+    ]
     if sockets:
         parts += _table(sockets, width)
     else:
@@ -146,7 +153,9 @@ def _served(status: Status, asked: str, width: int) -> Parts:
     if tier:
         said += f" · {tier}"
     expected = served.startswith(asked) and not status.served_endpoint
-    parts: Parts = [(f"{indent}{clip(said, width - len(indent))}\n", "$faint" if expected else "$warning")]
+    parts: Parts = [
+        (f"{indent}{clip(said, width - len(indent))}\n", "$faint" if expected else "$warning")
+    ]
     if status.left_out:
         words = f"not sent, for the server refuses it: {one_line(status.left_out)}"
         parts += paragraph(words, "$muted", width, indent)
@@ -158,7 +167,12 @@ def _served(status: Status, asked: str, width: int) -> Parts:
 
 def _abilities(can: Abilities, width: int) -> Parts:
     """Yes, no, or not tried; nothing is claimed that was not seen."""
-    known = (("steer", can.steer), ("interrupt", can.interrupt), ("prewarm", can.prewarm), ("lanes", can.lanes))
+    known = (
+        ("steer", can.steer),
+        ("interrupt", can.interrupt),
+        ("prewarm", can.prewarm),
+        ("lanes", can.lanes),
+    )
     beside = 2 if width >= _BESIDE else 1
     rows = [known[at : at + beside] for at in range(0, len(known), beside)]
     words = {True: "✓ yes", False: "✗ no", None: "· not tried"}
@@ -198,7 +212,9 @@ def _row(socket: SocketView, name: int, columns: Columns) -> Parts:
     plain = socket.transport != "http"
     transport = _TRANSPORTS.get(socket.transport, one_line(socket.transport))
     cells = " " * max(_TRANSPORT - cell_len(transport), 0) if columns else ""
-    cells += "".join(f"{figure:>{width}}" for figure, (_, width) in zip(_figures(socket), columns, strict=False))
+    cells += "".join(
+        f"{figure:>{width}}" for figure, (_, width) in zip(_figures(socket), columns, strict=False)
+    )
     return [
         (f"{_INDENT}{shown}{' ' * (name - cell_len(shown))}", "$foreground"),
         (f"{state:<{_STATE}}", colour),
@@ -318,7 +334,9 @@ class StatusScreen(ModalScreen[None]):
         can, sockets = session.abilities(), session.network()
         cost = session.meter.view(session.now()).cost
         said = sentences(session.status.limits, session.now())
-        return Content.assemble(status_report(session.status, can, sockets, width, cost), limits_report(said, width))
+        return Content.assemble(
+            status_report(session.status, can, sockets, width, cost), limits_report(said, width)
+        )
 
     def action_scroll(self, rows_down: int) -> None:
         """Scroll the box."""

@@ -33,7 +33,9 @@ class WhichKey(ModalScreen[None]):
 
     CSS_PATH = sheet("which_key")
 
-    def __init__(self, begun: tuple[str, ...], scopes: Sequence[Scope], act: Callable[[Key], None]) -> None:
+    def __init__(
+        self, begun: tuple[str, ...], scopes: Sequence[Scope], act: Callable[[Key], None]
+    ) -> None:
         """``begun``: what was pressed; ``scopes``: whose keys work, the nearest first."""
         super().__init__()
         self._begun = begun

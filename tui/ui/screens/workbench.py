@@ -75,14 +75,22 @@ class Workbench(PaintedScreen):
         self.prompt_box = PromptBox(session, id="prompt-box")
         self.editor = EditorPane(session)
         self.panes = Panes(
-            self.transcript, self.prompt_box, self.editor, turn_map=TurnMap(session, id="turn-map"), id="panes"
+            self.transcript,
+            self.prompt_box,
+            self.editor,
+            turn_map=TurnMap(session, id="turn-map"),
+            id="panes",
         )
         self.panes.on_fitted = self.update_keys
         self.status_line = StatusLine(session, name, branch, id="status")
         self._keys = KeysLine(id="keys")
-        self.pane_actions = PaneActions(self, self.panes, self.transcript, self.prompt_box, self.editor)
+        self.pane_actions = PaneActions(
+            self, self.panes, self.transcript, self.prompt_box, self.editor
+        )
         self.turn_actions = TurnActions(self, session, self.pane_actions)
-        self.slash = SlashCommands(self, session, self.pane_actions, self.turn_actions, self.status_line.facts)
+        self.slash = SlashCommands(
+            self, session, self.pane_actions, self.turn_actions, self.status_line.facts
+        )
         self.guide: Guide | None = None
         """The lesson that runs, or ran."""
         self._was_open = self._was_busy = False

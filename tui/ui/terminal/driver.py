@@ -200,7 +200,10 @@ LAST_S = 1.0
 """So long the way out waits for a terminal that takes nothing."""
 _KITTY_FLAGS = 1 | 4
 """Disambiguate (Esc is no longer the beginning of something) and other layouts' keys."""
-_ENTER = f"\x1b[?1049h\x1b[?25l\x1b[?1000h\x1b[?1003h\x1b[?1006h\x1b[?1004h\x1b[?2004h\x1b[?7l\x1b[>{_KITTY_FLAGS}u"
+_ENTER = (
+    "\x1b[?1049h\x1b[?25l\x1b[?1000h\x1b[?1003h\x1b[?1006h\x1b[?1004h\x1b[?2004h\x1b[?7l"
+    f"\x1b[>{_KITTY_FLAGS}u"
+)
 """Other screen, no cursor, mouse, focus, paste, no wrapping, and the Kitty protocol: it belongs to
 the screen, so it comes after its change."""
 _ASK = "\x1b[>4;1m\x1b[0m\x1b[?u\x1b[?2026$p"
@@ -218,7 +221,12 @@ class TerminalDriver(Driver):
     """Runs a terminal for Textual on Linux and macOS."""
 
     def __init__(
-        self, app: App[object], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+        self,
+        app: App[object],
+        *,
+        debug: bool = False,
+        mouse: bool = True,
+        size: tuple[int, int] | None = None,
     ) -> None:
         """As Textual makes it, in the running event loop."""
         super().__init__(app, debug=debug, mouse=mouse, size=size)
@@ -516,7 +524,9 @@ def _raw(fileno: int) -> list[Any] | None:
     except (termios.error, OSError):
         return None
     now[tty.LFLAG] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG)
-    now[tty.IFLAG] &= ~(termios.IXON | termios.IXOFF | termios.ICRNL | termios.INLCR | termios.IGNCR)
+    now[tty.IFLAG] &= ~(
+        termios.IXON | termios.IXOFF | termios.ICRNL | termios.INLCR | termios.IGNCR
+    )
     now[tty.CC][termios.VMIN] = 1
     now[tty.CC][termios.VTIME] = 0
     with contextlib.suppress(termios.error, OSError):

@@ -23,7 +23,10 @@ _LINES = frozenset("▏▕│─┌┐└┘╭╮╰╯├┤┬┴┼")
 
 
 def keep_frame(
-    app: TerminalApp, screen: PaintedScreen, header: tuple[Widget, Collection[str]], watched: Iterable[str]
+    app: TerminalApp,
+    screen: PaintedScreen,
+    header: tuple[Widget, Collection[str]],
+    watched: Iterable[str],
 ) -> None:
     """Keep what the next start may show at once.
 

@@ -56,7 +56,10 @@ class Token(NamedTuple):
 
 _CSI = r"\[(?![\[M])[0-?]*[ -/]*[@-Z\\\]^-~]"
 _TEXT_REPLY = r"\][0-9][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][0-9!$+<=>?|][^\x1b]*\x1b\\"
-_WHOLE = pattern(rf"\x1b(?:\[\[[A-E]|\[M[^\x1b]{{3}}|{_CSI}|O[0-9;]*[@-~]|{_TEXT_REPLY}|[^\x1b\[O\]PX^_])", re.DOTALL)
+_WHOLE = pattern(
+    rf"\x1b(?:\[\[[A-E]|\[M[^\x1b]{{3}}|{_CSI}|O[0-9;]*[@-~]|{_TEXT_REPLY}|[^\x1b\[O\]PX^_])",
+    re.DOTALL,
+)
 _OPEN_CSI = r"\[(?:\[|M[^\x1b]{0,2}|[0-?]*[ -/]*)|O[0-9;]*"
 _OPEN_REPLY = r"\](?:[0-9][^\x07\x1b]*\x1b?)?|[PX^_](?:[0-9!$+<=>?|][^\x1b]*\x1b?)?"
 _OPEN = pattern(rf"\x1b(?:{_OPEN_CSI}|{_OPEN_REPLY})?\Z", re.DOTALL)
@@ -64,7 +67,10 @@ _BROKEN = pattern(r"\x1b(?:\[\[?[0-?]*[ -/]*|O[0-9;]*|\][0-9][^\x07\x1b]*)")
 _END_CSI = re.compile(r"[@-~]|(?=[\x00-\x1f\x7f])")
 _END_REPLY = re.compile(r"\x07|\x1b\\|(?=\x1b)")
 _LATE_REPLY = r"\][0-9]+;[^\x07\x1b]*(?:\x07|\x1b\\)|P[!$+>|0-9][^\x1b]*\x1b\\"
-_LATE = pattern(r"\[(?:[A-FHIOP-SZ]|\[[A-E]|M...|[0-?]+\$?[A-FHP-SZ~umMtycnR])|O[A-DFHP-S]\Z|" + _LATE_REPLY, re.DOTALL)
+_LATE = pattern(
+    r"\[(?:[A-FHIOP-SZ]|\[[A-E]|M...|[0-?]+\$?[A-FHP-SZ~umMtycnR])|O[A-DFHP-S]\Z|" + _LATE_REPLY,
+    re.DOTALL,
+)
 """The rest of what keyboards, mice and terminals send, without its ESC."""
 _CUT = pattern(r"\[(?:<[0-9]|[0-9]+;)")
 """Nobody types this just behind an Esc: the rest of a sequence, of which the end is missing."""

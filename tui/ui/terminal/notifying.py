@@ -79,7 +79,9 @@ class Moment(NamedTuple):
 class Notifier:
     """Told of states and of who is looking; gives what to write to the terminal."""
 
-    def __init__(self, choices: NotifyOptions, environment: Mapping[str, str], place: str = "") -> None:
+    def __init__(
+        self, choices: NotifyOptions, environment: Mapping[str, str], place: str = ""
+    ) -> None:
         """``environment`` says which terminal it is; ``place`` is the workspace's name."""
         self.prompt: Callable[[], str] = str
         """The prompt of the turn, asked for where it is wanted."""
@@ -221,7 +223,10 @@ def copying(text: str, environment: Mapping[str, str]) -> str:
 def too_long(text: str) -> str:
     """What to say of a text that the terminal does not take."""
     size = len(_encoded(text))
-    return f"{size:,} bytes are too many for the terminal's clipboard ({MOST_BYTES:,}); Ctrl+V in duetto pastes them."
+    return (
+        f"{size:,} bytes are too many for the terminal's clipboard ({MOST_BYTES:,});"
+        " Ctrl+V in duetto pastes them."
+    )
 
 
 def _encoded(text: str) -> bytes:

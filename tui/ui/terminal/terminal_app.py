@@ -59,7 +59,9 @@ class TerminalApp(App[int]):
         self.replies = Replies(facts, self._learn)
         self._drawn = _ink_of(facts)
         self.no_color = facts.colours == "none"
-        self._filters[:] = [kept for kept in self._filters if not isinstance(kept, Monochrome | NoColor)]
+        self._filters[:] = [
+            kept for kept in self._filters if not isinstance(kept, Monochrome | NoColor)
+        ]
         if self.no_color:
             from tui.ui.painting.ink import WithoutColours
 
@@ -71,7 +73,9 @@ class TerminalApp(App[int]):
         self.herald = Notifier(choices, os.environ, place)
         self.herald.prompt = prompt
 
-    def hold_keys(self, release: Callable[[], None], hold: Callable[[], None] = lambda: None) -> None:
+    def hold_keys(
+        self, release: Callable[[], None], hold: Callable[[], None] = lambda: None
+    ) -> None:
         """For the driver: what is typed before a widget has the focus is for the first one.
 
         Keys are held now, and whenever the focus is on its way (`focus_comes`).

@@ -101,7 +101,9 @@ def sample_strips(palette: Palette, width: int) -> list[Strip]:
     ]
 
 
-def _row(palette: Palette, words: tuple[tuple[str, str], ...], width: int, back: str = "background") -> Strip:
+def _row(
+    palette: Palette, words: tuple[tuple[str, str], ...], width: int, back: str = "background"
+) -> Strip:
     """One row of words in their colours."""
     pieces = [(text, palette.style(colour)) for text, colour in words]
     return make_strip(pieces, width, palette.style("foreground", back))

@@ -75,10 +75,16 @@ def findings(palette: Palette) -> Iterator[LowContrast]:
 
 def least_contrast(palette: Palette) -> float:
     """The contrast of the text that is hardest to read on the common backgrounds."""
-    return min(contrast(palette.colours[name], palette.colours[ground]) for name in texts() for ground in GROUNDS)
+    return min(
+        contrast(palette.colours[name], palette.colours[ground])
+        for name in texts()
+        for ground in GROUNDS
+    )
 
 
-def _worst(palette: Palette, name: str, grounds: tuple[str, ...], least: float) -> LowContrast | None:
+def _worst(
+    palette: Palette, name: str, grounds: tuple[str, ...], least: float
+) -> LowContrast | None:
     colour = palette.colours[name]
     ratio, back = min((contrast(colour, palette.colours[back]), back) for back in grounds)
     if ratio >= least:

@@ -82,7 +82,12 @@ class Palette:
     """One theme: every colour by name, and Rich styles made of them."""
 
     def __init__(
-        self, name: str, title: str, dark: bool, colours: dict[str, str], faces: Mapping[str, str] | None = None
+        self,
+        name: str,
+        title: str,
+        dark: bool,
+        colours: dict[str, str],
+        faces: Mapping[str, str] | None = None,
     ) -> None:
         """``colours`` must be complete; ``faces`` are Rich attributes by name of a colour."""
         self.name = name
@@ -105,7 +110,8 @@ class Palette:
         key = (colour, back, more)
         if (style := self._styles.get(key)) is None:
             style = Style.parse(more) + Style(
-                color=self._on(colour, back), bgcolor=self.colours[back] if back else None
+                color=self._on(colour, back),
+                bgcolor=self.colours[back] if back else None,
             )
             self._styles[key] = style
         return style

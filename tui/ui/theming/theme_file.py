@@ -226,11 +226,15 @@ class _ThemeReader:
             prefix = "" if section == "palette" else f"{section}-"
             for name, value in values.items():
                 if not is_colour(f"{prefix}{name}") or (not prefix and "-" in name):
-                    words = f"[{section}] has no colour {_shown(name)}{_near(name, names_of(section))}"
+                    words = (
+                        f"[{section}] has no colour {_shown(name)}{_near(name, names_of(section))}"
+                    )
                     self.wrong((section, name), words)
                 elif not isinstance(value, str) or not _COLOUR.fullmatch(value):
                     self.refused.add(f"{prefix}{name}")
-                    self.wrong((section, name), f"{name} must look like #a1b2c3, not {_shown(value)}")
+                    self.wrong(
+                        (section, name), f"{name} must look like #a1b2c3, not {_shown(value)}"
+                    )
                 else:
                     colours[f"{prefix}{name}"] = _long(value)
         return colours
@@ -279,7 +283,9 @@ def reading(text: str, name: str, origin: str, base: Base) -> ThemeReading:
     words, colours, faces = reader.words(data), reader.colours(data), reader.faces(data)
     if words.get("base"):
         if (below := base(words["base"])) is None:
-            reader.wrong(("base",), f"cannot build on {words['base']!r}: no such theme, or a circle")
+            reader.wrong(
+                ("base",), f"cannot build on {words['base']!r}: no such theme, or a circle"
+            )
         else:
             colours, faces = {**below.colours, **colours}, {**below.faces, **faces}
     dark = _darkness(reader, data, colours)

@@ -25,7 +25,9 @@ class Header(Bar):
 
     BACK = "panel"
 
-    def __init__(self, status: Status, workspace: str, branch: str = "", *, id: str | None = None) -> None:
+    def __init__(
+        self, status: Status, workspace: str, branch: str = "", *, id: str | None = None
+    ) -> None:
         """``workspace`` is the folder's name; ``branch`` is empty where there is no git."""
         super().__init__(id=id)
         self._status = status
@@ -134,7 +136,10 @@ class KeysLine(Bar):
         palette = theme.active()
         pieces: list[Piece] = []
         for key, label in self._fitting(width - 1):
-            pieces += [(f" {key}", palette.style("accent")), (f" {label} ", palette.style("muted"))]
+            pieces += [
+                (f" {key}", palette.style("accent")),
+                (f" {label} ", palette.style("muted")),
+            ]
         return pieces
 
     def _fitting(self, room: int) -> list[tuple[str, str]]:

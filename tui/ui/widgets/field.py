@@ -50,7 +50,9 @@ class Field(Input):
         """As much as fits; what is left out is said."""
         if len(value) <= MOST_CHARS:
             return value
-        self.app.notify(f"Only the first {MOST_CHARS:,} characters fit here.", severity="warning", markup=False)
+        self.app.notify(
+            f"Only the first {MOST_CHARS:,} characters fit here.", severity="warning", markup=False
+        )
         return value[:MOST_CHARS]
 
     @property

@@ -228,7 +228,11 @@ def news(facts: StatusFacts) -> Forms:
     if not status.stopped or status.busy:
         return []
     words = one_line(status.stopped)
-    return [[(f"■ {words}", warning)], [(f"■ {clip(words, 20)}", warning)], [("■ stopped", warning)]]
+    return [
+        [(f"■ {words}", warning)],
+        [(f"■ {clip(words, 20)}", warning)],
+        [("■ stopped", warning)],
+    ]
 
 
 def running(facts: StatusFacts) -> Forms:

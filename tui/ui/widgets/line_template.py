@@ -94,7 +94,9 @@ class TemplateProblem(NamedTuple):
     words: str
 
 
-def parsed(text: str, known: Collection[str], default: LineTemplate) -> tuple[LineTemplate, list[TemplateProblem]]:
+def parsed(
+    text: str, known: Collection[str], default: LineTemplate
+) -> tuple[LineTemplate, list[TemplateProblem]]:
     """The template of a text, and what is wrong with it.
 
     A half of which nothing is left that could be shown is as in ``default``.
@@ -301,7 +303,9 @@ FIELDS: dict[str, LineField] = {
     "running": LineField(3, _said(figures.running)),
     "limits": LineField(4, figures.limits, ("all",), follows_time=True),
     "tokens": LineField(5, _metered(figures.tokens)),
-    "scale": LineField(6, lambda facts, option: figures.scale(facts.view, option), ("words", "plain", "cells")),
+    "scale": LineField(
+        6, lambda facts, option: figures.scale(facts.view, option), ("words", "plain", "cells")
+    ),
     "ghost": LineField(7, _metered(figures.ghost)),
     "ttft": LineField(8, _metered(figures.ttft)),
     "throttle": LineField(4, _said(figures.throttle)),

@@ -36,7 +36,13 @@ class PaintedWidget(Widget):
     _stale: frozenset[int] = frozenset()
     """Rows of ``_kept`` that must be asked for again."""
 
-    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+    def refresh(
+        self,
+        *regions: Region,
+        repaint: bool = True,
+        layout: bool = False,
+        recompose: bool = False,
+    ) -> Self:
         """See `Widget.refresh`; without regions all rows changed."""
         if regions:
             self._stale = self._stale.union(*(region.line_range for region in regions))

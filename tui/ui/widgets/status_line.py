@@ -37,7 +37,12 @@ _BETWEEN = 2
 """Blanks that part left from right, at least."""
 _DETAILS = 10
 """Figures of that weight and more come when the connection has its words."""
-_ROUNDS = ((-1, STATES, STATES), (STATES, _DETAILS, STATES + 1), (_DETAILS, EXTRA, EXTRA), (EXTRA, 100, 0))
+_ROUNDS = (
+    (-1, STATES, STATES),
+    (STATES, _DETAILS, STATES + 1),
+    (_DETAILS, EXTRA, EXTRA),
+    (EXTRA, 100, 0),
+)
 """From and below which weight figures are taken, and below which they become longer then."""
 _OWN_WORDS = 99
 """The weight of words without a figure: they go first."""
@@ -151,7 +156,8 @@ def _forms(parts: tuple[Part, ...], facts: StatusFacts) -> Forms:
 def _side_by_side(each: list[Forms]) -> Forms:
     levels = max((len(forms) for forms in each), default=0)
     return [
-        [piece for forms in each if forms for piece in forms[min(level, len(forms) - 1)]] for level in range(levels)
+        [piece for forms in each if forms for piece in forms[min(level, len(forms) - 1)]]
+        for level in range(levels)
     ]
 
 
@@ -176,7 +182,9 @@ class StatusLine(Bar):
 
     BACK = "panel"
 
-    def __init__(self, session: Session, workspace: str = "", branch: str = "", *, id: str | None = None) -> None:
+    def __init__(
+        self, session: Session, workspace: str = "", branch: str = "", *, id: str | None = None
+    ) -> None:
         """``workspace`` is the folder's name; ``branch`` is empty where there is no git."""
         super().__init__(id=id)
         self._session = session

@@ -44,7 +44,9 @@ def _check_block(block: dict[str, Any]) -> None:
         assert "cache_control" not in block
 
 
-def _check_turn(content: list[dict[str, Any]], behind: list[dict[str, Any]], ids: list[str]) -> None:
+def _check_turn(
+    content: list[dict[str, Any]], behind: list[dict[str, Any]], ids: list[str]
+) -> None:
     assert content[-1]["type"] not in _THOUGHTS, "the final block cannot be `thinking`"
     calls = [block["id"] for block in content if block["type"] == "tool_use"]
     results = [block["tool_use_id"] for block in behind[: len(calls)] if "tool_use_id" in block]

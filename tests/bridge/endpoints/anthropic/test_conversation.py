@@ -32,7 +32,10 @@ def messages_of(items: list[Item], **request: Any) -> list[tuple[str, list[Any]]
     """Roles and what is told, in short."""
     body = body_of(items, **request)
     check(body)
-    return [(message["role"], [_short(block) for block in message["content"]]) for message in body["messages"]]
+    return [
+        (message["role"], [_short(block) for block in message["content"]])
+        for message in body["messages"]
+    ]
 
 
 def _short(block: dict[str, Any]) -> Any:
@@ -138,7 +141,9 @@ _ITEM = st.one_of(
     st.sampled_from(["auto", "required", "none"]),
     st.sampled_from([None, 1, 1500, 4000]),
 )
-def test_the_api_takes_any_conversation(items: list[Item], effort: str | None, choice: str, most: int | None) -> None:
+def test_the_api_takes_any_conversation(
+    items: list[Item], effort: str | None, choice: str, most: int | None
+) -> None:
     reasoning = {"effort": effort} if effort else None
     check(body_of(items, reasoning=reasoning, tool_choice=choice, max_output_tokens=most,
                   temperature=0.2))  # fmt: skip

@@ -9,7 +9,16 @@ import pytest
 
 from tests.support.endpoint_kinds import Stand, failure, items, text_of
 from tests.support.endpoint_servers import Status
-from tests.support.messages_upstream import Events, block, bodies, event, messages, start, stop, text
+from tests.support.messages_upstream import (
+    Events,
+    block,
+    bodies,
+    event,
+    messages,
+    start,
+    stop,
+    text,
+)
 from tests.support.rehearsed import CUSTOM, READ, user
 from tests.support.tables import each
 from tui.bridge.endpoints.anthropic.endpoint import AnthropicLanguage

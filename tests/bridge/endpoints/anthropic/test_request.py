@@ -8,11 +8,24 @@ import msgspec
 
 from tests.support.endpoint_kinds import Stand, failure, items, text_of
 from tests.support.endpoint_servers import Status
-from tests.support.messages_upstream import Events, bodies, call, messages, start, stop, text, thinking
+from tests.support.messages_upstream import (
+    Events,
+    bodies,
+    call,
+    messages,
+    start,
+    stop,
+    text,
+    thinking,
+)
 from tests.support.rehearsed import CUSTOM, READ, user
 from tests.support.tables import each
 from tui.bridge.endpoints.anthropic.model_options import AnthropicOptions, nearest, traits_of
-from tui.bridge.endpoints.anthropic.request import MessagesRequest, UnsupportedFields, messages_request
+from tui.bridge.endpoints.anthropic.request import (
+    MessagesRequest,
+    UnsupportedFields,
+    messages_request,
+)
 from tui.bridge.endpoints.base import Asked, ModelFacts
 
 NEW, OLD, OTHER = "claude-opus-5-5", "claude-sonnet-4-5-20250929", "kimi-k2"
@@ -92,7 +105,10 @@ def test_options_are_stronger_than_names() -> None:
     schema = {"type": "json_schema", "name": "n", "schema": {"type": "object"}}
     body = asked_of(OTHER, options, reasoning={"effort": "low"}, text={"format": schema}).body
     assert body["thinking"] == {"type": "adaptive"}
-    assert body["output_config"] == {"effort": "low", "format": {"type": "json_schema", "schema": {"type": "object"}}}
+    assert body["output_config"] == {
+        "effort": "low",
+        "format": {"type": "json_schema", "schema": {"type": "object"}},
+    }
     assert body["max_tokens"] == 777
     assert "thinking" not in asked_of(NEW, {"thinking": "none"}, reasoning={"effort": "low"}).body
 
@@ -175,7 +191,9 @@ def test_marks_are_where_the_last_requests_ended() -> None:
         items += [user(f"q{number}"), {"role": "assistant", "content": f"a{number}"}]
     items.append(user("last"))
     body = asked_of(items=items, instructions="Be brief.", tools=[READ]).body
-    marked = [m["content"][0]["text"] for m in body["messages"] if "cache_control" in m["content"][0]]
+    marked = [
+        m["content"][0]["text"] for m in body["messages"] if "cache_control" in m["content"][0]
+    ]
     assert marked == ["q4", "q5", "last"]
     assert body["system"][0]["cache_control"] == {"type": "ephemeral"}
     assert "cache_control" not in body["tools"][0]
@@ -220,7 +238,10 @@ async def test_a_model_that_wants_to_decide_itself_may(claude: Stand) -> None:
 
 async def test_several_lessons_and_an_end(claude: Stand) -> None:
     events = await asked(
-        claude, refusing(f"messages.0.content.0.cache_control: {EXTRA}"), refusing("thinking is not supported"), FINE
+        claude,
+        refusing(f"messages.0.content.0.cache_control: {EXTRA}"),
+        refusing("thinking is not supported"),
+        FINE,
     )
     assert text_of(events) == "ok"
     last = bodies(claude)[-1]

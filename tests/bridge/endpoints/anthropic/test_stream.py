@@ -104,19 +104,26 @@ class Whole(Status):
         super().__init__(200, message=json.dumps(body))
 
 
-async def test_an_answer_that_never_ends_is_ended(claude: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_answer_that_never_ends_is_ended(
+    claude: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(http_endpoint, "MOST_ANSWER_BYTES", 2**20)
     delta = event("content_block_delta", index=0, delta={"type": "text_delta", "text": "more "})
     events = await claude.answered(Events(start(), *[delta * 1000] * 40, HOLD))
     assert "does not come to an end" in failure(events)[1]
 
 
-async def test_a_server_that_does_not_hang_up_is_not_waited_for(claude: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_does_not_hang_up_is_not_waited_for(
+    claude: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(http_endpoint, "_COUNT_S", 0.05)
     delta = {"stop_reason": "end_turn", "stop_sequence": None}
     told = Events(start(), text("all"), event("message_delta", delta=delta), HOLD)
     assert (await claude.answered(told))[-1]["type"] == "response.completed"
-    claude.answers(Events(start(), text("one "), stop("pause_turn"), HOLD), Events(start(), text("two"), stop(), HOLD))
+    claude.answers(
+        Events(start(), text("one "), stop("pause_turn"), HOLD),
+        Events(start(), text("two"), stop(), HOLD),
+    )
     await claude.ask()
     assert text_of(await claude.until()) == "one two"
 
@@ -153,7 +160,9 @@ async def test_arguments_in_another_form(claude: Stand, where: str) -> None:
         deltas = [{"type": "input_json_delta", "partial_json": given}]
     else:
         asked["input"] = given if where == "input" else json.dumps(given)
-    events = await claude.answered(Events(start(), block(0, asked, *deltas), stop("tool_use")), tools=[READ])
+    events = await claude.answered(
+        Events(start(), block(0, asked, *deltas), stop("tool_use")), tools=[READ]
+    )
     assert [json.loads(item["arguments"]) for item in items(events)] == [given]
 
 
@@ -217,7 +226,9 @@ def told(events: list[Any], whole: bool) -> list[dict[str, Any]]:
 
 @given(st.lists(_EVENT, max_size=8), st.booleans())
 @settings(max_examples=25)
-@example([{"type": "content_block_delta", "delta": {"type": "text_delta", "text": "\ud83d"}}], False)
+@example(
+    [{"type": "content_block_delta", "delta": {"type": "text_delta", "text": "\ud83d"}}], False
+)
 def test_any_events(events: list[Any], whole: bool) -> None:
     ends = ("response.completed", "response.incomplete", "response.failed")
     heard = told(events, whole)
@@ -233,15 +244,18 @@ _ITEM_TYPES = ["message", "reasoning", "function_call", "function_call_output", 
 _ITEM_KEYS = ["role", "content", "call_id", "name", "arguments", "input", "output", "tools",
               "encrypted_content", "summary", "text", "image_url", "action", "id"]  # fmt: skip
 _PART = st.recursive(
-    _VALUE | st.sampled_from(["user", "assistant", "developer", "data:,", "data:image/png;base64,A"]),
+    _VALUE
+    | st.sampled_from(["user", "assistant", "developer", "data:,", "data:image/png;base64,A"]),
     lambda inner: (
-        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["type", *_ITEM_KEYS]), inner, max_size=3)
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["type", *_ITEM_KEYS]), inner, max_size=3)
     ),
     max_leaves=5,
 )
 _SEALED = st.builds(lambda blocks: seal("anthropic", "claude-x", {"blocks": blocks}), _VALUE)
 _ITEM = st.fixed_dictionaries(
-    {"type": st.sampled_from(_ITEM_TYPES) | _VALUE}, optional=dict.fromkeys(_ITEM_KEYS, _PART | _SEALED)
+    {"type": st.sampled_from(_ITEM_TYPES) | _VALUE},
+    optional=dict.fromkeys(_ITEM_KEYS, _PART | _SEALED),
 )
 _REQUEST = st.dictionaries(
     st.sampled_from(["tools", "tool_choice", "reasoning", "text", "stop", "temperature", "user",

@@ -40,7 +40,10 @@ def messages(*items: dict[str, Any], instructions: str = "", **options: Any) -> 
 
 def test_instructions_at_the_beginning_are_one_message() -> None:
     items = (said("developer", "one", "two"), said("system", "three"), user("a"))
-    assert messages(*items, instructions="zero")[0] == {"role": "system", "content": "zero\n\none\n\ntwo\n\nthree"}
+    assert messages(*items, instructions="zero")[0] == {
+        "role": "system",
+        "content": "zero\n\none\n\ntwo\n\nthree",
+    }
     (first, _) = messages(*items, system_role="developer")
     assert first["role"] == "developer"
 
@@ -72,7 +75,11 @@ def test_outputs_of_all_forms() -> None:
 
 def test_images() -> None:
     image = {"type": "input_image", "image_url": PNG, "detail": "high"}
-    shown = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "a"}, image]}
+    shown = {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": "a"}, image],
+    }
     part = {"type": "image_url", "image_url": {"url": PNG, "detail": "high"}}
     assert messages(shown)[0]["content"] == [{"type": "text", "text": "a"}, part]
 

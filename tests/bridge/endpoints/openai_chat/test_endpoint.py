@@ -31,7 +31,10 @@ async def bodies(stand: Stand, *scripts: Script, **fields: Any) -> list[dict[str
 
 
 async def test_the_other_name_of_the_limit() -> None:
-    words = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    words = (
+        "Unsupported parameter: 'max_tokens' is not supported with this model. "
+        "Use 'max_completion_tokens' instead."
+    )
     async with standing("openai-chat") as stand:
         first, second = await bodies(stand, refusing(words), max_output_tokens=50)
     assert first["max_tokens"] == second["max_completion_tokens"] == 50

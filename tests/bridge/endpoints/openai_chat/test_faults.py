@@ -75,7 +75,11 @@ WHOLE = {
                 "content": "Hello",
                 "reasoning_content": "so",
                 "tool_calls": [
-                    {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}},
+                    {
+                        "id": "c1",
+                        "type": "function",
+                        "function": {"name": "read", "arguments": "{}"},
+                    },
                     {
                         "id": "c2",
                         "type": "function",
@@ -124,9 +128,19 @@ def test_a_whole_answer_that_is_none(body: bytes, error: type[Exception], words:
     [
         (401, b"", "http_401", "provider.test refused the key (HTTP status 401)."),
         (404, b'{"error": "model \'x\' not found"}', "http_404", "model 'x' not found"),
-        (502, b"<html>Bad gateway</html>", "http_502", "provider.test answered with HTTP status 502."),
+        (
+            502,
+            b"<html>Bad gateway</html>",
+            "http_502",
+            "provider.test answered with HTTP status 502.",
+        ),
         (503, b"busy", "http_503", "provider.test answered with HTTP status 503: busy"),
-        (400, b'[{"error": {"code": 400, "message": "Bad.", "status": "INVALID_ARGUMENT"}}]', "http_400", "Bad."),
+        (
+            400,
+            b'[{"error": {"code": 400, "message": "Bad.", "status": "INVALID_ARGUMENT"}}]',
+            "http_400",
+            "Bad.",
+        ),
         (
             400,
             b'{"error": {"message": "This model\'s maximum context length is 8192 tokens."}}',

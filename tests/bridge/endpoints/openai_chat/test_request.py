@@ -39,7 +39,9 @@ def of(request: dict[str, Any], facts: ModelFacts | None = None, **options: Any)
         ("high", ("none",), {}, None),
     ],
 )
-def test_effort(effort: str, facts: tuple[str, ...] | None, options: dict[str, Any], sent: str | None) -> None:
+def test_effort(
+    effort: str, facts: tuple[str, ...] | None, options: dict[str, Any], sent: str | None
+) -> None:
     request = {"reasoning": {"effort": effort, "summary": "auto"}}
     known = ModelFacts(efforts=facts)
     assert of(request, known, **options).get("reasoning_effort") == sent
@@ -64,7 +66,9 @@ def test_structured_output() -> None:
     words = of(request, response_format="")
     assert "response_format" not in words
     assert '"title"' in words["messages"][0]["content"]
-    assert of({"text": {"format": {"type": "json_object"}}})["response_format"] == {"type": "json_object"}
+    assert of({"text": {"format": {"type": "json_object"}}})["response_format"] == {
+        "type": "json_object"
+    }
     assert "response_format" not in of({"text": {"format": {"type": "text"}}})
 
 

@@ -49,7 +49,9 @@ def test_tags_are_text_where_they_are_not_at_the_beginning() -> None:
 
 
 def test_blank_text_before_calls_is_no_message() -> None:
-    answer = told(chunk(content="\n\n"), call(0, "read", "{}", id="c1"), chunk("tool_calls"), tools=TOOLS)
+    answer = told(
+        chunk(content="\n\n"), call(0, "read", "{}", id="c1"), chunk("tool_calls"), tools=TOOLS
+    )
     assert answer.texts() == [("function_call", "{}")]
 
 
@@ -164,7 +166,9 @@ WORDS = st.text(alphabet="ab </>thinkoug\n", max_size=30)
 
 
 @given(thought=WORDS, text=WORDS, places=st.lists(st.integers(0, 200)), begun=st.booleans())
-def test_cut_anywhere_it_says_the_same(thought: str, text: str, places: list[int], begun: bool) -> None:
+def test_cut_anywhere_it_says_the_same(
+    thought: str, text: str, places: list[int], begun: bool
+) -> None:
     whole = f"{'' if begun else '<think>'}{thought}</think>{text}"
     told_thought, told_text = split(*cut(whole, places), begun=begun)
     known = split(whole, begun=begun)

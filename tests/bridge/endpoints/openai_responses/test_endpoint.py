@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from tests.support.relayed import answered
-from tests.support.sse_upstream import KEY, message, opening, response_body, saying, sse
+from tests.support.sse_upstream import (
+    KEY,
+    message,
+    opening,
+    response_body,
+    saying,
+    sse,
+)
 from tests.support.tables import each
 from tui.bridge.server import Bridge
 from tui.core.wire.masking import Mask

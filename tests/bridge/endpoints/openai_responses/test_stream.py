@@ -20,7 +20,12 @@ from tests.support.relayed import answered
 from tests.support.sse_upstream import KEY, completed, message, opening, refusing, saying
 from tests.support.tables import each
 from tui.bridge.endpoints.base import Unusable
-from tui.bridge.endpoints.openai_responses.stream import ADDED, MOST_OPEN, ItemIndex, ResponsesReader
+from tui.bridge.endpoints.openai_responses.stream import (
+    ADDED,
+    MOST_OPEN,
+    ItemIndex,
+    ResponsesReader,
+)
 from tui.bridge.server import Bridge
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address
@@ -77,7 +82,10 @@ def stream(kinds: list[str], habits: Habits) -> Iterator[dict[str, Any]]:
             yield {"type": f"response.{TEXTS[kind]}.delta", **at, **named, "delta": piece}
         for _ in range(habits.done + (habits.done and habits.twice)):
             yield {"type": "response.output_item.done", **at, "item": item}
-    listed = [item_of(kind, number, ids=habits.ids, renamed=habits.renamed) for number, kind in enumerate(kinds)]
+    listed = [
+        item_of(kind, number, ids=habits.ids, renamed=habits.renamed)
+        for number, kind in enumerate(kinds)
+    ]
     yield {"type": "response.completed", "response": {"output": listed if habits.listed else []}}
 
 
@@ -94,7 +102,9 @@ def told(kinds: list[str], habits: Habits) -> tuple[list[dict[str, Any]], list[d
 
 
 def bodies(items: list[dict[str, Any]]) -> list[str]:
-    return [item["content"][0]["text"] if "content" in item else item["arguments"] for item in items]
+    return [
+        item["content"][0]["text"] if "content" in item else item["arguments"] for item in items
+    ]
 
 
 def check(kinds: list[str], habits: Habits) -> None:
@@ -214,7 +224,9 @@ class Audience:
         task = Task("resp_1", lane, {"model": "m", "input": []}, [])
         self.run = Run(task, self.frames.append, lambda _run, _kept: None)
         self.run.start()
-        self.retelling = ResponsesReader(self.run, Address("https://x", {"Authorization": f"Bearer {SECRET}"}))
+        self.retelling = ResponsesReader(
+            self.run, Address("https://x", {"Authorization": f"Bearer {SECRET}"})
+        )
 
     @property
     def events(self) -> list[dict[str, Any]]:
@@ -270,7 +282,9 @@ def test_any_whole_answer_is_an_end(body: Any) -> None:
         ({"object": "chat.completion", "choices": []}, 400, "not_an_endpoint", "Responses API"),
     ],
 )
-def test_an_error_in_a_body_that_came_with_200(body: dict[str, Any], status: int, code: str | None, words: str) -> None:
+def test_an_error_in_a_body_that_came_with_200(
+    body: dict[str, Any], status: int, code: str | None, words: str
+) -> None:
     audience = Audience()
     audience.retelling.hear_whole(Message("", json.dumps(body).encode()))
     last = audience.events[-1]
@@ -339,7 +353,12 @@ async def test_an_event_of_many_mebibytes(bridge: Bridge) -> None:
 @pytest.mark.slow
 @each("name", ["empty lines", "comments", "empty events", "unknown fields"])
 async def test_a_stream_that_says_nothing_keeps_nobody_waiting(bridge: Bridge, name: str) -> None:
-    line = {"empty lines": b"\n", "comments": b":\n", "empty events": b"data:\n\n", "unknown fields": b"x\n"}[name]
+    line = {
+        "empty lines": b"\n",
+        "comments": b":\n",
+        "empty events": b"data:\n\n",
+        "unknown fields": b"x\n",
+    }[name]
     turns = 0
 
     async def count() -> None:

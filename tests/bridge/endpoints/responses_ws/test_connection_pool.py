@@ -88,7 +88,9 @@ async def test_each_failure_has_its_words_and_none_of_its_own(
     assert "password" not in str(broken.value)
 
 
-async def test_where_there_is_no_proxy_for_a_port_there_is_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_where_there_is_no_proxy_for_a_port_there_is_for_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with answering("HTTP/1.1 403 No") as (address, heard):
         monkeypatch.setenv("https_proxy", address.url.removesuffix("/v1"))
         monkeypatch.setenv("no_proxy", "far.invalid:8443")

@@ -98,7 +98,9 @@ async def stop(relay: Stand, script: Script) -> list[dict[str, Any]]:
 HELD = Script([Think("hm"), Say("and much more of it", held=True)])
 
 
-async def test_what_a_slow_client_did_not_hear_is_no_part_of_the_conversation(relay: Stand) -> None:
+async def test_what_a_slow_client_did_not_hear_is_no_part_of_the_conversation(
+    relay: Stand,
+) -> None:
     """The server there has finished long before; the client stops in the midst of the words."""
     relay.answers(Script([Say("four" * 400), Say("never heard")]), TWO)
     await relay.ask(client_metadata={"duetto_tokens_s": "50"})

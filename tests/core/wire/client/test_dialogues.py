@@ -66,7 +66,10 @@ RULES = {
         """stream / steer / accept a / cut steered #rewritten / is STEERING
         / begin #2 -> 1 used, Created""",
     ),
-    "and comes back if no successor does": ({}, "stream / steer / accept a / end #rewritten / wait 10 -> 1 returned"),
+    "and comes back if no successor does": (
+        {},
+        "stream / steer / accept a / end #rewritten / wait 10 -> 1 returned",
+    ),
     "a late answer is not the next text's, however late it comes": (
         STEERS,
         """stream / steer / wait 2 -> 1 returned / steer / accept a -> nothing
@@ -78,7 +81,10 @@ RULES = {
         / begin #orphan -> nothing / end #orphan -> nothing / is ABANDONED
         / begin #2 -> nothing / end #2 -> nothing / is IDLE""",
     ),
-    "a beginning said twice is told once": ({}, "stream / begin -> nothing / is STREAMING / delta -> TextDelta"),
+    "a beginning said twice is told once": (
+        {},
+        "stream / begin -> nothing / is STREAMING / delta -> TextDelta",
+    ),
     "a late acceptance at rest loses the lane to the unseen answer": (
         {},
         """stream / steer / end / wait 2 / accept a / is ABANDONED
@@ -88,7 +94,10 @@ RULES = {
         {},
         "ask / stop / wait 0.99 / stays / wait 0.01 / drops / knows nothing of interrupt",
     ),
-    "a failed prewarm is told and remembered": ({}, "ask ahead / begin / fail -> Failed / knows no prewarm"),
+    "a failed prewarm is told and remembered": (
+        {},
+        "ask ahead / begin / fail -> Failed / knows no prewarm",
+    ),
     "an abandoned neighbour keeps no socket": (
         {**LANES, "interrupt": {"m": False}},
         "stream @a / stream #2 @b / stop @a / stays / stop @b / drops",

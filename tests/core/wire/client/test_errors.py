@@ -66,7 +66,10 @@ STEER: list[dict[str, Any]] = [
     {"status": 500, "error": {"message": "response.steer: KeyError"}},
     {"status": 400, "error": {"type": "invalid_request_error", "message": "Bad request."}},
 ]
-STOP = [{**one, "error": {k: v.replace("steer", "interrupt") for k, v in one["error"].items()}} for one in STEER]
+STOP = [
+    {**one, "error": {k: v.replace("steer", "interrupt") for k, v in one["error"].items()}}
+    for one in STEER
+]
 
 
 def shared(*names: str, **facts: Any) -> ClientSide:
@@ -105,7 +108,9 @@ def test_a_late_error_about_an_interrupt_leaves_the_neighbour_alone(error: dict[
 
 @each("error", STOP[:5])
 @each("begun", [False, True])
-def test_a_late_error_about_an_interrupt_leaves_the_next_turn_alone(error: dict[str, Any], begun: bool) -> None:
+def test_a_late_error_about_an_interrupt_leaves_the_next_turn_alone(
+    error: dict[str, Any], begun: bool
+) -> None:
     side = shared("main", "helper")
     side.client.interrupt("main", side.now)
     side.wait(GRACE_S)
@@ -207,7 +212,9 @@ REFUSALS: list[dict[str, Any]] = [
 
 def ends(got: list[events.Event]) -> list[str]:
     """The terminal events among these."""
-    return [kind for kind in kinds(got) if kind in ("Completed", "Incomplete", "Failed", "ErrorEvent")]
+    return [
+        kind for kind in kinds(got) if kind in ("Completed", "Incomplete", "Failed", "ErrorEvent")
+    ]
 
 
 def refused(side: ClientSide, lane: str | None, *, named: bool, **error: Any) -> list[events.Event]:
@@ -234,7 +241,9 @@ def test_a_request_that_is_refused_behind_an_unanswered_steer_ends(
 
 
 @each("error", REFUSALS)
-def test_a_request_that_is_refused_behind_an_unanswered_interrupt_ends(error: dict[str, Any]) -> None:
+def test_a_request_that_is_refused_behind_an_unanswered_interrupt_ends(
+    error: dict[str, Any],
+) -> None:
     side = ClientSide(Capabilities(lanes=True, interrupt={"m": True})).streaming("main")
     side.client.interrupt("main", side.now)
     side.completed("resp_1", "main")

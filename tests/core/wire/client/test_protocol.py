@@ -16,8 +16,12 @@ from tui.errors import WireError
 
 def test_create_is_flat_and_says_nothing_of_its_own() -> None:
     side = ClientSide(Capabilities(lanes=True))
-    assert side.ask(input="hi", stream=True) == [{"type": "response.create", "model": "m", "input": "hi"}]
-    assert side.ask("a", input="hi") == [{"type": "response.create", "model": "m", "input": "hi", "stream_id": "a"}]
+    assert side.ask(input="hi", stream=True) == [
+        {"type": "response.create", "model": "m", "input": "hi"}
+    ]
+    assert side.ask("a", input="hi") == [
+        {"type": "response.create", "model": "m", "input": "hi", "stream_id": "a"}
+    ]
     assert side.busy()
 
 
@@ -27,7 +31,10 @@ def test_create_is_flat_and_says_nothing_of_its_own() -> None:
         ("error", UNKNOWN_EVENT),
         ("error", {"error": {"type": "server_error", "message": "?"}}),
         ("error", {"status": 400, "error": {"code": "response_not_found"}}),
-        ("response.interrupt.failed", {"response_id": "resp_1", "error": {"code": "interrupt_not_supported"}}),
+        (
+            "response.interrupt.failed",
+            {"response_id": "resp_1", "error": {"code": "interrupt_not_supported"}},
+        ),
     ],
 )
 def test_a_refusal_drops_the_socket_and_is_remembered(kind: str, fields: dict[str, Any]) -> None:

@@ -102,7 +102,9 @@ def steered() -> ClientSide:
     """A response streams and one text was sent to it."""
     side = ClientSide().streaming()
     assert side.client.steer("smaller", None, side.now) == 1
-    assert side.sent() == [{"type": "response.steer", "previous_response_id": "resp_1", "input": "smaller"}]
+    assert side.sent() == [
+        {"type": "response.steer", "previous_response_id": "resp_1", "input": "smaller"}
+    ]
     return side
 
 

@@ -180,7 +180,11 @@ def is_refused_steer(event: dict[str, Any]) -> bool:
 def check_steers(steers: list[dict[str, Any]], events: list[dict[str, Any]]) -> None:
     """Nothing is given back that was not taken, and nothing twice."""
     taken = [e["steer"]["id"] for e in steers if e["type"] == "response.steer.accepted"]
-    back = [e["steer"]["id"] for e in steers if e["type"] == "response.steer.failed" and "id" in e["steer"]]
+    back = [
+        e["steer"]["id"]
+        for e in steers
+        if e["type"] == "response.steer.failed" and "id" in e["steer"]
+    ]
     assert len(set(taken)) == len(taken)
     assert len(set(back)) == len(back)
     assert set(back) <= set(taken)

@@ -156,7 +156,9 @@ def test_binary_and_unknown_frames_are_errors_without_a_lane() -> None:
     server.receive_text(json.dumps({"type": "response.cancel", "stream_id": "a"}))
     server.receive_text("not json")
     events = sent(server)
-    assert [(e["type"], e["status"], "stream_id" in e) for e in events] == [("error", 400, False)] * 3
+    assert [(e["type"], e["status"], "stream_id" in e) for e in events] == [
+        ("error", 400, False)
+    ] * 3
     assert not run.done
 
 
@@ -207,7 +209,9 @@ def called(server: ServerProtocol, run: Run) -> dict[str, Any]:
     return {"type": "function_call_output", "call_id": call_id, "output": "done"}
 
 
-def test_a_text_of_a_steer_counts_on_in_the_conversation_that_it_went_into(server: ServerProtocol) -> None:
+def test_a_text_of_a_steer_counts_on_in_the_conversation_that_it_went_into(
+    server: ServerProtocol,
+) -> None:
     run = one_run(server, create())
     for times in (1, 2, 3):
         steer(server, run)
@@ -226,7 +230,9 @@ def test_a_text_that_waited_for_outputs_counts_on(server: ServerProtocol) -> Non
     assert server.held_bytes > LARGE
 
 
-def test_steers_without_end_are_bounded(server: ServerProtocol, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_steers_without_end_are_bounded(
+    server: ServerProtocol, monkeypatch: pytest.MonkeyPatch
+) -> None:
     most = 100_000
     monkeypatch.setattr(protocol, "MAX_HELD_BYTES", most)
     run = one_run(server, create())

@@ -32,7 +32,12 @@ ELSEWHERE = (
     *("_fail.jsonl", "_ignore", "error400", "prewarm_error"),  # it was told to misbehave
     "litellm_native_upstream.jsonl",  # it took a parent and a lane's name that there are not
 )
-CONNECTIONS = [pair for name in names() if not any(word in name for word in ELSEWHERE) for pair in connections(name)]
+CONNECTIONS = [
+    pair
+    for name in names()
+    if not any(word in name for word in ELSEWHERE)
+    for pair in connections(name)
+]
 
 
 @dataclass
@@ -110,7 +115,9 @@ def turns(events: list[dict[str, Any]], lane: str | None, early: set[str]) -> li
     kept = ("response.created", "response.output_item.done", "response.steer.pending", *ENDS)
     mine = [event for event in events if event.get("stream_id") == lane]
     return [
-        event["type"] for event in mine if event["type"] in kept and event.get("response", {}).get("id") not in early
+        event["type"]
+        for event in mine
+        if event["type"] in kept and event.get("response", {}).get("id") not in early
     ]
 
 
@@ -130,7 +137,9 @@ def test_our_server_gives_the_recorded_turns(recorded: RecordedConnection) -> No
     for lane in lanes:
         assert turns(playback.said, lane, playback.early) == turns(heard, lane, set())
     for kind in ("response.steer.accepted", "response.interrupt.accepted"):
-        assert [e["type"] for e in playback.said].count(kind) == [e["type"] for e in heard].count(kind)
+        assert [e["type"] for e in playback.said].count(kind) == [e["type"] for e in heard].count(
+            kind
+        )
     for said, was in zip(ends(playback.said), ends(heard), strict=True):
         assert said["response"]["status"] == was["response"]["status"]
         assert said["response"]["incomplete_details"] == was["response"]["incomplete_details"]
@@ -147,7 +156,10 @@ def ends(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def test_the_recordings_hold_what_this_is_about() -> None:
     kinds = [
-        frame.body["type"] for pair in CONNECTIONS for frame in pair.frames if not frame.meta and "type" in frame.body
+        frame.body["type"]
+        for pair in CONNECTIONS
+        for frame in pair.frames
+        if not frame.meta and "type" in frame.body
     ]
     assert {*OWN, *ENDS, "error"} - set(kinds) <= {"response.steer.pending"}
     assert len(CONNECTIONS) > 60

@@ -13,7 +13,12 @@ from tui.core.steps import finished
 from tui.core.wire.client_events import Create, Invalid, posted_in_steps
 from tui.core.wire.server import responses as shelves
 from tui.core.wire.server.protocol import ServerProtocol
-from tui.core.wire.server.responses import KnownResponse, LaneResponses, StoredResponses, unanswered_call
+from tui.core.wire.server.responses import (
+    KnownResponse,
+    LaneResponses,
+    StoredResponses,
+    unanswered_call,
+)
 from tui.core.wire.server.run import Run
 
 CALL = {"type": "function_call", "call_id": "c1"}
@@ -81,7 +86,9 @@ def test_stored_items_can_be_referred_to() -> None:
     first = one_run(ServerProtocol("a", shelf=shelf), create("one"))
     answer(first, "two")
     reference = {"type": "item_reference", "id": first.output[0]["id"]}
-    run = one_run(ServerProtocol("b", shelf=shelf), create([{"role": "user", "content": "1"}, reference]))
+    run = one_run(
+        ServerProtocol("b", shelf=shelf), create([{"role": "user", "content": "1"}, reference])
+    )
     assert said(run) == ["1", "two"]
 
 

@@ -29,7 +29,11 @@ class Stage:
     "end, kind, kept",
     [
         (lambda run: run.finish(), "response.completed", True),
-        (lambda run: run.finish("incomplete", reason="max_output_tokens"), "response.incomplete", True),
+        (
+            lambda run: run.finish("incomplete", reason="max_output_tokens"),
+            "response.incomplete",
+            True,
+        ),
         (lambda run: run.finish_interrupted(), "response.incomplete", True),
         (lambda run: run.fail("server_error", "no"), "response.failed", False),
         (lambda run: run.refuse(500, "server_error", "no"), "error", False),
@@ -60,7 +64,10 @@ def test_an_item_of_another_kind_passes_as_it_is() -> None:
     index = stage.run.item_added({"type": "web_search_call", "id": "ws_1"})
     stage.run.delta(index, "ignored")
     stage.run.item_done(index, {"status": "completed", "action": {"query": "q"}})
-    assert [event["type"] for event in stage.events] == ["response.output_item.added", "response.output_item.done"]
+    assert [event["type"] for event in stage.events] == [
+        "response.output_item.added",
+        "response.output_item.done",
+    ]
     assert stage.run.output[0]["action"] == {"query": "q"}
 
 
@@ -89,4 +96,6 @@ def test_a_reasoning_has_parts_of_its_summary_and_its_own_words() -> None:
     assert item["encrypted_content"] == "secret"
     deltas = [e for e in stage.events if e["type"] == "response.reasoning_summary_text.delta"]
     assert [e["summary_index"] for e in deltas] == [0, 1]
-    assert "content_index" in next(e for e in stage.events if e["type"] == "response.reasoning_text.done")
+    assert "content_index" in next(
+        e for e in stage.events if e["type"] == "response.reasoning_text.done"
+    )

@@ -204,7 +204,11 @@ class _MessagesWriter:
         sealed = item.get("encrypted_content") if self._model else None
         payload = unseal(KIND, self._model, sealed) or {}
         blocks = payload.get("blocks")
-        told = [block for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
+        told = (
+            [block for block in blocks if isinstance(block, dict)]
+            if isinstance(blocks, list)
+            else []
+        )
         self._assistant([block for block in told if str(block.get("type")) in REASONING])
 
     def _call(self, call: SentCall) -> None:
@@ -279,7 +283,9 @@ class _MessagesWriter:
         return blocks_of(output, images=self._images)
 
 
-def _outputs_in(items: Sequence[Mapping[str, Any]], box: Toolbox) -> dict[str, deque[Mapping[str, Any]]]:
+def _outputs_in(
+    items: Sequence[Mapping[str, Any]], box: Toolbox
+) -> dict[str, deque[Mapping[str, Any]]]:
     """The outputs of calls by their ids: some clients use one id twice."""
     found: dict[str, deque[Mapping[str, Any]]] = {}
     for item in items:

@@ -62,7 +62,9 @@ class AnthropicOptions(msgspec.Struct, frozen=True):
     cache_ttl: Literal["5m", "1h"] | None = None
 
 
-def options_of(name: str, spec: EndpointSpec, more: Mapping[str, Any] | None = None) -> AnthropicOptions:
+def options_of(
+    name: str, spec: EndpointSpec, more: Mapping[str, Any] | None = None
+) -> AnthropicOptions:
     """The options of an endpoint; ``more``: those of a model. Raises Refused: one is wrong."""
     try:
         return msgspec.convert(options_over(more or {}, spec.options), AnthropicOptions)
@@ -113,7 +115,12 @@ def traits_of(model: str, facts: ModelFacts, options: AnthropicOptions) -> Model
     known = _known(model.lower())
     rules = [msgspec.convert(known.options, AnthropicOptions), options]
     rules.append(msgspec.convert(facts.options, AnthropicOptions))
-    given = {name: value for rule in rules for name in _FROM_OPTIONS if (value := getattr(rule, name)) is not None}
+    given = {
+        name: value
+        for rule in rules
+        for name in _FROM_OPTIONS
+        if (value := getattr(rule, name)) is not None
+    }
     told = facts.efforts if facts.efforts is not None else known.efforts
     efforts = tuple(one for one in told or () if one in EFFORTS)
     if facts.efforts is None and not efforts and options.thinking == "adaptive":

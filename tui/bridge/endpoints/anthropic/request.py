@@ -18,7 +18,12 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from tui.bridge.endpoints.anthropic.conversation import Block, MessagesConversation, as_json, conversation
+from tui.bridge.endpoints.anthropic.conversation import (
+    Block,
+    MessagesConversation,
+    as_json,
+    conversation,
+)
 from tui.bridge.endpoints.anthropic.model_options import (
     EFFORTS,
     VERSION,
@@ -223,7 +228,9 @@ class MessagesRequest(Struct):
     """For the header ``anthropic-beta``."""
 
 
-def messages_request(asked: Asked, options: AnthropicOptions, version: str = VERSION) -> MessagesRequest:
+def messages_request(
+    asked: Asked, options: AnthropicOptions, version: str = VERSION
+) -> MessagesRequest:
     """The body of a request; ``version`` is that of the API.
 
     Raises Refused: it cannot be asked of this model.
@@ -344,7 +351,9 @@ def _say_thinking(
         sent.body["thinking"] = {"type": "adaptive", **shown}
 
 
-def _say_budget(sent: MessagesRequest, effort: str, traits: ModelTraits, options: AnthropicOptions) -> None:
+def _say_budget(
+    sent: MessagesRequest, effort: str, traits: ModelTraits, options: AnthropicOptions
+) -> None:
     """A number of tokens to think in; the API has a least one."""
     budget = _budget(effort, options, sent.body["max_tokens"])
     if budget < _LEAST_BUDGET:

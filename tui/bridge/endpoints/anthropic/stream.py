@@ -113,9 +113,13 @@ _CODES = {
     "timeout_error": "server_error",
 }
 """The codes that clients of our protocol know."""
-_TOO_LONG = re.compile(r"prompt is too long|exceed(s|ed)? (the )?(context|maximum)|context (window|limit|length)", re.I)
+_TOO_LONG = re.compile(
+    r"prompt is too long|exceed(s|ed)? (the )?(context|maximum)|context (window|limit|length)", re.I
+)
 _MODEL = re.compile(r"\bmodel\b", re.I)
-_NO_MODEL = re.compile(r"\b(invalid|unknown|no such) model\b|\bmodel\b.{0,80}\b(not found|not exist|n't exist)", re.I)
+_NO_MODEL = re.compile(
+    r"\b(invalid|unknown|no such) model\b|\bmodel\b.{0,80}\b(not found|not exist|n't exist)", re.I
+)
 
 
 class ProviderError(NamedTuple):
@@ -126,7 +130,9 @@ class ProviderError(NamedTuple):
     message: str
 
 
-def provider_error(said: Mapping[str, Any], status: int | None = None, host: str = "") -> ProviderError:
+def provider_error(
+    said: Mapping[str, Any], status: int | None = None, host: str = ""
+) -> ProviderError:
     """The error of an ``error`` event or of a body; ``status`` is that of HTTP, if it said one."""
     found, kind = error_in(said), _kind(said)
     status = status or found.status or _STATUSES.get(kind, 429 if "quota" in kind else 500)
@@ -139,12 +145,16 @@ def provider_error(said: Mapping[str, Any], status: int | None = None, host: str
         code = "insufficient_quota"
     elif status in (400, 413) and _TOO_LONG.search(message):
         code = "context_length_exceeded"
-    elif (status == 404 and _MODEL.search(found.message)) or (status == 400 and _NO_MODEL.search(found.message)):
+    elif (status == 404 and _MODEL.search(found.message)) or (
+        status == 400 and _NO_MODEL.search(found.message)
+    ):
         code = "model_not_found"
     return ProviderError(status, code, message)
 
 
-def refused_with_status(status: int, said: Mapping[str, Any] | None, body: bytes, host: str) -> ProviderError:
+def refused_with_status(
+    status: int, said: Mapping[str, Any] | None, body: bytes, host: str
+) -> ProviderError:
     """The error of an HTTP status of no success; ``said``: its body, if it is JSON."""
     if said:
         return provider_error(said, status, host)
@@ -393,7 +403,9 @@ class MessagesReader:
         block = opened.whole()
         self._said.append(opened)
         if kind == "redacted_thinking" or (kind == "thinking" and block.get("signature")):
-            opened.index = writer.item_added({"type": "reasoning"}) if opened.index is None else opened.index
+            opened.index = (
+                writer.item_added({"type": "reasoning"}) if opened.index is None else opened.index
+            )
         if opened.index is None:
             return
         if kind == "text":

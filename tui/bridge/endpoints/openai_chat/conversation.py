@@ -184,7 +184,9 @@ _NO_OUTPUT = "(there is no output)"
 _NOTED = "Noted."
 
 
-def messages(asked: Asked, chat_options: ChatOptions, toolbox: Toolbox, instructions: Sequence[str]) -> list[Message]:
+def messages(
+    asked: Asked, chat_options: ChatOptions, toolbox: Toolbox, instructions: Sequence[str]
+) -> list[Message]:
     """The whole conversation. Raises Refused: something in it cannot be said to this model."""
     builder = _MessagesBuilder(asked, chat_options, toolbox)
     for text in instructions:
@@ -328,7 +330,9 @@ class _MessagesBuilder:
         return shown
 
 
-def _outputs(items: Iterable[Mapping[str, Any]], toolbox: Toolbox) -> dict[str, deque[Mapping[str, Any]]]:
+def _outputs(
+    items: Iterable[Mapping[str, Any]], toolbox: Toolbox
+) -> dict[str, deque[Mapping[str, Any]]]:
     """The outputs of calls, by the calls' ids as they are sent."""
     found: dict[str, deque[Mapping[str, Any]]] = {}
     for item in items:

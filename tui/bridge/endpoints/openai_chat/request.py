@@ -39,7 +39,9 @@ def structure_in_words(asked: Asked, chat_options: ChatOptions) -> str:
     if kind not in ("json_schema", "json_object"):
         return ""
     if kind == "json_object":
-        return "" if chat_options.response_format else "Answer with one JSON object and nothing else."
+        return (
+            "" if chat_options.response_format else "Answer with one JSON object and nothing else."
+        )
     if chat_options.response_format == "json_schema":
         return ""
     schema = wanted.get("schema")
@@ -125,7 +127,9 @@ def _tools(request: Mapping[str, Any], chat_options: ChatOptions, box: Toolbox) 
         function: dict[str, Any] = {"name": offered.name}
         if words := description(offered, chat_options):
             function["description"] = words
-        function["parameters"] = schemas_without(offered.parameters, frozenset(chat_options.schema_omit))
+        function["parameters"] = schemas_without(
+            offered.parameters, frozenset(chat_options.schema_omit)
+        )
         if offered.strict and chat_options.strict_tools:
             function["strict"] = True
         functions.append({"type": "function", "function": function})

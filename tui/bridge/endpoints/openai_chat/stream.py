@@ -33,7 +33,9 @@ _JOINED = ("text", "summary", "data")
 class OutputItems:
     """The items of one answer. Every method may raise Steered."""
 
-    def __init__(self, writer: ResponseWriter, model: str, toolbox: Toolbox, chat_options: ChatOptions) -> None:
+    def __init__(
+        self, writer: ResponseWriter, model: str, toolbox: Toolbox, chat_options: ChatOptions
+    ) -> None:
         self._writer = writer
         self._model = model
         self._back = chat_options.reasoning_back
@@ -354,7 +356,12 @@ class ChatReader:
     mends = True
 
     def __init__(
-        self, writer: ResponseWriter, model: str, toolbox: Toolbox, chat_options: ChatOptions, mask: Mask
+        self,
+        writer: ResponseWriter,
+        model: str,
+        toolbox: Toolbox,
+        chat_options: ChatOptions,
+        mask: Mask,
     ) -> None:
         """``mask`` knows what no word of the provider may repeat."""
         self._writer = writer

@@ -69,7 +69,12 @@ class _CallEntry(Struct, eq=False):
 class ToolCallBook:
     """The calls of one answer."""
 
-    def __init__(self, writer: ResponseWriter, toolbox: Toolbox, begin: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(
+        self,
+        writer: ResponseWriter,
+        toolbox: Toolbox,
+        begin: Callable[[dict[str, Any]], None],
+    ) -> None:
         """``begin`` is called before a call begins, with what it is signed with."""
         self._writer = writer
         self._toolbox = toolbox

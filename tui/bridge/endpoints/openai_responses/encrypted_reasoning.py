@@ -76,7 +76,10 @@ class EncryptedReasoning:
         """Models, and digests of thoughts that they did not open."""
 
     async def answered(
-        self, asked: Asked, writer: ResponseWriter, ask: Callable[[Asked, ResponseWriter], Awaitable[None]]
+        self,
+        asked: Asked,
+        writer: ResponseWriter,
+        ask: Callable[[Asked, ResponseWriter], Awaitable[None]],
     ) -> None:
         """Have ``ask`` answer, with the thoughts that its server opens.
 

@@ -15,9 +15,17 @@ import msgspec
 from tui.bridge.endpoints.base import Asked, Refused
 from tui.bridge.endpoints.encrypted_content import is_sealed
 from tui.bridge.endpoints.response_writer import ResponseWriter
-from tui.core.wire.refused_fields import MOST_TRIES, STATUSES, RefusedFields, fields_refused, without
+from tui.core.wire.refused_fields import (
+    MOST_TRIES,
+    STATUSES,
+    RefusedFields,
+    fields_refused,
+    without,
+)
 
-_ENVELOPE = frozenset({"previous_response_id", "client_metadata", "background", "stream", "stream_id", "generate"})
+_ENVELOPE = frozenset(
+    {"previous_response_id", "client_metadata", "background", "stream", "stream_id", "generate"}
+)
 """What means nothing to an endpoint that is sent the whole conversation each time."""
 _ENCRYPTED = "reasoning.encrypted_content"
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -140,7 +148,10 @@ class ResponsesRequests:
         return without(told, (*omit, *self._refused.of(asked.model)))
 
     async def answered(
-        self, asked: Asked, writer: ResponseWriter, ask: Callable[[Asked, ResponseWriter], Awaitable[None]]
+        self,
+        asked: Asked,
+        writer: ResponseWriter,
+        ask: Callable[[Asked, ResponseWriter], Awaitable[None]],
     ) -> None:
         """Have ``ask`` answer; again without what the server does not take, if it says so.
 

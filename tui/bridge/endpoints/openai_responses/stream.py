@@ -135,7 +135,10 @@ class ItemIndex:
 
     def _is_over(self, item: Item, index: int | None) -> bool:
         """Whether this very end was said before, of an item that can be told from others."""
-        return any(entry.item == item and (entry.names or entry.index == index) for entry in self._entries)
+        for entry in self._entries:
+            if entry.item == item and (entry.names or entry.index == index):
+                return True
+        return False
 
     def _meant(self, kind: str, event: dict[str, Any], index: int | None) -> _ItemEntry | None:
         """The item of a delta and the like; None: it is about none, or about one unheard of."""
@@ -181,7 +184,9 @@ def begun(item: Item) -> Item:
     return {**item, **empty, **({_TEXTS[kind]: ""} if kind in _TEXTS else {})}
 
 
-def _first(entries: list[_ItemEntry], item: Item, same: Callable[[_ItemEntry, Item], bool]) -> _ItemEntry | None:
+def _first(
+    entries: list[_ItemEntry], item: Item, same: Callable[[_ItemEntry, Item], bool]
+) -> _ItemEntry | None:
     kind = str(item.get("type"))
     return next((e for e in entries if e.kind == kind and same(e, item)), None)
 
@@ -343,7 +348,11 @@ class ResponsesReader:
         message = said.message or "The server ended with an error."
         status = said.status or status_of(code)
         holders = [holder for holder in (nested, event) if isinstance(holder, dict)]
-        pauses = [retry_after_s(headers) for holder in holders if isinstance(headers := holder.get("headers"), dict)]
+        pauses = [
+            retry_after_s(headers)
+            for holder in holders
+            if isinstance(headers := holder.get("headers"), dict)
+        ]
         pause = pause_header(next((one for one in pauses if one is not None), None))
         self._refuse(status, (code, message, said.param), pause)
 

@@ -153,7 +153,11 @@ def _proxy(url: str) -> str:
     """The proxy that leads there; empty: there is none."""
     parts = urlsplit(url)
     host = parts.hostname or ""
-    if is_loopback(host) or proxy_bypass(f"{host}:{parts.port or 443}") or spares_proxy(host, getproxies()):
+    if (
+        is_loopback(host)
+        or proxy_bypass(f"{host}:{parts.port or 443}")
+        or spares_proxy(host, getproxies())
+    ):
         return ""
     return chosen_proxy(url, getproxies())
 
@@ -320,7 +324,9 @@ MOST_KEPT = 4
 class SocketPool:
     """Sockets that nobody uses now; one that is taken is the taker's until it comes back."""
 
-    def __init__(self, dial: Callable[[], Awaitable[ServiceConnection]], max_age_s: float = MAX_AGE_S) -> None:
+    def __init__(
+        self, dial: Callable[[], Awaitable[ServiceConnection]], max_age_s: float = MAX_AGE_S
+    ) -> None:
         self._dial = dial
         self._max_age_s = max_age_s
         self._idle: dict[UpstreamSocket, asyncio.TimerHandle] = {}

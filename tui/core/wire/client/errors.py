@@ -113,7 +113,9 @@ class ErrorPolicy:
         elif not self._minds_name(blamed[0], event):
             self._end(blamed[0], event)
 
-    def suspect(self, blamed: list[Lane], event: ErrorEvent | Failed, now: float, response_id: str = "") -> None:
+    def suspect(
+        self, blamed: list[Lane], event: ErrorEvent | Failed, now: float, response_id: str = ""
+    ) -> None:
         """Put lanes in doubt: this may be the end of what one of them does."""
         for lane in blamed:
             lane.suspect(Doubt(event, now + DOUBT_S, response_id))
@@ -171,7 +173,9 @@ class ErrorPolicy:
         working = [lane for lane in lanes if lane.working]
         return [lane for lane in working if lane.state is LaneState.SENT] or working
 
-    def _answers_control(self, event: ErrorEvent, blamed: list[Lane], now: float, *, named: bool) -> bool:
+    def _answers_control(
+        self, event: ErrorEvent, blamed: list[Lane], now: float, *, named: bool
+    ) -> bool:
         """Whether it complains about a control event of ours; if so, that is answered.
 
         ``blamed``: whose end it would be. Answers come in order, so the oldest one is meant.
@@ -182,7 +186,9 @@ class ErrorPolicy:
         kinds = quoted or [kind for kind in KINDS if names(event, kind)] or KINDS
         mine = [one for one in lanes.controls if not named or one.lane is lane]
         for control in mine or (tuple(lanes.controls) if quoted else ()):
-            if control.kind in kinds and (quoted or _may_answer(event, control, lane, now, named=named)):
+            if control.kind in kinds and (
+                quoted or _may_answer(event, control, lane, now, named=named)
+            ):
                 lanes.controls.remove(control)
                 if not quoted:
                     self.suspect(blamed, event, now, control.response_id)
@@ -237,7 +243,9 @@ class ErrorPolicy:
                 lanes.events.append(replace(event, stream_id=lane.name))
 
 
-def _may_answer(event: ErrorEvent, control: SentControl, lane: Lane | None, now: float, *, named: bool) -> bool:
+def _may_answer(
+    event: ErrorEvent, control: SentControl, lane: Lane | None, now: float, *, named: bool
+) -> bool:
     """Whether this error can be the answer to a control event; ``lane``: or else its end."""
     if not is_refusal(event) or event.code in _PASSING:
         return False

@@ -450,7 +450,9 @@ class Lane:
     def _has_news(self, event: End) -> bool:
         """Whether an end brings items that the response before did not have."""
         names = [item.get("id") for item in _items(event)]
-        return any(isinstance(name, str) and not self.finished.is_late(name, begins=True) for name in names)
+        return any(
+            isinstance(name, str) and not self.finished.is_late(name, begins=True) for name in names
+        )
 
     def _end(self, name: str, *, succeeded: bool) -> bool:
         """End the response; True if someone waits for it."""

@@ -263,7 +263,9 @@ class Lanes:
         for lane in self:
             if lane.steers and lane.state is LaneState.IDLE:
                 self.give_back(lane, "its request could not be sent yet", SteerStage.WAITING)
-        self._forks = {lane: fork for lane, fork in self._forks.items() if lane.busy and not lane.begun}
+        self._forks = {
+            lane: fork for lane, fork in self._forks.items() if lane.busy and not lane.begun
+        }
         for lane in tuple(self._held):
             if not self._barred(lane):
                 self._held.remove(lane)

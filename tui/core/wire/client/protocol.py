@@ -52,7 +52,13 @@ from tui.core.wire.json_writing import Told
 from tui.errors import WireError
 
 NO_STEERING = "steering_not_supported"
-_STEERABLE = (LaneState.HELD, LaneState.SENT, LaneState.CREATED, LaneState.STREAMING, LaneState.STEERING)
+_STEERABLE = (
+    LaneState.HELD,
+    LaneState.SENT,
+    LaneState.CREATED,
+    LaneState.STREAMING,
+    LaneState.STEERING,
+)
 
 
 class ClientProtocol:

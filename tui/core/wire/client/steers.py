@@ -18,7 +18,13 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from tui.core.wire.events import MOST_ERROR_CHARS, SteerAccepted, SteerFailed, SteerNews, SteerPending
+from tui.core.wire.events import (
+    MOST_ERROR_CHARS,
+    SteerAccepted,
+    SteerFailed,
+    SteerNews,
+    SteerPending,
+)
 
 Fate = Literal["accepted", "pending", "used", "returned"]
 
@@ -123,7 +129,11 @@ class Steers:
         for text in self._texts:
             if text.stage is SteerStage.WAITING:
                 text.stage, text.parent, text.deadline = SteerStage.SENT, parent, now + STEER_S
-                events[text.number] = {"type": "response.steer", "previous_response_id": parent, "input": text.text}
+                events[text.number] = {
+                    "type": "response.steer",
+                    "previous_response_id": parent,
+                    "input": text.text,
+                }
         return events
 
     def rename(self, old: str, new: str) -> None:
@@ -131,7 +141,9 @@ class Steers:
         for text in self._of(old) if old else ():
             text.parent = new
 
-    def answered(self, event: SteerAccepted | SteerPending | SteerFailed, current: str, now: float) -> list[SteerNews]:
+    def answered(
+        self, event: SteerAccepted | SteerPending | SteerFailed, current: str, now: float
+    ) -> list[SteerNews]:
         """The server's word about a text; ``current``: the response that runs, or none."""
         text = self._meant(event.steer)
         if text is None:
@@ -147,7 +159,9 @@ class Steers:
             text.stage = SteerStage.ACCEPTED
             text.deadline = None if running else now + SUCCESSOR_S
             news.append(self._news(text, "accepted"))
-        if text.stage is SteerStage.ACCEPTED and (isinstance(event, SteerPending) or self.stalled(text.parent)):
+        if text.stage is SteerStage.ACCEPTED and (
+            isinstance(event, SteerPending) or self.stalled(text.parent)
+        ):
             text.stage, text.deadline = SteerStage.PENDING, None
             news.append(self._news(text, "pending"))
         return news

@@ -123,7 +123,9 @@ class RequestQueue:
 class ServerProtocol:
     """One connection, seen from the server."""
 
-    def __init__(self, prefix: str = "", *, steering: bool = False, shelf: StoredResponses | None = None) -> None:
+    def __init__(
+        self, prefix: str = "", *, steering: bool = False, shelf: StoredResponses | None = None
+    ) -> None:
         """``prefix`` makes the response ids unique over connections.
 
         ``shelf`` keeps what is stored for the user's other connections; None: nothing is.
@@ -357,7 +359,9 @@ class ServerProtocol:
             items = request["input"]
             items = items if create.whole else resolved(items, before, self._chains)
         except UnknownItemError as error:
-            message = f"Item with id '{_cut(str(error))}' not found: it is not kept here (any more)."
+            message = (
+                f"Item with id '{_cut(str(error))}' not found: it is not kept here (any more)."
+            )
             self._refuse(Invalid(message, "item_not_found", "input", lane, True, parent))
             return None
         output = before[known.asked :]
@@ -385,7 +389,9 @@ class ServerProtocol:
         response_id = f"resp_{self._prefix}{self._counter:06d}"
         full_input = known + request["input"]
         stored = self._shelf is not None and request.get("store") is not False
-        task = Task(response_id, lane, request, full_input, create.generate, unix_s, size_bytes, stored)
+        task = Task(
+            response_id, lane, request, full_input, create.generate, unix_s, size_bytes, stored
+        )
         run = Run(task, self._outbox.append, self._ended)
         self._running[lane] = run
         run.start()
@@ -405,7 +411,9 @@ class ServerProtocol:
             del self._ended_lanes[next(iter(self._ended_lanes))]
         if remembered:
             items = (*run.full_input, *run.output)
-            link = KnownResponse(run.response_id, items, run.task.size_bytes + run.end_bytes, len(run.full_input))
+            link = KnownResponse(
+                run.response_id, items, run.task.size_bytes + run.end_bytes, len(run.full_input)
+            )
             before = self._chains.remember(lane, link)
             if self._shelf is not None and run.task.stored:
                 self._shelf.put(link, parent)

@@ -202,7 +202,9 @@ class Task(Struct, frozen=True):
 class Run:
     """A response in flight."""
 
-    def __init__(self, task: Task, send: Callable[[Told], None], ended: Callable[[Run, bool], None]) -> None:
+    def __init__(
+        self, task: Task, send: Callable[[Told], None], ended: Callable[[Run, bool], None]
+    ) -> None:
         self.task = task
         self.response_id = task.response_id
         self.lane = task.lane
@@ -326,7 +328,10 @@ class Run:
         self.emit("response.output_item.done", output_index=index, item=whole)
 
     def finish(
-        self, status: FinishStatus = "completed", usage: Usage | dict[str, Any] | None = None, reason: str | None = None
+        self,
+        status: FinishStatus = "completed",
+        usage: Usage | dict[str, Any] | None = None,
+        reason: str | None = None,
     ) -> None:
         """End; ``reason`` is that of an incomplete response, such as ``max_output_tokens``."""
         counted = _counted(usage)
@@ -359,7 +364,12 @@ class Run:
         self._end("response.failed", body, remembered=False)
 
     def refuse(
-        self, status: int, code: str, message: str, param: str | None = None, headers: Mapping[str, str] | None = None
+        self,
+        status: int,
+        code: str,
+        message: str,
+        param: str | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         """End with an `error` event on this lane; see `error_fields`."""
         if self.done:
@@ -424,7 +434,11 @@ class Run:
 
 
 def error_fields(
-    status: int, code: str, message: str, param: str | None = None, headers: Mapping[str, str] | None = None
+    status: int,
+    code: str,
+    message: str,
+    param: str | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """An `error` event but for its envelope (PROTOCOL section 4).
 

@@ -47,7 +47,9 @@ class AcceptedTexts:
         """Whether that response may not be given another text."""
         return len(self._texts.get(response_id, ())) >= MAX_PENDING
 
-    def accept(self, response_id: str, items: list[dict[str, Any]], size_bytes: int = 0) -> AcceptedText:
+    def accept(
+        self, response_id: str, items: list[dict[str, Any]], size_bytes: int = 0
+    ) -> AcceptedText:
         """Own a text."""
         self._counter += 1
         self.held_bytes += size_bytes
@@ -94,7 +96,8 @@ def refusal_of(items: Sequence[dict[str, Any]], run: Run, *, room: bool) -> dict
     if run.interrupted:
         return steer_error("response_not_active", "The response is being stopped.")
     user_messages = (
-        item.get("type") == "message" and item.get("role") == "user" and _is_said(item["content"]) for item in items
+        item.get("type") == "message" and item.get("role") == "user" and _is_said(item["content"])
+        for item in items
     )
     if not items or not all(user_messages):
         return steer_error("invalid_input", "User messages are expected.")
@@ -106,17 +109,22 @@ def refusal_of(items: Sequence[dict[str, Any]], run: Run, *, room: bool) -> dict
 
 def _is_said(parts: Sequence[object]) -> bool:
     """Whether a message says something, in parts that a user may say."""
-    return bool(parts) and all(isinstance(part, dict) and part.get("type") in _USER_PARTS for part in parts)
+    return bool(parts) and all(
+        isinstance(part, dict) and part.get("type") in _USER_PARTS for part in parts
+    )
 
 
 def required_outputs(output: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Stubs of the outputs that the client owes for a response's tool calls."""
     return [
-        {"type": CALL_OUTPUTS[str(item.get("type"))], "call_id": item.get("call_id")} for item in unanswered(output)
+        {"type": CALL_OUTPUTS[str(item.get("type"))], "call_id": item.get("call_id")}
+        for item in unanswered(output)
     ]
 
 
-def behind_outputs(items: Sequence[dict[str, Any]], owed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def behind_outputs(
+    items: Sequence[dict[str, Any]], owed: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """A create's input with the owed texts behind the tool outputs that it begins with."""
     at = 0
     while at < len(items) and items[at].get("type") in OUTPUTS:
