@@ -10,7 +10,8 @@
     │   └── KeyRefused         exit 3: the server refused the key (HTTP 401 or 403)
     ├── WireError              the socket broke or the server broke the protocol
     ├── EditRefused            an edit was not applied, with the reason in words
-    └── FileRefused            a file cannot be read or written, with the reason
+    ├── FileRefused            a file cannot be read or written, with the reason
+    └── StoreRefused           a session cannot be had or changed, with the reason
 """
 
 from __future__ import annotations
@@ -89,3 +90,7 @@ class EditRefused(DuettoError):
 
 class FileRefused(DuettoError):
     """A file that is not read or written; the text is the reason."""
+
+
+class StoreRefused(DuettoError):
+    """A session that cannot be had, or a store that cannot be used; the text is the reason."""

@@ -21,6 +21,7 @@ from tui.core.price import Quote, SameTiers
 from tui.core.programs import AS_THE_USER, RunOptions, Sandbox
 from tui.core.programs import RunResult as RunResult
 from tui.core.run_report import RunReport
+from tui.core.session_record import FoundText, Record, SessionLine, StoredSession
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.unsaved import Unsaved
 from tui.core.wire.endpoint_facts import Abilities as Abilities
@@ -281,6 +282,41 @@ class Rescue(Protocol):
         """Remove it for good. Raises FileRefused."""
 
 
+class SessionStore(Protocol):
+    """Where a session is kept while it lasts (effects.store.writing). Nothing here raises."""
+
+    id: str
+    """What the session is called: the argument of ``duetto resume``."""
+
+    def put(self, record: Record) -> None:
+        """Keep this within a second."""
+
+    def commit(self, record: Record) -> None:
+        """Keep this, and all that was put before: from now on it outlives a kill."""
+
+    def blob(self, data: bytes) -> str:
+        """Keep bytes, if they are not kept yet; their SHA-256 in hexadecimal digits."""
+
+    def forget(self, *, all_sessions: bool = False) -> None:
+        """Keep nothing of this session (or of any) any more; what is said from now on is new."""
+
+
+class SessionArchive(Protocol):
+    """The sessions that are kept (effects.store.reading). Raises StoreRefused."""
+
+    async def sessions(self, words: str = "", folder: str = "") -> list[SessionLine]:
+        """Those in which all of these words are (their beginnings will do), newest first."""
+
+    async def search(self, words: str, most: int = 100) -> list[FoundText]:
+        """Blocks in which all of these words are, newest first."""
+
+    async def load(self, session_id: str) -> StoredSession:
+        """A session by its id, or by the beginning of it that no other has."""
+
+    async def data(self, blob: str) -> bytes | None:
+        """The bytes of a blob; None: they are not there."""
+
+
 @dataclass(frozen=True, slots=True)
 class VerifyCommand:
     """A command that duetto runs by itself (the tests, the formatter), and where it comes from."""
@@ -377,6 +413,8 @@ class Ports(Struct):
     """None: nothing is written here."""
     git_head: Callable[[str], Awaitable[FileRead]] | None = None
     """A file as it was committed (effects.git). Never raises."""
+    store: SessionStore | None = None
+    """None: nothing is kept."""
     rescue: Rescue | None = None
     """None: nobody is there to be told."""
     quote: Callable[[str, Sequence[str], Usage, str], Awaitable[Quote]] | None = None

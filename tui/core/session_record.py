@@ -1,0 +1,336 @@
+"""What is stored of a session: the records that are written, and the session as it is read back.
+
+A session is a row of records, counted from 1, which together make it up. Any beginning of that row
+is a session as it was at some moment, so a duetto that is killed leaves one behind. A field is only
+ever added at the end, with a default: the files of older versions stay readable.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+from tui.core.conversation import BlockKind, BlockState, EntryKind, Item
+from tui.core.document.hunk import Decision, Kind, Stage, Woven
+from tui.core.run_report import RunReport
+
+SessionKind = Literal["app", "linear", "exec", "practice", "rehearsal"]
+Moment = Literal["before", "after"]
+"""``before``: as a turn found it; ``after``: as it was written."""
+Author = Literal["", "user", "auto"]
+"""Who decided on a hunk; empty: nobody, or the next instruction took it back."""
+
+
+class _Record(Struct, frozen=True, array_like=True, tag=True):
+    """One of them."""
+
+
+class Began(_Record, frozen=True):
+    """A session begins; of a forked one all that was taken over follows as records of its own."""
+
+    folder: str
+    kind: SessionKind
+    version: str
+    """Of duetto."""
+    parent: str = ""
+    parent_turn: int = 0
+    """The last turn that was taken over of it."""
+
+
+class Resumed(_Record, frozen=True):
+    """It goes on in another process."""
+
+    folder: str
+    version: str
+
+
+class Named(_Record, frozen=True):
+    """The user names it."""
+
+    name: str
+
+
+class TurnBegan(_Record, frozen=True):
+    """A prompt is about to be sent; what it says is a block, too."""
+
+    number: int
+    text: str
+    role: str
+    model: str
+    endpoint: str
+    effort: str = ""
+    tier: str = ""
+    mode: str = ""
+
+
+class RequestSent(_Record, frozen=True):
+    """A request is about to leave; its items are the entries that stand at this moment."""
+
+    number: int
+    """Counted over the session."""
+    turn: int
+    chained: bool
+    """It continues what the server has, so that only new items were sent."""
+    head: str = ""
+    """The blob of all that it says beside its items."""
+
+
+class TurnFigures(Struct, frozen=True, array_like=True):
+    """What a turn took."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cached: int = 0
+    estimated: bool = True
+    """No server counted."""
+    usd: float | None = None
+    ttft_s: float | None = None
+    tokens_s: float | None = None
+    seconds: float = 0.0
+    tool_s: float = 0.0
+
+
+class TurnEnded(_Record, frozen=True):
+    """A turn is over."""
+
+    number: int
+    outcome: str
+    served_model: str = ""
+    served_tier: str = ""
+    figures: TurnFigures = TurnFigures()
+
+
+class EntryMade(_Record, frozen=True):
+    """An item of the history came, or says something else from now on."""
+
+    id: int
+    """Counted from 1 over the session."""
+    place: float
+    """Entries stand in this order."""
+    kind: EntryKind
+    origin: str
+    item: Item
+
+
+class EntryGone(_Record, frozen=True):
+    """An item of the history was withdrawn; what was sent with it stays known."""
+
+    id: int
+
+
+class BlockSaid(_Record, frozen=True):
+    """A block of the conversation: what it says from character ``start`` on."""
+
+    at: int
+    """Its index."""
+    turn: int
+    kind: BlockKind
+    title: str
+    speaker: str
+    call_id: str
+    state: BlockState
+    start: int
+    text: str
+    report: RunReport | None = None
+
+
+class HunkMade(_Record, frozen=True):
+    """A hunk is there, whole or cut: all of it. It replaces what was stored under its id."""
+
+    id: int
+    turn: int
+    call_id: str
+    path: str
+    kind: Kind
+    stage: Stage
+    decision: Decision
+    section: int
+    base: str
+    agent: str
+    line: int | None = None
+    """Its first row, 0-based, as it stands; None: nowhere."""
+    woven: Woven | None = None
+    frozen: bool = False
+    target: str = ""
+    flags: tuple[str, ...] = ()
+    reason: str = ""
+    candidates: tuple[int, ...] = ()
+    near: int | None = None
+    words: str = ""
+    author: Author = ""
+    added: int = 0
+    removed: int = 0
+    told: int = 0
+
+
+class HunksAre(_Record, frozen=True):
+    """These hunks were decided on, or are at another stage."""
+
+    ids: tuple[int, ...]
+    stage: Stage
+    decision: Decision
+    reason: str = ""
+    words: str = ""
+    author: Author = ""
+
+
+class HunkGone(_Record, frozen=True):
+    """A hunk came to nothing."""
+
+    id: int
+
+
+class FileKept(_Record, frozen=True):
+    """The bytes of a file at a moment."""
+
+    turn: int
+    path: str
+    moment: Moment
+    blob: str
+    """Their SHA-256 in hexadecimal digits; empty: there is no such file."""
+
+
+class CommandBegan(_Record, frozen=True):
+    """A command is about to run."""
+
+    number: int
+    """Counted over the session."""
+    turn: int
+    call_id: str
+    line: str
+    folder: str
+    mode: str
+    confined: str
+    """What it may do, in words; empty: all that the user may."""
+    consent: str
+    """Why it may run: what the user answered, or the rule."""
+
+
+class CommandEnded(_Record, frozen=True):
+    """A command has ended; its output is in its block."""
+
+    number: int
+    status: int | None
+    seconds: float
+    how: Literal["", "stopped", "timeout"] = ""
+
+
+class Judged(_Record, frozen=True):
+    """The tests ran."""
+
+    turn: int
+    command: str
+    verdict: str
+    seconds: float
+    report: RunReport | None = None
+
+
+class Happened(_Record, frozen=True):
+    """A moment of a turn.
+
+    ``what`` is prompt, sent, token, hunk, last, interrupt, redirect, steer, switch or answer.
+    """
+
+    turn: int
+    what: str
+    detail: str = ""
+
+
+class Ended(_Record, frozen=True):
+    """duetto was left in peace."""
+
+
+Record = (
+    Began
+    | Resumed
+    | Named
+    | TurnBegan
+    | RequestSent
+    | TurnEnded
+    | EntryMade
+    | EntryGone
+    | BlockSaid
+    | HunkMade
+    | HunksAre
+    | HunkGone
+    | FileKept
+    | CommandBegan
+    | CommandEnded
+    | Judged
+    | Happened
+    | Ended
+)
+
+
+class StoredRecord(Struct, frozen=True, array_like=True):
+    """A record with its number and when it was made."""
+
+    seq: int
+    ms: int
+    """Unix time; it jumps with the clock of the machine."""
+    s: float
+    """Seconds of the process's own clock, which only grows."""
+    record: Record
+
+
+class SessionLine(Struct, frozen=True):
+    """A session as a list of them shows it."""
+
+    id: str
+    folder: str
+    kind: SessionKind
+    name: str
+    """As the user named it; empty: not at all."""
+    first_words: str
+    began_ms: int
+    last_ms: int
+    ended: bool
+    """It was left in peace."""
+    turns: int
+    open_hunks: int
+    """Those that wait for a decision, or to be placed."""
+    parent: str = ""
+    parent_turn: int = 0
+    alive: bool = False
+    """A duetto is in it now."""
+
+
+class FoundText(Struct, frozen=True):
+    """Where words were found."""
+
+    session: SessionLine
+    turn: int
+    block: int
+    """Its index."""
+    text: str
+    """Of the block."""
+
+
+class StoredTurn(Struct, frozen=True):
+    """A turn, as far as it came."""
+
+    began: TurnBegan
+    ended: TurnEnded | None
+    began_ms: int
+
+
+class StoredSession(Struct, frozen=True):
+    """All that is needed to go on with a session."""
+
+    line: SessionLine
+    seq: int
+    """The number of the last record."""
+    turns: tuple[StoredTurn, ...] = ()
+    entries: tuple[EntryMade, ...] = ()
+    """Those that stand, in their order."""
+    entry_count: int = 0
+    """Of all that there ever were."""
+    blocks: tuple[BlockSaid, ...] = ()
+    """In order, each whole."""
+    hunks: tuple[HunkMade, ...] = ()
+    """By id, as they are now."""
+    files: dict[str, FileKept] = field(default_factory=dict)
+    """Path -> the newest that is known of it."""
+    commands: int = 0
+    requests: int = 0

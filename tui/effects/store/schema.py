@@ -1,0 +1,201 @@
+"""The tables of the store, and how an older file becomes one of this version.
+
+A text is kept as text, or, where that is smaller, as the bytes of its UTF-8 that zlib made.
+``full_text`` has a row for each block of which something can be searched, under the block's rowid;
+it keeps no text of its own, so what goes out of it must be said again as it went in.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+FILE = "store.sqlite3"
+LOGS = "sessions"
+"""The folder of the sessions' logs: ``ID.log``, locked while a duetto is in that session."""
+_PACKED = 200
+"""Texts that are shorter stay as they are."""
+
+MIGRATIONS = (
+    """
+    CREATE TABLE sessions (
+        n INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        seq INTEGER NOT NULL DEFAULT 0,     -- the last record that is in here
+        folder TEXT NOT NULL DEFAULT '',
+        kind TEXT NOT NULL DEFAULT 'app',
+        version TEXT NOT NULL DEFAULT '',
+        name TEXT NOT NULL DEFAULT '',
+        first_words TEXT NOT NULL DEFAULT '',
+        parent TEXT NOT NULL DEFAULT '',
+        parent_turn INTEGER NOT NULL DEFAULT 0,
+        began_ms INTEGER NOT NULL DEFAULT 0,
+        last_ms INTEGER NOT NULL DEFAULT 0,
+        ended INTEGER NOT NULL DEFAULT 0,
+        turns INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX sessions_by_last ON sessions (last_ms);
+
+    CREATE TABLE turns (
+        session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+        number INTEGER NOT NULL,
+        began_ms INTEGER NOT NULL,
+        ended_ms INTEGER,
+        role TEXT NOT NULL,
+        model TEXT NOT NULL,
+        endpoint TEXT NOT NULL,
+        outcome TEXT,                       -- null: it is not over
+        tokens_in INTEGER,
+        tokens_out INTEGER,
+        usd REAL,
+        ttft_s REAL,
+        tokens_s REAL,
+        began TEXT NOT NULL,                -- TurnBegan as JSON
+        ended TEXT,                         -- TurnEnded as JSON
+        PRIMARY KEY (session, number)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE requests (
+        session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+        number INTEGER NOT NULL,
+        seq INTEGER NOT NULL,               -- its items: entries of seq < this and gone > this
+        turn INTEGER NOT NULL,
+        ms INTEGER NOT NULL,
+        chained INTEGER NOT NULL,
+        head TEXT NOT NULL,                 -- blobs.sha
+        PRIMARY KEY (session, number)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE entries (
+        session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+        id INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        place REAL NOT NULL,                -- they stand in this order
+        gone INTEGER,                       -- the record that withdrew it; null: it stands
+        kind TEXT NOT NULL,
+        origin TEXT NOT NULL,
+        item TEXT,                          -- JSON, or null and
+        blob TEXT,                          -- blobs.sha of it: the same is often said again
+        PRIMARY KEY (session, id, seq)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE blocks (
+        n INTEGER PRIMARY KEY,              -- as in full_text
+        session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+        at INTEGER NOT NULL,                -- its index in the conversation
+        turn INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        title TEXT NOT NULL,
+        speaker TEXT NOT NULL,
+        call_id TEXT NOT NULL,
+        state TEXT NOT NULL,
+        report TEXT,                        -- RunReport as JSON
+        ms INTEGER NOT NULL,                -- when it began
+        text,                               -- all of it, or while it is open what is before
+        UNIQUE (session, at)
+    );
+    CREATE TABLE pieces (                   -- these, in the order of start
+        block INTEGER NOT NULL REFERENCES blocks ON DELETE CASCADE,
+        start INTEGER NOT NULL,             -- in characters
+        text NOT NULL,
+        PRIMARY KEY (block, start)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE hunks (
+        session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+        id INTEGER NOT NULL,
+        turn INTEGER NOT NULL,
+        call_id TEXT NOT NULL,
+        path TEXT NOT NULL,
+        stage TEXT NOT NULL,
+        decision TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        words TEXT NOT NULL,
+        author TEXT NOT NULL,               -- of the decision
+        ms INTEGER NOT NULL,                -- when it came
+        decided_ms INTEGER,
+        waits INTEGER NOT NULL,             -- 1: for a decision, or for a place
+        made NOT NULL,                      -- HunkMade as JSON, as it was when it came
+        PRIMARY KEY (session, id)
+    ) WITHOUT ROWID;
+    CREATE INDEX hunks_that_wait ON hunks (session) WHERE waits;
+
+    CREATE TABLE files (
+        session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+        seq INTEGER NOT NULL,
+        turn INTEGER NOT NULL,
+        path TEXT NOT NULL,
+        moment TEXT NOT NULL,
+        ms INTEGER NOT NULL,
+        blob TEXT NOT NULL,                 -- blobs.sha; empty: no such file
+        PRIMARY KEY (session, seq)
+    ) WITHOUT ROWID;
+    CREATE INDEX files_by_blob ON files (blob);
+    CREATE INDEX entries_by_blob ON entries (blob) WHERE blob IS NOT NULL;
+    CREATE INDEX requests_by_head ON requests (head);
+
+    CREATE TABLE blobs (
+        sha TEXT PRIMARY KEY,               -- SHA-256 in hexadecimal digits
+        size INTEGER NOT NULL,              -- of the data as it was
+        data BLOB NOT NULL                  -- as zlib made it
+    );
+
+    CREATE TABLE commands (
+        session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+        number INTEGER NOT NULL,
+        turn INTEGER NOT NULL,
+        call_id TEXT NOT NULL,
+        line TEXT NOT NULL,
+        folder TEXT NOT NULL,
+        mode TEXT NOT NULL,
+        confined TEXT NOT NULL,
+        consent TEXT NOT NULL,
+        ms INTEGER NOT NULL,
+        seconds REAL,                       -- null: it has not ended
+        status INTEGER,
+        how TEXT,
+        PRIMARY KEY (session, number)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE verdicts (
+        session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+        seq INTEGER NOT NULL,
+        turn INTEGER NOT NULL,
+        ms INTEGER NOT NULL,
+        command TEXT NOT NULL,
+        verdict TEXT NOT NULL,
+        seconds REAL NOT NULL,
+        report TEXT,                        -- RunReport as JSON
+        PRIMARY KEY (session, seq)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE events (
+        session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+        seq INTEGER NOT NULL,
+        turn INTEGER NOT NULL,
+        ms INTEGER NOT NULL,
+        s REAL NOT NULL,                    -- of the process's own clock, which only grows
+        what TEXT NOT NULL,
+        detail TEXT NOT NULL,
+        PRIMARY KEY (session, seq)
+    ) WITHOUT ROWID;
+
+    CREATE VIRTUAL TABLE full_text USING fts5 (text, content='', tokenize='unicode61');
+    """,
+)
+"""What is done to a file of the version that is its index; ``user_version`` counts them."""
+
+
+def packed(text: str) -> str | bytes:
+    """A text as it is kept."""
+    if len(text) < _PACKED:
+        return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    data = text.encode("utf-8", "replace")
+    small = zlib.compress(data, 1)
+    return small if len(small) < len(data) else data.decode()
+
+
+def unpacked(kept: str | bytes | None) -> str:
+    """A kept text as it was."""
+    if isinstance(kept, bytes):
+        return zlib.decompress(kept).decode("utf-8")
+    return kept or ""
