@@ -48,6 +48,38 @@ async def test_the_difference_is_shown_and_the_question_stays() -> None:
     assert again.question == ask.question
 
 
+async def test_rejecting_the_hunk_that_conflicts_with_the_disk_ends_the_question() -> None:
+    world = await watched({"a.py": TEXT})
+    session = world.session
+    session.submit(intents.OpenFile("a.py"))
+    land(world, update("a.py", "-two", "+TWO"))
+    land(world, update("a.py", "-five", "+FIVE"), turn=2)
+    world.files.data["a.py"] = TEXT.replace("two", "2").encode()
+    world.changed_outside("a.py")
+    assert session.status.asks
+    session.submit(intents.Reject((session.workspace.hunks[0].id,)))
+    await settle()
+    assert not session.status.asks
+    assert text_of(world) == TEXT.replace("two", "2").replace("five", "FIVE")
+    session.submit(intents.Accept())
+    assert world.files.data["a.py"] == text_of(world).encode()
+
+
+async def test_taking_back_what_was_typed_ends_the_question_at_the_save() -> None:
+    world = await watched({"a.py": TEXT})
+    session = world.session
+    session.submit(intents.OpenFile("a.py"))
+    session.workspace.edit("a.py", (1, 0), (1, 3), "TWO")
+    world.files.data["a.py"] = TEXT.replace("two", "2").encode()
+    world.changed_outside("a.py")
+    session.workspace.undo("a.py")
+    session.submit(intents.SaveFile("a.py"))
+    await settle()
+    assert not session.status.asks
+    assert not session.drain().troubles
+    assert text_of(world) == TEXT.replace("two", "2")
+
+
 async def moved(world: World) -> None:
     """The open file goes to another name, edited and with a hunk in it."""
     world.session.submit(intents.OpenFile("a.py", 3, 1))

@@ -170,6 +170,7 @@ class HunkDecisions:
                 self._ended()
                 raise
             self._ended()
+        self._saving.changes.settle()
         self._decided()
         self.on_decided()
 
@@ -289,6 +290,7 @@ class HunkDecisions:
                 self._ask_of_edited(stuck, words)
         elif answer.result() in (REMOVE_FILE, PUT_BACK):
             self._saving.write(*self._workspace.reject(ids, words, whole=True))
+        self._saving.changes.settle()
         self._decided()
 
     def _place(self, hunk_id: int, line: int) -> Work[None]:

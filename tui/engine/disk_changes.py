@@ -220,6 +220,11 @@ class DiskChanges:
             self._rights(path)
         self._state.touched(path)
 
+    def settle(self) -> None:
+        """A decision or an undo may have ended a conflict: take the disk's text over."""
+        for path in sorted(self._workspace.conflicts - self.held.keys()):
+            self._look(path)
+
     def _tell_of_gone(self, gone: list[str], strange: list[str]) -> None:
         """Ask what is to be done with open files that are not there any more."""
         at = self._moved_to(gone, strange[:MOST_MOVES]) if gone and strange else {}

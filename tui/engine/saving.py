@@ -340,6 +340,7 @@ class Saving:
         if self._must_wait(forced):
             return
         paths = tuple(forced)
+        self.changes.settle()
         blocked = [path for path in paths if path in self._workspace.conflicts and not forced[path]]
         if blocked:
             self._blocked(paths, blocked)
