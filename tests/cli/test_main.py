@@ -9,7 +9,7 @@ import pytest
 from tests.support.tables import case
 from tui.cli import main as command_line
 from tui.cli.main import COMMANDS, run, with_command
-from tui.errors import EndpointError, SettingsError, UsageError
+from tui.errors import EXIT_USAGE, EndpointError, SettingsError, UsageError
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +58,19 @@ def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == 0
     shown = capsys.readouterr().out
     assert all(f"  {name} " in shown for name in COMMANDS if name != "open")
+
+
+def test_a_wrong_option_is_answered_with_the_help_that_lists_the_right_ones(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["--nope"]) == run(["exec", "--nope"]) == EXIT_USAGE
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "duetto: no such option '--nope' (see duetto --help)"
+    assert second == "duetto: no such option '--nope' (see duetto exec --help)"
+    assert run(["--lineer"]) == EXIT_USAGE
+    assert "did you mean '--linear'?" in capsys.readouterr().err
+    assert run(["--help"]) == 0
+    assert "--linear" in capsys.readouterr().out
 
 
 def test_every_command_is_there_and_helps(capsys: pytest.CaptureFixture[str]) -> None:

@@ -83,6 +83,19 @@ class CommandGroup(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the options of the command that needs no name, and the commands."""
+        default = self.get_command(ctx, DEFAULT)
+        own = default.get_params(ctx) if default is not None else []
+        records = {}
+        for option in (*own, *self.get_params(ctx)):
+            record = option.get_help_record(ctx) if isinstance(option, click.Option) else None
+            if record is not None:
+                records[record[0]] = record
+        with formatter.section("Options"):
+            formatter.write_dl(list(records.values()))
+        self.format_commands(ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
@@ -137,10 +150,9 @@ def with_command(args: Sequence[str]) -> list[str]:
 def duetto() -> None:
     """Pair-program with a model in the terminal, and interrupt it.
 
-    duetto [PATH ...] [+LINE] opens the app on a folder, or on files (path:line:col works too); its
-    options are shown by: duetto open --help. Without PATH it opens the current folder, if that is
-    a git checkout or holds sources, else the practice workspace. Without a connected model
-    (duetto connect) the built-in rehearsal answers.
+    duetto [PATH ...] [+LINE] opens the app on a folder, or on files (path:line:col works too).
+    Without PATH it opens the current folder, if that is a git checkout or holds sources, else the
+    practice workspace. Without a connected model (duetto connect) the built-in rehearsal answers.
     """
 
 
@@ -207,9 +219,10 @@ def say(sentence: str) -> None:
 
 def _usage(error: click.ClickException) -> int:
     """A wrong command line in one sentence, with the nearest that exists."""
-    message = error.format_message().rstrip(".")
+    unknown = isinstance(error, click.NoSuchOption)  # click's guesses go far
+    message = (error.message if unknown else error.format_message()).rstrip(".")
     message = message[:1].lower() + message[1:]
-    if isinstance(error, click.NoSuchOption) and "did you mean" not in message.lower():
+    if isinstance(error, click.NoSuchOption):
         known = {
             name.strip("-"): name  # what all have makes nothing alike
             for parameter in (error.ctx.command.params if error.ctx else ())
@@ -218,6 +231,6 @@ def _usage(error: click.ClickException) -> int:
         if near := difflib.get_close_matches(error.option_name.strip("-"), known, 1, _ALIKE):
             message += f"; did you mean {known[near[0]]!r}?"
     context = getattr(error, "ctx", None)
-    where = context.command_path if context is not None else "duetto"
+    where = context.command_path.removesuffix(f" {DEFAULT}") if context is not None else "duetto"
     say(f"{message} (see {where} --help)")
     return EXIT_USAGE if isinstance(error, click.UsageError) else error.exit_code
