@@ -9,10 +9,12 @@ from tests.support.pair_session import PairSession
 from tests.support.patches import Edit
 from tests.support.scripted_app import scripted_app
 from tests.support.tables import each
+from tests.support.turns import update
 from tui.core.edit_stream.events import Notation
 from tui.ui.app import DuettoApp
 from tui.ui.editor.editor import Editor
 from tui.ui.editor.paint import gutter_width
+from tui.ui.review.turn_map import TurnMap
 
 LINES = [
     f"def f{number}(x): return {number} * {'very ' * (number % 3 * 9)}x" for number in range(40)
@@ -81,6 +83,22 @@ async def test_no_row_moves(fmt: Notation, size: tuple[int, int]) -> None:
     text = told(fmt, LINES, EDITS, 2, "a.py")
     step = len(text) // 3
     await check(fmt, list(range(size[0] % step + step, len(text), step)), size, wrap=size[0] > 80)
+
+
+async def test_the_column_of_changes_has_the_numbers_that_stay() -> None:
+    """Lines that are struck while a section lands have none, there either."""
+    session = PairSession({"a.py": "one\ntwo\nthree\nfour\nfive\n"})
+    text = update("a.py", " one", "-two", "-three", "+2", " four", "+more", " five")
+    app = scripted_app(session)
+    async with app.run_test(size=(210, 40)) as pilot:
+        session.start(text)
+        session.feed(text.index("+more") + 5)
+        app.bench.sync(session.drain())
+        changes = app.bench.query_one(TurnMap)
+        await pilot.pause()
+        changes.on_resize()
+        rows = [changes.render_line(y).text for y in range(changes.size.height)]
+        assert [row.split("L")[1].split()[0] for row in rows if "landing" in row] == ["2", "4"]
 
 
 @pytest.mark.slow

@@ -17,9 +17,8 @@ from tui.core.document.hunk import Stage
 from tui.engine.intents import Accept, RedoDecision, Reject, StopDeciding, UndoDecision
 from tui.ui.app import DuettoApp
 from tui.ui.prompt.hint import Hint
-from tui.ui.review.bars import FileList
 from tui.ui.review.screen import ReviewScreen
-from tui.ui.review.turn_map import TurnMap, fitted
+from tui.ui.review.turn_map import fitted
 from tui.ui.screens.workbench import Workbench
 
 
@@ -179,10 +178,6 @@ async def test_a_conflict_is_shown_where_it_is_with_what_can_be_done() -> None:
         wanted = next(y for y, text in enumerate(rows) if "+     return 111" in text)
         assert abs(wanted - at) <= 4
         assert "r reject" in said
-
-
-def rows(widget: TurnMap | FileList) -> list[str]:
-    return [widget.render_line(y).text.strip("▏ ") for y in range(widget.size.height)]
 
 
 @each("height", [1, 2, 5, 12, 400])

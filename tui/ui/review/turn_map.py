@@ -17,7 +17,7 @@ from textual import events
 from textual.strip import Strip
 from textual.timer import Timer
 
-from tui.core.document.hunk import OPEN, Hunk
+from tui.core.document.hunk import OPEN, Hunk, landing_lines
 from tui.core.document.hunk_list import waits
 from tui.engine.notices import Notices
 from tui.engine.session import Session
@@ -53,6 +53,8 @@ class TurnMap(PaintedWidget):
         super().__init__(id=id)
         self._session = session
         self._rows: list[_Row] = []
+        self._numbers: dict[int, int] = {}
+        """Hunk -> its line while it lands, as the editor has it."""
         self._chosen = 0
         self._timer: Timer | None = None
         self._again_s = 0.0
@@ -98,6 +100,9 @@ class TurnMap(PaintedWidget):
         for hunk in shown_hunks(self._session.workspace):
             files.setdefault(hunk.path, []).append(hunk)
         self._rows = fitted(files, self.size.height)
+        self._numbers = {
+            hunk: line for hunks in files.values() for hunk, line in landing_lines(hunks).items()
+        }
         self._again_s = perf_counter() + max(_PAUSE_S, _SHARE * (perf_counter() - began_s))
         self.refresh()
 
@@ -127,7 +132,8 @@ class TurnMap(PaintedWidget):
         if row.kind == "strip":
             return self._strip_of(row, width)
         if row.kind == "hunk":
-            return _hunk_pieces(row.hunks[0], width)
+            hunk = row.hunks[0]
+            return _hunk_pieces(hunk, width, self._numbers.get(hunk.id))
         return [(clip(row.text, width), style("faint"))]
 
     def _strip_of(self, row: _Row, width: int) -> list[Piece]:
@@ -184,10 +190,10 @@ def _counts(hunks: tuple[Hunk, ...]) -> list[Piece]:
     ]
 
 
-def _hunk_pieces(hunk: Hunk, width: int) -> list[Piece]:
-    """Number, state in a sign and a word, place, and how its text begins."""
+def _hunk_pieces(hunk: Hunk, width: int, line: int | None) -> list[Piece]:
+    """Number, state in a sign and a word, place, and how its text begins; ``line``: as it lands."""
     style, state = theme.active().style, look(hunk)
-    where = f"L{hunk.start.line + 1}" if hunk.start is not None else ""
+    where = f"L{line or hunk.start.line + 1}" if hunk.start is not None else ""
     pieces: list[Piece] = [
         (f"{hunk.id:>3} ", style("faint")),
         (f"{state.glyph} {state.word:<9}", style(state.colour)),
