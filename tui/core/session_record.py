@@ -162,6 +162,9 @@ class HunkMade(_Record, frozen=True):
     added: int = 0
     removed: int = 0
     told: int = 0
+    above: tuple[str, ...] = ()
+    """The lines above it when it landed, without their endings."""
+    below: tuple[str, ...] = ()
 
 
 class HunksAre(_Record, frozen=True):
@@ -334,3 +337,7 @@ class StoredSession(Struct, frozen=True):
     """Path -> the newest that is known of it."""
     commands: int = 0
     requests: int = 0
+    untold: frozenset[int] = frozenset()
+    """Ids of the hunks that changed after the last request."""
+    unwritten: frozenset[int] = frozenset()
+    """Ids of those that were accepted, and of whose file nothing was written since."""

@@ -110,13 +110,16 @@ class Documents:
 
     def new_hunk(self, hunk: Hunk) -> Hunk:
         """Number a hunk and take it in."""
-        self._ids += 1
-        hunk.id = self._ids
-        self.hunk_list.add(hunk)
+        self.remember(hunk)
         if hunk.kind in (Kind.DELETE, Kind.MOVE):
             self.removals.append(hunk)
-        self.bump()
         return hunk
+
+    def remember(self, hunk: Hunk) -> None:
+        """Take a hunk in that stands nowhere; one from before has its number already."""
+        self._ids = hunk.id = hunk.id or self._ids + 1
+        self.hunk_list.add(hunk)
+        self.bump()
 
     def forget_hunk(self, hunk: Hunk) -> None:
         """Take a hunk out that came to nothing."""

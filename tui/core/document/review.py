@@ -262,7 +262,7 @@ def is_undoable(documents: Documents, hunk: Hunk) -> bool:
     if hunk.decision is Decision.REJECTED:
         return False
     if hunk.kind in (Kind.DELETE, Kind.MOVE):
-        return hunk.stage is Stage.LANDED
+        return hunk.stage is Stage.LANDED and hunk in documents.removals
     placed = hunk.stage in PLACED or _comes_apart_again(documents, hunk)
     return placed and _is_live(documents, hunk)
 

@@ -103,6 +103,7 @@ MIGRATIONS = (
     CREATE TABLE hunks (
         session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
         id INTEGER NOT NULL,
+        seq INTEGER NOT NULL,               -- the last record that changed it
         turn INTEGER NOT NULL,
         call_id TEXT NOT NULL,
         path TEXT NOT NULL,
