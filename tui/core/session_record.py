@@ -7,8 +7,11 @@ ever added at the end, with a default: the files of older versions stay readable
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Literal
 
+import msgspec
 from msgspec import Struct, field
 
 from tui.core.conversation import BlockKind, BlockState, EntryKind, Item
@@ -110,7 +113,27 @@ class EntryMade(_Record, frozen=True):
     """Entries stand in this order."""
     kind: EntryKind
     origin: str
-    item: Item
+    item: bytes
+    """As JSON."""
+
+    @property
+    def said(self) -> Item:
+        """The item."""
+        found: Item = json.loads(self.item)
+        return found
+
+
+def sha_of(data: bytes) -> str:
+    """What a blob of these bytes is called."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def item_as_json(item: Item) -> bytes:
+    """An item as it is kept, whatever a server put into it."""
+    try:
+        return msgspec.json.encode(item)
+    except (UnicodeEncodeError, OverflowError):  # half a character, a very large number
+        return json.dumps(item).encode("ascii")
 
 
 class EntryGone(_Record, frozen=True):
@@ -194,6 +217,13 @@ class FileKept(_Record, frozen=True):
     """Their SHA-256 in hexadecimal digits; empty: there is no such file."""
 
 
+class BlobKept(_Record, frozen=True):
+    """Bytes that records name by their SHA-256, in hexadecimal digits."""
+
+    sha: str
+    data: bytes
+
+
 class CommandBegan(_Record, frozen=True):
     """A command is about to run."""
 
@@ -238,6 +268,8 @@ class Happened(_Record, frozen=True):
     turn: int
     what: str
     detail: str = ""
+    s: float | None = None
+    """On the process's own clock, where it was before the record was made."""
 
 
 class Ended(_Record, frozen=True):
@@ -258,6 +290,7 @@ Record = (
     | HunksAre
     | HunkGone
     | FileKept
+    | BlobKept
     | CommandBegan
     | CommandEnded
     | Judged

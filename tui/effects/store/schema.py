@@ -136,6 +136,7 @@ MIGRATIONS = (
 
     CREATE TABLE blobs (
         sha TEXT PRIMARY KEY,               -- SHA-256 in hexadecimal digits
+        ms INTEGER NOT NULL,                -- when it was said last
         size INTEGER NOT NULL,              -- of the data as it was
         data BLOB NOT NULL                  -- as zlib made it
     );

@@ -1,0 +1,411 @@
+"""Keeps a session: in its log at once, from there in the SQLite file by a thread of its own.
+
+Nobody waits for SQLite: what has to hold before it takes effect is in the log when `commit`
+returns. The thread brings all else there, in the same order, and takes what the log says into the
+tables. Where it cannot (locked, full, of a newer version), the log has it and the next duetto
+takes it in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+from tui.core.session_record import (
+    Began,
+    BlobKept,
+    Ended,
+    Record,
+    StoredRecord,
+    sha_of,
+)
+from tui.effects.store.database import Database, NewerStore, StoreReplaced
+from tui.effects.store.log import SUFFIX, LeftLog, SessionLog, decoded, encoded, frames_of, is_alive
+from tui.effects.store.schema import LOGS
+from tui.errors import StoreRefused
+
+_log = logging.getLogger("tui.store")
+_SOON_S = 0.4
+"""So long the thread gathers what is put."""
+_AGAIN_S = 5.0
+"""Between two tries, where something is in the way."""
+_PATIENCE = 3
+"""So many tries, then it is said."""
+_MOST_LOG = 1_000_000
+"""Bytes of a log that is emptied once all of it is in the tables."""
+_MOST_WAITING = 64_000_000
+"""Bytes that wait where there is no log to be written; then the session is kept no more."""
+_PART = 500
+"""Records in one transaction, of a log that was left."""
+_CLOSING_S = 3.0
+_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
+_EPOCH_S = 1_735_689_600
+"""2025."""
+
+
+def new_id(now_s: float) -> str:
+    """What a session is called: by the minute in which it begins, so that names sort."""
+    number = (max(int(now_s - _EPOCH_S), 0) // 60 % 32**5 << 15) + random.getrandbits(15)
+    return "".join(_DIGITS[number >> shift & 31] for shift in range(35, -1, -5))
+
+
+class StoreWriter:
+    """See `engine.ports.SessionStore`; any thread may call it."""
+
+    def __init__(
+        self,
+        data_dir: Path,
+        now: Callable[[], float],
+        *,
+        resumed: tuple[str, int] | None = None,
+        keep_days: int = 0,
+    ) -> None:
+        """``now`` is the session's clock; nothing is made before the first `commit`.
+
+        ``resumed``: the session that goes on, and the number of its last record.
+        Raises StoreRefused: it goes on in another duetto.
+        """
+        self._folder = data_dir / LOGS
+        self._now, self._keep_days = now, keep_days
+        self.on_trouble: Callable[[str, str], None] = lambda what, why: None
+        """Told in words what cannot be kept; in the event loop."""
+        self.on_lost: Callable[[], None] = lambda: None
+        """What was kept is gone: all is to be said again; in the event loop."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._short = threading.Lock()
+        """Who changes what follows."""
+        self._log: SessionLog | None = None
+        self._waiting: list[bytes] = []
+        """Records that are not in the log."""
+        self._size = 0
+        self._logged: list[bytes] = []
+        """Records that are in the log, and not in the tables."""
+        self._behind = False
+        """The log has more of them."""
+        self._state: Literal["new", "kept", "lost", "off"] = "new"
+        self._forgetting: Literal["", "this", "all"] = ""
+        self._settling: list[Future[None]] = []
+        self._said: set[str] = set()
+        self._shas: set[str] = set()
+        self._wake, self._urgent = threading.Event(), threading.Event()
+        self._closing = False
+        self._thread: threading.Thread | None = None
+        self._keeper = _Keeper(data_dir)
+        self.id, self._seq = resumed or (new_id(time.time()), 0)
+        if resumed is not None:
+            self._state = "kept"
+            try:
+                self._log = SessionLog(self._folder, self.id)
+            except FileExistsError as error:
+                raise StoreRefused(f"session {self.id} goes on in another duetto") from error
+            except OSError as error:
+                self._tell("This session is not kept", f"{self._folder}: {error.strerror}")
+
+    def put(self, record: Record) -> None:
+        """Keep this within a second; before the first `commit` it waits for that."""
+        with self._short:
+            first = not self._waiting
+            self._add(record)
+        if first and self._state == "kept":
+            self._wake.set()
+
+    def commit(self, record: Record) -> None:
+        """Keep this, and all that was put before: from now on it outlives a kill."""
+        with self._short:
+            self._add(record)
+            if self._state == "new":
+                self._state = "kept"
+            self._write()
+        self._start()
+        self._urgent.set()
+        self._wake.set()
+
+    def blob(self, data: bytes) -> str:
+        """Keep bytes, if they are not kept yet; what they are called."""
+        sha = sha_of(data)
+        if sha not in self._shas:
+            self._shas.add(sha)
+            self.put(BlobKept(sha, data))
+        return sha
+
+    def forget(self, *, all_sessions: bool = False) -> None:
+        """Keep nothing of this session, or of any, and no more of this one."""
+        with self._short:
+            self._forgetting = "all" if all_sessions or self._forgetting == "all" else "this"
+            self._drop("off")
+        self._start()
+        self._urgent.set()
+        self._wake.set()
+
+    async def settled(self) -> None:
+        """Return when all that was put is in the tables. Raises StoreRefused: it cannot be."""
+        done = Future[None]()
+        with self._short:
+            if self._state in ("new", "off") and not self._forgetting:
+                return
+            self._settling.append(done)
+        self._start()
+        self._urgent.set()
+        self._wake.set()
+        await asyncio.wrap_future(done)
+
+    def close(self) -> None:
+        """Have all of it kept; a disk that takes long is left to the next duetto."""
+        if self._state == "kept":
+            self.commit(Ended())
+        self._closing = True
+        self._urgent.set()
+        self._wake.set()
+        done = True
+        if self._thread is not None:
+            self._thread.join(_CLOSING_S)
+            done = not self._thread.is_alive()
+        with self._short:
+            log, self._log = self._log, None
+            if log is not None:
+                log.close(remove=done and not (self._logged or self._behind))
+
+    def _add(self, record: Record) -> None:
+        """Number it."""
+        if self._state == "lost" and isinstance(record, Began):
+            self._state = "kept"
+        if self._state in ("lost", "off"):
+            return
+        row = StoredRecord(self._seq + 1, int(time.time() * 1000), self._now(), record)
+        try:
+            data = encoded(row)
+        except Exception:  # the session goes on without it
+            _log.exception("a record cannot be kept")
+            return
+        self._seq += 1
+        self._waiting.append(data)
+        self._size += len(data)
+
+    def _write(self) -> None:
+        """Have what waits in the log."""
+        if not self._waiting or self._state != "kept":
+            return
+        try:
+            if self._log is None:
+                self._log = self._made()
+            self._log.append(b"".join(self._waiting))
+        except OSError as error:
+            self._tell("This session is not kept", f"{self._folder}: {error.strerror}")
+            if self._size > _MOST_WAITING:
+                self._drop("off")
+            return
+        self._logged += self._waiting
+        self._waiting, self._size = [], 0
+
+    def _made(self) -> SessionLog:
+        """The log of a new session. Raises OSError."""
+        while True:
+            try:
+                return SessionLog(self._folder, self.id)
+            except FileExistsError:
+                self.id = new_id(time.time())
+
+    def _drop(self, state: Literal["lost", "off"]) -> None:
+        """Nothing of what was said before is to be kept."""
+        self._state = state
+        self._waiting, self._size, self._logged, self._behind = [], 0, [], False
+        self._shas.clear()
+        if self._log is not None:
+            with suppress(OSError):
+                self._log.empty()
+
+    def _tell(self, what: str, why: str) -> None:
+        """Say it once, in the event loop."""
+        if why not in self._said:
+            self._said.add(why)
+            self._call(lambda: self.on_trouble(what, why))
+
+    def _call(self, call: Callable[[], None]) -> None:
+        if self._loop is None:
+            with suppress(RuntimeError):
+                self._loop = asyncio.get_running_loop()
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it is closed: nobody is there any more
+                self._loop.call_soon_threadsafe(call)
+
+    def _start(self) -> None:
+        if self._thread is None and not self._closing:
+            with suppress(RuntimeError):
+                self._loop = asyncio.get_running_loop()
+            self._thread = threading.Thread(target=self._run, name="store", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        """The thread."""
+        tries, housekept = 0, False
+        while True:
+            self._wake.wait(_AGAIN_S if tries else None)
+            if not tries:
+                self._urgent.wait(_SOON_S)
+            self._wake.clear()
+            self._urgent.clear()
+            last = self._closing
+            try:
+                self._bring()
+            except StoreReplaced as error:
+                self._tell("The store was begun anew", str(error))
+                with self._short:
+                    self._drop("lost")
+                self._call(self.on_lost)
+            except StoreRefused as error:
+                tries += 1
+                self._refused(error, tries)
+            except Exception as error:
+                tries += 1
+                self._refused(StoreRefused(f"an internal error: {error!r}"), _PATIENCE)
+            else:
+                tries = 0
+                self._answer(None)
+            if last:
+                break
+            if not housekept and not tries:
+                housekept = True
+                self._housekeeping()
+        self._answer(StoreRefused("duetto ends"))
+        self._keeper.database.close()
+
+    def _bring(self) -> None:
+        """All of it into the log, and from there into the tables. Raises StoreRefused."""
+        with self._short:
+            forgetting, self._forgetting = self._forgetting, ""
+            self._write()
+            frames, self._logged = self._logged, []
+            log, behind, self._behind = self._log, self._behind, False
+        database = self._keeper.database
+        try:
+            if forgetting:
+                database.forget_all() if forgetting == "all" else database.forget(self.id)
+            if log is not None and behind:
+                there = self._keeper.take_file(log.path, self.id)
+            else:
+                there = not frames or database.take(self.id, decoded(frames))
+        except StoreReplaced:
+            raise
+        except BaseException:
+            with self._short:
+                self._forgetting = self._forgetting or forgetting
+                self._behind = behind or bool(frames or self._logged)
+                self._logged = []
+            raise
+        with self._short:
+            if not there:  # another duetto was told to forget it
+                self._drop("off")
+            if log is not None and not (self._logged or self._behind) and log.length > _MOST_LOG:
+                with suppress(OSError):
+                    log.empty()
+            if self._waiting:  # the log could not be written
+                raise StoreRefused(f"{self._folder} cannot be written")
+
+    def _refused(self, error: StoreRefused, tries: int) -> None:
+        if self._log is not None:
+            with suppress(OSError):
+                self._log.sync()
+        if tries >= _PATIENCE or isinstance(error, NewerStore):
+            what = "Sessions do not reach the store"
+            self._tell(what, f"{error}; this one stays in {self._folder}, and goes there later")
+        self._answer(error)
+
+    def _answer(self, error: StoreRefused | None) -> None:
+        with self._short:
+            if error is None and (self._waiting or self._logged):
+                return
+            settling, self._settling = self._settling, []
+        for one in settling:
+            if error is None:
+                one.set_result(None)
+            else:
+                one.set_exception(error)
+
+    def _housekeeping(self) -> None:
+        """What others left, and what is too old; it stops for what is new."""
+        with suppress(StoreRefused, OSError):
+            self._keeper.take_left(self._wake.is_set)
+            if not self._keep_days:
+                return
+            for session_id in self._keeper.database.outdated(self._keep_days, self.id):
+                if self._wake.is_set():
+                    return
+                if not is_alive(self._folder / (session_id + SUFFIX)):
+                    self._keeper.database.prune(session_id)
+            self._keeper.database.sweep()
+
+
+class _Keeper:
+    """Takes logs into the tables."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.database = Database(data_dir)
+        self._logs = data_dir / LOGS
+
+    def take_file(self, path: Path, session_id: str) -> bool:
+        """All of a log that this process holds. Raises StoreRefused."""
+        with path.open("rb") as file:
+            file.readline()
+            return self.take_frames(frames_of(file), session_id)
+
+    def take_frames(self, frames: Iterable[bytes], session_id: str) -> bool:
+        part: list[bytes] = []
+        for frame in frames:
+            part.append(frame)
+            if len(part) == _PART:
+                if not self.database.take(session_id, decoded(part)):
+                    return False
+                part = []
+        return self.database.take(session_id, decoded(part))
+
+    def take_left(self, enough: Callable[[], bool] = lambda: False) -> list[str]:
+        """The logs of duettos that were killed; what is to be said of it.
+
+        Raises StoreRefused: they stay where they are.
+        """
+        said = []
+        for path in sorted(self._logs.glob(f"*{SUFFIX}")):
+            if enough():
+                break
+            try:
+                with LeftLog(path) as log:
+                    self.take_frames(log.frames(), log.session_id)
+                    self.database.left(log.session_id)
+                    path.unlink()
+            except StoreReplaced as error:
+                said.append(str(error))
+            except (BlockingIOError, FileNotFoundError):
+                continue  # its session lives, or somebody took it
+            except OSError as error:
+                said.append(f"{path}: {error.strerror}")
+        return said
+
+
+def settle(data_dir: Path) -> list[str]:
+    """Have the store ready to be read: of this version, with all that killed duettos left.
+
+    What is to be said of it, in sentences. For a thread. Raises StoreRefused.
+    """
+    keeper = _Keeper(data_dir)
+    try:
+        with keeper.database.changing():
+            pass
+        return keeper.take_left()
+    except StoreReplaced as error:
+        return [str(error), *keeper.take_left()]
+    finally:
+        keeper.database.close()
+
+
+def in_use(data_dir: Path, session_id: str) -> bool:
+    """True while a duetto is in that session."""
+    path = data_dir / LOGS / (session_id + SUFFIX)
+    return path.exists() and is_alive(path)
