@@ -5,7 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.core.conversation import Block, BlockKind, History, Item, answer_item
+from tui.core.conversation import NO_ANSWER, Block, BlockKind, History, Item, answer_item
+from tui.core.steps import finished
 
 HEAD: dict[str, object] = {"model": "m", "instructions": "work", "tools": []}
 FAST = "main\tm"
@@ -124,6 +125,70 @@ def test_requests_add_up_to_the_conversation(plan: list[tuple[int, bool, bool, b
             history.answer(item, "done")
         if broken:
             history.break_chain()
+
+
+@given(turns, st.integers(1, 4))
+def test_what_was_looked_at_before_changes_no_request(
+    plan: list[tuple[int, bool, bool, bool]], often: int
+) -> None:
+    """Whatever was taken out of the conversation since, or put right in it."""
+    history = History()
+    for number, (calls, cut, well, broken) in enumerate(plan):
+        history.context(f"file {number}")
+        history.prompt(f"prompt {number}")
+        for index in range(calls):
+            item = call("same" if index % 2 else f"c{number}.{index}")
+            history.output(item, FAST if calls % 2 else DEEP)
+            entry = history.answer(item, "done") if index or not broken else None
+            if number % often == 0:
+                finished(history.preparing(FAST))
+            if entry is not None:
+                history.amend(entry, answer_item(item, "done at last"))
+        if cut:
+            history.cut_call(call("same"), "cut")
+            history.withdraw()
+        if broken:
+            history.restart(f"files {number}")
+        request, anew = history.request(HEAD, FAST), History()
+        anew.entries = [*history.entries]
+        if "previous_response_id" not in request:
+            assert request == anew.request(HEAD, FAST)
+        history.ended(f"resp_{number}", chainable=well)
+
+
+def test_a_call_that_nobody_answered_is_answered_once() -> None:
+    history = after_one_turn()
+    history.output(call("c"), FAST)
+    history.ended("resp_2", chainable=True)
+    owed = []
+    for number in range(2):
+        history.prompt(f"more {number}")
+        items = history.request(HEAD, FAST)["input"]
+        assert isinstance(items, list)
+        owed.append(sum(item.get("output") == NO_ANSWER for item in items))
+        history.ended(f"resp_{number + 3}", chainable=True)
+    assert owed == [1, 0]
+
+
+def test_a_continuation_looks_only_at_what_is_new() -> None:
+    looked_at = 0
+
+    class Seen(dict[str, object]):
+        def get(self, name: str, default: object = None) -> object:
+            nonlocal looked_at
+            looked_at += 1
+            return super().get(name, default)
+
+    history = History()
+    for number in range(1000):
+        history.prompt(f"prompt {number}")
+        history.output(Seen(message("a")), FAST)
+    history.request(HEAD, FAST)
+    history.ended("resp_1", chainable=True)
+    looked_at = 0
+    history.prompt("two")
+    history.request(HEAD, FAST)
+    assert looked_at == 0
 
 
 def grown(pieces: list[str]) -> Block:

@@ -8,13 +8,15 @@ input starts with what the parent saw and said (PROTOCOL.md section 5). Else it 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
+from itertools import compress
 from typing import Literal, NamedTuple
 
 from msgspec import Struct, field
 
 from tui.core.run_report import RunReport
+from tui.core.steps import Work, finished
 from tui.core.text.pieces import Pieces
 from tui.core.wire.events import CALL_OUTPUTS as CALL_OUTPUTS
 
@@ -56,6 +58,7 @@ class History:
 
     def __init__(self) -> None:
         self.entries: list[HistoryEntry] = []
+        self._shown = _Shown("")
         self._parent = ""
         self._covered = 0
         """Entries that the parent saw or said."""
@@ -83,10 +86,19 @@ class History:
         self.entries.append(HistoryEntry("output", item, origin))
 
     def answer(self, call: Item, output: object, *, failed: bool = False) -> HistoryEntry:
-        """A call is answered; what the entry says may be put right until it is sent."""
+        """A call is answered; `amend` may put right what the entry says until it is sent."""
         entry = HistoryEntry("answer", answer_item(call, output, failed=failed))
         self.entries.append(entry)
         return entry
+
+    def amend(self, entry: HistoryEntry, item: Item) -> None:
+        """Put right what one of the last entries answers its call."""
+        entry.item = item
+        at = len(self.entries) - 1
+        while self.entries[at] is not entry:
+            at -= 1
+        if at < len(self._shown.items):
+            self._shown.items[at] = item
 
     def cut_call(self, call: Item, report: str) -> HistoryEntry:
         """A call that the server never finished: replayed only when all is said again."""
@@ -105,7 +117,7 @@ class History:
             entry = self.entries[last]
             if entry.kind == "prompt":
                 texts.insert(0, entry.text)
-                del self.entries[last]
+                del self.entries[last], self._shown.items[last : last + 1]
             elif entry.kind not in ("context", "note"):
                 break
             last -= 1
@@ -135,11 +147,17 @@ class History:
     def restart(self, context: str) -> None:
         """Prepare to say all: outdated quotations go, ``context`` stands before the prompt."""
         self.break_chain()
-        self.entries = [entry for entry in self.entries if entry.kind != "context"]
-        prompts = [n for n, entry in enumerate(self.entries) if entry.kind == "prompt"]
-        at = prompts[-1] if prompts else len(self.entries)
+        stays = [entry.kind != "context" for entry in self.entries]
+        if not all(stays):
+            self.entries = [*compress(self.entries, stays)]
+            self._shown.items = [*compress(self._shown.items, stays)]
         if context:
-            self.entries.insert(at, HistoryEntry("context", user_item(context)))
+            end = len(self.entries)
+            prompts = (n for n in reversed(range(end)) if self.entries[n].kind == "prompt")
+            at, entry = next(prompts, end), HistoryEntry("context", user_item(context))
+            self.entries.insert(at, entry)
+            if at < len(self._shown.items):
+                self._shown.items.insert(at, entry.item)
 
     def break_chain(self) -> None:
         """The server no longer holds what was said."""
@@ -151,23 +169,29 @@ class History:
         if self._signature.startswith(f"{endpoint}{_BEHIND_FAMILY}"):
             self.break_chain()
 
+    def preparing(self, origin: str) -> Work[None]:
+        """Have all items as a request shows them to this model, with pauses."""
+        if self._shown.origin != origin:
+            self._shown = _Shown(origin)
+        yield from self._shown.taking(self.entries)
+
+    def unprepared(self, origin: str) -> int:
+        """How many items `preparing` would have to look at."""
+        known = len(self._shown.items) if self._shown.origin == origin else 0
+        return len(self.entries) - known
+
     def request(self, head: Mapping[str, object], origin: str) -> dict[str, object]:
         """The next request: a continuation where that is allowed."""
         request = dict(head)
         self._warm_signature = ""
         self._sent_signature = _signature(head, origin)
+        finished(self.preparing(origin))
         if self.continues(head, origin):
             request["previous_response_id"] = self._parent
-            known = [e.item for e in self.entries[: self._covered] if e.kind != "cut"]
-            fresh = [e.item for e in self.entries[self._covered :] if e.kind != "cut"]
-            lacking = _lacking([*known, *fresh])
-            owed = [_no_answer(item) for item in known if id(item) in lacking]
-            request["input"] = [*owed, *_answered(fresh, lacking)]
+            request["input"] = self._shown.fresh(self.entries, self._covered)
         else:
             self.break_chain()
-            portable = (_portable(entry, origin) for entry in self.entries)
-            items = _of_own_ids(item for item in portable if item is not None)
-            request["input"] = _answered(items, _lacking(items))
+            request["input"] = self._shown.all()
         return request
 
     def ended(self, response_id: str, *, chainable: bool) -> None:
@@ -175,6 +199,7 @@ class History:
         if chainable and response_id:
             self._parent, self._covered = response_id, len(self.entries)
             self._signature = self._sent_signature
+            self._shown.sent()
         else:
             self.break_chain()
 
@@ -192,41 +217,79 @@ def answer_item(call: Item, output: object, *, failed: bool = False) -> Item:
     return item
 
 
-def _of_own_ids(items: Iterable[Item]) -> list[Item]:
-    """The items, no two of one id: a server that said one twice refuses both."""
-    told: list[Item] = []
-    seen: set[object] = set()
-    for item in items:
-        name = item.get("id")
-        if isinstance(name, str) and name in seen:
-            item = {key: value for key, value in item.items() if key != "id"}
-        elif isinstance(name, str):
-            seen.add(name)
-        told.append(item)
-    return told
-
-
 NO_ANSWER = "no output: it was never run"
-"""What a call is answered that nobody answered."""
+"""What a call is answered that nobody answered: a server would refuse the request."""
+_AT_ONCE = 2000
+"""Entries."""
 
 
-def _lacking(items: Iterable[Item]) -> set[int]:
-    """Identities of the calls that no later item answers: a server would refuse the request.
+class _Shown:
+    """The items of a conversation as a model may be shown them, each made once.
 
     Calls of one id are answered in their order: some servers count theirs anew in every response.
     """
-    open_calls: dict[tuple[str, object], list[Item]] = {}
-    for item in items:
-        kind, name = str(item.get("type")), item.get("call_id")
-        if kind in CALL_OUTPUTS:
-            open_calls.setdefault((CALL_OUTPUTS[kind], name), []).append(item)
-        elif waiting := open_calls.get((kind, name)):
-            waiting.pop(0)
-    return {id(item) for waiting in open_calls.values() for item in waiting}
+
+    def __init__(self, origin: str) -> None:
+        self.origin = origin
+        self.items: list[Item | None] = []
+        """By entry; None: not for this model."""
+        self._open: dict[tuple[object, object], list[Item]] = {}
+        """Calls that lack an answer, by its type and id."""
+        self._told: set[int] = set()
+        """Identities of those of which the server knows that they have none."""
+        self._ids: set[object] = set()
+        """No two items have one: a server that said one twice refuses both."""
+
+    def taking(self, entries: list[HistoryEntry]) -> Work[None]:
+        """Take in what came since, with pauses."""
+        while (at := len(self.items)) < len(entries):
+            for entry in entries[at : at + _AT_ONCE]:
+                self._take(entry)
+            yield _AT_ONCE
+
+    def sent(self) -> None:
+        """What was asked for last, with all answers that lacked, is known to the server."""
+        self._told = self._lacking()
+
+    def all(self) -> list[Item]:
+        """All of them, each call that lacks an answer with one right behind it."""
+        return _answered([item for item in self.items if item is not None], self._lacking())
+
+    def fresh(self, entries: list[HistoryEntry], covered: int) -> list[Item]:
+        """Those behind the first ``covered``, and answers that the calls before them lack."""
+        lacking = self._lacking() - self._told
+        known = self.items[:covered] if lacking else ()
+        owed = [_no_answer(item) for item in known if item is not None and id(item) in lacking]
+        fresh = zip(self.items[covered:], entries[covered:], strict=True)
+        told = [item for item, entry in fresh if item is not None and entry.kind != "cut"]
+        return [*owed, *_answered(told, lacking)]
+
+    def _lacking(self) -> set[int]:
+        return {id(item) for calls in self._open.values() for item in calls}
+
+    def _take(self, entry: HistoryEntry) -> None:
+        item = _portable(entry, self.origin)
+        if item is not None:
+            name, kind, call_id = item.get("id"), str(item.get("type")), item.get("call_id")
+            if isinstance(name, str) and name in self._ids:
+                item = {key: value for key, value in item.items() if key != "id"}
+            elif isinstance(name, str):
+                self._ids.add(name)
+            if entry.kind == "cut":
+                pass  # it has its answer right behind it
+            elif kind in CALL_OUTPUTS:
+                self._open.setdefault((CALL_OUTPUTS[kind], call_id), []).append(item)
+            elif waiting := self._open.get((kind, call_id)):
+                waiting.pop(0)
+                if not waiting:
+                    del self._open[kind, call_id]
+        self.items.append(item)
 
 
-def _answered(items: Iterable[Item], lacking: set[int]) -> list[Item]:
+def _answered(items: list[Item], lacking: set[int]) -> list[Item]:
     """The items, each call that lacks an answer with one right behind it."""
+    if not lacking:
+        return items
     told: list[Item] = []
     for item in items:
         told.append(item)

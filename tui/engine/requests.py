@@ -80,6 +80,8 @@ Request = dict[str, object]
 
 LONG_HUNKS = 1000
 """From so many on what is said of them is found out in slices."""
+LONG_HISTORY = 4000
+"""From so many items on that a model was not shown they are looked at in slices."""
 _TRIES = 3
 
 
@@ -239,22 +241,26 @@ class Requests:
         )
         return {**head, "instructions": self._instructions}
 
-    @property
-    def is_long(self) -> bool:
-        """There are so many hunks that `prepare` is to be called before the next request."""
-        if len(self._open_files.workspace.hunks) < LONG_HUNKS:
-            return False
-        return self._gathered is None or self._gathered.moment != self._moment()
+    def is_long(self, spec: RoleSpec) -> bool:
+        """There is so much to say that `prepare` is to be called before the next request."""
+        return self._has_news() or self.history.unprepared(origin(spec)) > LONG_HISTORY
 
-    def prepare(self) -> Work[None]:
-        """Find out what the next request says of hunks; nothing is said or changed yet.
+    def prepare(self, spec: RoleSpec) -> Work[None]:
+        """Find out what the next request says; nothing is said or changed yet.
 
         It pauses, and begins anew where something changes meanwhile, a few times.
         """
-        for _ in range(_TRIES):
+        yield from self.history.preparing(origin(spec))
+        for _ in range(_TRIES if self._has_news() else 0):
             self._gathered = yield from while_same(self._gather(), self._revision)
-            if not self.is_long:
+            if not self._has_news():
                 return
+
+    def _has_news(self) -> bool:
+        """There are so many hunks that what is to be said of them is found out ahead."""
+        if len(self._open_files.workspace.hunks) < LONG_HUNKS:
+            return False
+        return self._gathered is None or self._gathered.moment != self._moment()
 
     def _news(self) -> str:
         """What changed since the last request, in words; from now on the model knows it."""
@@ -262,7 +268,7 @@ class Requests:
         if found is None or found.moment != self._moment():
             found = finished(self._gather())
         for said in found.answers:
-            said.entry.item = said.item
+            self.history.amend(said.entry, said.item)
         self.told.know(found.states, found.revision)
         self.owed, self.cut, self.prose = [], None, []
         private, changes = found.private, found.changes

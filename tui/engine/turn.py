@@ -140,7 +140,7 @@ class Turn:
         """
         if not (self.sent and self.wire.state == "open" and self._services.open_files.ready):
             self._task = self._services.supervisor.start(self._dial(), "the request", self._broken)
-        elif self._services.requests.is_long:
+        elif self._services.requests.is_long(self.request.spec):
             self._task = self._services.supervisor.start(
                 self._prepare(), "the request", self._broken
             )
@@ -250,7 +250,7 @@ class Turn:
             self._served.paused(known.retry_after_s, self._services.ports.clock.now())
             self._again(self._tries.unreachable(known, reached=self._connection.reached))
             return
-        if self._services.requests.is_long:
+        if self._services.requests.is_long(self.request.spec):
             await self._gather()
         self._task = None
         self._create()
@@ -268,7 +268,8 @@ class Turn:
         """What the request says of very many hunks."""
         services = self._services
         self._leaving()
-        await services.state.input_first.do(services.requests.prepare(), services.ports.clock.now)
+        work = services.requests.prepare(self.request.spec)
+        await services.state.input_first.do(work, services.ports.clock.now)
 
     def _leaving(self) -> None:
         """The next instruction is given: who has something to settle before it does so now."""
