@@ -159,8 +159,6 @@ def keep(size: tuple[int, int], texts: tuple[str, str, str], watched: Iterable[s
 
 def _take_terminal(watched: bytes, entering: bytes, frame: bytes, leaving: bytes) -> None:
     import atexit
-    import select
-    import signal
     import termios
 
     for line in watched.decode("utf-8", "surrogateescape").split("\0"):
@@ -176,22 +174,24 @@ def _take_terminal(watched: bytes, entering: bytes, frame: bytes, leaving: bytes
     # Ctrl+C still ends the start; the driver takes it for a key
     now[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)
     now[0] &= ~(termios.IXON | termios.IXOFF | termios.ICRNL | termios.INLCR | termios.IGNCR)
-    now[6][termios.VMIN], now[6][termios.VTIME] = 1, 0
+    now[6][termios.VMIN] = now[6][termios.VTIME] = 0  # a read waits for nothing
     off = bytes([os.fpathconf(_INPUT, "PC_VDISABLE") & 0xFF])
     now[6][termios.VSUSP] = now[6][termios.VQUIT] = off
     flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     fd = os.open(os.ttyname(_OUTPUT), flags)
     _ThisStart.shown = shown = TakenTerminal(fd, before, entering.decode(), leaving)
     atexit.register(leave)
+    signal = __import__("_signal")  # `signal` has enums made of it, which takes half as long again
     for name in _ENDING:
-        number = signal.Signals[name]
+        number = getattr(signal, name)
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, end)
     try:
         termios.tcsetattr(_INPUT, termios.TCSANOW, now)
-        if select.select([_INPUT], [], [], 0)[0]:
-            # until now the terminal made Enter a line feed
-            shown.ahead = os.read(_INPUT, 65536).replace(b"\n", b"\r")
+        # until now the terminal made Enter a line feed
+        shown.ahead = os.read(_INPUT, 65536).replace(b"\n", b"\r")
+        now[6][termios.VMIN] = 1
+        termios.tcsetattr(_INPUT, termios.TCSANOW, now)
         shown.write(entering + frame)
     except termios.error:
         leave()
