@@ -122,7 +122,7 @@ def called(outputs: Sequence[tuple[str, str]]) -> str:
 
 def reading(paths: Sequence[str]) -> str:
     """Why files are read first."""
-    return f"I need to see {' and '.join(paths)} as it stands now before I change it."
+    return f"I need to see {' and '.join(paths)} first."
 
 
 def no_file(path: str, output: str) -> str:
