@@ -253,7 +253,7 @@ async def test_instructions_that_are_ignored_or_a_link_to_a_secret_are_private(w
     (work / "AGENTS.md").write_text("Use tabs.\n")
     files.catalogue.expire()
     await files.prepare()
-    assert files.is_sent("AGENTS.md")
+    assert not files.privacy("AGENTS.md")
     (work / ".gitignore").write_text("AGENTS.md\n")
     files.catalogue.expire()
     await files.prepare()

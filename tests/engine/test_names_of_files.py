@@ -162,7 +162,7 @@ async def test_instructions_that_are_a_link_to_a_private_file_are_not_sent(
     seat = Seat(root)
     assert not seat.open_files.ready
     await seat.open_files.prepare()
-    assert not seat.open_files.is_sent("AGENTS.md")
+    assert seat.open_files.privacy("AGENTS.md")
 
 
 async def test_links_within_the_workspace_are_files_like_others(root: Path) -> None:

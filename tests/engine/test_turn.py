@@ -192,7 +192,7 @@ async def test_a_bug_before_the_request_ends_the_turn(monkeypatch: pytest.Monkey
 
 
 async def test_private_instructions_are_not_sent_and_it_is_said(world: World) -> None:
-    world.agents_md = "the key is 12345"
+    world.files.data["AGENTS.md"] = b"the key is 12345"
     world.files.private = {"AGENTS.md": "it leads to a secret"}
     await begun(world)
     assert "12345" not in str(world.wire.requests)

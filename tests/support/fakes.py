@@ -330,7 +330,6 @@ class World:
         self.wires: dict[str, FakeWire] = {}
         self.verify: VerifyCommand | None = VerifyCommand(("pytest", "-q"), "pytest found")
         self.remembered: list[str] = []
-        self.agents_md = ""
         self.wakes = 0
         self.outside: Callable[[set[str]], None] | None = None
         self.roles: dict[Role, RoleSpec] = dict(
@@ -347,7 +346,6 @@ class World:
             runner=self.runner,
             verify_command=self._verify_command,
             remember_consent=self.remembered.append,
-            agents_md=lambda: self.agents_md,
             watch=self._watch,
             sleep=self.clock.sleep,
             jitter=lambda: 0.5,

@@ -129,6 +129,7 @@ class ScriptedState:
     state: SessionState
     now_s: float
     sockets: list[SocketView]
+    project: tuple[list[str], list[str]]
     can: Abilities
 
     @property
@@ -167,6 +168,9 @@ class ScriptedState:
     def abilities(self) -> Abilities:
         return self.can
 
+    def project_words(self) -> tuple[list[str], list[str]]:
+        return self.project
+
 
 class ScriptedSession(ScriptedState):
     """The public face of `Session`, driven by a test; the clock stands still."""
@@ -189,6 +193,7 @@ class ScriptedSession(ScriptedState):
         self.holds: list[int | None] = []
         """What was said with `HoldQueued`, which is not among `intents` either."""
         self.sockets: list[SocketView] = []
+        self.project: tuple[list[str], list[str]] = ([], [])
         self.can = Abilities()
         status = self.status
         status.models = {"fast": "rehearsal-fast", "deep": "rehearsal-deep"}

@@ -30,8 +30,7 @@ from tui.effects.rescue import RescueFolders
 from tui.effects.system import MonotonicClock, give_back
 from tui.effects.write_ahead_log import WriteAheadLog
 from tui.engine.notices import Trouble
-from tui.engine.open_files import AGENTS_FILE
-from tui.engine.ports import Ports, VerifyCommand
+from tui.engine.ports import Ports, ProjectReader, VerifyCommand
 from tui.engine.session import Session, SessionOptions
 from tui.errors import FileRefused, SettingsError, UsageError
 from tui.settings import Paths
@@ -262,7 +261,7 @@ class Composition:
             format_command=self._format_command,
             remember_consent=consents.remember,
             consents=consents.known(),
-            agents_md=self.agents_md,
+            project=self._project_folders,
             watch=self._watch if watched else None,
             opened=self._opened,
             folder=self._listing.folder,
@@ -277,6 +276,11 @@ class Composition:
             give_memory_back=give_back,
             stamp=setup.stamp,
         )
+
+    def _project_folders(self) -> ProjectReader:
+        from tui.effects.project_folders import ProjectFolders
+
+        return ProjectFolders(self._setup.root, self._setup.paths.config_file.parent, os.environ)
 
     def _find_sandbox(self) -> Confining:
         from tui.effects.sandbox import find_sandbox
@@ -390,11 +394,6 @@ class Composition:
         from tui.cli.apply import unfinished_sentences
 
         return unfinished_sentences(self._files, self._journal)
-
-    def agents_md(self) -> str:
-        """The text of the workspace's AGENTS.md, empty if there is none."""
-        data = self._files.read(AGENTS_FILE).data
-        return "" if data is None else data.decode("utf-8", "replace")
 
 
 def mask_for(setup: SessionSetup) -> Mask:

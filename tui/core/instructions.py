@@ -123,7 +123,6 @@ def patch_notes(patch_tool: PatchTool, patch_format: PatchFormat) -> str:
 
 
 PATHS_LIMIT_CHARS = 24_000
-AGENTS_LIMIT_CHARS = 32_000
 
 _ROLE = """\
 You are the pair programmer in duetto, a terminal editor. The user watches your edits land in the \
@@ -175,12 +174,12 @@ eof_line: "*** End of File" LF
 
 def instructions(
     paths: Sequence[str],
-    agents_md: str,
+    project: str,
     patch_tool: PatchTool | None,
     patch_format: PatchFormat = "auto",
     shell_tool: ShellTool = "none",
 ) -> str:
-    """The instructions of a conversation: how to work, the files, the project's own rules.
+    """The instructions of a conversation: how to work, the files, what the project says.
 
     No ``patch_tool``: plan mode.
     """
@@ -190,11 +189,8 @@ def instructions(
     role = role.replace("{commands}", shell if patch_tool else f"{shell}\n{_PLAN}")
     notes = [patch_notes(patch_tool, patch_format)] if patch_tool else []
     parts = [role, *notes, _path_list(paths)]
-    if agents_md.strip():
-        text = agents_md.strip()
-        if len(text) > AGENTS_LIMIT_CHARS:
-            text = text[:AGENTS_LIMIT_CHARS] + "\n(cut here; read_file AGENTS.md for the rest)"
-        parts.append(f"The project's own instructions (AGENTS.md)\n{text}\n")
+    if project:
+        parts.append(project)
     return "\n".join(parts)
 
 

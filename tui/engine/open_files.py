@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 from asyncio import Future
 from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from tui.core.context import FileInContext
-from tui.core.files import FOLDER_WIDE, is_ignore_file
+from tui.core.files import FOLDER_WIDE, FileRead, is_ignore_file
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Position
 from tui.engine.notices import Trouble
 from tui.engine.ports import Ports, WorkspaceFiles
 from tui.engine.session_state import SessionState
 from tui.errors import EditRefused
+
+if TYPE_CHECKING:
+    from tui.engine.project import ProjectWords
 
 NOT_KNOWN = "it is not known yet whether it is ignored"
 MOST_LOOKS = 3
@@ -246,8 +250,6 @@ def _about(deed: Deed, path: str, reason: str) -> tuple[Deed, str]:
 
 
 Selection = tuple[Position, Position]
-AGENTS_FILE = "AGENTS.md"
-"""The project's own instructions for a model."""
 
 
 class OpenFiles:
@@ -262,6 +264,13 @@ class OpenFiles:
         self._cursors: dict[str, tuple[Position, Selection | None]] = {}
         self._said: set[str] = set()
         """Read-only and new files that the user was told of."""
+        self._ports = ports
+        self.project: ProjectWords | None = None
+        """What the project says to the model; None before it was looked at."""
+        self._named: set[str] = set()
+        """Files that were named, or read by the model."""
+        self._texts: list[str] = []
+        """What may name more of them."""
 
     def open(
         self, path: str, line: int | None, col: int, *, aside: bool = False, new: bool = False
@@ -352,22 +361,40 @@ class OpenFiles:
             view=self.workspace.documents.quotable(path) is None,
         )
 
+    def mention(self, text: str) -> None:
+        """The user said this: what the project says of the files in it matters."""
+        self._texts.append(text)
+
+    def matters(self, path: str) -> None:
+        """The model has read this file."""
+        self._named.add(path)
+
+    async def skill(self, path: str) -> FileRead | str | None:
+        """See `ProjectWords.skill`."""
+        return None if self.project is None else await self.project.skill(path)
+
+    def _paths_that_matter(self) -> set[str]:
+        return {*self.status.open_paths, *self.workspace.buffers, *self._named}
+
     @property
     def ready(self) -> bool:
         """True if a request can be composed without looking at the disk."""
-        return self.catalogue.ready([AGENTS_FILE, *self.workspace.buffers])
+        if self.project is None or self._texts or not self.catalogue.ready(self.workspace.buffers):
+            return False
+        return self.project.ready(self._paths_that_matter())
 
     async def prepare(self) -> None:
-        """List the files if need be, and look up which of the open ones are private."""
-        await self.catalogue.prepare([AGENTS_FILE, *self.workspace.buffers])
+        """List the files if need be, look at who is private and at what the project says."""
+        await self.catalogue.prepare(self.workspace.buffers)
+        if self.project is None:
+            from tui.engine.project import ProjectWords  # after the first paint
+
+            self.project = ProjectWords(self._state, self._ports, self.catalogue, self.privacy)
+        texts = tuple(self._texts)
+        self._named |= await self.project.look(self._paths_that_matter(), texts)
+        del self._texts[: len(texts)]
 
     def privacy(self, path: str) -> str:
         """Why a file's text is not sent; empty if it may be."""
         reason = self.catalogue.privacy(path)
         return "" if self.consents.allows(SEND, path, reason) else reason
-
-    def is_sent(self, path: str) -> bool:
-        """True if a file's text may be sent; else it is said in the conversation."""
-        if reason := self.privacy(path):
-            self._state.note(0, f"{path} is not sent to the model: {reason}")
-        return not reason

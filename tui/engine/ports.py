@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from dataclasses import field as compared
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Struct, field
 
@@ -28,6 +28,9 @@ from tui.core.wire.endpoint_facts import Abilities as Abilities
 from tui.core.wire.endpoint_facts import SocketView as SocketView
 from tui.core.wire.events import Event, Usage
 from tui.engine.intents import Effort, Role
+
+if TYPE_CHECKING:
+    from tui.core.project_words import SkillFile
 
 WireState = Literal["closed", "connecting", "open"]
 Transport = Literal["websocket", "http"]
@@ -259,6 +262,19 @@ class Runner(Protocol):
         """
 
 
+class ProjectReader(Protocol):
+    """Skills, and the user's own instructions (effects.project_folders); for a thread."""
+
+    def rules(self) -> tuple[str, FileRead]:
+        """The path and the bytes of the user's own AGENTS.md. Never raises."""
+
+    def skills(self) -> list[SkillFile]:
+        """Every SKILL.md, the workspace's first. Never raises."""
+
+    def read(self, file: SkillFile, path: str) -> FileRead:
+        """A file of a skill of the user's; ``path`` is relative to its folder. Never raises."""
+
+
 class Rescue(Protocol):
     """What was typed and not saved when duetto was ended by force (effects.rescue)."""
 
@@ -390,8 +406,8 @@ class Ports(Struct):
     remember_consent: Callable[[str], None] = lambda command: None
     consents: set[str] = field(default_factory=set)
     """Commands of the workspace's own files that the user has allowed before."""
-    agents_md: Callable[[], str] = lambda: ""
-    """The text of AGENTS.md, empty if there is none."""
+    project: Callable[[], ProjectReader] | None = None
+    """Skills, and the user's own instructions, when they are first needed; None: there are none."""
     watch: Callable[[Callable[[set[str]], None]], Awaitable[None]] | None = None
     """Calls back with changed paths until cancelled (effects.watcher); None: not watched.
 

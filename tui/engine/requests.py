@@ -31,7 +31,7 @@ from tui.core.steps import Work, finished, while_same
 from tui.core.wire.events import ErrorEvent, Failed
 from tui.core.wire.refused_fields import RefusedFields, fields_refused, without
 from tui.engine.intents import Effort, Role
-from tui.engine.open_files import AGENTS_FILE, OpenFiles
+from tui.engine.open_files import OpenFiles
 from tui.engine.ports import PatchTool, Ports, RoleSpec, ShellTool
 
 Version = tuple[int, int]
@@ -145,6 +145,8 @@ class Requests:
         self._context.forget()
         self._open_files.workspace.take_user_changes()
         self._open_files.workspace.take_tool_changes()
+        if self._open_files.project is not None:
+            self._open_files.project.forget()
         self.told.mark(self._open_files.workspace.hunks)
         self._instructions = ""
 
@@ -233,9 +235,8 @@ class Requests:
         self.history.restart("")
         paths = self._open_files.catalogue.paths()
         self._told_paths = set(paths)
-        rules = self._ports.agents_md()
-        if rules and not self._open_files.is_sent(AGENTS_FILE):
-            rules = ""  # ignored, or a link to a secret
+        project = self._open_files.project
+        rules = "" if project is None else project.head()
         self._instructions = instructions(
             paths, rules, self._patch_tool(spec), spec.patch_format, _shell_tool(spec)
         )
@@ -281,7 +282,9 @@ class Requests:
             changes.appeared = sorted(now - self._told_paths)
             changes.vanished = sorted(self._told_paths - now)
             self._told_paths = now
-        return changes_message(changes, found.account, found.of_hunks)
+        words = changes_message(changes, found.account, found.of_hunks)
+        project = self._open_files.project
+        return "\n\n".join(filter(None, (words, project.news() if project is not None else "")))
 
     def _gather(self) -> Work[HunkNews]:
         """All that is to be said of hunks, from what they are now; nothing is changed."""

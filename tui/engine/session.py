@@ -255,6 +255,11 @@ class Session:
         catalogue = self._ports.catalogue
         return ModelOffers(()) if catalogue is None else await catalogue().offers()
 
+    def project_words(self) -> tuple[list[str], list[str]]:
+        """The instructions in use, and all skills that were found: a line each, safe to show."""
+        project = self._open_files.project
+        return ([], []) if project is None else project.words()
+
     def network(self) -> Sequence[SocketView]:
         """The sockets as figures, for ``/status``."""
         return tuple(self._ports.sockets())
@@ -325,6 +330,7 @@ class Session:
         bench = WorkspaceTools(
             state.workspace, open_files.catalogue, ports, open_files.privacy, consent
         )
+        bench.on_read, bench.skill = open_files.matters, open_files.skill
         supervisor = Supervisor(state)
         commands = Commands(state, ports, open_files, supervisor, self.options.commands)
         requests.take_ended = commands.take_ended

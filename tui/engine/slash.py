@@ -93,6 +93,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("rescue", "Bring back what was not saved when duetto ended", "[forget]"),
     Command("theme", "Change the colours", "[NAME]"),
     Command("status", "Show models, what they can do, and the sockets, live"),
+    Command("skills", "List the skills that were found, and why one is not told to the model"),
     Command("meter", "Explain each figure of the status line, with its value now"),
     Command("suspend", "Suspend to the shell; fg resumes"),
     Command("help", "Show all keys and commands"),

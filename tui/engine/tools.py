@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from tui.core.document.workspace import Workspace
-from tui.core.files import PATH_LIMIT_CHARS, PATH_LIMIT_DEPTH, file_block
+from tui.core.files import PATH_LIMIT_CHARS, PATH_LIMIT_DEPTH, FileRead, file_block
 from tui.core.text.buffer import plain_text
 from tui.core.text.patterns import HEAVIEST, pattern_weight
 from tui.core.wire.json_reading import mended_json
@@ -162,6 +162,10 @@ class ToolResult(Struct, frozen=True):
     failed: bool = False
 
 
+async def _no_skill(path: str) -> None:
+    """There are none."""
+
+
 class WorkspaceTools:
     """Runs calls against the open buffers first, the disk second."""
 
@@ -180,6 +184,10 @@ class WorkspaceTools:
         self._files = ports.files
         self._clock = ports.clock
         self._consent = consent
+        self.on_read: Callable[[str], None] = lambda path: None
+        """Told which file of the workspace the model has read."""
+        self.skill: Callable[[str], Awaitable[FileRead | str | None]] = _no_skill
+        """What ``skill:NAME/PATH`` means (`ProjectWords.skill`)."""
 
     async def call(self, name: str, arguments: str) -> ToolResult:
         """Answer one call; what cannot be done is said in the output. Never raises."""
@@ -193,21 +201,18 @@ class WorkspaceTools:
             return failure(str(refusal))
 
     async def _read_file(self, arguments: Arguments) -> ToolResult:
-        path = workspace_path(arguments.text("path"))
+        named = arguments.text("path")
+        meant = await self.skill(named) if named.startswith("skill:") else None
+        if isinstance(meant, FileRead):
+            part = _part(named, _text_of(named, meant), arguments)
+            return ToolResult(f"The skill's folder is {meant.real}\n{part.output}", part.brief)
+        path = workspace_path(meant or named)
         await self._allow(path)
         text = self._text(path)
         if path in self._files.linked:  # which is seen when it is read
             await self._allow(path)
-        lines = text.split("\n")
-        if len(lines) > 1 and not lines[-1]:
-            lines.pop()
-        if len(text) <= OUTPUT_LIMIT_CHARS and not arguments.has("start", "end"):
-            return ToolResult(file_block(path, text), _count(len(lines), "line"))
-        first = max(arguments.number("start", 1), 1)
-        last = min(max(arguments.number("end", len(lines)), first), len(lines))
-        if first > len(lines):
-            raise CallError(f"{path} has only {len(lines)} lines")
-        return _quoted(path, lines, first, last)
+        self.on_read(path)
+        return _part(path, text, arguments)
 
     async def _allow(self, path: str) -> None:
         """Ask if the file is private. Raises CallError: it may not be sent."""
@@ -223,16 +228,7 @@ class WorkspaceTools:
         read = self._files.read(path)
         if (buffer := self._workspace.documents.quotable(read.real)) is not None:
             return buffer.text()
-        if read.refusal:
-            raise CallError(f"{path} cannot be read: {read.refusal}")
-        if read.kind == "directory":
-            raise CallError(f"{path} is a folder; use list")
-        if read.data is None:
-            raise CallError(f"there is no file {path}; use list or search to find it")
-        text = decoded(read.data)
-        if text is None:
-            raise CallError(f"{path} is not UTF-8 text")
-        return text
+        return _text_of(path, read)
 
     async def _list(self, arguments: Arguments) -> ToolResult:
         matches = path_filter(arguments.text("pattern", ""))
@@ -438,6 +434,34 @@ def decoded(data: bytes) -> str | None:
         return plain_text(data.decode("utf-8"))
     except UnicodeDecodeError:
         return None
+
+
+def _text_of(path: str, read: FileRead) -> str:
+    """Raises CallError: there is none."""
+    if read.refusal:
+        raise CallError(f"{path} cannot be read: {read.refusal}")
+    if read.kind == "directory":
+        raise CallError(f"{path} is a folder; use list")
+    if read.data is None:
+        raise CallError(f"there is no file {path}; use list or search to find it")
+    text = decoded(read.data)
+    if text is None:
+        raise CallError(f"{path} is not UTF-8 text")
+    return text
+
+
+def _part(path: str, text: str, arguments: Arguments) -> ToolResult:
+    """What is asked for of a text. Raises CallError: it is not so long."""
+    lines = text.split("\n")
+    if len(lines) > 1 and not lines[-1]:
+        lines.pop()
+    if len(text) <= OUTPUT_LIMIT_CHARS and not arguments.has("start", "end"):
+        return ToolResult(file_block(path, text), _count(len(lines), "line"))
+    first = max(arguments.number("start", 1), 1)
+    last = min(max(arguments.number("end", len(lines)), first), len(lines))
+    if first > len(lines):
+        raise CallError(f"{path} has only {len(lines)} lines")
+    return _quoted(path, lines, first, last)
 
 
 def _quoted(path: str, lines: list[str], first: int, last: int) -> ToolResult:

@@ -138,6 +138,8 @@ class Turn:
 
         The first one goes through `Wire.open`, which renews a socket that is too old.
         """
+        if not self.sent:
+            self._services.open_files.mention(self.request.text)
         if not (self.sent and self.wire.state == "open" and self._services.open_files.ready):
             self._task = self._services.supervisor.start(self._dial(), "the request", self._broken)
         elif self._services.requests.is_long(self.request.spec):

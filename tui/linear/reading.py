@@ -264,6 +264,7 @@ class Recital:
             "output": self._output,
             "meter": lambda _: meter_lines(session.meter.view(session.now())),
             "status": self._status,
+            "skills": lambda _: session.project_words()[1] or ["No skill was found."],
             "help": lambda _: help_lines(),
         }
         """Command -> what it says, given its argument."""
@@ -383,6 +384,7 @@ class Recital:
         lines = [state_words(status, session.meter.view(session.now()))]
         lines += status_lines(status, session.abilities(), session.network())
         lines += map(inert, sentences(status.limits, session.now()))
+        lines += [f"Instructions in use: {words}." for words in session.project_words()[0]]
         if status.open_paths:
             lines.append(f"Open files: {', '.join(map(inert, status.open_paths))}.")
         left = len(waiting(session.workspace))

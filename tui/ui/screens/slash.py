@@ -73,6 +73,7 @@ class SlashCommands:
             "effort": self._turn.effort,
             "mode": self._turn.say_mode,
             "tasks": self._turn.tasks,
+            "skills": self._list_skills,
         }
         if intent is not None:
             self._session.submit(intent)
@@ -97,6 +98,11 @@ class SlashCommands:
     def _say_models(self) -> None:
         words = inert(model_words(self._session.status))
         self._screen.notify(words, timeout=10, markup=False)
+
+    def _list_skills(self) -> None:
+        from tui.ui.screens.status import SkillsScreen
+
+        self._screen.app.push_screen(SkillsScreen(self._session))
 
     def _explain_meter(self) -> None:
         """Every figure of the status line, and what it means."""

@@ -86,6 +86,16 @@ def limits_report(sentences: Sequence[str], width: int) -> Content:
     return Content.assemble(*parts).rstrip("\n")
 
 
+def rules_report(lines: Sequence[str], width: int) -> Content:
+    """Which instructions the model has; empty if there are none."""
+    if not lines:
+        return Content()
+    parts: Parts = [("\n\nInstructions in use\n", "bold $accent")]
+    for words in lines:
+        parts += paragraph(words, "$muted", width)
+    return Content.assemble(*parts).rstrip("\n")
+
+
 def _models(status: Status, width: int) -> Parts:
     parts: Parts = []
     for role in _ROLES:
@@ -287,6 +297,7 @@ _LEAST_WIDTH = 32
 class StatusScreen(ModalScreen[None]):
     """Reads the session; nothing can be changed here, all of it can be copied."""
 
+    ABOUT: ClassVar[str] = "status"
     CSS_PATH = sheet("status")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "dismiss", "Close", show=False),
@@ -302,7 +313,7 @@ class StatusScreen(ModalScreen[None]):
         self._session = session
         self._report = Static(id="status-report", markup=False)
         self.box = VerticalScroll(id="status-box")
-        self.box.border_title = "status"
+        self.box.border_title = self.ABOUT
 
     def compose(self) -> ComposeResult:
         """A box that scrolls."""
@@ -335,7 +346,9 @@ class StatusScreen(ModalScreen[None]):
         cost = session.meter.view(session.now()).cost
         said = sentences(session.status.limits, session.now())
         return Content.assemble(
-            status_report(session.status, can, sockets, width, cost), limits_report(said, width)
+            status_report(session.status, can, sockets, width, cost),
+            limits_report(said, width),
+            rules_report(session.project_words()[0], width),
         )
 
     def action_scroll(self, rows_down: int) -> None:
@@ -346,3 +359,20 @@ class StatusScreen(ModalScreen[None]):
         """All of it as plain text into the clipboard."""
         self.app.copy_to_clipboard(str(self._report.content).rstrip())
         self.notify("Copied.", timeout=2, markup=False)
+
+
+class SkillsScreen(StatusScreen):
+    """The skills that were found."""
+
+    ABOUT: ClassVar[str] = "skills"
+
+    def report(self, width: int) -> Content:
+        """A row or more for each."""
+        lines = self._session.project_words()[1]
+        parts: Parts = []
+        for words in lines or ["No skill was found (docs/project.md says where)."]:
+            name, _, rest = words.partition(": ")
+            colour = "bold $foreground" if rest else "$muted"
+            parts.append((f"{_INDENT}{clip(name, width - 2)}\n", colour))
+            parts += paragraph(rest, "$muted", width, 2 * _INDENT) if rest else []
+        return Content.assemble(*parts).rstrip("\n")
