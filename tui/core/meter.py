@@ -274,6 +274,10 @@ class Meter:
         self._turn_s = self._now = self._context_tokens = None
         self._clear_turn()
 
+    def resume(self, usd: float) -> None:
+        """The session has cost so much before."""
+        self._session_usd = usd or None
+
     def _clear_turn(self) -> None:
         self._ttft_s, self._past, self._bill = None, [], {}
         self._first, self._chars, self._turn_unknown = self.responses + 1, 0, False

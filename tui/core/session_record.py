@@ -115,6 +115,8 @@ class EntryMade(_Record, frozen=True):
     origin: str
     item: bytes
     """As JSON."""
+    turn: int = 0
+    """The last one that had begun."""
 
     @property
     def said(self) -> Item:
@@ -374,3 +376,5 @@ class StoredSession(Struct, frozen=True):
     """Ids of the hunks that changed after the last request."""
     unwritten: frozenset[int] = frozenset()
     """Ids of those that were accepted, and of whose file nothing was written since."""
+    running: frozenset[str] = frozenset()
+    """Calls of commands that had begun, and of which no end is known."""

@@ -89,6 +89,10 @@ class Foreground:
             case intents.NewConversation():
                 self._forget()
 
+    def go_on_behind(self, number: int) -> None:
+        """So many turns were there before."""
+        self._number = number
+
     def prompt(self, text: str) -> None:
         """Send this now; what streams is interrupted first."""
         if not text.strip():

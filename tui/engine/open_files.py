@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Future
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -260,6 +260,9 @@ class OpenFiles:
         self.consents = FileConsent(state, ports)
         self.workspace = state.workspace
         self.status = state.status
+        self.first: Callable[[], Awaitable[None]] | None = None
+        """What is to be done before the first request; None: nothing."""
+        self._first = asyncio.Lock()
         self._state = state
         self._cursors: dict[str, tuple[Position, Selection | None]] = {}
         self._said: set[str] = set()
@@ -379,12 +382,18 @@ class OpenFiles:
     @property
     def ready(self) -> bool:
         """True if a request can be composed without looking at the disk."""
-        if self.project is None or self._texts or not self.catalogue.ready(self.workspace.buffers):
+        if self.first is not None or self.project is None or self._texts:
+            return False
+        if not self.catalogue.ready(self.workspace.buffers):
             return False
         return self.project.ready(self._paths_that_matter())
 
     async def prepare(self) -> None:
         """List the files if need be, look at who is private and at what the project says."""
+        async with self._first:
+            if self.first is not None:
+                await self.first()
+                self.first = None
         await self.catalogue.prepare(self.workspace.buffers)
         if self.project is None:
             from tui.engine.project import ProjectWords  # after the first paint

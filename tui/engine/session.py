@@ -29,7 +29,7 @@ from tui.engine.disk_changes import Folders
 from tui.engine.foreground import Foreground
 from tui.engine.formatting import Formatting
 from tui.engine.intents import Intent, Mode, Role
-from tui.engine.notices import Notices, Trouble
+from tui.engine.notices import Notices, Status, Trouble
 from tui.engine.open_files import SEND, OpenFiles, Selection
 from tui.engine.ports import Abilities, ModelOffers, Ports, RoleSpec, WorkspaceFiles
 from tui.engine.requests import Requests, TurnLimits
@@ -44,6 +44,7 @@ from tui.errors import DuettoError
 
 if TYPE_CHECKING:
     from tui.engine.model_choice import ModelChoice
+    from tui.engine.resuming import Resumption
 
 PromptLabel = Literal["send", "redirect", "queue"]
 AltLabel = Literal["steer", "queue"]
@@ -77,6 +78,8 @@ class SessionOptions(Struct, frozen=True):
     """Accept a patch's hunks at its end, but for those that a person must look at."""
     chaining: bool = True
     """Continue with ``previous_response_id`` where the protocol allows it."""
+    resumed: Resumption | None = None
+    """An earlier session that goes on."""
 
 
 class Session:
@@ -99,10 +102,7 @@ class Session:
         """The state in a few words."""
         self.input_first = state.input_first
         """The front end says which keys are on their way."""
-        self.status.models = {role: spec.model for role, spec in roles.items()}
-        self.status.efforts = {role: spec.effort for role, spec in roles.items()}
-        self.status.tiers = {role: spec.tier for role, spec in roles.items()}
-        self.status.same_tiers = {role: spec.same_tiers for role, spec in roles.items()}
+        _introduce(self.status, roles)
         self.status.prompts = list(self.options.prompts)
         self.status.role = self.options.first_role
         if self.options.linked:
@@ -142,6 +142,16 @@ class Session:
         """What files are compared with, for `intents.ShowDiff`."""
         self._handlers = self._handlers_by_type()
         self._state.before_turn.append(self.diffs.turn_begins)
+        if self.options.resumed is not None:
+            self._go_on_with(self.options.resumed)
+
+    def _go_on_with(self, resumption: Resumption) -> None:
+        from tui.engine.resuming import Resuming  # hardly a session does
+
+        resuming = Resuming(
+            self._shared, resumption, lambda hunk_ids: self.submit(intents.Accept(hunk_ids))
+        )
+        self._foreground.go_on_behind(resuming.begin())
 
     @property
     def on_wake(self) -> Callable[[], None]:
@@ -337,6 +347,14 @@ class Session:
         return Services(
             ports, state, open_files, requests, bench, commands, supervisor, Backlog(state)
         )
+
+
+def _introduce(status: Status, roles: Mapping[Role, RoleSpec]) -> None:
+    """Say who answers for which role."""
+    status.models = {role: spec.model for role, spec in roles.items()}
+    status.efforts = {role: spec.effort for role, spec in roles.items()}
+    status.tiers = {role: spec.tier for role, spec in roles.items()}
+    status.same_tiers = {role: spec.same_tiers for role, spec in roles.items()}
 
 
 def _workspace(files: WorkspaceFiles, options: SessionOptions) -> Workspace:

@@ -31,6 +31,9 @@ from tui.core.text.buffer import Buffer
 from tui.core.text.rows import file_rows, keep_ends, whole_text
 from tui.errors import EditRefused
 
+_AROUND = 3
+"""Lines above and below a hunk by which it is found."""
+
 
 class BroughtBack(Struct):
     """What became of the hunks that waited, or were accepted and not written."""
@@ -171,7 +174,12 @@ def _around(
         return whole
     old = _texts(past.base)
     for above, below in _narrower(past.above, past.below):
-        if _stands(buffer, [*above, *old, *below]):
+        rows = _places(buffer, [*above, *old, *below])
+        if len(rows) == 1:  # what else stands around it now makes it surer
+            first = rows[0] + len(above)
+            last, lines = first + len(old), buffer.lines[: file_rows(buffer)]
+            return lines[max(first - _AROUND, 0) : first], lines[last : last + _AROUND], first
+        if rows:
             return above, below, past.line
     return whole
 
@@ -189,18 +197,18 @@ def _narrower(
             yield (), below[:count]
 
 
-def _stands(buffer: Buffer, wanted: Sequence[str]) -> bool:
-    """True if these lines follow each other somewhere; no lines do nowhere."""
-    lines, count, at = buffer.lines, len(wanted), -1
+def _places(buffer: Buffer, wanted: Sequence[str]) -> list[int]:
+    """Two rows at most at which these lines follow each other; blank ones say nothing."""
+    lines, count, found, at = buffer.lines, len(wanted), list[int](), -1
     last = file_rows(buffer) - count
-    while wanted:
+    while len(found) < 2 and any(map(str.strip, wanted)):
         try:
             at = lines.index(wanted[0], at + 1, last + 1)
         except ValueError:
-            return False
+            break
         if lines[at : at + count] == wanted:
-            return True
-    return False
+            found.append(at)
+    return found
 
 
 def _is_done(documents: Documents, past: HunkMade) -> bool:
@@ -216,11 +224,10 @@ def _is_done(documents: Documents, past: HunkMade) -> bool:
         return whole_text(buffer) == past.agent
     old, new = _texts(past.base), _texts(past.agent)
     above, below = list(past.above), list(past.below)
-    if _stands(buffer, [*above[-1:], *old, *below[:1]]) or not (new or (above and below)):
+    if _places(buffer, [*above[-1:], *old, *below[:1]]) or not (new or (above and below)):
         return False
-    return _stands(buffer, [*above, *new, *below]) or (
-        bool(above and below) and _stands(buffer, [*above[-1:], *new, *below[:1]])
-    )
+    near = [*above[-1:], *new, *below[:1]] if above and below else ()
+    return bool(_places(buffer, [*above, *new, *below]) or _places(buffer, near))
 
 
 def _is_there(documents: Documents, path: str) -> bool:

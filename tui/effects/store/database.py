@@ -408,6 +408,7 @@ class _Intake:
         self._insert(
             "turns",
             number=began.number,
+            seq=row.seq,
             began_ms=row.ms,
             role=began.role,
             model=began.model,
@@ -464,6 +465,7 @@ class _Intake:
             id=entry.id,
             seq=row.seq,
             place=entry.place,
+            turn=entry.turn,
             kind=entry.kind,
             origin=entry.origin,
             item=item,
@@ -546,6 +548,7 @@ class _Intake:
         self._insert(
             "hunks",
             id=hunk.id,
+            seq=row.seq,
             turn=hunk.turn,
             call_id=hunk.call_id,
             path=hunk.path,
@@ -562,10 +565,18 @@ class _Intake:
 
     def _hunks_are(self, row: StoredRecord, news: records.HunksAre) -> None:
         decided = None if news.decision is Decision.PENDING else row.ms
-        values = (news.stage, news.decision, news.reason, news.words, news.author, decided)
+        values = (
+            row.seq,
+            news.stage,
+            news.decision,
+            news.reason,
+            news.words,
+            news.author,
+            decided,
+        )
         waits = _waits(news.stage, news.decision)
         self._connection.executemany(
-            "UPDATE hunks SET stage = ?, decision = ?, reason = ?, words = ?, author = ?,"
+            "UPDATE hunks SET seq = ?, stage = ?, decision = ?, reason = ?, words = ?, author = ?,"
             " decided_ms = ?, waits = ? WHERE session = ? AND id = ?",
             ((*values, waits, self.n, one) for one in news.ids),
         )

@@ -38,6 +38,7 @@ MIGRATIONS = (
     CREATE TABLE turns (
         session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
         number INTEGER NOT NULL,
+        seq INTEGER NOT NULL,               -- what is of a lower one was said before it
         began_ms INTEGER NOT NULL,
         ended_ms INTEGER,
         role TEXT NOT NULL,
@@ -71,6 +72,7 @@ MIGRATIONS = (
         seq INTEGER NOT NULL,
         place REAL NOT NULL,                -- they stand in this order
         gone INTEGER,                       -- the record that withdrew it; null: it stands
+        turn INTEGER NOT NULL,
         kind TEXT NOT NULL,
         origin TEXT NOT NULL,
         item TEXT,                          -- JSON, or null and

@@ -1,0 +1,202 @@
+"""Stored sessions, read back: their list, the search, one to go on with, and wrong names."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from tui.core.conversation import BlockKind
+from tui.core.document.hunk import Decision, Kind, Stage
+from tui.core.session_record import (
+    Began,
+    BlockSaid,
+    CommandBegan,
+    CommandEnded,
+    EntryGone,
+    EntryMade,
+    FileKept,
+    HunkMade,
+    HunksAre,
+    Named,
+    Record,
+    RequestSent,
+    TurnBegan,
+    TurnEnded,
+    TurnFigures,
+    item_as_json,
+)
+from tui.effects.store import reading
+from tui.effects.store.writing import StoreWriter
+from tui.errors import StoreRefused
+
+
+def write(folder: Path, *records: Record, name: str = "") -> str:
+    """A session of these records behind its beginning; returns what it is called."""
+    writer = StoreWriter(folder, lambda: 1.0)
+    writer.id = name or writer.id
+    for record in (Began("/work/one", "app", "1"), *records):
+        writer.commit(record)
+    writer.close()
+    return writer.id
+
+
+def said(*texts: str) -> Iterable[Record]:
+    """A turn for each text."""
+    for number, text in enumerate(texts, 1):
+        yield TurnBegan(number, text, "fast", "quick-1", "main")
+        yield BlockSaid(number - 1, number, BlockKind.USER, "", "", "", "done", 0, text)
+        yield TurnEnded(number, "completed", figures=TurnFigures(usd=0.25))
+
+
+def hunk(number: int, path: str = "a.py", decision: Decision = Decision.PENDING) -> HunkMade:
+    return HunkMade(
+        number, 1, "call_1", path, Kind.EDIT, Stage.LANDED, decision, 1, "old\n", "new\n"
+    )
+
+
+def names(found: Iterable[object]) -> list[str]:
+    return [getattr(one, "session", one).id for one in found]
+
+
+def test_the_list_is_newest_first_and_says_what_each_is_about(tmp_path: Path) -> None:
+    first = write(tmp_path, *said("make the cache safe", "faster"), hunk(1), hunk(2))
+    second = write(tmp_path, *said("write a test"), Named("my tests"))
+    newest, oldest = reading.sessions(tmp_path)
+    assert [newest.id, oldest.id] == [second, first]
+    assert (oldest.first_words, oldest.turns, oldest.open_hunks) == ("make the cache safe", 2, 2)
+    assert (newest.name, newest.alive) == ("my tests", False)
+    assert (oldest.folder, oldest.kind, oldest.ended) == ("/work/one", "app", True)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("cache", ["one"]),
+        ("CAC saf", ["one"]),
+        ("unfindable", []),
+        ("my te", ["two"]),
+        ("write", ["two"]),
+        ("100%", []),
+        ('"cache', ["one"]),
+        ("cache OR write", []),
+        ("--", []),
+        ("\0", []),
+        ("write -cache NEAR(", []),
+        ("naïve", ["two"]),
+    ],
+)
+def test_words_find_sessions_by_what_was_said_in_them(
+    tmp_path: Path, words: str, expected: list[str]
+) -> None:
+    write(tmp_path, *said("make the cache safe"), name="one")
+    write(tmp_path, *said("write a naive test"), Named("my tests"), name="two")
+    assert names(reading.sessions(tmp_path, words)) == expected
+
+
+def test_the_search_finds_the_places_newest_first(tmp_path: Path) -> None:
+    write(tmp_path, *said("the cache", "nothing", "a cache again"), name="one")
+    found = reading.search(tmp_path, "cache")
+    assert [(one.session.id, one.turn, one.block, one.text) for one in found] == [
+        ("one", 3, 2, "a cache again"),
+        ("one", 1, 0, "the cache"),
+    ]
+    assert len(reading.search(tmp_path, "cache", most=1)) == 1
+    assert reading.search(tmp_path, "  ") == []
+
+
+def test_those_of_a_folder(tmp_path: Path) -> None:
+    write(tmp_path, *said("here"), name="one")
+    assert names(reading.sessions(tmp_path, folder="/work/one")) == ["one"]
+    assert reading.sessions(tmp_path, folder="/work/two") == []
+
+
+def test_a_session_comes_back_as_it_is_now(tmp_path: Path) -> None:
+    prompt = item_as_json({"type": "message", "role": "user", "content": "x" * 9_000})
+    again = item_as_json({"type": "message", "role": "user", "content": "it is this"})
+    name = write(
+        tmp_path,
+        *said("make it safe"),
+        EntryMade(1, 1.0, "prompt", "", prompt),
+        EntryMade(2, 3.0, "output", "main\tquick-1", b'{"type":"message"}'),
+        EntryMade(3, 2.0, "note", "", b"{}"),
+        EntryMade(4, 4.0, "note", "", b"{}"),
+        EntryGone(4),
+        EntryMade(3, 2.0, "note", "", again),
+        hunk(1),
+        hunk(2, "b.py"),
+        hunk(3, "c.py"),
+        RequestSent(1, 1, False),
+        HunksAre((1, 2), Stage.LANDED, Decision.ACCEPTED, author="user"),
+        FileKept(1, "a.py", "after", "f" * 64),
+        BlockSaid(1, 1, BlockKind.TEXT, "", "fast", "", "open", 0, "half"),
+        BlockSaid(1, 1, BlockKind.TEXT, "", "fast", "", "open", 4, " of it"),
+        CommandBegan(1, 1, "call_7", "make", "/work/one", "manual", "", "asked"),
+        CommandBegan(2, 1, "call_8", "ls", "/work/one", "manual", "", "reads"),
+        CommandEnded(2, 0, 0.1),
+    )
+    kept = reading.load(tmp_path, name)
+    assert kept.line.id == name
+    assert [(one.id, one.kind) for one in kept.entries] == [
+        (1, "prompt"),
+        (3, "note"),
+        (2, "output"),
+    ]
+    assert kept.entries[0].item == prompt
+    assert kept.entries[1].said["content"] == "it is this"
+    assert kept.entry_count == 4
+    assert [one.decision for one in kept.hunks] == ["accepted", "accepted", "pending"]
+    assert kept.hunks[0].agent == "new\n"
+    assert kept.untold == {1, 2}
+    assert kept.unwritten == {2}
+    assert kept.running == {"call_7"}
+    assert kept.blocks[1].text == "half of it"
+    assert kept.turns[0].ended is not None
+    assert kept.turns[0].ended.figures.usd == 0.25
+    assert kept.files["a.py"].blob == "f" * 64
+
+
+def test_an_id_is_enough_as_far_as_it_is_the_only_one(tmp_path: Path) -> None:
+    for name in ("7f3k2m00", "7f3k2m11", "81aaaaaa"):
+        write(tmp_path, *said(f"about {name}"), Named(f"work on {name}"), name=name)
+    assert reading.load(tmp_path, "81").line.id == "81aaaaaa"
+    assert reading.load(tmp_path, "7F3K2M1").line.id == "7f3k2m11"
+    assert reading.load(tmp_path, "work on 81aaaaaa").line.id == "81aaaaaa"
+    refusals = {
+        "7f3": "'7f3' begins the names of 2 sessions: 7f3k2m11, 7f3k2m00",
+        "7f3k2x11": "no session is called '7f3k2x11'; did you mean 7f3k2m11?",
+        "": "no session is called ''; duetto sessions lists them",
+        "what": "no session is called 'what'; duetto sessions lists them",
+    }
+    for wrong, words in refusals.items():
+        with pytest.raises(StoreRefused) as refused:
+            reading.load(tmp_path, wrong)
+        assert str(refused.value) == words
+
+
+def test_before_there_is_any_session_there_is_none(tmp_path: Path) -> None:
+    assert reading.sessions(tmp_path / "new") == []
+
+
+def test_a_session_that_runs_is_said_to(tmp_path: Path) -> None:
+    writer = StoreWriter(tmp_path, lambda: 1.0)
+    for record in (Began("/work/one", "app", "1"), *said("hello")):
+        writer.commit(record)
+    writer.close()
+    again = StoreWriter(tmp_path, lambda: 1.0, resumed=(writer.id, 4))
+    (line,) = reading.sessions(tmp_path)
+    assert line.alive
+    again.close()
+    (line,) = reading.sessions(tmp_path)
+    assert not line.alive
+
+
+async def test_the_archive_waits_in_a_thread(tmp_path: Path) -> None:
+    name = await asyncio.to_thread(write, tmp_path, *said("hello"))
+    archive = reading.Archive(tmp_path)
+    assert names(await archive.sessions("hello")) == [name]
+    assert [one.text for one in await archive.search("hel")] == ["hello"]
+    assert (await archive.load(name)).line.id == name
+    assert await archive.data("0" * 64) is None

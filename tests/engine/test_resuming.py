@@ -1,0 +1,175 @@
+"""A session goes on: what was said and decided is there, what waits waits again, nothing twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from tests.support.fakes import World, settle
+from tests.support.stored_sessions import changed_since, numbers, resumed, stored
+from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts, update
+from tui.core.conversation import BlockKind
+from tui.core.document.hunk import Decision, Stage
+from tui.core.session_record import EntryMade, StoredSession, item_as_json, sha_of
+from tui.engine import intents
+from tui.engine.resuming import BROKEN_OFF, up_to
+
+TWO = update(
+    "cache.py",
+    "-class Cache:",
+    "+class Cache(Base):",
+    "@@",
+    "-        return key",
+    "+        return 1",
+)
+
+
+async def a_turn(world: World, patch: str = TWO) -> None:
+    """A model lands a patch and says so."""
+    model = await begun(world)
+    count = len(world.wire.requests)
+    model.patch(patch, f"call_{count}")
+    model.complete()
+    await world.wire.request(count + 1)
+    model.answers("Done.")
+    await settle()
+
+
+async def asked(world: World, text: str = "and now") -> dict[str, Any]:
+    world.session.submit(intents.Prompt(text))
+    return await world.wire.request(len(world.wire.requests) + 1)
+
+
+async def test_a_session_with_one_hunk_decided_goes_on_with_the_other() -> None:
+    world = World({"cache.py": CACHE})
+    await a_turn(world)
+    world.session.submit(intents.Accept((1,)))
+    await settle()
+    other = await resumed(world, stored(world, untold=[1]))
+    kinds = [b.kind for b in other.session.transcript.blocks]
+    assert kinds[: len(world.session.transcript.blocks)] == [
+        b.kind for b in world.session.transcript.blocks
+    ]
+    first, second = other.session.workspace.hunks
+    assert (first.decision, second.decision) == (Decision.ACCEPTED, Decision.PENDING)
+    assert notes(other)[-1] == "session 7f3k2m00 goes on: 1 turn\n1 hunk waits for you again"
+    assert other.session.status.open_paths == ["cache.py"]
+    other.session.submit(intents.Accept((2,)))
+    await settle()
+    assert b"class Cache(Base)" in other.files.data["cache.py"]
+    assert b"return 1" in other.files.data["cache.py"]
+    request = await asked(other)
+    said = "\n".join(texts(request))
+    assert texts(request)[-1] == "and now"
+    assert "previous_response_id" not in request
+    assert "hunk 1 kept, accepted" in said
+    assert "hunk 2 kept, accepted" in said
+    assert outputs(request)["call_1"]
+    assert "make it safe" in said
+
+
+async def test_what_the_model_knows_already_is_not_said_again() -> None:
+    world = World({"cache.py": CACHE})
+    await a_turn(world)
+    other = await resumed(world, stored(world))
+    request = await asked(other)
+    assert not [text for text in texts(request) if "Your hunks" in text]
+
+
+async def test_what_others_changed_meanwhile_is_told_to_both() -> None:
+    world = World({"cache.py": CACHE, "other.py": "x = 1\n", "gone.py": "y\n", "key.pem": "k"})
+    world.files.private["*.pem"] = "a key"
+    await a_turn(world)
+    kept = stored(world)
+    kept = changed_since(kept, **{"key.pem": sha_of(b"old")})
+    world.files.data["other.py"] = b"x = 2\n"
+    del world.files.data["gone.py"]
+    blobs = {sha_of(b"x = 1\n"): b"x = 1\n", sha_of(b"old"): b"old"}
+    other = await resumed(world, kept, blobs=blobs)
+    assert notes(other)[-1].endswith("changed on the disk since: other.py, gone.py, key.pem")
+    said = "\n".join(texts(await asked(other)))
+    assert "other.py at line 1:\n-x = 1\n+x = 2" in said
+    assert "gone.py is gone" in said
+    assert "pem" not in said
+
+
+async def test_a_hunk_that_fits_nowhere_any_more_is_said_and_keeps_its_text() -> None:
+    world = World({"cache.py": CACHE})
+    await a_turn(world)
+    kept = stored(world)
+    world.files.data["cache.py"] = b"rewritten\n"
+    other = await resumed(world, kept)
+    assert "fits nowhere any more: hunk 1 (cache.py), hunk 2 (cache.py)" in notes(other)[-1]
+    assert [h.stage for h in other.session.workspace.hunks] == [Stage.CONFLICT] * 2
+    said = "\n".join(texts(await asked(other)))
+    assert "hunk 1 NOT applied" in said
+
+
+async def test_what_was_accepted_and_not_written_is_written_now() -> None:
+    world = World({"cache.py": CACHE})
+    await a_turn(world)
+    before = dict(world.files.data)
+    world.session.submit(intents.Accept((1, 2)))
+    await settle()
+    kept = replace(stored(world), unwritten=frozenset({1, 2}))
+    world.files.data = before
+    other = await resumed(world, kept)
+    await settle()
+    assert b"class Cache(Base)" in other.files.data["cache.py"]
+    assert {h.decision for h in other.session.workspace.hunks} == {Decision.ACCEPTED}
+    assert not other.session.workspace.is_dirty("cache.py")
+
+
+async def test_killed_before_the_model_said_anything_the_prompt_is_given_back() -> None:
+    world = World({"cache.py": CACHE})
+    await a_turn(world)
+    await begun(world, "and make it fast")
+    kept = stored(world)
+    assert kept.turns[-1].ended is None
+    other = await resumed(world, kept)
+    assert other.session.status.unsent == "and make it fast"
+    assert other.wire.requests == []
+    request = await asked(other, "and make it fast")
+    assert texts(request).count("and make it fast") == 1
+
+
+async def test_killed_in_the_middle_of_an_answer_the_model_is_told() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    key = model.open_text()
+    model.say(key, "I begin")
+    await settle()
+    other = await resumed(world, stored(world))
+    assert [b.state for b in other.session.transcript.blocks if b.kind is BlockKind.TEXT] == ["cut"]
+    assert not other.session.status.unsent
+    said = texts(await asked(other, "go on"))
+    assert any("Your last answer broke off, as duetto ended," in text for text in said)
+    assert texts(other.wire.requests[-1]).count("make it safe") == 1
+
+
+async def test_a_command_that_ran_when_duetto_was_killed_is_not_run_again() -> None:
+    world = World({"cache.py": CACHE})
+    await a_turn(world)
+    kept = stored(world)
+    call = {"type": "function_call", "name": "shell", "call_id": "call_9", "arguments": "{}"}
+    entry = EntryMade(98, 98.0, "output", "main\tquick-1", item_as_json(dict(call)))
+    kept = replace(kept, entries=(*kept.entries, entry), running=frozenset({"call_9"}))
+    other = await resumed(world, kept)
+    assert outputs(await asked(other))["call_9"] == BROKEN_OFF
+    assert other.runner.commands == []
+
+
+async def test_a_fork_has_the_turns_up_to_one_and_none_of_what_came_behind() -> None:
+    world = World({"cache.py": CACHE})
+    await a_turn(world, PATCH)
+    await a_turn(world, update("cache.py", "-class Cache:", "+class Cache(Base):"))
+    kept = stored(world)
+    begin: StoredSession = up_to(kept, 1)
+    assert [hunk.id for hunk in begin.hunks] == [1]
+    assert {b.turn for b in begin.blocks} <= {0, 1}
+    assert [e.kind for e in begin.entries].count("prompt") == 1
+    other = await resumed(world, begin, is_fork=True)
+    assert numbers(other.session.workspace.hunks) == [1]
+    assert notes(other)[-1].startswith("a new session, from 1 turn of 7f3k2m00")
+    assert texts(await asked(other)).count("make it safe") == 1

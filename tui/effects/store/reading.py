@@ -1,0 +1,329 @@
+"""The sessions that are kept, read back: their list, the search in them, one to go on with.
+
+Each call has a connection of its own that only reads, and first has the logs of sessions that were
+killed brought into the file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from tui.core.document.hunk import Decision, Kind, Stage
+from tui.core.run_report import RunReport
+from tui.core.session_record import (
+    BlockSaid,
+    EntryMade,
+    FileKept,
+    FoundText,
+    HunkMade,
+    SessionLine,
+    StoredSession,
+    StoredTurn,
+    TurnBegan,
+    TurnEnded,
+)
+from tui.effects.store.schema import FILE, LOGS, unpacked
+from tui.effects.store.writing import in_use, settle
+from tui.errors import StoreRefused
+
+T = TypeVar("T")
+_MOST_BLOCKS = 20_000
+"""Of so many blocks, the newest in which the words are, the sessions are listed."""
+_WAIT_S = 5.0
+"""How long another duetto's transaction is waited for."""
+_NAMED = 4
+"""Of the sessions of which a word begins the names, so many are named."""
+_LINE = """
+    SELECT n, id, folder, kind, name, first_words, began_ms, last_ms, ended, turns, parent,
+        parent_turn FROM sessions
+"""
+_NAMES = SessionLine.__struct_fields__
+_RUNNING = "SELECT call_id FROM commands WHERE session = ? AND seconds IS NULL"
+
+
+class Archive:
+    """As `engine.ports.SessionArchive`; each of its methods waits in a thread."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._data_dir = data_dir
+
+    async def sessions(self, words: str = "", folder: str = "") -> list[SessionLine]:
+        """Those in which all of these words are (their beginnings will do), newest first."""
+        return await asyncio.to_thread(sessions, self._data_dir, words, folder)
+
+    async def search(self, words: str, most: int = 100) -> list[FoundText]:
+        """Blocks in which all of these words are, newest first."""
+        return await asyncio.to_thread(search, self._data_dir, words, most)
+
+    async def load(self, session_id: str) -> StoredSession:
+        """A session by its id, or by the beginning of it that no other has."""
+        return await asyncio.to_thread(load, self._data_dir, session_id)
+
+    async def data(self, blob: str) -> bytes | None:
+        """The bytes of a blob; None: they are not there."""
+        return await asyncio.to_thread(data, self._data_dir, blob)
+
+
+def sessions(data_dir: Path, words: str = "", folder: str = "") -> list[SessionLine]:
+    """As `Archive.sessions`. Raises StoreRefused."""
+    with _reading(data_dir) as base:
+        where, given = [], list[object]()
+        if folder:
+            where.append("folder = ?")
+            given.append(folder)
+        if words.strip():
+            named = ["(name || ' ' || first_words) LIKE ? ESCAPE '\\'" for _ in _split(words)]
+            some = " AND ".join(named) or "0"
+            where.append(f"(n IN (SELECT value FROM json_each(?)) OR ({some}))")
+            given.append(str(_with(base, words)))
+            given += [f"%{_like(word)}%" for word in _split(words)]
+        such = f"WHERE {' AND '.join(where)}" if where else ""
+        rows = base.execute(f"{_LINE} {such} ORDER BY last_ms DESC, n DESC", given).fetchall()
+        waiting = "SELECT session, count(*) FROM hunks WHERE waits GROUP BY session"
+        waits = dict(base.execute(waiting).fetchall())
+    return _lines(data_dir, rows, waits)
+
+
+def search(data_dir: Path, words: str, most: int = 100) -> list[FoundText]:
+    """As `Archive.search`. Raises StoreRefused."""
+    wanted = _match(words)
+    if not wanted:
+        return []
+    with _reading(data_dir) as base:
+        rows = base.execute(
+            "SELECT session, turn, at, text, n FROM blocks WHERE n IN (SELECT rowid FROM full_text"
+            " WHERE full_text MATCH ? ORDER BY rowid DESC LIMIT ?) ORDER BY n DESC",
+            (wanted, most),
+        ).fetchall()
+        found = [(row[0], row[1], row[2], _whole(base, row[4], row[3])) for row in rows]
+        such = f"{_LINE} WHERE n IN (SELECT value FROM json_each(?))"
+        lines = base.execute(such, (str(sorted({row[0] for row in rows})),)).fetchall()
+    known = dict(zip((row[0] for row in lines), _lines(data_dir, lines, {}), strict=True))
+    return [FoundText(known[n], turn, at, text) for n, turn, at, text in found if n in known]
+
+
+def load(data_dir: Path, session_id: str) -> StoredSession:
+    """As `Archive.load`. Raises StoreRefused."""
+    with _reading(data_dir) as base:
+        n, seq = base.execute(
+            "SELECT n, seq FROM sessions WHERE id = ?", (_known(base, session_id),)
+        ).fetchone()
+        (row,) = base.execute(f"{_LINE} WHERE n = ?", (n,)).fetchall()
+        hunks, changed = _hunks(base, n)
+        waits = base.execute("SELECT count(*) FROM hunks WHERE session = ? AND waits", (n,))
+        (line,) = _lines(data_dir, [row], {n: waits.fetchone()[0]})
+        entries, count = _entries(base, n)
+        files, written = _files(base, n)
+        sent = _one(base, "SELECT max(seq) FROM requests WHERE session = ?", n)
+        return StoredSession(
+            line,
+            seq,
+            turns=tuple(_turns(base, n)),
+            entries=entries,
+            entry_count=count,
+            blocks=tuple(_blocks(base, n)),
+            hunks=hunks,
+            files=files,
+            commands=_one(base, "SELECT max(number) FROM commands WHERE session = ?", n),
+            requests=_one(base, "SELECT max(number) FROM requests WHERE session = ?", n),
+            untold=frozenset(one for one, last in changed.items() if last > sent),
+            unwritten=_unwritten(hunks, changed, written),
+            running=frozenset(row[0] for row in base.execute(_RUNNING, (n,))),
+        )
+
+
+def data(data_dir: Path, blob: str) -> bytes | None:
+    """As `Archive.data`. Raises StoreRefused."""
+    with _reading(data_dir) as base:
+        row = base.execute("SELECT data FROM blobs WHERE sha = ?", (blob,)).fetchone()
+    return None if row is None else zlib.decompress(row[0])
+
+
+@contextmanager
+def _reading(data_dir: Path) -> Iterator[sqlite3.Connection]:
+    """A connection; what is wrong with the file is said in a sentence."""
+    settle(data_dir)
+    base = None
+    try:
+        file = (data_dir / FILE).absolute().as_uri()
+        base = sqlite3.connect(f"{file}?mode=ro", uri=True, timeout=_WAIT_S)
+        yield base
+    except (sqlite3.Error, msgspec.MsgspecError, zlib.error, UnicodeDecodeError) as error:
+        raise StoreRefused(f"the stored sessions cannot be read: {error}") from error
+    finally:
+        if base is not None:
+            base.close()
+
+
+def _lines(
+    data_dir: Path, rows: Iterable[tuple[Any, ...]], waits: Mapping[int, int]
+) -> list[SessionLine]:
+    """Rows of `_LINE`, with how many hunks wait in each."""
+    logs = {path.stem for path in (data_dir / LOGS).glob("*.log")}
+    found = []
+    for n, *shown, ended, turns, parent, parent_turn in rows:
+        lives = shown[0] in logs and in_use(data_dir, shown[0])
+        told = (*shown, bool(ended), turns, waits.get(n, 0), parent, parent_turn, lives)
+        found.append(msgspec.convert(dict(zip(_NAMES, told, strict=True)), SessionLine))
+    return found
+
+
+def _of(kept: str, kind: type[T]) -> T:
+    """A record that is kept as JSON."""
+    return msgspec.json.decode(kept, type=kind)
+
+
+def _split(words: str) -> list[str]:
+    """Those of which something can be looked for."""
+    return [word for word in words.split() if any(map(str.isalnum, word))]
+
+
+def _match(words: str) -> str:
+    """What the full text is asked; empty: nothing."""
+    quoted = (word.replace('"', '""') for word in _split(words.replace("\0", " ")))
+    return " ".join(f'"{word}"*' for word in quoted)
+
+
+def _like(word: str) -> str:
+    return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _with(base: sqlite3.Connection, words: str) -> list[int]:
+    """The sessions in which a block has all of these words."""
+    if not (wanted := _match(words)):
+        return []
+    rows = base.execute(
+        "SELECT DISTINCT session FROM blocks WHERE n IN (SELECT rowid FROM full_text"
+        " WHERE full_text MATCH ? ORDER BY rowid DESC LIMIT ?)",
+        (wanted, _MOST_BLOCKS),
+    )
+    return [row[0] for row in rows]
+
+
+def _known(base: sqlite3.Connection, said: str) -> str:
+    """The id that is meant. Raises StoreRefused."""
+    newest_first = base.execute("SELECT id FROM sessions ORDER BY last_ms DESC")
+    ids: list[str] = [row[0] for row in newest_first]
+    if said in ids:
+        return said
+    wanted = said.casefold()
+    found = [one for one in ids if wanted and one.startswith(wanted)]
+    found = found or [
+        row[0] for row in base.execute("SELECT id FROM sessions WHERE name = ?", (said,))
+    ]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        named = ", ".join(found[:_NAMED])
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        raise StoreRefused(f"{said!r} begins the names of {len(found)} sessions: {named}{more}")
+    near = get_close_matches(wanted, ids, 1, 0.5)
+    hint = f"; did you mean {near[0]}?" if near else "; duetto sessions lists them"
+    raise StoreRefused(f"no session is called {said!r}{hint}")
+
+
+def _one(base: sqlite3.Connection, query: str, n: int) -> int:
+    return base.execute(query, (n,)).fetchone()[0] or 0
+
+
+def _turns(base: sqlite3.Connection, n: int) -> Iterator[StoredTurn]:
+    query = "SELECT began, ended, began_ms FROM turns WHERE session = ? ORDER BY number"
+    for began, ended, began_ms in base.execute(query, (n,)):
+        over = None if ended is None else _of(ended, TurnEnded)
+        yield StoredTurn(_of(began, TurnBegan), over, began_ms)
+
+
+def _entries(base: sqlite3.Connection, n: int) -> tuple[tuple[EntryMade, ...], int]:
+    """Those that stand, in their order, and how many there ever were."""
+    query = (
+        "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.item, b.data FROM entries e"
+        " LEFT JOIN blobs b ON b.sha = e.blob"
+        " WHERE e.session = ? AND e.gone IS NULL ORDER BY e.place"
+    )
+    found = [
+        EntryMade(number, place, kind, origin, _item(item, data), turn)
+        for number, place, kind, origin, turn, item, data in base.execute(query, (n,))
+    ]
+    return tuple(found), _one(base, "SELECT max(id) FROM entries WHERE session = ?", n)
+
+
+def _item(kept: str | bytes | None, blob: bytes | None) -> bytes:
+    """The JSON of an item."""
+    return unpacked(kept).encode() if blob is None else zlib.decompress(blob)
+
+
+def _blocks(base: sqlite3.Connection, n: int) -> Iterator[BlockSaid]:
+    query = (
+        "SELECT n, at, turn, kind, title, speaker, call_id, state, report, text FROM blocks"
+        " WHERE session = ? ORDER BY at"
+    )
+    for number, at, turn, kind, title, speaker, call_id, state, report, text in base.execute(
+        query, (n,)
+    ):
+        told = None if report is None else _of(report, RunReport)
+        whole = _whole(base, number, text) if state == "open" else unpacked(text)
+        yield BlockSaid(at, turn, kind, title, speaker, call_id, state, 0, whole, told)
+
+
+def _whole(base: sqlite3.Connection, number: int, text: str | bytes | None) -> str:
+    """A block's text with the pieces that came while it was open."""
+    said = [unpacked(text)]
+    query = "SELECT text FROM pieces WHERE block = ? ORDER BY start"
+    said += [unpacked(row[0]) for row in base.execute(query, (number,))]
+    return "".join(said)
+
+
+def _hunks(base: sqlite3.Connection, n: int) -> tuple[tuple[HunkMade, ...], dict[int, int]]:
+    """As they are now, and which record changed each last."""
+    query = (
+        "SELECT made, stage, decision, reason, words, author, seq, id FROM hunks"
+        " WHERE session = ? ORDER BY id"
+    )
+    found, changed = [], {}
+    for made, stage, decision, reason, words, author, seq, number in base.execute(query, (n,)):
+        hunk = _of(unpacked(made), HunkMade)
+        found.append(
+            msgspec.structs.replace(
+                hunk,
+                stage=Stage(stage),
+                decision=Decision(decision),
+                reason=reason,
+                words=words,
+                author=author,
+            )
+        )
+        changed[number] = seq
+    return tuple(found), changed
+
+
+def _files(base: sqlite3.Connection, n: int) -> tuple[dict[str, FileKept], dict[str, int]]:
+    """The newest of each path, and which record said last that it was written."""
+    query = "SELECT seq, turn, path, moment, blob FROM files WHERE session = ? ORDER BY seq"
+    files, written = dict[str, FileKept](), dict[str, int]()
+    for seq, turn, path, moment, blob in base.execute(query, (n,)):
+        files[path] = FileKept(turn, path, moment, blob)
+        if moment == "after":
+            written[path] = seq
+    return files, written
+
+
+def _unwritten(
+    hunks: Iterable[HunkMade], changed: dict[int, int], written: dict[str, int]
+) -> frozenset[int]:
+    """Ids of the accepted ones of whose file nothing was written since."""
+    found, went = [], {one.path: one.target for one in hunks if one.kind is Kind.MOVE}
+    for hunk in hunks:
+        paths = (hunk.path, went.get(hunk.path, ""))
+        last = max(written.get(path, 0) for path in paths)
+        if hunk.decision is Decision.ACCEPTED and last < changed[hunk.id]:
+            found.append(hunk.id)
+    return frozenset(found)

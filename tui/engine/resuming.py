@@ -1,0 +1,287 @@
+"""A session goes on where it ended: its conversation, its hunks, what changed on the disk since.
+
+What was said is there at once; hunks that wait are placed again in the files as they are now.
+Before the first request the known files are read once more: the model is told what changed, and
+one note tells the user all of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tui.core.context import CutAnswer, user_edit
+from tui.core.conversation import (
+    CALL_OUTPUTS,
+    Block,
+    BlockKind,
+    HistoryEntry,
+    Item,
+    answer_item,
+)
+from tui.core.document.file_record import UserChange
+from tui.core.document.hunk import Hunk, Stage
+from tui.core.document.report import QuoteQuota, landing_report, not_kept, shown
+from tui.core.inert_text import inert
+from tui.core.patches.past_hunks import BroughtBack, bringing_back
+from tui.core.session_record import BlockSaid, FileKept, StoredSession, sha_of
+from tui.core.steps import Work, finished
+from tui.core.text.merge import line_changes
+from tui.engine.requests import PatchReport
+from tui.engine.services import Services
+
+BROKEN_OFF = "duetto ended while it ran: what it did by then is not known"
+_DIED = "broke off, as duetto ended,"
+_NAMED = 6
+_SAID = (BlockKind.TEXT, BlockKind.REASONING, BlockKind.TOOL, BlockKind.PATCH, BlockKind.RUN)
+"""Blocks that show that a model has answered."""
+
+
+class Resumption(Struct, frozen=True):
+    """What to go on with."""
+
+    stored: StoredSession
+    data: Callable[[str], bytes | None]
+    """The bytes of a blob, for a thread; None: they are not there."""
+    is_fork: bool = False
+    """It is the beginning of a new session."""
+
+
+def up_to(stored: StoredSession, turn: int) -> StoredSession:
+    """The session as it was when that turn had ended, with what was decided since."""
+    turns = tuple(one for one in stored.turns if one.began.number <= turn)
+    first = next((n for n, one in enumerate(stored.blocks) if one.turn > turn), None)
+    return replace(
+        stored,
+        turns=turns,
+        entries=stored.entries[: _entries_of(stored, turn)],
+        blocks=stored.blocks[:first],
+        hunks=tuple(hunk for hunk in stored.hunks if hunk.turn <= turn),
+    )
+
+
+def _entries_of(stored: StoredSession, turn: int) -> int:
+    """How many of the entries were there when that turn had ended.
+
+    What is said for a later one counts: answers of an earlier one may be told anew with it.
+    """
+    ours = ("prompt", "context", "note")
+    later = (n for n, one in enumerate(stored.entries) if one.turn > turn and one.kind in ours)
+    return next(later, len(stored.entries))
+
+
+def _entry(stored: StoredSession, at: int) -> HistoryEntry:
+    one = stored.entries[at]
+    return HistoryEntry(one.kind, one.said, one.origin)
+
+
+class Resuming:
+    """Brings a stored session into one that has only begun."""
+
+    def __init__(
+        self,
+        services: Services,
+        resumption: Resumption,
+        accept: Callable[[tuple[int, ...]], None],
+    ) -> None:
+        """``accept`` writes hunks that the user had accepted."""
+        self._services = services
+        self._stored = resumption.stored
+        self._data = resumption.data
+        self._is_fork = resumption.is_fork
+        self._accept = accept
+        self._found = BroughtBack()
+        services.open_files.first = self._look
+
+    def begin(self) -> int:
+        """Have all of it there; returns the number of the last turn."""
+        stored, services = self._stored, self._services
+        state, requests = services.state, services.requests
+        for said in stored.blocks:
+            state.add(_block(said), said.text)
+        requests.history.entries = [_entry(stored, at) for at in range(len(stored.entries))]
+        self._found = finished(
+            bringing_back(state.workspace.documents, stored.hunks, stored.unwritten)
+        )
+        odd = {hunk.id for hunk in (*self._found.on_disk, *self._found.lost)}
+        known = (h for h in state.workspace.hunks if h.id not in stored.untold | odd)
+        requests.told.mark(known)
+        self._owe()
+        self._answer_commands()
+        prices = [one.ended.figures.usd for one in stored.turns if one.ended is not None]
+        state.meter.resume(sum(usd for usd in prices if usd is not None))
+        if stored.turns and stored.turns[-1].ended is None:
+            self._died()
+        for path in dict.fromkeys(hunk.path for hunk in self._found.placed):
+            if path in state.workspace.buffers:
+                services.open_files.open(path, None, 0, aside=True)
+        return stored.turns[-1].began.number if stored.turns else 0
+
+    def _owe(self) -> None:
+        """Answers of patches that were never sent are said from what the hunks are now."""
+        requests, hunks = self._services.requests, self._services.state.workspace.hunk_list
+        calls = _calls(requests.history.entries)
+        for entry in requests.history.entries:
+            call = calls.get(str(entry.item.get("call_id")))
+            if entry.kind not in ("answer", "cut") or entry.item.get("output") != "" or not call:
+                continue
+            if of_call := hunks.of_call(str(entry.item.get("call_id"))):
+                requests.owed.append(partial(self._report, entry, call, of_call))
+
+    def _report(self, entry: HistoryEntry, call: Item, hunks: Sequence[Hunk]) -> Work[PatchReport]:
+        services, documents = self._services, self._services.state.workspace.documents
+        output = yield from landing_report(
+            documents, hunks, "", entry.kind == "cut", services.open_files.privacy
+        )
+        lost = yield from not_kept(documents, hunks)
+        states = yield from services.requests.told.states(hunks)
+        item = answer_item(call, output, failed=bool(lost) or entry.kind == "cut")
+        return PatchReport(entry, item, states)
+
+    def _answer_commands(self) -> None:
+        """A command that ran when duetto was killed is not one that was never run."""
+        history = self._services.requests.history
+        answered = {e.item.get("call_id") for e in history.entries if e.kind == "answer"}
+        for name, call in _calls(history.entries).items():
+            if name in self._stored.running and name not in answered:
+                history.answer(call, BROKEN_OFF, failed=True)
+
+    def _died(self) -> None:
+        """It was killed in the last turn: a prompt that nobody answered is given back."""
+        services, last = self._services, self._stored.turns[-1].began
+        requests, status = services.requests, services.state.status
+        of_turn = [one for one in self._stored.blocks if one.turn == last.number]
+        chars = sum(len(one.text) for one in of_turn if one.kind is BlockKind.TEXT)
+        if any(one.kind in _SAID for one in of_turn):
+            requests.cut = CutAnswer(last.number, chars, _DIED)
+        else:
+            withdrawn = requests.history.withdraw()
+            status.unsent = "\n\n".join(withdrawn) or last.text
+
+    async def _look(self) -> None:
+        """What is to be said before anything is asked."""
+        services, stored = self._services, self._stored
+        changed = await asyncio.to_thread(self._changed, stored.files.values())
+        if changed:
+            await services.open_files.catalogue.prepare([path for path, *_ in changed])
+            services.requests.history.note(self._for_model(changed))
+        died = stored.turns and stored.turns[-1].ended is None
+        words = [self._opening(), *_hunk_words(self._found)]
+        words += ["duetto ended in the last turn: its answer is cut"] * bool(died)
+        words += [_changed_words([path for path, *_ in changed])] * bool(changed)
+        services.state.note(0, "\n".join(words))
+        if self._found.unwritten:
+            self._accept(tuple(hunk.id for hunk in self._found.unwritten))
+        services.state.hunks_changed()
+
+    def _opening(self) -> str:
+        line, count = self._stored.line, len(self._stored.turns)
+        turns = f"{count:,} turn{'s' * (count != 1)}"
+        if self._is_fork:
+            return f"a new session, from {turns} of {line.id}"
+        return f"session {line.id} goes on: {turns}"
+
+    def _changed(self, files: Iterable[FileKept]) -> list[tuple[str, bytes | None, bytes | None]]:
+        """In a thread: path, bytes then and now of the files that are not as they were."""
+        read, found = self._services.ports.files.read, []
+        for kept in files:
+            seen = read(kept.path)
+            if seen.refusal:
+                continue
+            now = "" if seen.data is None else sha_of(seen.data)
+            if now != kept.blob:
+                found.append((kept.path, self._data(kept.blob) if kept.blob else None, seen.data))
+        return found
+
+    def _for_model(self, changed: Iterable[tuple[str, bytes | None, bytes | None]]) -> str:
+        """Which files changed, and how, as far as it may be told and there is room."""
+        privacy, quota, parts = self._services.open_files.privacy, QuoteQuota(), list[str]()
+        for path, before, now in changed:
+            if privacy(path):
+                continue
+            if now is None:
+                parts.append(f"{shown(path)} is gone")
+            elif before is None:
+                parts.append(f"{shown(path)} is new, or another one; read_file has it")
+            else:
+                parts += [user_edit(edit, quota) for edit in _edits(path, before, now)]
+        head = "While this session was closed, others changed these files on the disk:"
+        return "\n".join([head, *parts]) if parts else ""
+
+
+def _edits(path: str, before: bytes, now: bytes) -> list[UserChange]:
+    """The regions that differ; none, if one of the texts is none."""
+    try:
+        old, new = before.decode(), now.decode()
+    except UnicodeDecodeError:
+        return []
+    changes, shift, found = line_changes(old, new).changes, 0, list[UserChange]()
+    for change in changes:
+        first = change.start[0] + shift
+        found.append(UserChange(path, first, change.old_text, change.new_text))
+        shift += change.new_text.count("\n") - change.old_text.count("\n")
+    return found
+
+
+def _block(said: BlockSaid) -> Block:
+    state = "cut" if said.state == "open" else said.state
+    return Block(
+        said.kind,
+        said.turn,
+        title=said.title,
+        speaker=said.speaker,
+        call_id=said.call_id,
+        state=state,
+        report=said.report,
+    )
+
+
+def _calls(entries: Iterable[HistoryEntry]) -> dict[str, Item]:
+    """The calls of a conversation by their ids."""
+    return {
+        str(entry.item.get("call_id")): entry.item
+        for entry in entries
+        if str(entry.item.get("type")) in CALL_OUTPUTS
+    }
+
+
+def _hunk_words(found: BroughtBack) -> list[str]:
+    """What became of the hunks, a line for each way."""
+    words: list[str] = []
+    cut = [hunk for hunk in found.placed if hunk.stage is Stage.CUT]
+    waiting = len(found.placed)
+    if waiting:
+        behind = f", {len(cut)} of them cut" if cut else ""
+        words.append(f"{_hunks(waiting)} wait{'s' * (waiting == 1)} for you again{behind}")
+    if found.unwritten:
+        words.append(f"accepted, and not on the disk yet: {_numbered(found.unwritten)}")
+    if found.on_disk:
+        words.append(f"on the disk already, so accepted: {_numbered(found.on_disk)}")
+    if found.lost:
+        words.append(f"fits nowhere any more: {_numbered(found.lost)}")
+    return words
+
+
+def _hunks(count: int) -> str:
+    return f"{count} hunk{'s' * (count != 1)}"
+
+
+def _numbered(hunks: Sequence[Hunk]) -> str:
+    """``hunk 3 (a.py), hunk 5 (b.py) and 2 more``."""
+    named = [f"hunk {hunk.id} ({inert(hunk.path)})" for hunk in hunks[:_NAMED]]
+    return _list(named, len(hunks))
+
+
+def _changed_words(paths: Sequence[str]) -> str:
+    return (
+        f"changed on the disk since: {_list([inert(path) for path in paths[:_NAMED]], len(paths))}"
+    )
+
+
+def _list(named: Sequence[str], count: int) -> str:
+    more = f" and {count - len(named)} more" if count > len(named) else ""
+    return ", ".join(named) + more
