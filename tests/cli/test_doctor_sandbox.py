@@ -11,7 +11,7 @@ import pytest
 from tui.cli import doctor_sandbox
 from tui.cli.doctor_sandbox import sandbox_findings
 from tui.core.programs import Confinement, Launch, Sandbox
-from tui.effects.sandbox import Bubblewrap, NoSandbox, Tool, find_sandbox
+from tui.effects.commands.sandbox import Bubblewrap, NoSandbox, Tool, find_sandbox
 from tui.settings import Paths
 
 

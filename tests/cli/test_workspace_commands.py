@@ -15,7 +15,7 @@ from tui.cli.open_app import session_options
 from tui.cli.workspace_commands import find_format, find_verify, found_in
 from tui.core.patches.landing import Landing
 from tui.core.programs import safe_path
-from tui.effects.commands import CommandRunner
+from tui.effects.commands.runner import CommandRunner
 from tui.effects.files import Files
 from tui.effects.git import Git
 from tui.effects.listing import Listing

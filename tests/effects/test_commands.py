@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.tables import each
 from tui.core.programs import RunOptions, RunResult
-from tui.effects import commands
-from tui.effects.commands import CommandRunner
+from tui.effects.commands import runner
+from tui.effects.commands.runner import CommandRunner
 
 PY = sys.executable
 
@@ -85,7 +85,7 @@ async def test_the_deadline_ends_the_whole_group(tmp_path: Path) -> None:
 async def test_what_ignores_sigterm_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "GRACE_S", 0.2)
+    monkeypatch.setattr(runner, "GRACE_S", 0.2)
     output = Lines()
     command = "trap '' TERM; echo $$; while :; do sleep 0.05; done"
     result = await CommandRunner(str(tmp_path)).run(command, output, 0.5)

@@ -13,9 +13,9 @@ import pytest
 from tests.effects.test_commands import gone
 from tests.support.tables import each
 from tui.core.programs import Confinement, RunOptions
-from tui.effects import sandbox
-from tui.effects.commands import CommandRunner
-from tui.effects.sandbox import (
+from tui.effects.commands import sandbox
+from tui.effects.commands.runner import CommandRunner
+from tui.effects.commands.sandbox import (
     Bubblewrap,
     Landlock,
     NoSandbox,

@@ -16,9 +16,12 @@ TOOL = "shell"
 
 
 class CallingServer:
-    """Each request is answered by the next commands of the script, then with words."""
+    """Each request is answered by the next commands of the script, then with words.
 
-    def __init__(self, *commands: Sequence[str], words: str = "Done.") -> None:
+    A command may be a call of its own making: members of its item, over those of a usual one.
+    """
+
+    def __init__(self, *commands: Sequence[str | dict[str, Any]], words: str = "Done.") -> None:
         self.outputs: list[str] = []
         """What was answered to the calls, in their order."""
         self.called_s: list[float] = []
@@ -71,13 +74,14 @@ class CallingServer:
         self.outputs += [item["output"] for item in sent]
         commands = next(self._script, ())
         for at, command in enumerate(commands):
-            yield {
+            usual = {
                 "type": "function_call",
                 "id": f"fc_{number}_{at}",
                 "call_id": f"call_{number}_{at}",
                 "name": TOOL,
-                "arguments": json.dumps({"command": command}),
             }
+            own = command if isinstance(command, dict) else {}
+            yield {"arguments": json.dumps({"command": command}), **usual, **own}
         if not commands:
             content = [{"type": "output_text", "text": self._words, "annotations": []}]
             yield {

@@ -22,7 +22,7 @@ from tui.core.price import Price, Quote, SameTiers
 from tui.core.programs import Edited, safe_path
 from tui.core.wire.events import Usage
 from tui.core.wire.masking import Mask
-from tui.effects.commands import CommandRunner, Confining
+from tui.effects.commands.runner import CommandRunner, Confining
 from tui.effects.files import Files
 from tui.effects.listing import Listing, warm
 from tui.effects.recorder import Recorder
@@ -283,7 +283,7 @@ class Composition:
         return ProjectFolders(self._setup.root, self._setup.paths.config_file.parent, os.environ)
 
     def _find_sandbox(self) -> Confining:
-        from tui.effects.sandbox import find_sandbox
+        from tui.effects.commands.sandbox import find_sandbox
 
         return find_sandbox(str(self._setup.root), self._setup.paths.own(), os.environ)
 

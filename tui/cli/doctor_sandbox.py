@@ -16,8 +16,8 @@ from pathlib import Path
 
 from tui.cli.doctor_checks import CheckResult
 from tui.core.programs import Confinement, RunOptions, RunResult
-from tui.effects.commands import CommandRunner
-from tui.effects.sandbox import Tool, find_sandbox
+from tui.effects.commands.runner import CommandRunner
+from tui.effects.commands.sandbox import Tool, find_sandbox
 from tui.settings import Paths
 
 _DEADLINE_S = 20.0

@@ -244,7 +244,7 @@ class WriteLog(Protocol):
 
 
 class Runner(Protocol):
-    """Runs commands in the workspace (effects.commands)."""
+    """Runs commands in the workspace (effects.commands.runner)."""
 
     async def sandbox(self) -> Sandbox:
         """What confines the model's commands here; found out once. Never raises."""

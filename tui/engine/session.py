@@ -411,7 +411,7 @@ def reasons_to_stay(session: Session, draft: str) -> list[str]:
     if status.busy:
         reasons.append("An answer is still streaming.")
     reasons += [
-        f"The model's command still runs: {inert(task.command)}."
+        f"The model's command still runs, and ends with duetto: {inert(task.command)}."
         for task in status.tasks
         if not task.ended
     ]

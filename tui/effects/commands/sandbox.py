@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from tui.core.programs import Confinement, Launch, Sandbox, is_below, safe_path
+from tui.effects.commands.guard import clear_away, command_guard
 
 _PROOF_S = 3.0
 """A sandbox that needs longer for nothing does not work."""
@@ -207,6 +208,8 @@ class Bubblewrap:
         made = self._make() if confined.writable else []
         leads_away = os.path.join(root, _LEADS_AWAY)
         stray = leads_away if confined.writable and not os.path.lexists(leads_away) else ""
+        if stray:
+            command_guard().note("file", stray)
         around = [secret for secret in place.secrets if is_below(root, secret)]
         inside = [secret for secret in place.secrets if secret not in around]
         shared = () if confined.network else ("--unshare-net",)
@@ -243,32 +246,35 @@ class Bubblewrap:
                 path = os.path.join(self._place.root, name.rstrip("/"))
                 if os.path.dirname(path) in self._made:
                     continue
-                with contextlib.suppress(OSError):
-                    if path not in self._made and name.endswith("/"):
-                        os.mkdir(path)
-                    elif path not in self._made:
-                        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
-                    self._made[path] += 1
-                    made.append(path)
+                if path not in self._made and not self._stands(path, folder=name.endswith("/")):
+                    continue
+                self._made[path] += 1
+                made.append(path)
         return made
 
+    def _stands(self, path: str, *, folder: bool) -> bool:
+        """Make something empty; False: there is something, or it cannot be made."""
+        if os.path.lexists(path):
+            return False
+        command_guard().note("empty", path)
+        with contextlib.suppress(OSError):
+            if folder:
+                os.mkdir(path)
+            else:
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+            return True
+        command_guard().forget("empty", path)
+        return False
+
     def _unmake(self, made: Iterable[str], stray: str) -> None:
-        with self._lock, contextlib.suppress(OSError):
+        with self._lock:
             for path in made:
                 self._made[path] -= 1
                 if self._made[path] <= 0:
                     del self._made[path]
-                    _remove_empty(path)
+                    clear_away("empty", path)
             if stray:
-                os.unlink(stray)
-
-
-def _remove_empty(path: str) -> None:
-    with contextlib.suppress(OSError):
-        if os.path.isdir(path):
-            os.rmdir(path)
-        elif os.path.getsize(path) == 0:
-            os.unlink(path)
+                clear_away("file", stray)
 
 
 def _hide(paths: Iterable[str]) -> list[str]:
@@ -280,6 +286,13 @@ def _hide(paths: Iterable[str]) -> list[str]:
         elif os.path.lexists(path):
             hidden += ["--ro-bind", "/dev/null", path]
     return hidden
+
+
+def _temporary() -> str:
+    """A folder for one command."""
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="duetto-command-"))
+    command_guard().note("tree", folder)
+    return folder
 
 
 _LANDLOCK_NET = 4
@@ -307,7 +320,7 @@ class Landlock:
 
     def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
         """See `Tool`."""
-        temporary = tempfile.mkdtemp(prefix="duetto-command-")
+        temporary = _temporary()
         variables = {name: value.replace("/tmp", temporary, 1) for name, value in _CACHES.items()}
         secrets = self._place.secrets
         every = (1 << (16 if self._version >= 5 else 15)) - 1
@@ -318,7 +331,7 @@ class Landlock:
 
         def tidy() -> None:
             os.close(ruleset)
-            shutil.rmtree(temporary, ignore_errors=True)
+            clear_away("tree", temporary)
 
         try:
             self._allow(ruleset, "/", _EXECUTE | _READ_DIR)
@@ -400,13 +413,13 @@ class Seatbelt:
 
     def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
         """See `Tool`."""
-        temporary = os.path.realpath(tempfile.mkdtemp(prefix="duetto-command-"))
+        temporary = _temporary()
         variables = {name: value.replace("/tmp", temporary, 1) for name, value in _CACHES.items()}
         profile = seatbelt_profile(self._place, confined, temporary)
         return Launch(
             (self._program, "-p", profile, *argv),
             variables,
-            tidy=lambda: shutil.rmtree(temporary, ignore_errors=True),
+            tidy=lambda: clear_away("tree", temporary),
         )
 
 

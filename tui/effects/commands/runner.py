@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
+import shutil
 import signal
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +26,7 @@ from tui.core.programs import (
     is_below,
     without_keys,
 )
+from tui.effects.commands.guard import ENTER, MARK, command_guard, is_alive, marked, signalled
 
 GRACE_S = 1.5
 """Between SIGTERM and SIGKILL."""
@@ -35,14 +38,12 @@ _READ_BYTES = 32_768
 """At a time: a key waits for no more than one such piece."""
 _LOOK_S = 0.01
 _BASHES = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash")
-_MARK = "DUETTO_COMMAND"
-"""The variable that all processes of a command inherit, whatever group they are in."""
 _END_OF_INPUT = b"\x04" * 16
 """What who reads the terminal finds there."""
 
 
 class Confining(Protocol):
-    """What confines commands (effects.sandbox)."""
+    """What confines commands (sandbox)."""
 
     sandbox: Sandbox
 
@@ -54,6 +55,7 @@ class _Started(NamedTuple):
     process: Process
     output: _OutputPipe
     launch: Launch
+    mark: str
 
 
 class CommandRunner:
@@ -107,9 +109,8 @@ class CommandRunner:
         """
         clock = asyncio.get_running_loop().time
         began = clock()
-        mark = os.urandom(12).hex()
         try:
-            started = await self._start(command, output, how, mark)
+            started = await self._start(command, output, how)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
             return RunResult(None, clock() - began, error=f"cannot start {command!r}: {why}")
@@ -123,19 +124,21 @@ class CommandRunner:
         except TimeoutError:
             timed_out = True
         finally:
-            await self._end(started, mark if stopped else "")
+            await self._end(started, stopped=stopped)
         return RunResult(process.returncode, clock() - began, timed_out=timed_out)
 
-    async def _end(self, started: _Started, mark: str) -> None:
-        """Stop what is left: with ``mark`` all that the command started, else its group."""
+    async def _end(self, started: _Started, *, stopped: bool) -> None:
+        """Stop what is left: all that a ``stopped`` command started, else its group."""
         try:
             async with asyncio.TaskGroup() as ending:
-                ending.create_task(_end_group(started.process, GRACE_S if mark else STRAGGLER_S))
-                if mark:
-                    ending.create_task(_end_marked(mark))
+                grace_s = GRACE_S if stopped else STRAGGLER_S
+                ending.create_task(_end_group(started.process, grace_s))
+                if stopped:
+                    ending.create_task(_end_marked(started.mark))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(started.output.ended.wait(), STRAGGLER_S)
         finally:
+            command_guard().forget("run", f"{started.process.pid} {started.mark}")
             started.output.close()
             await asyncio.to_thread(started.launch.tidy)
 
@@ -144,7 +147,6 @@ class CommandRunner:
         command: str | Sequence[str],
         output: Callable[[bytes], None],
         how: RunOptions,
-        mark: str,
     ) -> _Started:
         argv = _shell(command, bash=how.bash) if isinstance(command, str) else tuple(command)
         if not argv or not argv[0]:
@@ -153,22 +155,26 @@ class CommandRunner:
         environment = child_environment(self._environment)
         if not how.keys:
             environment = without_keys(environment)
+        argv = (_program(argv[0], folder, environment), *argv[1:])
+        entrance = command_guard().entrance()
         launch = Launch(argv)
         if how.confined is not None:
             confining = await self._confining()
             if confining is None:
                 raise OSError("there is no sandbox")
             launch = confining.launch(argv, folder, how.confined)
-        environment |= {**launch.variables, _MARK: mark}
+        mark = os.urandom(12).hex()
+        environment |= {**launch.variables, MARK: mark}
         reading, writing = _terminal() if how.pty else os.pipe()
+        stdin = os.ttyname(writing) if how.pty else os.devnull
+        entered = ("/bin/sh", "-c", ENTER, stdin) if entrance >= 0 else ()
         try:
-            first = ("/bin/sh", "-c", _TAKE_TERMINAL, os.ttyname(writing)) if how.pty else ()
             process = await asyncio.create_subprocess_exec(
-                *first,
+                *entered,
                 *launch.argv,
                 cwd=folder,
                 env=environment,
-                stdin=writing if how.pty else DEVNULL,
+                stdin=entrance if entered else DEVNULL,
                 stdout=writing,
                 stderr=writing,
                 start_new_session=True,
@@ -180,7 +186,9 @@ class CommandRunner:
             raise
         finally:
             os.close(writing)
-        return _Started(process, _OutputPipe(reading, output), launch)
+        if entered:
+            command_guard().entered(f"{process.pid} {mark}")
+        return _Started(process, _OutputPipe(reading, output), launch, mark)
 
     def _folder(self, below: str) -> str:
         """Where a command starts. Raises OSError."""
@@ -261,8 +269,15 @@ def _terminal() -> tuple[int, int]:
     return ours, theirs
 
 
-_TAKE_TERMINAL = ': <"$0"; exec "$@"'
-"""The leader of a session gets the first terminal that it opens; ``$0`` is one."""
+def _program(name: str, folder: str, environment: Mapping[str, str]) -> str:
+    """The file to run. Raises OSError."""
+    if "/" in name:
+        found = shutil.which(os.path.join(folder, name))
+    else:
+        found = shutil.which(name, path=environment.get("PATH", os.defpath))
+    if found is None:
+        raise FileNotFoundError(errno.ENOENT, "no such program, or it cannot be run")
+    return found
 
 
 async def _end_group(process: Process, grace_s: float) -> None:
@@ -273,7 +288,7 @@ async def _end_group(process: Process, grace_s: float) -> None:
         for _ in range(round(grace_s / _LOOK_S)):
             there = _signal(process, number)
             if process.returncode is not None and not (
-                there and await asyncio.to_thread(_is_alive, process.pid)
+                there and await asyncio.to_thread(is_alive, process.pid)
             ):
                 break
             number = 0
@@ -285,32 +300,9 @@ async def _end_group(process: Process, grace_s: float) -> None:
 
 def _signal(process: Process, number: int) -> bool:
     """False: nobody is there."""
-    try:
-        if os.name == "nt":
-            process.send_signal(number)
-        else:
-            os.killpg(process.pid, number)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
-
-
-def _is_alive(group: int) -> bool:
-    """Somebody of a group is more than a dead process that nobody has asked about."""
-    pids = _pids()
-    for pid in pids:
-        with contextlib.suppress(OSError, IndexError), open(f"/proc/{pid}/stat", "rb") as file:
-            state, _, of_group = file.read().rpartition(b")")[2].split()[:3]
-            if int(of_group) == group and state not in (b"Z", b"X"):
-                return True
-    return not pids  # where it cannot be told, it is taken for alive
-
-
-def _pids() -> list[str]:
-    """All processes, where the system shows them (Linux)."""
-    with contextlib.suppress(OSError):
-        return [name for name in os.listdir("/proc") if name.isdecimal()]
-    return []
+    if os.name == "nt":
+        return signalled(lambda _, sent: process.send_signal(sent), 0, number)
+    return signalled(os.killpg, process.pid, number)
 
 
 async def _end_marked(mark: str) -> None:
@@ -318,20 +310,9 @@ async def _end_marked(mark: str) -> None:
     deadline = asyncio.get_running_loop().time()
     for number, grace_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, _LAST_S)):
         deadline += grace_s
-        while pids := await asyncio.to_thread(_marked, mark):
+        while pids := await asyncio.to_thread(marked, mark):
             for pid in pids:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, number)
+                signalled(os.kill, pid, number)
             if asyncio.get_running_loop().time() > deadline:
                 break
             await asyncio.sleep(10 * _LOOK_S)
-
-
-def _marked(mark: str) -> list[int]:
-    wanted = f"{_MARK}={mark}".encode()
-    found = []
-    for pid in _pids():
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
-            if wanted in file.read():
-                found.append(int(pid))
-    return found

@@ -1,0 +1,1 @@
+"""Running commands: the runner, what confines them, and what ends them with duetto."""
