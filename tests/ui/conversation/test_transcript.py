@@ -30,6 +30,22 @@ async def test_the_hint_of_new_rows_leads_to_the_end(session: ScriptedSession) -
         assert "↓ new" not in shown(app)[-1]
 
 
+async def test_a_taller_pane_that_shows_the_end_hints_at_nothing_new(
+    session: ScriptedSession,
+) -> None:
+    async with running(session, (80, 20)) as (app, pilot):
+        session.say("text", "line\n\n" * 14, speaker="fast", state="open")
+        await settled(session, pilot)
+        await pilot.press("pageup")
+        session.say("note", "one more")
+        await settled(session, pilot)
+        assert "↓ new" in shown(app)[-1]
+        await pilot.resize_terminal(80, 60)
+        await settled(session, pilot)
+        assert "↓ new" not in shown(app)[-1]
+        assert app.bench.transcript.viewport.follows
+
+
 async def test_an_answer_that_broke_off_makes_room_for_the_new_one() -> None:
     session = ScriptedSession()
     session.say("user", "explain it")

@@ -74,6 +74,8 @@ class Viewport:
         else:
             self.settle()
             self.repaint()
+        if self._rows.total <= self.top + height:  # there is room for the end now
+            self.follows, self._unseen = True, False
 
     def restyle(self) -> None:
         """The width or the colours changed: rows are made anew as they come into sight."""

@@ -31,7 +31,7 @@ _COLOURS = {
 }
 REFUSAL = "refusal"
 """The id of the field for its words."""
-_TREE, _FIND_BAR = "file tree", "find bar"
+_TREE, _FIND_BAR, _SEARCH = "file tree", "find bar", "search"
 _LEAST_WORDS = 4
 """Cells: fewer of the words behind the labels say nothing."""
 
@@ -156,7 +156,8 @@ class Hint(Bar):
         if focused is None or isinstance(focused, QuestionBox) or self._prompt.has_focus:
             return ""
         ids = {widget.id for widget in focused.ancestors_with_self}
-        names = {"tree": _TREE, "find-bar": _FIND_BAR, "transcript": "conversation"}
+        names = {"tree": _TREE, "find-bar": _FIND_BAR, "search-bar": _SEARCH}
+        names["transcript"] = "conversation"
         return next((name for id, name in names.items() if id in ids), "editor")
 
     def _way_back(self, away: str) -> str:
@@ -165,6 +166,8 @@ class Hint(Bar):
         if status.busy or status.running or status.deciding:
             key = shown("prompt", "conversation") if away == "conversation" else shown("next_pane")
             return f"{key} to write"
+        if away == _SEARCH:
+            return "Esc closes it"
         return "Esc to the editor" if away in (_TREE, _FIND_BAR) else "Esc to write"
 
     def _queued(self) -> HintWords:
