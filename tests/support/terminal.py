@@ -222,7 +222,8 @@ class Terminal:
                 raise AssertionError(f"process {self.pid} still runs:\n{self.text}")
             self.pump(0.05)
             self._reap()
-        self.pump(0.05)
+        while self.pump(0.05):
+            pass  # its last frame, and the terminal given back, may be more than one piece
         return self.status
 
     def leave(self) -> None:
