@@ -187,7 +187,7 @@ def test_a_workspace_may_set_its_looks(tmp_path: Path) -> None:
     assert mixed.verify.command is None
 
 
-ONLY = r"a workspace may set \[verify\], \[format\] and \[editor\] only"
+ONLY = r"a workspace may set \[verify\], \[format\], \[hooks\] and \[editor\] only"
 
 
 @pytest.mark.parametrize(

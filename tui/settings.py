@@ -1,9 +1,9 @@
 """Settings: ``config.toml``, validated, and the folders that duetto keeps its things in.
 
 Layers, later ones win: defaults, the user's ``config.toml``, the workspace's
-``.duetto/config.toml`` (``[verify]``, ``[format]`` and the looks of ``[editor]`` only: a cloned
-repository may not choose servers or keys), the environment, flags. The last two are read by
-``tui.cli.options``. Settings are read in ``cli`` and ``bridge/__main__`` and handed on as
+``.duetto/config.toml`` (``[verify]``, ``[format]``, ``[hooks]`` and the looks of ``[editor]``
+only: a cloned repository may not choose servers or keys), the environment, flags. The last two are
+read by ``tui.cli.options``. Settings are read in ``cli`` and ``bridge/__main__`` and handed on as
 plain data.
 """
 
@@ -226,6 +226,18 @@ class FormatSettings(SettingsTable, frozen=True):
     deadline_s: Positive = 10.0
 
 
+class HooksSettings(SettingsTable, frozen=True):
+    """``[hooks]``: commands that look at what happens, and may refuse it (docs/project.md)."""
+
+    before_command: str | list[str] | None = None
+    """Before each command of the model."""
+    after_edit: str | list[str] | None = None
+    """After files were written by a save or an accept."""
+    turn_end: str | list[str] | None = None
+    deadline_s: Positive = 30.0
+    """Of each."""
+
+
 class EditorSettings(SettingsTable, frozen=True):
     """``[editor]``."""
 
@@ -308,6 +320,7 @@ class Settings(SettingsTable, frozen=True):
     models: ModelsSettings = ModelsSettings()
     verify: VerifySettings = VerifySettings()
     format: FormatSettings = FormatSettings()
+    hooks: HooksSettings = HooksSettings()
     commands: CommandsSettings = CommandsSettings()
     editor: EditorSettings = EditorSettings()
     screen: ScreenSettings = ScreenSettings()
@@ -334,6 +347,8 @@ class ProjectSettings(SettingsTable, frozen=True):
     verify: VerifySettings = VerifySettings()
     format: FormatSettings = FormatSettings()
     """Run only with the user's consent, as the test command is."""
+    hooks: HooksSettings = HooksSettings()
+    """The same."""
     editor: ProjectEditorSettings = ProjectEditorSettings()
 
 
@@ -481,7 +496,8 @@ def with_project(settings: Settings, project: ProjectSettings) -> Settings:
 T = TypeVar("T", Settings, ProjectSettings)
 _ELSEWHERE = dict.fromkeys(
     Settings.__struct_fields__,
-    "; a workspace may set [verify], [format] and [editor] only, put it in your config.toml",
+    "; a workspace may set [verify], [format], [hooks] and [editor] only,"
+    " put it in your config.toml",
 )
 
 

@@ -124,6 +124,14 @@ async def test_nothing_is_on_stdin(tmp_path: Path) -> None:
     assert output.text.strip() == "0"
 
 
+async def test_what_is_given_is_on_stdin_and_need_not_be_read(tmp_path: Path) -> None:
+    how = RunOptions(stdin=b"x" * 1_000_000)
+    output: list[bytes] = []
+    for command in ("true", "wc -c"):
+        assert (await CommandRunner(tmp_path).run(command, output.append, 60, how)).status == 0
+    assert b"".join(output).split() == [b"1000000"]
+
+
 async def test_what_left_the_group_is_stopped_too(tmp_path: Path) -> None:
     output = Lines()
     daemon = "import os,time;os.setsid();print(os.getpid(),'ok',flush=True);time.sleep(60)"

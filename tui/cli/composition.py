@@ -30,7 +30,7 @@ from tui.effects.rescue import RescueFolders
 from tui.effects.system import MonotonicClock, give_back
 from tui.effects.write_ahead_log import WriteAheadLog
 from tui.engine.notices import Trouble
-from tui.engine.ports import Ports, ProjectReader, VerifyCommand
+from tui.engine.ports import HookEvent, Ports, ProjectReader, VerifyCommand
 from tui.engine.session import Session, SessionOptions
 from tui.errors import FileRefused, SettingsError, UsageError
 from tui.settings import Paths
@@ -259,6 +259,7 @@ class Composition:
             runner=CommandRunner(str(setup.root), self._keyless, self._find_sandbox),
             verify_command=self._verify_command,
             format_command=self._format_command,
+            hooks=self._hook_commands,
             remember_consent=consents.remember,
             consents=consents.known(),
             project=self._project_folders,
@@ -383,6 +384,13 @@ class Composition:
 
         setup = self._setup
         return await asyncio.to_thread(workspace_commands.find_format, setup.root, setup.settings)
+
+    async def _hook_commands(self, event: HookEvent) -> Sequence[VerifyCommand]:
+        from tui.cli import workspace_commands
+
+        setup = self._setup
+        find = partial(workspace_commands.find_hooks, setup.root, setup.settings, event)
+        return await asyncio.to_thread(find)
 
     async def _quote(self, endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
         if self._pricing is None:

@@ -121,6 +121,8 @@ class TextReport:
         self._calls = CallNews()
         self._blocks = 0
         """Blocks of the conversation that were looked at for notes."""
+        self._told: list[str] = []
+        """What went wrong, and is a note, too."""
 
     def started(self, session: Session) -> None:
         """Nothing to say."""
@@ -138,12 +140,14 @@ class TextReport:
         blocks, status = session.transcript.blocks, session.status
         for block in blocks[self._blocks :]:
             # how it ended is told by `ended`
-            if block.kind is BlockKind.NOTE and status.busy and not status.stopping:
+            told = any(block.text.startswith(what) for what in self._told)
+            if block.kind is BlockKind.NOTE and status.busy and not (status.stopping or told):
                 self._say(f"duetto: {block.text}")
         self._blocks = len(blocks)
 
     def trouble(self, trouble: Trouble) -> None:
         """One line."""
+        self._told += [trouble.what] if trouble.noted else []
         words = ": ".join(filter(None, (trouble.what, trouble.why)))
         step = f" ({trouble.next_step})" if trouble.next_step else ""
         self._say(f"duetto: {words}{step}")
@@ -559,6 +563,9 @@ class ExecTurn:
             while session.formatting.running or session.writes_wait():
                 self._take()
                 await asyncio.sleep(FRAME_S)
+        while session.hooks_run and not self._leaves:
+            self._take()
+            await asyncio.sleep(FRAME_S)
         if self._recorded is not None and not self.interrupted:
             await self._recorded()
         return self._concluded(apply=apply)

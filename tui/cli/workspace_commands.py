@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import re
 import shlex
@@ -12,8 +14,8 @@ from pathlib import Path
 from tui.cli import test_runners
 from tui.core.programs import USUAL_PATH, is_below
 from tui.effects.listing import Listing
-from tui.engine.ports import VerifyCommand
-from tui.settings import PROJECT_FILE, FormatSettings, Settings, VerifySettings, load_project
+from tui.engine.ports import HookEvent, VerifyCommand
+from tui.settings import PROJECT_FILE, Settings, load_project
 
 
 def find_verify(workspace: Path, settings: Settings) -> VerifyCommand | None:
@@ -26,11 +28,11 @@ def find_verify(workspace: Path, settings: Settings) -> VerifyCommand | None:
     """
     project = test_runners.Project(workspace)
     read = test_runners.RunReader(project).report
-    if command := _argv(settings.verify):
+    if command := _argv(settings.verify.command):
         users = users_command(workspace, command, settings.verify.deadline_s)
         return replace(users, reader=read)
     own = load_project(workspace).verify
-    if command := _argv(own):
+    if command := _argv(own.command):
         return VerifyCommand(
             command, PROJECT_FILE, needs_consent=True, deadline_s=own.deadline_s, reader=read
         )
@@ -75,10 +77,10 @@ def _words(command: str) -> list[str]:
     return words
 
 
-def _argv(verify: VerifySettings) -> tuple[str, ...] | str | None:
-    if isinstance(verify.command, list):
-        return tuple(verify.command) or None
-    return (verify.command or "").strip() or None
+def _argv(command: str | list[str] | None) -> tuple[str, ...] | str | None:
+    if isinstance(command, list):
+        return tuple(command) or None
+    return (command or "").strip() or None
 
 
 def find_format(workspace: Path, settings: Settings) -> VerifyCommand | None:
@@ -87,17 +89,45 @@ def find_format(workspace: Path, settings: Settings) -> VerifyCommand | None:
     The workspace's own is asked for once. Raises SettingsError: its ``.duetto/config.toml`` is
     broken.
     """
-    if command := _words_of(settings.format):
+    if command := _argv(settings.format.command):
         return users_command(workspace, command, settings.format.deadline_s)
     project = load_project(workspace).format
-    if command := _words_of(project):
+    if command := _argv(project.command):
         return VerifyCommand(
             command, PROJECT_FILE, needs_consent=True, deadline_s=project.deadline_s
         )
     return None
 
 
-def _words_of(table: FormatSettings) -> tuple[str, ...] | str | None:
-    if isinstance(table.command, list):
-        return tuple(table.command) or None
-    return (table.command or "").strip() or None
+def find_hooks(workspace: Path, settings: Settings, event: HookEvent) -> list[VerifyCommand]:
+    """The commands of ``[hooks]`` for this: the user's, then the workspace's own.
+
+    That one is asked for once, and again when it, or a file of the workspace that it names, is
+    another one. Raises SettingsError: the workspace's ``.duetto/config.toml`` is broken.
+    """
+    found = []
+    if command := _argv(getattr(settings.hooks, event)):
+        found.append(users_command(workspace, command, settings.hooks.deadline_s))
+    own = load_project(workspace).hooks
+    if command := _argv(getattr(own, event)):
+        content = _files_named(workspace, command)
+        source = f"{PROJECT_FILE}, as the hook {event}"
+        found.append(
+            VerifyCommand(
+                command, source, needs_consent=True, deadline_s=own.deadline_s, content=content
+            )
+        )
+    return found
+
+
+def _files_named(workspace: Path, command: str | Sequence[str]) -> str:
+    """A hash of the workspace's files that a command names; empty: it names none."""
+    root, whole = os.path.realpath(workspace), hashlib.sha256()
+    named = False
+    for word in _words(command) if isinstance(command, str) else command:
+        path = os.path.realpath(os.path.join(root, word))
+        if is_below(path, root) and os.path.isfile(path):
+            named = True
+            with contextlib.suppress(OSError), open(path, "rb") as file:
+                whole.update(hashlib.file_digest(file, "sha256").digest())
+    return whole.hexdigest()[:32] if named else ""

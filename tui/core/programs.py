@@ -112,6 +112,8 @@ class RunOptions(Struct, frozen=True):
     """Its environment has tokens and passwords, as that of the user's own commands has."""
     confined: Confinement | None = None
     """None: it may do what the user may."""
+    stdin: bytes = b""
+    """What it finds on its standard input; nothing of it where it has a terminal."""
 
 
 AS_THE_USER = RunOptions()

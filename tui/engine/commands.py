@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import posixpath
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -161,6 +161,8 @@ class Commands:
         self._count = 0
         self._ended: set[int] = set()
         """Those of the background of whose end the model was not told."""
+        self.before: Callable[[int, str, str], Awaitable[str]] | None = None
+        """Asked with the turn, the line and the folder why a command must not run."""
 
     @functools.cached_property
     def _consent(self) -> CommandConsent:
@@ -212,6 +214,10 @@ class Commands:
         try:
             shell = shell_call(call.item)
             folder = self._folder(shell.folder)
+            if self.before is not None and (
+                why := await self.before(call.block.turn, shell.line, folder)
+            ):
+                raise CallError(f"the hook before_command refused it: {why}")
             confined = await self._consent.permit(shell, folder)
         except CallError as refusal:
             return failure(str(refusal))

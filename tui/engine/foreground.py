@@ -351,6 +351,8 @@ class Foreground:
         if turn is not None:
             self._keep_speed(turn, outcome)
             self._keep_prompt(turn)
+            for told in state.after_turn:
+                told(turn.request.number, turn.request.text, outcome)
         if self._forgetting:
             self._forget()
         self._go_on(outcome)

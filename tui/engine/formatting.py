@@ -57,6 +57,11 @@ class Formatting:
         """True while something is being formatted, or the user is asked whether it may be."""
         return self._task is not None
 
+    async def over(self) -> None:
+        """Wait until nothing is being formatted."""
+        while self._task is not None:
+            await asyncio.wait([self._task])
+
     async def end(self) -> None:
         """The end of duetto: let a run come to its end for a moment, then stop it.
 

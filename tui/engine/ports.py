@@ -392,6 +392,9 @@ class ConnectedModels(Protocol):
         """Keep how fast it was. Never raises."""
 
 
+HookEvent = Literal["before_command", "after_edit", "turn_end"]
+
+
 class Ports(Struct):
     """All effects of a session."""
 
@@ -403,6 +406,8 @@ class Ports(Struct):
     """Looked up anew at every verification, which may take a look at many files."""
     format_command: Callable[[], Awaitable[VerifyCommand | None]] | None = None
     """What runs on the files that were saved, looked up anew each time; None: nothing does."""
+    hooks: Callable[[HookEvent], Awaitable[Sequence[VerifyCommand]]] | None = None
+    """What is to be asked or told of this, looked up anew each time; None: nobody is."""
     remember_consent: Callable[[str], None] = lambda command: None
     consents: set[str] = field(default_factory=set)
     """Commands of the workspace's own files that the user has allowed before."""

@@ -120,6 +120,8 @@ class Requests:
         """Patches that came in messages, until the model was told."""
         self.take_ended: Callable[[], Sequence[str]] = tuple
         """Commands of the background that ended since it was asked last, in words."""
+        self.take_news: Callable[[], Sequence[str]] = tuple
+        """What hooks refused since then, a paragraph each."""
         self.told = Told(partial(presence, open_files.workspace.documents))
         self.owed: list[Callable[[], Work[PatchReport]]] = []
         """Each says what became of a patch, in the answer of its call; asked when that is sent:
@@ -284,7 +286,8 @@ class Requests:
             self._told_paths = now
         words = changes_message(changes, found.account, found.of_hunks)
         project = self._open_files.project
-        return "\n\n".join(filter(None, (words, project.news() if project is not None else "")))
+        of_project = project.news() if project is not None else ""
+        return "\n\n".join(filter(None, (words, *self.take_news(), of_project)))
 
     def _gather(self) -> Work[HunkNews]:
         """All that is to be said of hunks, from what they are now; nothing is changed."""

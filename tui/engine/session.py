@@ -43,6 +43,7 @@ from tui.engine.verification import Verification
 from tui.errors import DuettoError
 
 if TYPE_CHECKING:
+    from tui.engine.hooks import Hooks
     from tui.engine.model_choice import ModelChoice
     from tui.engine.resuming import Resumption
 
@@ -116,7 +117,7 @@ class Session:
         self._saving = Saving(services, self.options.ask, linked=self.options.linked)
         self.formatting = Formatting(services, self._saving.changes)
         """Runs after a save; who ends right after one waits for it."""
-        self._saving.on_written = self.formatting.written
+        self._hook_up()
         self.written_later = self._saving.written_later
         self.writes_wait = self._saving.later.__bool__
         """True while the formatter or a question holds writes up."""
@@ -243,7 +244,7 @@ class Session:
         """Nothing runs that was asked for: no turn, no command, no formatter."""
         looking = self._saving.looking or not all(task.done() for task in self._looking)
         running = self._verification.active or self.formatting.running or looking
-        running = running or self._deciding.at_work
+        running = running or self._deciding.at_work or self.hooks_run
         return not (running or self.status.busy or self.status.retry_s is not None)
 
     def prompt_label(self) -> PromptLabel:
@@ -264,6 +265,33 @@ class Session:
         """The models of all connected endpoints, with what is known of them."""
         catalogue = self._ports.catalogue
         return ModelOffers(()) if catalogue is None else await catalogue().offers()
+
+    @functools.cached_property
+    def _hooks(self) -> Hooks:
+        from tui.engine.hooks import Hooks  # after the first paint
+
+        hooks = Hooks(self._shared, self.formatting)
+        self._shared.requests.take_news = hooks.take_news
+        return hooks
+
+    def _hook_up(self) -> None:
+        """Have the formatter, and the hooks, asked and told."""
+        self._saving.on_written = self.formatting.written
+        if self._ports.hooks is None:
+            return
+
+        def written(paths: list[str]) -> None:
+            self.formatting.written(paths)
+            self._hooks.written(paths)
+
+        self._saving.on_written = written
+        self._shared.commands.before = lambda *told: self._hooks.before_command(*told)
+        self._state.after_turn.append(lambda *told: self._hooks.turn_ended(*told))
+
+    @property
+    def hooks_run(self) -> bool:
+        """True while a hook runs, or is asked about, after a turn or an edit."""
+        return "_hooks" in self.__dict__ and self._hooks.running
 
     def project_words(self) -> tuple[list[str], list[str]]:
         """The instructions in use, and all skills that were found: a line each, safe to show."""

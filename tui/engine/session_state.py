@@ -173,6 +173,8 @@ class SessionState:
         """Called once a drain: work that is due once a frame, not once a delta."""
         self.before_request: list[Callable[[int], None]] = []
         """Called with the turn's number in the moment in which a request of it leaves."""
+        self.after_turn: list[Callable[[int, str, str], None]] = []
+        """Told a turn's number, its prompt and how it ended."""
         self.before_turn: list[Callable[[int], None]] = []
         """Called with its number before a turn begins."""
         self.briefs: dict[str, str] = {}

@@ -1,6 +1,6 @@
 """Runs commands in the workspace: the tests, what the user typed after ``!``, the model's own.
 
-A command is a process group of its own, with a deadline and nothing on its stdin; stopping it
+A command is a process group of its own, with a deadline, and nobody types into it; stopping it
 stops all that it started, also what has left the group.
 """
 
@@ -165,8 +165,10 @@ class CommandRunner:
             launch = confining.launch(argv, folder, how.confined)
         mark = os.urandom(12).hex()
         environment |= {**launch.variables, MARK: mark}
+        given = await asyncio.to_thread(_stdin, how.stdin) if how.stdin else None
         reading, writing = _terminal() if how.pty else os.pipe()
-        stdin = os.ttyname(writing) if how.pty else os.devnull
+        stdin = os.devnull if given is None else f"/dev/fd/{given}"
+        stdin = os.ttyname(writing) if how.pty else stdin
         entered = ("/bin/sh", "-c", ENTER, stdin) if entrance >= 0 else ()
         try:
             process = await asyncio.create_subprocess_exec(
@@ -174,7 +176,8 @@ class CommandRunner:
                 *launch.argv,
                 cwd=folder,
                 env=environment,
-                stdin=entrance if entered else DEVNULL,
+                stdin=entrance if entered else DEVNULL if given is None else given,
+                pass_fds=() if given is None else (given,),
                 stdout=writing,
                 stderr=writing,
                 start_new_session=True,
@@ -186,6 +189,8 @@ class CommandRunner:
             raise
         finally:
             os.close(writing)
+            if given is not None:
+                os.close(given)
         if entered:
             command_guard().entered(f"{process.pid} {mark}")
         return _Started(process, _OutputPipe(reading, output), launch, mark)
@@ -251,6 +256,16 @@ def _shell(command: str, *, bash: bool) -> tuple[str, ...]:
         return (os.environ.get("COMSPEC", "cmd.exe"), "/c", command)
     found = bash and next(filter(os.path.exists, _BASHES), "")
     return (found or "/bin/sh", "-c", command)
+
+
+def _stdin(data: bytes) -> int:
+    """A file without a name, not a pipe: nobody waits for who does not read it."""
+    import tempfile
+
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.seek(0)
+        return os.dup(file.fileno())
 
 
 def _terminal() -> tuple[int, int]:
