@@ -44,8 +44,23 @@ def test_rounds_of_a_turn_add_up_and_gaps_do_not_count() -> None:
     view = meter.view(61.0)
     assert view.tokens == 200
     assert view.tokens_s == pytest.approx(100)
-    assert view.ttft_s == pytest.approx(1.0)
+    assert view.ttft_s == pytest.approx(10.0), "of the newest response"
     assert meter.total() == Usage(30, 200, 5, 0)
+
+
+def test_time_to_first_token_is_of_the_newest_response_that_was_asked_for() -> None:
+    meter = Meter()
+    meter.start(0.0)
+    meter.delta(0.5, 4)
+    meter.tool(1.0, begins=True)
+    meter.tool(9.0, begins=False)
+    meter.start(9.0, fresh=False)
+    assert meter.view(9.1).ttft_s == pytest.approx(0.5), "until the next one has begun"
+    meter.delta(9.25, 4)
+    assert meter.view(9.3).ttft_s == pytest.approx(0.25)
+    meter.start(9.4, fresh=False, asked=False)
+    meter.delta(9.41, 4)
+    assert meter.view(9.5).ttft_s == pytest.approx(0.25), "nobody asked for a successor"
 
 
 @given(

@@ -67,6 +67,7 @@ class MeterView(Struct, frozen=True):
     estimated: bool = True
     """True: `tokens_s` rests on estimated tokens."""
     ttft_s: float | None = None
+    """Of the newest response that was asked for and has begun."""
     tokens: int = 0
     tokens_estimated: bool = True
     seconds: float = 0.0
@@ -90,6 +91,8 @@ class MeterView(Struct, frozen=True):
 class _Response(Struct):
     """The counts of one response."""
 
+    asked_s: float | None = None
+    """When its request went out; None: it came by itself."""
     first_s: float | None = None
     last_s: float = 0.0
     chars: int = 0
@@ -100,6 +103,12 @@ class _Response(Struct):
     buckets: deque[int] = field(default_factory=lambda: deque(maxlen=64))
     bucket: int = 0
     """Number of the newest bucket, counted from the first delta."""
+
+    def ttft_s(self) -> float | None:
+        """Seconds from its request to its first delta."""
+        if self.first_s is None or self.asked_s is None:
+            return None
+        return self.first_s - self.asked_s
 
     def span_s(self) -> float:
         """Seconds from the first to the last delta."""
@@ -135,11 +144,9 @@ class Meter:
         self._ratios: dict[str, float] = {}
         self._model = ""
         self._turn_s: float | None = None
-        self._asked_s = 0.0
         self._prompted = False
         """The turn's clock runs already, its first request is still to come."""
         self._stopped_s: float | None = None
-        self._ttft_s: float | None = None
         self._chars = 0
         """Of the turn's output, reasoning that was shown included."""
         self._trail = Trail()
@@ -169,15 +176,17 @@ class Meter:
         self.start(now, model)
         self._prompted = True
 
-    def start(self, now: float, model: str = "", *, fresh: bool = True) -> None:
-        """A request goes out; ``fresh`` begins a turn, else it is one more of the same turn."""
+    def start(self, now: float, model: str = "", *, fresh: bool = True, asked: bool = True) -> None:
+        """A request goes out; ``fresh`` begins a turn, else it is one more of the same turn.
+
+        Not ``asked``: a response begins by itself, as the one after a steering text.
+        """
         if fresh or self._turn_s is None:
             self._turn_s = self._turn_s if self._prompted else now
-            self._asked_s = now
             self._clear_turn()
         elif self._now is not None:
             self._past.append(self._now)
-        self._now = _Response()
+        self._now = _Response(now if asked else None)
         self.responses += 1
         self._stopped_s = None
         self._prompted = False
@@ -188,8 +197,6 @@ class Meter:
         response = self._now
         if response is None or not chars:
             return
-        if self._ttft_s is None:
-            self._ttft_s = now - self._asked_s
         response.count(now, chars)
         response.chars += chars
         self._chars += chars
@@ -279,10 +286,10 @@ class Meter:
         self._session_usd = usd or None
 
     def _clear_turn(self) -> None:
-        self._ttft_s, self._past, self._bill = None, [], {}
+        self._past, self._bill = [], {}
         self._first, self._chars, self._turn_unknown = self.responses + 1, 0, False
         self._trail.clear()
-        self._tool_s, self._tools_s = 0.0, self._asked_s
+        self._tool_s, self._tools_s = 0.0, self._turn_s or 0.0
 
     def view(self, now: float) -> MeterView:
         """What to show at ``now``."""
@@ -306,7 +313,7 @@ class Meter:
             state=state,
             tokens_s=rate,
             estimated=live or estimated or any(r.cut for r in responses),
-            ttft_s=self._ttft_s,
+            ttft_s=next((s for r in reversed(responses) if (s := r.ttft_s()) is not None), None),
             tokens=round(sum(map(self._tokens, responses))),
             tokens_estimated=estimated,
             seconds=(now if self._stopped_s is None else self._stopped_s) - self._turn_s,

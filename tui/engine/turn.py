@@ -321,7 +321,8 @@ class Turn:
         if reply is None:
             if not (self._owed or self.wire.busy):
                 return
-            self._services.state.meter.start(now, self.request.spec.model, fresh=False)
+            meter = self._services.state.meter
+            meter.start(now, self.request.spec.model, fresh=False, asked=False)
             reply = self._open()
         reply.response_id = event.response_id
         self.pacer.begun()

@@ -23,7 +23,8 @@ EXPLAINED: dict[str, str] = {
     " ':words', ':plain', or ':' and the cells of the ruler.",
     "ghost": "How much of the same output a model at 50 tokens/s would have by now, and how far it"
     " is behind. It gets the same time to first token and the same pauses for tools.",
-    "ttft": "Time to first token: from the turn's first request until the first output came.",
+    "ttft": "Time to first token of the newest response: from its request until its first output"
+    " came. What tools took before is not in it.",
     "tokens": "Output tokens of the turn; ~ while they are estimated.",
     "seconds": "From the prompt until now, or until the turn ended.",
     "tools": "Seconds of the turn in which tools ran (your answers to questions are in it); in no"
