@@ -52,6 +52,22 @@ async def test_a_command_that_reads_runs_unasked_and_its_output_goes_back() -> N
     assert world.runner.hows[0].keys is False
 
 
+async def test_git_that_the_repository_has_run_programs_is_asked_about() -> None:
+    world = World({"cache.py": CACHE})
+    world.runner.git_setting = "diff.external"
+    model = await begun(world)
+    shell(model, "ls | grep a", "call_a")
+    shell(model, "git diff", "call_b")
+    model.complete()
+    await settle()
+    (ask,) = world.session.status.asks
+    assert ask.command == "git diff"
+    assert "diff.external" in ask.detail
+    assert [(how.reads, how.keys) for how in world.runner.hows] == [(True, False)]
+    await world.answers(REFUSE)
+    await answered(world)
+
+
 async def test_any_other_is_asked_about_and_once_is_once() -> None:
     world = World({"cache.py": CACHE})
     model = await begun(world)

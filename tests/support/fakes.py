@@ -288,11 +288,15 @@ class FakeRunner:
         self.result = RunResult(0, 0.5)
         self.hold: asyncio.Event | None = None
         self.box = Sandbox()
+        self.git_setting = ""
         self.ended: list[str | Sequence[str]] = []
         """Those that ran to their end, or were ended."""
 
     async def sandbox(self) -> Sandbox:
         return self.box
+
+    async def git_programs(self, folders: Iterable[str]) -> str:
+        return self.git_setting
 
     async def run(
         self,

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
@@ -403,6 +403,10 @@ class NoRunner:
     async def sandbox(self) -> Sandbox:
         """There is nothing to confine."""
         return Sandbox()
+
+    async def git_programs(self, folders: Iterable[str]) -> str:
+        """Nothing is run."""
+        return ""
 
     async def run(
         self,

@@ -59,7 +59,7 @@ def git_environment(environment: Mapping[str, str], *roots: str) -> dict[str, st
 
 _SECRET_NAME = re.compile(
     r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|PRIVATE|AUTH|COOKIE|SESSION_BUS|DSN$|^(DUETTO|AWS|AZURE)_"
-    r"|^(BASH_)?ENV$|^CDPATH$|^GIT_EXTERNAL_DIFF$|^GIT_CONFIG",
+    r"|^(BASH_)?ENV$|^BASH_FUNC_|^(SHELL|BASH)OPTS$|^PS4$|^CDPATH$|^GIT_EXTERNAL_DIFF$|^GIT_CONFIG",
     re.IGNORECASE,
 )
 _SECRET_VALUE = re.compile(
@@ -72,6 +72,19 @@ _GIT_SETTINGS = {
     "safe.bareRepository": "explicit",
 }
 """A folder that has the shape of a repository brings a configuration, which can name programs."""
+_GIT_READS = _GIT_SETTINGS | {
+    "core.hooksPath": "/dev/null",
+    "diff.autoRefreshIndex": "false",
+    "gpg.program": "false",  # %G in a format of the configuration's own
+    "gpg.openpgp.program": "false",
+    "gpg.ssh.program": "false",
+    "gpg.x509.program": "false",
+}
+_RUNS = re.compile(
+    r"diff\.external|diff\..*\.(command|textconv)|filter\..*\.(clean|process)|merge\..*\.driver"
+    r"|core\.(worktree|alternaterefscommand)",
+    re.DOTALL,
+)
 
 
 def without_keys(environment: Mapping[str, str]) -> dict[str, str]:
@@ -85,10 +98,44 @@ def without_keys(environment: Mapping[str, str]) -> dict[str, str]:
         if not _SECRET_NAME.search(name) and not _SECRET_VALUE.search(value)
     }
     kept |= {"PATH": safe_path(environment), "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
-    kept |= {"GIT_PAGER": "cat", "PAGER": "cat", "GIT_CONFIG_COUNT": str(len(_GIT_SETTINGS))}
-    for at, (name, value) in enumerate(_GIT_SETTINGS.items()):
-        kept |= {f"GIT_CONFIG_KEY_{at}": name, f"GIT_CONFIG_VALUE_{at}": value}
-    return kept
+    kept |= {"GIT_PAGER": "cat", "PAGER": "cat"}
+    return kept | _git_settings(_GIT_SETTINGS)
+
+
+def only_reading(environment: Mapping[str, str], root: str) -> dict[str, str]:
+    """Of such an environment the part in which a program that only reads does no more.
+
+    No program of the workspace takes another's name, and no configuration adds anything, but for
+    what `named_programs` finds.
+    """
+    kept = {name: value for name, value in environment.items() if name != "RIPGREP_CONFIG_PATH"}
+    kept |= {"PATH": safe_path(environment, root), "GIT_NO_LAZY_FETCH": "1"}
+    return kept | {"GIT_ALLOW_PROTOCOL": "none"} | _git_settings(_GIT_READS)
+
+
+def _git_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    variables = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for at, (name, value) in enumerate(settings.items()):
+        variables |= {f"GIT_CONFIG_KEY_{at}": name, f"GIT_CONFIG_VALUE_{at}": value}
+    return variables
+
+
+def named_programs(listed: str, *, submodule: bool) -> str:
+    """The first of a repository's own settings that has git run a program, or look elsewhere.
+
+    ``listed`` is what ``git config -z --list --show-scope`` says. Where git looks into a
+    submodule, our own settings do not hold.
+    """
+    scopes = iter(listed.split("\0"))
+    for scope, entry in zip(scopes, scopes, strict=False):
+        name, _, value = entry.partition("\n")
+        if scope not in ("local", "worktree") or value.startswith("git-lfs "):
+            continue
+        if submodule and name == "core.fsmonitor" and value != "false":
+            return name
+        if _RUNS.fullmatch(name) and not (submodule and name == "core.worktree"):
+            return name
+    return ""
 
 
 class Confinement(Struct, frozen=True):
@@ -110,6 +157,8 @@ class RunOptions(Struct, frozen=True):
     """A line is for bash, where there is one; else for ``/bin/sh``."""
     keys: bool = True
     """Its environment has tokens and passwords, as that of the user's own commands has."""
+    reads: bool = False
+    """It was judged to only read, and may not be made to do more."""
     confined: Confinement | None = None
     """None: it may do what the user may."""
     stdin: bytes = b""

@@ -7,7 +7,9 @@ import posixpath
 import shlex
 from collections.abc import Iterable
 
-from tui.core.programs import Confinement, is_below
+from msgspec.structs import replace
+
+from tui.core.programs import Confinement, RunOptions, is_below
 from tui.core.shell.judging import Judgement, allowed, judge, prefix_of
 from tui.engine.open_files import SEND, OpenFiles
 from tui.engine.ports import Ports
@@ -48,8 +50,8 @@ class CommandConsent:
             if consent.startswith(_PREFIX):
                 self._prefixes.add(tuple(json.loads(consent.removeprefix(_PREFIX))))
 
-    async def permit(self, call: ShellCall, folder: str) -> Confinement | None:
-        """How a command may run; ``folder`` is its own, below the root. None: as the user's own.
+    async def permit(self, call: ShellCall, folder: str) -> RunOptions:
+        """How a command may run; ``folder`` is its own, below the root.
 
         Raises CallError: it may not, with the user's words.
         """
@@ -57,23 +59,33 @@ class CommandConsent:
         mode, sandbox = self._state.status.mode, await self._ports.runner.sandbox()
         inside, outside = self._split((*judgement.files, *judgement.folders), folder)
         await self._allow_private(inside)
-        reads = judgement.reads and not outside and not judgement.sweeps and not call.free
-        if reads:
-            return READING if sandbox.works else None
+        setting = await self._git_setting(judgement, folder)
+        how = RunOptions(folder, pty=call.pty, bash=True, keys=False)
+        if judgement.reads and not (outside or judgement.sweeps or call.free or setting):
+            return replace(how, reads=True, confined=READING if sandbox.works else None)
         if mode == "plan" and not judgement.reads:
             raise CallError(
                 f"plan mode: only commands that read may run, and {judgement.why};"
                 " say what you would run instead"
             )
         if mode == "sandbox" and sandbox.works and not call.free:
-            return Confinement(network=self._network)
+            return replace(how, confined=Confinement(network=self._network))
         if self._is_known(call, folder, judgement):
-            return None
+            return how
         why = judgement.why
-        if judgement.reads:
+        if setting:
+            why = f"the repository's own configuration has git do more ({setting})"
+        elif judgement.reads:
             why = f"it looks into {outside[0]}" if outside else "it reads whatever lies there"
         await self._ask(call, folder, judgement, why)
-        return None
+        return how
+
+    async def _git_setting(self, judgement: Judgement, folder: str) -> str:
+        """What would make a command of git do more than read; empty: nothing."""
+        if not judgement.reads or not any(words[:1] == ("git",) for words in judgement.programs):
+            return ""
+        places = [posixpath.join(folder, place) for place in ("", *judgement.folders)]
+        return await self._ports.runner.git_programs(places)
 
     def only_reads(self, call: ShellCall) -> bool:
         """True for a command that may run beside others."""

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from tui.core.conversation import Block, BlockState
 from tui.core.document.workspace import Workspace
-from tui.core.programs import Confinement, RunOptions, RunResult, is_below
+from tui.core.programs import RunOptions, RunResult, is_below
 from tui.engine import intents
 from tui.engine.intents import Intent
 from tui.engine.notices import TaskView, Trouble
@@ -218,12 +218,12 @@ class Commands:
                 why := await self.before(call.block.turn, shell.line, folder)
             ):
                 raise CallError(f"the hook before_command refused it: {why}")
-            confined = await self._consent.permit(shell, folder)
+            how = await self._consent.permit(shell, folder)
         except CallError as refusal:
             return failure(str(refusal))
         missing = not_on_disk(self._state.workspace)
         notes = [f"not on disk when it ran: {missing}"] if missing else []
-        job = self._start(call, shell, folder, confined)
+        job = self._start(call, shell, how)
         call.so_far = lambda: _stopped(job, self._ports.clock.now(), notes)
         try:
             with self._state.tool_time(self._ports.clock.now):
@@ -235,8 +235,8 @@ class Commands:
         result = job.result
         if result is None:
             call.lives_on = True
-            how = f"it runs in the background as task {job.number}"
-            output = "\n".join([f"{how}; read it with shell_output", *notes, "output so far:"])
+            where = f"it runs in the background as task {job.number}"
+            output = "\n".join([f"{where}; read it with shell_output", *notes, "output so far:"])
             return ToolResult(f"{output}\n{job.news()}", "")
         call.result = result
         failed = result.status != 0 or result.timed_out or result.stopped
@@ -279,16 +279,14 @@ class Commands:
             sleep.cancel()
             ended.cancel()
 
-    def _start(
-        self, call: Call, shell: ShellCall, folder: str, confined: Confinement | None
-    ) -> Job:
+    def _start(self, call: Call, shell: ShellCall, how: RunOptions) -> Job:
         self._count += 1
         now = self._ports.clock.now
         output = CommandOutput(self._state, call.block, now)
         job = self._jobs[self._count] = Job(self._count, call, shell.line, output)
         job.began_s, job.background = now(), shell.background
         job.deadline_s = shell.deadline_s or self._rules.deadline_s
-        run = self._run(job, shell, folder, confined)
+        run = self._run(job, shell, how)
         job.task = self._supervisor.start(run, f"task {job.number}")
         job.task.add_done_callback(lambda _: self._over(job))
         if job.background:
@@ -296,16 +294,14 @@ class Commands:
         self._restate()
         return job
 
-    async def _run(
-        self, job: Job, shell: ShellCall, folder: str, confined: Confinement | None
-    ) -> None:
+    async def _run(self, job: Job, shell: ShellCall, how: RunOptions) -> None:
         began_s = self._ports.clock.now()
         try:
             job.result = await self._ports.runner.run(
                 shell.command,
                 job.output.feed,
                 job.deadline_s,
-                RunOptions(folder, pty=shell.pty, bash=True, keys=False, confined=confined),
+                how,
             )
         except asyncio.CancelledError:
             job.result = RunResult(None, self._ports.clock.now() - began_s, stopped=True)

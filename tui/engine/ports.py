@@ -249,6 +249,12 @@ class Runner(Protocol):
     async def sandbox(self) -> Sandbox:
         """What confines the model's commands here; found out once. Never raises."""
 
+    async def git_programs(self, folders: Iterable[str]) -> str:
+        """The setting of a repository's own by which git would run a program in these folders.
+
+        They are below the root; empty: there is none. Never raises.
+        """
+
     async def run(
         self,
         command: str | Sequence[str],

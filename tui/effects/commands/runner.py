@@ -13,7 +13,7 @@ import os
 import shutil
 import signal
 from asyncio.subprocess import DEVNULL, Process
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from tui.core.programs import (
@@ -23,7 +23,9 @@ from tui.core.programs import (
     RunOptions,
     RunResult,
     Sandbox,
+    git_environment,
     is_below,
+    only_reading,
     without_keys,
 )
 from tui.effects.commands.guard import ENTER, MARK, command_guard, is_alive, marked, signalled
@@ -95,6 +97,17 @@ class CommandRunner:
         except OSError:
             return None
 
+    async def git_programs(self, folders: Iterable[str]) -> str:
+        """The setting of a repository's own by which git would run a program in these folders.
+
+        They are below the root; empty: there is none. Never raises.
+        """
+        from tui.effects.commands.git_settings import git_setting  # at the first need
+
+        paths = [os.path.join(self._root, folder) for folder in folders]
+        environment = git_environment(self._environment, self._root)
+        return await asyncio.to_thread(git_setting, paths, environment)
+
     async def run(
         self,
         command: str | Sequence[str],
@@ -155,6 +168,8 @@ class CommandRunner:
         environment = child_environment(self._environment)
         if not how.keys:
             environment = without_keys(environment)
+        if how.reads:
+            environment = only_reading(environment, self._root)
         argv = (_program(argv[0], folder, environment), *argv[1:])
         entrance = command_guard().entrance()
         launch = Launch(argv)
