@@ -26,6 +26,8 @@ class CallingServer:
         """What was answered to the calls, in their order."""
         self.called_s: list[float] = []
         """When the last token of each call was ready, by the clock of the day."""
+        self.requests: list[dict[str, Any]] = []
+        """All that were answered, prewarms left out."""
         self._script = iter(commands)
         self._words = words
         self._ids = itertools.count(1)
@@ -70,6 +72,7 @@ class CallingServer:
         yield {"type": "response.completed", "response": whole} | lane
 
     def _items(self, number: int, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        self.requests.append(request)
         sent = [item for item in request["input"] if item["type"] == "function_call_output"]
         self.outputs += [item["output"] for item in sent]
         commands = next(self._script, ())

@@ -164,7 +164,7 @@ class Status(Struct):
     tasks: list[TaskView] = field(default_factory=list)
     """Running ones first, then those of the background that ended."""
     can_go_on: bool = False
-    """The last turn was stopped at a limit: Enter in an empty prompt lets it go on."""
+    """A limit, or a hook, stopped the last turn: Enter in an empty prompt lets it go on."""
     auto_accept: bool = False
     """Hunks are accepted when their patch ends, but for those that a person must look at."""
     prompts: list[str] = field(default_factory=list)

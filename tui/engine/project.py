@@ -147,10 +147,10 @@ class ProjectWords:
         """The instructions in use, and all skills that were found: a line each, safe to show."""
         rules = [f"{inert(one.path)}, {one.chars:,} characters" for one in self.rules]
         rules += [f"{inert(path)} is not sent: {inert(why)}" for path, why in self.withheld]
-        skills = [
-            f"{inert(one.name)}: {inert(one.problem or one.description)} ({inert(one.file.path)})"
-            for one in self.skills
-        ]
+        skills = []
+        for one in self.skills:
+            said = f"not told to the model, {one.problem}" if one.problem else one.description
+            skills.append(f"{inert(one.name)}: {inert(said)} ({inert(one.file.path)})")
         return rules, skills
 
     def ready(self, paths: Iterable[str]) -> bool:

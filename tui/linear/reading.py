@@ -384,7 +384,7 @@ class Recital:
         lines = [state_words(status, session.meter.view(session.now()))]
         lines += status_lines(status, session.abilities(), session.network())
         lines += map(inert, sentences(status.limits, session.now()))
-        lines += [f"Instructions in use: {words}." for words in session.project_words()[0]]
+        lines += [f"Instructions: {words}." for words in session.project_words()[0]]
         if status.open_paths:
             lines.append(f"Open files: {', '.join(map(inert, status.open_paths))}.")
         left = len(waiting(session.workspace))

@@ -235,7 +235,7 @@ class Hint(Bar):
                 [(_key("send"), enter), (_key("steer"), other), (_key("complete"), "queue")]
             )
         if not draft and self._prompt.goes_on:
-            return HintWords([(_key("send"), "go on")], "where it was stopped at a limit")
+            return HintWords([(_key("send"), "go on")], "where it was stopped")
         if not draft:
             return HintWords([(_key("send"), enter)], self._usual())
         if self._session.status.queued:  # Alt+Enter goes behind them, and the first of them goes

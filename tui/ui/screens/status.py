@@ -90,7 +90,7 @@ def rules_report(lines: Sequence[str], width: int) -> Content:
     """Which instructions the model has; empty if there are none."""
     if not lines:
         return Content()
-    parts: Parts = [("\n\nInstructions in use\n", "bold $accent")]
+    parts: Parts = [("\n\nInstructions of the project\n", "bold $accent")]
     for words in lines:
         parts += paragraph(words, "$muted", width)
     return Content.assemble(*parts).rstrip("\n")
