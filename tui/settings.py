@@ -302,6 +302,15 @@ class PromptSettings(SettingsTable, frozen=True):
     """The keys of vi in the prompt."""
 
 
+class StoreSettings(SettingsTable, frozen=True):
+    """``[store]``: what is kept of sessions."""
+
+    on: bool = True
+    """False: nothing of them is kept."""
+    keep_days: Annotated[int, msgspec.Meta(ge=0)] = 90
+    """How long a session is kept in which nothing happens; 0: for ever."""
+
+
 class RehearsalSettings(SettingsTable, frozen=True):
     """``[rehearsal]``: the model for no key."""
 
@@ -327,6 +336,7 @@ class Settings(SettingsTable, frozen=True):
     notify: NotifySettings = NotifySettings()
     meter: MeterSettings = MeterSettings()
     prompt: PromptSettings = PromptSettings()
+    store: StoreSettings = StoreSettings()
     rehearsal: RehearsalSettings = RehearsalSettings()
     keys: dict[str, Any] = {}
     """``[keys.SCOPE]``: action to key or list of keys; checked by `tui.ui.keymap`, row by row."""

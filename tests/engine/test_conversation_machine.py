@@ -407,6 +407,10 @@ class Conversation(Stage):
             await settle()
 
         self.do(begin())
+        self.begun()
+
+    def begun(self) -> None:
+        """The session is there."""
 
     # the user
 

@@ -51,6 +51,7 @@ EVERYTHING: list[Intent] = [
     intents.StopCommand(),
     intents.SendFailure(),
     intents.Answer(99, "yes"),
+    intents.Forget(),
     intents.NewConversation(),
     intents.SetMode("plan"),
     intents.ToBackground(),

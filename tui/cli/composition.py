@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tui.effects.prices import Prices
     from tui.effects.prompt_history import PromptHistory
     from tui.effects.recorder import Tracer
+    from tui.effects.store.writing import StoreWriter
     from tui.effects.text_editor import TextEditor
     from tui.effects.watcher import Watcher
     from tui.ui.prompt.box import PromptBox
@@ -244,6 +245,8 @@ class Composition:
         self.rescue = RescueFolders(setup.paths.state_dir, root)
         self._journal = WriteAheadLog(setup.paths.state_dir, root)
         self.session = Session(self._ports(watched=watched), setup.models.roles, options)
+        if options.resumed is not None:
+            _ = self.store  # from here on nobody else goes on with it
         self._network.aside = self.session.input_first.holds_reading
         if self._recorder is not None:
             self._recorder.on_failed = self._unrecorded
@@ -270,6 +273,7 @@ class Composition:
             git_status=self._git_status if watched else None,
             git_head=self._git_head if watched else None,
             rescue=self.rescue if watched else None,
+            store=lambda: self.store,
             journal=self._journal,
             catalogue=lambda: self.catalogue,
             sockets=self._network.views,
@@ -306,6 +310,23 @@ class Composition:
 
         return Catalogue(self._setup, self._adopt)
 
+    @functools.cached_property
+    def store(self) -> StoreWriter:
+        """Where the session is kept."""
+        from tui.effects.store.writing import StoreWriter
+
+        chosen, resumed = self._setup.settings.store, self.session.options.resumed
+        line = None if resumed is None or resumed.is_fork else resumed.stored.line
+        store = StoreWriter(
+            self._setup.paths.data_dir,
+            self._clock.now,
+            resumed=(line.id, resumed.stored.seq) if line and resumed else None,
+            keep_days=chosen.keep_days,
+            on=chosen.on,
+        )
+        store.on_trouble = self._unkept
+        return store
+
     def connector(self) -> Connector:
         """What connects other models to the session."""
         from tui.cli.connecting import Connector
@@ -321,6 +342,8 @@ class Composition:
         """End the session, then the sockets, the bridge and the recording."""
         self._listing.close()
         await self.session.close()
+        if "store" in self.__dict__:
+            await asyncio.to_thread(self.store.close)
         self.prompting.close()
         self._journal.close()
         await self._network.close()
@@ -342,6 +365,10 @@ class Composition:
     def _unrecorded(self, words: str) -> None:
         """The recording ended early: the turn goes on."""
         self.session.warn(Trouble("The recording stopped", words, severity="warning"))
+
+    def _unkept(self, what: str, why: str) -> None:
+        """The session goes on without its store."""
+        self.session.warn(Trouble(what, why, severity="warning", noted=True))
 
     async def _watch(self, callback: Callable[[set[str]], None]) -> None:
         from tui.effects.watcher import Watcher

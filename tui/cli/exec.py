@@ -448,6 +448,7 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     options = replace(
         options,
         first_role=chosen,
+        kind="exec",
         ambiguous=setup.settings.editor.ambiguous,
         linked=choices["linked"],
         mode=choices["mode"] or options.mode,

@@ -420,6 +420,7 @@ def options_for(setup: SessionSetup) -> SessionOptions:
         ask=True,
         ambiguous=editor.ambiguous,
         auto_accept=editor.review == "auto",
+        kind="rehearsal" if setup.models.rehearsal else "app",
     )
     if not (root / RECORD).is_file():
         return options
@@ -430,6 +431,7 @@ def options_for(setup: SessionSetup) -> SessionOptions:
         options,
         prompts=tuple(one.prompt for one in load_scripts()),
         suggest=lambda: suggested(root),
+        kind="practice",
     )
 
 

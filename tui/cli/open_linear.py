@@ -14,9 +14,12 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from tui import kept_frame
 from tui.cli import process
 from tui.cli.composition import Composition, Prompting
+from tui.cli.models import SessionSetup
 from tui.cli.open_app import (
     LastWords,
     log_broken,
@@ -31,6 +34,7 @@ from tui.core.inert_text import inert
 from tui.core.programs import Edited
 from tui.core.unsaved import Unsaved
 from tui.engine.notices import Status
+from tui.engine.session import SessionOptions
 from tui.errors import EXIT_FAILED
 from tui.linear.app import LinearApp
 from tui.linear.command_table import Completion
@@ -53,7 +57,7 @@ def open_linear(
     """
     kept_frame.leave()
     process.begin()
-    start = prepared((arguments, flags), record, trace, options_for)
+    start = prepared((arguments, flags), record, trace, _options)
     composition, target, settings = start.composition, start.target, start.setup.settings
     prompting, chosen = composition.prompting, settings.prompt
     past = [one.text for one in prompting.load()[-_MOST:]] if chosen.history else []
@@ -68,6 +72,11 @@ def open_linear(
     if source.edits and chosen.history:
         linear.app.on_entered = prompting.keep
     return linear.run()
+
+
+def _options(setup: SessionSetup) -> SessionOptions:
+    options = options_for(setup)
+    return replace(options, kind="linear") if options.kind == "app" else options
 
 
 async def _edited(prompting: Prompting, source: LineSource, text: str) -> Edited:

@@ -359,6 +359,8 @@ class Block(Struct, eq=False):
     call_id: str = ""
     state: BlockState = "open"
     report: RunReport | None = None
+    rewritten: int = 0
+    """How often another text took the place of what was said."""
     _said: Pieces = field(default_factory=Pieces)
 
     @property
@@ -377,6 +379,7 @@ class Block(Struct, eq=False):
 
     def say(self, text: str) -> None:
         """Have this text instead, however much was said before."""
+        self.rewritten += 1
         self._said.say(text)
 
     def text_since(self, start: int) -> str:

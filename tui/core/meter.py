@@ -86,6 +86,8 @@ class MeterView(Struct, frozen=True):
     cost: Cost = Cost()
     tool_s: float = 0.0
     """What the turn's tools took, in no rate; those side by side count once."""
+    last_s: float = 0.0
+    """From the turn's prompt until the last piece of output."""
 
 
 class _Response(Struct):
@@ -326,6 +328,7 @@ class Meter:
             context_window=self.context_window,
             cost=self._cost(responses),
             tool_s=self._tool_s + (now - self._tools_s if self._tools else 0.0),
+            last_s=max(max(r.last_s for r in responses) - self._turn_s, 0.0),
         )
 
     def _ghost(self, now: float) -> Written:

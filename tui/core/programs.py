@@ -145,6 +145,12 @@ class Confinement(Struct, frozen=True):
     """False: it may write nothing but its own temporary folder, not even the workspace."""
     network: bool = False
 
+    @property
+    def words(self) -> str:
+        """What it may do, in words."""
+        may = "writes the workspace" if self.writable else "only reads"
+        return f"{may}{', uses the network' if self.network else ''}"
+
 
 class RunOptions(Struct, frozen=True):
     """How a command runs."""

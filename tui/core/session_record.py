@@ -92,6 +92,8 @@ class TurnFigures(Struct, frozen=True, array_like=True):
     tokens_s: float | None = None
     seconds: float = 0.0
     tool_s: float = 0.0
+    last_s: float = 0.0
+    """From the prompt until the last piece of output."""
 
 
 class TurnEnded(_Record, frozen=True):

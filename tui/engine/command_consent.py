@@ -44,6 +44,8 @@ class CommandConsent:
         self._open_files = open_files
         self._prefixes = set(allow)
         self._network = network
+        self.granted = ""
+        """Why the last one may run."""
         self._lines: set[str] = set()
         """What was allowed for this session, as `_exact` names it."""
         for consent in ports.consents:
@@ -62,6 +64,7 @@ class CommandConsent:
         setting = await self._git_setting(judgement, folder)
         how = RunOptions(folder, pty=call.pty, bash=True, keys=False)
         if judgement.reads and not (outside or judgement.sweeps or call.free or setting):
+            self.granted = "it only reads"
             return replace(how, reads=True, confined=READING if sandbox.works else None)
         if mode == "plan" and not judgement.reads:
             raise CallError(
@@ -69,8 +72,10 @@ class CommandConsent:
                 " say what you would run instead"
             )
         if mode == "sandbox" and sandbox.works and not call.free:
+            self.granted = "it is confined"
             return replace(how, confined=Confinement(network=self._network))
         if self._is_known(call, folder, judgement):
+            self.granted = "the user allowed it before"
             return how
         why = judgement.why
         if setting:
@@ -134,6 +139,7 @@ class CommandConsent:
         choice, _, said = answer.partition("\n")
         if choice == REFUSE:
             raise CallError(f"{_DECLINED}: {said}" if said else f"{_DECLINED}; {_GO_ON}")
+        self.granted = choice
         if choice in (session, always):
             self._remember(_exact(call, folder), prefix, for_good=choice == always)
 

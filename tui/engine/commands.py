@@ -112,6 +112,8 @@ class Job:
         self.number, self.line, self.output = number, line, output
         self.block, self.call_id = call.block, call.block.call_id
         self.began_s = self.deadline_s = 0.0
+        self.consent = ""
+        """Why it may run."""
         self.background = False
         self.result: RunResult | None = None
         self.task: asyncio.Task[None] | None = None
@@ -285,6 +287,7 @@ class Commands:
         output = CommandOutput(self._state, call.block, now)
         job = self._jobs[self._count] = Job(self._count, call, shell.line, output)
         job.began_s, job.background = now(), shell.background
+        job.consent = self._consent.granted
         job.deadline_s = shell.deadline_s or self._rules.deadline_s
         run = self._run(job, shell, how)
         job.task = self._supervisor.start(run, f"task {job.number}")
@@ -296,6 +299,9 @@ class Commands:
 
     async def _run(self, job: Job, shell: ShellCall, how: RunOptions) -> None:
         began_s = self._ports.clock.now()
+        witness = self._state.witness
+        confined = how.confined.words if how.confined is not None else ""
+        number = witness.command_begins(job.line, job.call_id, confined, job.consent)
         try:
             job.result = await self._ports.runner.run(
                 shell.command,
@@ -306,6 +312,9 @@ class Commands:
         except asyncio.CancelledError:
             job.result = RunResult(None, self._ports.clock.now() - began_s, stopped=True)
             raise
+        finally:
+            if job.result is not None:
+                witness.command_ends(number, job.result)
 
     def _over(self, job: Job) -> None:
         """It has ended, however."""

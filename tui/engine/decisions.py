@@ -190,6 +190,7 @@ class HunkDecisions:
             self._state.restated()
 
     def _decided(self) -> None:
+        self._state.witness.decided()
         self._state.hunks_changed()
         self._state.retabbed()
 
@@ -371,7 +372,13 @@ class HunkDecisions:
             if hunk not in private and self._workspace.may_be_taken_as_read(hunk)
         ]
         if able:
-            yield from self._accept(tuple(hunk.id for hunk in able))
+            self._state.witness.decided()
+            self._state.deciding_alone = True
+            try:
+                yield from self._accept(tuple(hunk.id for hunk in able))
+            finally:
+                self._state.witness.decided()
+                self._state.deciding_alone = False
         waiting = [hunk for hunk in hunks if hunk.decidable or hunk.placeable]
         if waiting:
             count = f"{len(waiting)} hunks wait" if len(waiting) > 1 else "1 hunk waits"

@@ -323,6 +323,8 @@ class Foreground:
         connection = self._connections.to(spec.endpoint)
         self._turn = Turn(self._services, request, connection, self._ended)
         state.restated()
+        effort, tier = request.effort or "", request.tier
+        state.witness.turn_begins(self._number, text, spec, effort, tier)
         self._turn.start()
 
     def _tell_outdated(self, spec: RoleSpec) -> None:
@@ -353,6 +355,7 @@ class Foreground:
             self._keep_prompt(turn)
             for told in state.after_turn:
                 told(turn.request.number, turn.request.text, outcome)
+            state.witness.turn_ends(turn.request.number, outcome)
         if self._forgetting:
             self._forget()
         self._go_on(outcome)

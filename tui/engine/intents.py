@@ -244,5 +244,11 @@ class StopTask(Intent, frozen=True):
     task: int
 
 
+class Forget(Intent, frozen=True):
+    """Keep nothing of this session, or of any: what is kept is deleted."""
+
+    all_sessions: bool = False
+
+
 class NewConversation(Intent, frozen=True):
     """Forget the conversation (files and hunks stay)."""

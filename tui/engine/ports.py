@@ -309,6 +309,12 @@ class SessionStore(Protocol):
 
     id: str
     """What the session is called: the argument of ``duetto resume``."""
+    on_lost: Callable[[], None]
+    """Called when what was kept is gone: all is to be said again."""
+
+    @property
+    def keeps(self) -> bool:
+        """False: nothing of this session is kept, or not any more."""
 
     def put(self, record: Record) -> None:
         """Keep this within a second."""
@@ -320,7 +326,10 @@ class SessionStore(Protocol):
         """Keep bytes, if they are not kept yet; their SHA-256 in hexadecimal digits."""
 
     def forget(self, *, all_sessions: bool = False) -> None:
-        """Keep nothing of this session (or of any) any more; what is said from now on is new."""
+        """Delete what is kept of this session (or of all), and keep no more of this one."""
+
+    async def settled(self) -> None:
+        """Return when all of that is done. Raises StoreRefused: it cannot be."""
 
 
 class SessionArchive(Protocol):
@@ -440,8 +449,8 @@ class Ports(Struct):
     """None: nothing is written here."""
     git_head: Callable[[str], Awaitable[FileRead]] | None = None
     """A file as it was committed (effects.git). Never raises."""
-    store: SessionStore | None = None
-    """None: nothing is kept."""
+    store: Callable[[], SessionStore] | None = None
+    """Gives it when it is first needed; None: there is none."""
     rescue: Rescue | None = None
     """None: nobody is there to be told."""
     quote: Callable[[str, Sequence[str], Usage, str], Awaitable[Quote]] | None = None

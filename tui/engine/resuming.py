@@ -41,6 +41,9 @@ _SAID = (BlockKind.TEXT, BlockKind.REASONING, BlockKind.TOOL, BlockKind.PATCH, B
 """Blocks that show that a model has answered."""
 
 
+Taken = Sequence[tuple[HistoryEntry, Item]]
+
+
 class Resumption(Struct, frozen=True):
     """What to go on with."""
 
@@ -93,6 +96,8 @@ class Resuming:
         self._stored = resumption.stored
         self._data = resumption.data
         self._is_fork = resumption.is_fork
+        self.taken: Taken = ()
+        """The history as it was stored, entry by entry, each with its item."""
         self._accept = accept
         self._found = BroughtBack()
         services.open_files.first = self._look
@@ -104,6 +109,7 @@ class Resuming:
         for said in stored.blocks:
             state.add(_block(said), said.text)
         requests.history.entries = [_entry(stored, at) for at in range(len(stored.entries))]
+        self.taken = [(entry, entry.item) for entry in requests.history.entries]
         self._found = finished(
             bringing_back(state.workspace.documents, stored.hunks, stored.unwritten)
         )

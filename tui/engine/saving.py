@@ -356,6 +356,7 @@ class Saving:
         except EditRefused as error:
             self._state.trouble(Trouble(f"{paths[0]} was not saved", str(error)))
             return
+        self._state.witness.decided(writing=True)
         if refusals := bring(self._files, plans, self._journal, self._why_linked):
             linked = [path for path, why in refusals.items() if why == _LINKED]
             if len(linked) == len(refusals):
@@ -368,6 +369,7 @@ class Saving:
                 self.catalogue.expire(path)
             self._workspace.written(path, plan.data)
             self._say_what_is_held(path, plan)
+        self._state.witness.written(plans)
         changed = [path for path, plan in plans.items() if plan.data not in (None, plan.expected)]
         if changed:
             self.on_written(changed)

@@ -43,9 +43,11 @@ from tui.engine.verification import Verification
 from tui.errors import DuettoError
 
 if TYPE_CHECKING:
+    from tui.core.session_record import SessionKind
     from tui.engine.hooks import Hooks
     from tui.engine.model_choice import ModelChoice
-    from tui.engine.resuming import Resumption
+    from tui.engine.recording import SessionRecording
+    from tui.engine.resuming import Resumption, Taken
 
 PromptLabel = Literal["send", "redirect", "queue"]
 AltLabel = Literal["steer", "queue"]
@@ -77,6 +79,8 @@ class SessionOptions(Struct, frozen=True):
     """Keys are to be answered while very many hunks are decided on."""
     auto_accept: bool = False
     """Accept a patch's hunks at its end, but for those that a person must look at."""
+    kind: SessionKind = "app"
+    """What is kept of it says so."""
     chaining: bool = True
     """Continue with ``previous_response_id`` where the protocol allows it."""
     resumed: Resumption | None = None
@@ -103,9 +107,7 @@ class Session:
         """The state in a few words."""
         self.input_first = state.input_first
         """The front end says which keys are on their way."""
-        _introduce(self.status, roles)
-        self.status.prompts = list(self.options.prompts)
-        self.status.role = self.options.first_role
+        _introduce(self.status, roles, self.options)
         if self.options.linked:
             ports.consents.add(SEND.consent)
         self._open_files = OpenFiles(self._state, ports)
@@ -129,7 +131,6 @@ class Session:
             in_slices=self.options.in_slices,
         )
         self._deciding.on_decided = Memory(services).decided
-        self.status.auto_accept, self.status.mode = self.options.auto_accept, self.options.mode
         self._verification = Verification(services, self._send)
         self.keeping = Keeping(services, lambda: self._foreground.unsent)
         """Keeps what is typed; the screen tells it of the prompt."""
@@ -141,8 +142,11 @@ class Session:
         """The workspace's folders, for the file tree."""
         self.diffs = Diffs(services)
         """What files are compared with, for `intents.ShowDiff`."""
+        self.recording: SessionRecording | None = None
+        """What is kept of the session, from the first time that something is wanted of it."""
         self._handlers = self._handlers_by_type()
         self._state.before_turn.append(self.diffs.turn_begins)
+        self._taken: Taken = ()
         if self.options.resumed is not None:
             self._go_on_with(self.options.resumed)
 
@@ -153,6 +157,7 @@ class Session:
             self._shared, resumption, lambda hunk_ids: self.submit(intents.Accept(hunk_ids))
         )
         self._foreground.go_on_behind(resuming.begin())
+        self._taken = resuming.taken
 
     @property
     def on_wake(self) -> Callable[[], None]:
@@ -170,6 +175,8 @@ class Session:
 
     def submit(self, intent: Intent) -> None:
         """Do what the user asks; returns at once, never raises for what a user may ask."""
+        self._record()
+        self._state.witness.wanted(intent)
         if isinstance(intent, intents.UndoTurn) and self.status.busy:
             self._foreground.interrupt(intents.Interrupt())
         self._handlers.get(type(intent), self._look)(intent)
@@ -223,6 +230,7 @@ class Session:
             intents.Reload: saving.changes.reload,
             intents.Restore: self._rescuing.handle,
             intents.Dismiss: self._rescuing.handle,
+            intents.Forget: self._forget,
         }
 
     def drain(self) -> Notices:
@@ -324,6 +332,7 @@ class Session:
 
     async def run(self) -> None:
         """Dial ahead of the first prompt, watch the files; returns when that is set up."""
+        self._record()
         self._supervisor.start(self._foreground.dial(), "connecting")
         self._supervisor.start(self._shared.commands.look(), "looking for a sandbox")
         if self._ports.watch is not None:
@@ -341,6 +350,38 @@ class Session:
         await self._foreground.close()
         await self.formatting.end()
         await self._supervisor.close()
+        if self.recording is not None:
+            self.recording.close()
+
+    def _record(self) -> None:
+        """Keep the session from now on, if it is to be kept."""
+        if self._ports.store is None or self.recording is not None:
+            return
+        store = self._ports.store()
+        if not store.keeps:
+            return
+        from tui.engine.recording import SessionRecording  # after the first paint
+
+        requests, kind = self._shared.requests, self.options.kind
+        self.recording = SessionRecording(self._state, requests, self._ports, store, kind)
+        resumed = self.options.resumed
+        if resumed is None:
+            self.recording.begin()
+        elif resumed.is_fork:
+            turns = resumed.stored.turns
+            self.recording.begin(resumed.stored.line.id, turns[-1].began.number if turns else 0)
+        else:
+            self.recording.go_on(resumed.stored, self._taken)
+        self._taken = ()
+        self._state.witness = self.recording
+        store.on_lost = self.recording.renew
+
+    def _forget(self, intent: intents.Forget) -> None:
+        from tui.engine.recording import forgetting  # hardly ever
+
+        store = self._ports.store() if self._ports.store is not None else None
+        forgotten = forgetting(self._state, store, all_sessions=intent.all_sessions)
+        self._supervisor.start(forgotten, "forgetting")
 
     def _choose_model(self, intent: intents.UseModel | intents.ChooseModel) -> None:
         self._choice.handle(intent)
@@ -377,8 +418,10 @@ class Session:
         )
 
 
-def _introduce(status: Status, roles: Mapping[Role, RoleSpec]) -> None:
+def _introduce(status: Status, roles: Mapping[Role, RoleSpec], options: SessionOptions) -> None:
     """Say who answers for which role."""
+    status.prompts, status.role = list(options.prompts), options.first_role
+    status.auto_accept, status.mode = options.auto_accept, options.mode
     status.models = {role: spec.model for role, spec in roles.items()}
     status.efforts = {role: spec.effort for role, spec in roles.items()}
     status.tiers = {role: spec.tier for role, spec in roles.items()}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Future, get_running_loop
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -19,19 +19,25 @@ from tui.core.conversation import Block, BlockKind, BlockState, Transcript
 from tui.core.document.hunk import Hunk
 from tui.core.document.workspace import Workspace
 from tui.core.meter import Meter
-from tui.engine.intents import Against
+from tui.core.run_report import RunReport
+from tui.engine.intents import Against, Intent
 from tui.engine.notices import Ask, Notices, Status, Trouble
 
 if TYPE_CHECKING:
+    from tui.core.programs import RunResult
     from tui.core.steps import Work
+    from tui.engine.ports import RoleSpec
 
 
 class Questions:
     """The questions that are open; `Status.asks` shows them."""
 
-    def __init__(self, status: Status, changed: Callable[[], None]) -> None:
+    def __init__(
+        self, status: Status, changed: Callable[[], None], state: SessionState | None = None
+    ) -> None:
         """``changed`` is called whenever there is one more or one less."""
         self._status = status
+        self._state = state
         self._changed = changed
         self._answers: dict[int, Future[str]] = {}
         self._count = 0
@@ -67,6 +73,8 @@ class Questions:
         refusal = ask.choices[-1]
         choice = choice if choice in ask.choices else refusal
         said = words.strip() if ask.takes_words and choice == refusal else ""
+        if self._state is not None:
+            self._state.witness.answers(ask, f"{choice}: {said}" if said else choice)
         answer.set_result(f"{choice}\n{said}" if said else choice)
         self._retract(ask_id)
 
@@ -152,6 +160,47 @@ class InputFirst:
             await self._shown.wait()
 
 
+class Witness:
+    """Who is told what happens, before it takes effect; this one keeps nothing."""
+
+    def stirs(self) -> None:
+        """Something has changed, in the conversation or of hunks."""
+
+    def wanted(self, intent: Intent) -> None:
+        """The user wants something; it has not begun."""
+
+    def answers(self, ask: Ask, choice: str) -> None:
+        """The user answers a question."""
+
+    def turn_begins(self, number: int, text: str, spec: RoleSpec, effort: str, tier: str) -> None:
+        """A prompt is shown, and about to be sent."""
+
+    def request_leaves(self, turn: int, body: Mapping[str, object]) -> None:
+        """A request is about to be sent."""
+
+    def hunk_lands(self, hunk: Hunk) -> None:
+        """The first one of a turn is being painted."""
+
+    def turn_ends(self, turn: int, outcome: str) -> None:
+        """A turn is over."""
+
+    def decided(self, *, writing: bool = False) -> None:
+        """Hunks were decided on; ``writing``: and the disk is about to follow."""
+
+    def written(self, paths: Iterable[str]) -> None:
+        """These files lie on the disk as they should."""
+
+    def command_begins(self, line: str, call_id: str, confined: str, consent: str) -> int:
+        """A command is about to run; its number."""
+        return 0
+
+    def command_ends(self, number: int, result: RunResult) -> None:
+        """It has ended."""
+
+    def judged(self, command: str, verdict: str, seconds: float, report: RunReport) -> None:
+        """The tests ran."""
+
+
 Place = tuple[str, int, int]
 """Path, line and column, 0-based."""
 
@@ -180,7 +229,13 @@ class SessionState:
         self.briefs: dict[str, str] = {}
         """Prompts that duetto wrote in the user's stead -> one line that is shown for them."""
         self.input_first = InputFirst()
-        self.questions = Questions(self.status, self.restated)
+        self.questions = Questions(self.status, self.restated, self)
+        self.witness = Witness()
+        self.unkept: set[int] = set()
+        """Indexes of the blocks that have changed since somebody kept them."""
+        self.deciding_alone = False
+        """The decisions that are being made are duetto's own: nobody looked."""
+        self._landing_turn = 0
         self._notices = Notices()
         self._awake = False
         self._hunks_revision = workspace.hunks_revision
@@ -190,6 +245,8 @@ class SessionState:
         for due in self.before_drain:
             due()
         notices, self._notices = self._notices, Notices()
+        if self._awake:
+            self.witness.stirs()
         self._awake = False
         notices.buffers |= self.workspace.touched()
         if self.workspace.hunks_revision != self._hunks_revision:
@@ -274,6 +331,9 @@ class SessionState:
         self._notices.landing = (path, line)
         if hunk is not None and hunk.path == path:
             self.meter.wrote(hunk, line)
+        if hunk is not None and hunk.turn != self._landing_turn:
+            self._landing_turn = hunk.turn
+            self.witness.hunk_lands(hunk)
         self.wake()
 
     def hunks_changed(self) -> None:
@@ -328,6 +388,7 @@ class SessionState:
         self.wake()
 
     def _changed_from(self, index: int) -> None:
+        self.unkept.add(index)
         first = self._notices.transcript_from
         if first is None or index < first:
             self._notices.transcript_from = index

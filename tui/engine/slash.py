@@ -16,6 +16,7 @@ from tui.engine.intents import (
     ChooseModel,
     Dismiss,
     Effort,
+    Forget,
     Intent,
     Mode,
     NewConversation,
@@ -90,6 +91,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("removed", "Hide the removed lines of pending hunks in the editor, or show them"),
     Command("follow", "Follow the landing edit in the editor, or stop following"),
     Command("clear", "Start a new conversation; files and hunks stay"),
+    Command("forget", "Delete what is kept of this session, or of all", "[all]"),
     Command("rescue", "Bring back what was not saved when duetto ended", "[forget]"),
     Command("theme", "Change the colours", "[NAME]"),
     Command("status", "Show models, what they can do, and the sockets, live"),
@@ -257,6 +259,12 @@ def _rescue(argument: str, status: Status) -> Intent | str | None:
     return Dismiss() if argument else Restore()
 
 
+def _forget(argument: str, status: Status) -> Intent | str | None:
+    if argument not in ("", "all"):
+        return "/forget deletes what is kept of this session, /forget all that of every session."
+    return Forget(all_sessions=bool(argument))
+
+
 _PLAIN: Mapping[str, Intent] = {
     "fast": Switch("fast"),
     "deep": Switch("deep"),
@@ -277,4 +285,5 @@ _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {
     "background": _background,
     "tasks": _tasks,
     "rescue": _rescue,
+    "forget": _forget,
 }

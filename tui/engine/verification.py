@@ -155,7 +155,9 @@ class Verification:
         self._say_what_is_not_on_disk()
         words = short_title(command.argv)
         result, report = await self._run(words, command, source=command.source)
-        self._verdict(verdict_of(result, report))
+        verdict = verdict_of(result, report)
+        self._verdict(verdict)
+        self._state.witness.judged(words, verdict, result.seconds, report)
 
     def _cannot_run(self, command: VerifyCommand) -> None:
         """There are tests, and nothing that could run them: said where their output would be."""
@@ -191,15 +193,20 @@ class Verification:
         )
         sink.unsaid = command.report_file
         argv = command.argv if isinstance(command.argv, str) else (*command.argv, *command.options)
+        consent = "the user allowed it" if command.needs_consent else "the user runs it"
+        number = state.witness.command_begins(command_line(argv), "", "", consent)
         try:
             result = await self._services.ports.runner.run(argv, sink.feed, command.deadline_s)
         except asyncio.CancelledError:
             if not self._stopping:
+                seconds = self._services.ports.clock.now() - start_s
+                state.witness.command_ends(number, RunResult(None, seconds, stopped=True))
                 sink.end("[stopped]")
                 state.close(block, "cut")
                 raise
             seconds = self._services.ports.clock.now() - start_s
             result = RunResult(None, seconds, stopped=True)
+        state.witness.command_ends(number, result)
         passed = result.status == 0 and not result.timed_out and not result.stopped
         output, report = sink.text, RunReport()
         if command.reader is not None:

@@ -80,7 +80,7 @@ class Need(IntEnum):
 class HunkTally:
     """How many hunks need what, and their lines: told of each change, so that nobody recounts."""
 
-    __slots__ = ("added", "needs", "removed", "whole")
+    __slots__ = ("added", "needs", "news", "removed", "whole")
 
     def __init__(self, whole: HunkTally | None = None) -> None:
         """``whole``: the tally of which this one is a part."""
@@ -89,6 +89,8 @@ class HunkTally:
         """By `Need`."""
         self.added = 0
         self.removed = 0
+        self.news: dict[int, Hunk] | None = None if whole is None else whole.news
+        """Those of which something has changed, until somebody who wants to know takes them."""
 
     @property
     def total(self) -> int:
@@ -102,6 +104,8 @@ class HunkTally:
 
     def count(self, hunk: Hunk, by: int) -> None:
         """Take a hunk in (``by`` 1) or out (-1), as it was noted last."""
+        if self.news is not None:
+            self.news[hunk.id] = hunk
         tally: HunkTally | None = self
         while tally is not None:
             tally.needs[hunk.need] += by
@@ -248,6 +252,8 @@ def _noted(name: str) -> property:
     def change(hunk: Hunk, value: object) -> None:
         keep(hunk, value)
         tally, before = hunk.tally, hunk.need
+        if tally is not None and tally.news is not None:
+            tally.news[hunk.id] = hunk
         if tally is not None and (now := need_of(hunk)) is not before:
             hunk.need = now
             tally.changed(before, now)

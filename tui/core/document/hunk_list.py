@@ -61,6 +61,14 @@ class HunkList:
         if len(self.hunks) % FOLDED == 0:
             fold(self.hunks[-2 * FOLDED : -FOLDED])
 
+    def watched(self) -> dict[int, Hunk]:
+        """All hunks by id, for who empties it; what changes from now on comes in again."""
+        news = self.tally.news = {hunk.id: hunk for hunk in self.hunks}
+        for files in self._files.values():
+            for tally in files.values():
+                tally.news = news
+        return news
+
     def forget(self, hunk: Hunk) -> None:
         """Take a hunk out that came to nothing."""
         if self._at(hunk.id) is None:

@@ -11,6 +11,7 @@ import fcntl
 import os
 import sqlite3
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,8 @@ class Database:
         except OSError as error:
             self.close()
             raise StoreRefused(f"{self.file}: {error.strerror}") from error
+        except (msgspec.MsgspecError, zlib.error, OverflowError, UnicodeError) as error:
+            raise StoreRefused(f"a record cannot be read: {error}") from error
 
     def _ready(self) -> sqlite3.Connection:
         """The connection. Raises OSError, sqlite3.Error, StoreRefused."""
@@ -107,6 +110,7 @@ class Database:
             self.file, timeout=WAIT_S, isolation_level=None, check_same_thread=False
         )
         try:
+            _version(connection, self.file)
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             _migrated(connection, self.file)
             connection.execute("PRAGMA synchronous = FULL")
@@ -481,8 +485,6 @@ class _Intake:
     def _blob(self, row: StoredRecord, sha: str, data: bytes) -> None:
         known = self._do("UPDATE blobs SET ms = ? WHERE sha = ?", (row.ms, sha))
         if not known.rowcount:
-            import zlib
-
             kept = zlib.compress(data, 1)
             values = (sha, row.ms, len(data), kept)
             self._do("INSERT INTO blobs (sha, ms, size, data) VALUES (?, ?, ?, ?)", values)

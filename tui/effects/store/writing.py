@@ -19,6 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+import msgspec
+
 from tui.core.session_record import (
     Began,
     BlobKept,
@@ -67,10 +69,12 @@ class StoreWriter:
         *,
         resumed: tuple[str, int] | None = None,
         keep_days: int = 0,
+        on: bool = True,
     ) -> None:
         """``now`` is the session's clock; nothing is made before the first `commit`.
 
-        ``resumed``: the session that goes on, and the number of its last record.
+        ``resumed``: the session that goes on, and the number of its last record. ``on``: False,
+        if nothing of this one is to be kept; `forget` works all the same.
         Raises StoreRefused: it goes on in another duetto.
         """
         self._folder = data_dir / LOGS
@@ -90,7 +94,9 @@ class StoreWriter:
         """Records that are in the log, and not in the tables."""
         self._behind = False
         """The log has more of them."""
-        self._state: Literal["new", "kept", "lost", "off"] = "new"
+        self._stuck = False
+        """The log could not be written."""
+        self._state: Literal["new", "kept", "lost", "off"] = "new" if on else "off"
         self._forgetting: Literal["", "this", "all"] = ""
         self._settling: list[Future[None]] = []
         self._said: set[str] = set()
@@ -100,14 +106,25 @@ class StoreWriter:
         self._thread: threading.Thread | None = None
         self._keeper = _Keeper(data_dir)
         self.id, self._seq = resumed or (new_id(time.time()), 0)
-        if resumed is not None:
+        self._resumed = resumed is not None
+        if resumed is not None and on:
             self._state = "kept"
             try:
                 self._log = SessionLog(self._folder, self.id)
             except FileExistsError as error:
                 raise StoreRefused(f"session {self.id} goes on in another duetto") from error
-            except OSError as error:
-                self._tell("This session is not kept", f"{self._folder}: {error.strerror}")
+            except OSError:
+                _log.exception("no log can be made")  # it is told when there is something to keep
+
+    @property
+    def keeps(self) -> bool:
+        """False: nothing of this session is kept, or not any more."""
+        return self._state != "off"
+
+    @property
+    def kept(self) -> bool:
+        """Something is kept under its id."""
+        return self._state == "kept"
 
     def put(self, record: Record) -> None:
         """Keep this within a second; before the first `commit` it waits for that."""
@@ -119,12 +136,12 @@ class StoreWriter:
 
     def commit(self, record: Record) -> None:
         """Keep this, and all that was put before: from now on it outlives a kill."""
+        self._start()
         with self._short:
             self._add(record)
             if self._state == "new":
                 self._state = "kept"
             self._write()
-        self._start()
         self._urgent.set()
         self._wake.set()
 
@@ -148,11 +165,14 @@ class StoreWriter:
     async def settled(self) -> None:
         """Return when all that was put is in the tables. Raises StoreRefused: it cannot be."""
         done = Future[None]()
+        done.set_running_or_notify_cancel()  # who waits may go, and it is done all the same
+        if self._closing:
+            raise StoreRefused("duetto ends")
+        self._start()
         with self._short:
             if self._state in ("new", "off") and not self._forgetting:
                 return
             self._settling.append(done)
-        self._start()
         self._urgent.set()
         self._wake.set()
         await asyncio.wrap_future(done)
@@ -182,7 +202,7 @@ class StoreWriter:
         row = StoredRecord(self._seq + 1, int(time.time() * 1000), self._now(), record)
         try:
             data = encoded(row)
-        except Exception:  # the session goes on without it
+        except (msgspec.MsgspecError, TypeError, ValueError, OverflowError):
             _log.exception("a record cannot be kept")
             return
         self._seq += 1
@@ -198,12 +218,13 @@ class StoreWriter:
                 self._log = self._made()
             self._log.append(b"".join(self._waiting))
         except OSError as error:
+            self._stuck = True
             self._tell("This session is not kept", f"{self._folder}: {error.strerror}")
             if self._size > _MOST_WAITING:
                 self._drop("off")
             return
         self._logged += self._waiting
-        self._waiting, self._size = [], 0
+        self._waiting, self._size, self._stuck = [], 0, False
 
     def _made(self) -> SessionLog:
         """The log of a new session. Raises OSError."""
@@ -211,12 +232,15 @@ class StoreWriter:
             try:
                 return SessionLog(self._folder, self.id)
             except FileExistsError:
+                if self._resumed:
+                    raise
                 self.id = new_id(time.time())
 
     def _drop(self, state: Literal["lost", "off"]) -> None:
         """Nothing of what was said before is to be kept."""
         self._state = state
         self._waiting, self._size, self._logged, self._behind = [], 0, [], False
+        self._stuck = False
         self._shas.clear()
         if self._log is not None:
             with suppress(OSError):
@@ -224,14 +248,11 @@ class StoreWriter:
 
     def _tell(self, what: str, why: str) -> None:
         """Say it once, in the event loop."""
-        if why not in self._said:
+        if why not in self._said and self._loop is not None:
             self._said.add(why)
             self._call(lambda: self.on_trouble(what, why))
 
     def _call(self, call: Callable[[], None]) -> None:
-        if self._loop is None:
-            with suppress(RuntimeError):
-                self._loop = asyncio.get_running_loop()
         if self._loop is not None:
             with suppress(RuntimeError):  # it is closed: nobody is there any more
                 self._loop.call_soon_threadsafe(call)
@@ -245,36 +266,35 @@ class StoreWriter:
 
     def _run(self) -> None:
         """The thread."""
-        tries, housekept = 0, False
-        while True:
+        tries, housekept, last = 0, False, False
+        while not last:
             self._wake.wait(_AGAIN_S if tries else None)
             if not tries:
                 self._urgent.wait(_SOON_S)
             self._wake.clear()
             self._urgent.clear()
-            last = self._closing
+            with self._short:
+                last = self._closing
+                settling, self._settling = self._settling, []
+            refusal: StoreRefused | None = None
             try:
                 self._bring()
+                tries = 0
             except StoreReplaced as error:
+                refusal = error
                 self._tell("The store was begun anew", str(error))
                 with self._short:
                     self._drop("lost")
                 self._call(self.on_lost)
             except StoreRefused as error:
+                refusal = error
                 tries += 1
                 self._refused(error, tries)
-            except Exception as error:
-                tries += 1
-                self._refused(StoreRefused(f"an internal error: {error!r}"), _PATIENCE)
-            else:
-                tries = 0
-                self._answer(None)
-            if last:
-                break
-            if not housekept and not tries:
+            _answer(settling, refusal)
+            if not (housekept or tries or last):
                 housekept = True
                 self._housekeeping()
-        self._answer(StoreRefused("duetto ends"))
+        _answer(self._settling, StoreRefused("duetto ends"))
         self._keeper.database.close()
 
     def _bring(self) -> None:
@@ -306,7 +326,7 @@ class StoreWriter:
             if log is not None and not (self._logged or self._behind) and log.length > _MOST_LOG:
                 with suppress(OSError):
                     log.empty()
-            if self._waiting:  # the log could not be written
+            if self._stuck:
                 raise StoreRefused(f"{self._folder} cannot be written")
 
     def _refused(self, error: StoreRefused, tries: int) -> None:
@@ -316,18 +336,6 @@ class StoreWriter:
         if tries >= _PATIENCE or isinstance(error, NewerStore):
             what = "Sessions do not reach the store"
             self._tell(what, f"{error}; this one stays in {self._folder}, and goes there later")
-        self._answer(error)
-
-    def _answer(self, error: StoreRefused | None) -> None:
-        with self._short:
-            if error is None and (self._waiting or self._logged):
-                return
-            settling, self._settling = self._settling, []
-        for one in settling:
-            if error is None:
-                one.set_result(None)
-            else:
-                one.set_exception(error)
 
     def _housekeeping(self) -> None:
         """What others left, and what is too old; it stops for what is new."""
@@ -341,6 +349,14 @@ class StoreWriter:
                 if not is_alive(self._folder / (session_id + SUFFIX)):
                     self._keeper.database.prune(session_id)
             self._keeper.database.sweep()
+
+
+def _answer(settling: Iterable[Future[None]], refusal: StoreRefused | None) -> None:
+    for one in settling:
+        if refusal is None:
+            one.set_result(None)
+        else:
+            one.set_exception(refusal)
 
 
 class _Keeper:
@@ -367,10 +383,7 @@ class _Keeper:
         return self.database.take(session_id, decoded(part))
 
     def take_left(self, enough: Callable[[], bool] = lambda: False) -> list[str]:
-        """The logs of duettos that were killed; what is to be said of it.
-
-        Raises StoreRefused: they stay where they are.
-        """
+        """The logs of duettos that were killed; what is to be said of those that stay."""
         said = []
         for path in sorted(self._logs.glob(f"*{SUFFIX}")):
             if enough():
@@ -386,6 +399,8 @@ class _Keeper:
                 continue  # its session lives, or somebody took it
             except OSError as error:
                 said.append(f"{path}: {error.strerror}")
+            except StoreRefused as error:
+                said.append(f"{path} is left as it is: {error}")
         return said
 
 

@@ -1,0 +1,193 @@
+"""A session and what is kept of it: the same at every moment, whatever kills it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.engine.test_conversation_machine import Conversation
+from tests.support.killed_sessions import Script
+from tui.core.session_record import Record, StoredRecord, StoredSession
+from tui.effects.store import reading
+from tui.effects.store.database import Database
+from tui.effects.store.writing import settle
+from tui.engine.session import Session
+
+
+def same(session: Session, stored: StoredSession) -> None:
+    """What is stored is the session."""
+    history = session._shared.requests.history
+    kept = [(one.kind, one.origin, one.said) for one in stored.entries]
+    assert kept == [(one.kind, one.origin, one.item) for one in history.entries]
+    blocks = session.transcript.blocks
+    assert [(b.at, b.turn, b.kind, b.title, b.speaker, b.state, b.text) for b in stored.blocks] == [
+        (n, b.turn, b.kind, b.title, b.speaker, b.state, b.text) for n, b in enumerate(blocks)
+    ]
+    hunks = session.workspace.hunks
+    kept_hunks = [
+        (h.id, h.path, h.stage, h.decision, h.base, h.agent, h.words) for h in stored.hunks
+    ]
+    assert kept_hunks == [
+        (h.id, h.path, h.stage, h.decision, h.base, h.agent, h.words) for h in hunks
+    ]
+
+
+class Memory:
+    """A store that keeps the records."""
+
+    def __init__(self) -> None:
+        self.id, self.keeps = "memory", True
+        self.on_lost: Callable[[], None] = lambda: None
+        self.rows: list[StoredRecord] = []
+
+    def put(self, record: Record) -> None:
+        self.rows.append(StoredRecord(len(self.rows) + 1, 1000, 1.0, record))
+
+    commit = put
+
+    def blob(self, data: bytes) -> str:
+        return "0" * 64
+
+    def forget(self, *, all_sessions: bool = False) -> None:
+        self.rows.clear()
+
+    async def settled(self) -> None:
+        """Nothing is under way."""
+
+    def loaded(self, folder: Path) -> StoredSession:
+        database = Database(folder)
+        database.take(self.id, self.rows)
+        database.close()
+        return reading.load(folder, self.id)
+
+
+class KeptConversation(Conversation):
+    """The same, kept in a store."""
+
+    folder: Path
+
+    def begun(self) -> None:
+        self.memory = Memory()
+        self.world.ports.store = lambda: self.memory
+
+    def teardown(self) -> None:
+        super().teardown()
+        if hasattr(self, "world") and self.memory.rows:
+            recording = self.world.session.recording
+            assert recording is not None
+            recording.close()
+            KeptConversation.count += 1
+            same(self.world.session, self.memory.loaded(self.folder / str(self.count)))
+
+    count = 0
+
+
+def kept_conversations(folder: Path, examples: int, **more: Any) -> None:
+    KeptConversation.folder = folder
+    few = settings(max_examples=examples, stateful_step_count=40, database=None, deadline=None)
+    run_state_machine_as_test(KeptConversation, settings=settings(few, **more))
+
+
+def test_what_is_kept_is_the_conversation(tmp_path: Path) -> None:
+    kept_conversations(tmp_path, 6, derandomize=True)
+
+
+@pytest.mark.slow
+def test_what_is_kept_is_any_conversation(tmp_path: Path) -> None:
+    kept_conversations(tmp_path, int(os.environ.get("CONVERSATIONS", "60")))
+
+
+async def test_what_is_kept_has_the_hunks_and_what_was_decided(tmp_path: Path) -> None:
+    script = Script(tmp_path, 7, turns=6)
+    await script.play()
+    await script.session.close()
+    await script.store.settled()
+    same(script.session, reading.load(tmp_path / "data", script.store.id))
+    script.store.close()
+    assert not list((tmp_path / "data" / "sessions").iterdir())
+
+
+def seen(folder: Path) -> list[dict[str, Any]]:
+    lines = (folder / "seen").read_text().split("\n")
+    return [json.loads(line) for line in lines[:-1]]
+
+
+def killed(folder: Path, seed: int, after_s: float) -> float:
+    """Play until it is killed, so long after its first request; when that was."""
+    command = [sys.executable, "-m", "tests.support.killed_sessions", str(folder), str(seed)]
+    folder.mkdir()
+    with subprocess.Popen(command) as process:
+        while not (folder / "seen").is_file() or not seen(folder):
+            assert process.poll() is None
+            time.sleep(0.005)
+        time.sleep(after_s)
+        killed_s = time.monotonic()
+        process.send_signal(signal.SIGKILL)
+    return killed_s
+
+
+def everything_seen_is_kept(folder: Path, killed_s: float) -> None:
+    """Whatever the world outside saw stands in the store, once."""
+    data = folder / "data"
+    assert settle(data) == []
+    assert not list((data / "sessions").glob("*.log"))
+    [line] = reading.sessions(data)
+    stored = reading.load(data, line.id)
+    database = Database(data)
+    with database.changing() as base:
+        ran = [one[0] for one in base.execute("SELECT line FROM commands")]
+        requests = base.execute("SELECT count(*) FROM requests").fetchone()[0]
+        seqs = [one[0] for one in base.execute("SELECT seq FROM events ORDER BY seq")]
+    database.close()
+    assert len(set(seqs)) == len(seqs)
+    world = seen(folder)
+    items = Counter(json.dumps(one.said, sort_keys=True) for one in stored.entries)
+    users = Counter(b.text for b in stored.blocks if b.kind == "user")
+    assert all(count == 1 for count in users.values())
+    words = "".join(b.text for b in stored.blocks)
+    decisions = {one.id: str(one.decision) for one in stored.hunks}
+    sent = [one["request"] for one in world if "request" in one]
+    assert requests in (len(sent), len(sent) + 1)  # it was about to be sent
+    for item in (item for request in sent for item in request):
+        assert items[json.dumps(item, sort_keys=True)] == 1, item
+    seen_to_run = [one["ran"] for one in world if "ran" in one]
+    assert set(seen_to_run) <= set(ran)
+    assert len(set(ran)) == len(ran)
+    for one in world:
+        for number in one.get("accepted", ()):
+            assert decisions[number] == "accepted"
+        if "said" in one and one["s"] < killed_s - 1.0:
+            assert words.count(one["said"]) == 1
+    decided = [one["decided"] for one in world if "decided" in one][-1:]
+    for number, decision in (decided[0] if decided else {}).items():
+        assert decision == "pending" or decisions[int(number)] == decision
+
+
+def kills(folder: Path, seeds: range) -> None:
+    for seed in seeds:
+        after_s = random.Random(seed).uniform(0.0, 2.5)
+        killed_s = killed(folder / str(seed), seed, after_s)
+        everything_seen_is_kept(folder / str(seed), killed_s)
+
+
+def test_a_kill_loses_nothing_that_took_effect(tmp_path: Path) -> None:
+    kills(tmp_path, range(2))
+
+
+@pytest.mark.slow
+def test_no_kill_loses_anything_that_took_effect(tmp_path: Path) -> None:
+    """``KILLS=300 pytest --timeout=0 -m "" ...`` kills so often."""
+    kills(tmp_path, range(100, 100 + int(os.environ.get("KILLS", "15"))))

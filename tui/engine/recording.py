@@ -1,0 +1,555 @@
+"""Keeps a session as it goes: what happens becomes records for the store.
+
+Little is told to it; it looks. What the user wants or decides, and what leaves, is committed before
+it takes effect. All else is looked at twice a second while something stirs: blocks that have
+changed, and of their texts only what is new; hunks of which something is new, a few at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import tui
+from tui.core.conversation import Block, HistoryEntry, Item
+from tui.core.document.hunk import OPEN, PLACED, TAKEN_BACK, Decision, Hunk, Stage
+from tui.core.programs import RunResult
+from tui.core.run_report import RunReport
+from tui.core.session_record import (
+    Author,
+    Began,
+    BlockSaid,
+    CommandBegan,
+    CommandEnded,
+    EntryGone,
+    EntryMade,
+    FileKept,
+    Happened,
+    HunkGone,
+    HunkMade,
+    HunksAre,
+    Judged,
+    Moment,
+    Named,
+    Record,
+    RequestSent,
+    Resumed,
+    SessionKind,
+    StoredSession,
+    TurnBegan,
+    TurnEnded,
+    TurnFigures,
+    item_as_json,
+    sha_of,
+)
+from tui.engine import intents
+from tui.engine.intents import Intent
+from tui.engine.notices import Ask, Trouble
+from tui.engine.ports import Ports, RoleSpec, SessionStore
+from tui.engine.requests import Requests
+from tui.engine.session_state import SessionState, Witness
+
+_LOOK_S = 0.5
+_SOON_S = 0.01
+_MOST_HUNKS = 100
+"""So many in one look."""
+_AROUND = 3
+"""Lines above and below a hunk by which it is found again."""
+
+
+class _Entry(NamedTuple):
+    """An item of the history as it is kept."""
+
+    entry: HistoryEntry
+    item: Item
+    id: int
+    place: float
+
+
+_KEPT: Mapping[type[Intent], str] = {
+    intents.Prompt: "prompt",
+    intents.Queue: "queue",
+    intents.Steer: "steer",
+    intents.Interrupt: "interrupt",
+    intents.Switch: "switch",
+    intents.UseModel: "model",
+    intents.ChooseModel: "model",
+    intents.SetEffort: "effort",
+    intents.SetMode: "mode",
+    intents.SetAutoAccept: "auto",
+    intents.Throttle: "throttle",
+    intents.Accept: "accept",
+    intents.Reject: "reject",
+    intents.UndoTurn: "undo turn",
+    intents.UndoDecision: "undo",
+    intents.RedoDecision: "redo",
+    intents.Verify: "verify",
+    intents.NewConversation: "clear",
+}
+"""What is kept of what the user wants, and its name."""
+_BINDING = ("redirect", "queue", "steer")
+"""These say what is sent later: it is kept before anything else happens."""
+_BlockState = tuple[int, int, str, str, str, str, bool]
+
+
+def _state_of(block: Block) -> _BlockState:
+    """What there is to say of a block, but for its words."""
+    return (
+        block.rewritten,
+        block.length,
+        block.state,
+        block.title,
+        block.speaker,
+        block.call_id,
+        block.report is not None,
+    )
+
+
+_HunkState = tuple[Stage, Decision, str, str, str]
+
+
+class SessionRecording(Witness):
+    """Of one session, in a store."""
+
+    def __init__(
+        self,
+        state: SessionState,
+        requests: Requests,
+        ports: Ports,
+        store: SessionStore,
+        kind: SessionKind,
+    ) -> None:
+        self._state, self._requests, self._ports = state, requests, ports
+        self._store = store
+        self._kind = kind
+        self._parent: tuple[str, int] = ("", 0)
+        self._turn = 0
+        self._commands = self._sent = 0
+        self._name = ""
+        self._timer: asyncio.TimerHandle | None = None
+        self._entries: list[_Entry] = []
+        self._blocks: dict[int, _BlockState] = {}
+        self._hunks: dict[int, _HunkState] = {}
+        self._take_as_new()
+
+    def begin(self, parent: str = "", turn: int = 0) -> None:
+        """A new session; ``parent``: it goes on from that one, behind its ``turn``."""
+        self._parent = parent, turn
+        self._turn = turn
+        self._begin()
+
+    def go_on(self, stored: StoredSession, taken: Iterable[tuple[HistoryEntry, Item]]) -> None:
+        """The stored session goes on; ``taken``: what its entries became, and their items."""
+        self._entries = [
+            _Entry(entry, item, kept.id, kept.place)
+            for (entry, item), kept in zip(taken, stored.entries, strict=True)
+        ]
+        self._last_entry = stored.entry_count
+        for at, block in enumerate(stored.blocks):
+            self._blocks[at] = (
+                0,
+                len(block.text),
+                block.state,
+                block.title,
+                block.speaker,
+                block.call_id,
+                block.report is not None,
+            )
+        self._hunks = {
+            one.id: (one.stage, one.decision, one.reason, one.words, one.path)
+            for one in stored.hunks
+        }
+        self._turn = max((turn.began.number for turn in stored.turns), default=0)
+        self._commands, self._sent = stored.commands, stored.requests
+        self._name = stored.line.name
+        self._store.commit(Resumed(self._ports.files.named_root, tui.__version__))
+
+    def _take_as_new(self) -> None:
+        """Nothing is kept so far."""
+        workspace = self._state.workspace
+        self._entries.clear()
+        self._last_entry = 0
+        self._blocks.clear()
+        self._state.unkept.update(range(len(self._state.transcript.blocks)))
+        self._hunks.clear()
+        self._news = workspace.hunk_list.watched()
+        self._forgotten = len(workspace.documents.forgotten)
+        self._files: dict[str, tuple[bytes | None, str]] = {}
+        """Path -> what lay there when that was kept last, and its sum."""
+        self._before: set[tuple[int, str]] = set()
+        """Turns and the files of which the text before them is kept."""
+
+    def _begin(self) -> None:
+        root = self._ports.files.named_root
+        self._store.put(Began(root, self._kind, tui.__version__, *self._parent))
+        if self._name:
+            self._store.put(Named(self._name))
+
+    def renew(self) -> None:
+        """What was kept is lost: say all of it again."""
+        self._take_as_new()
+        self._begin()
+        self._look(all_hunks=True)
+        self._look_at_entries()
+        self._commit(Happened(self._turn, "renewed"))
+
+    def close(self) -> None:
+        """The session ends."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._look(all_hunks=True)
+        self._look_at_entries()
+
+    def name(self, words: str) -> None:
+        """The user names the session."""
+        self._name = words
+        self._commit(Named(words))
+
+    def stirs(self) -> None:
+        """Look soon."""
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_LOOK_S, self._due)
+
+    def _due(self) -> None:
+        self._timer = None
+        if self._look():
+            self._timer = asyncio.get_running_loop().call_later(_SOON_S, self._due)
+
+    def _look(self, *, all_hunks: bool = False) -> bool:
+        """Put what is new; True: of hunks there is more."""
+        for record in self._new_blocks():
+            self._store.put(record)
+        for record in self._new_hunks(None if all_hunks else _MOST_HUNKS):
+            self._store.put(record)
+        return bool(self._news) and not all_hunks and self._hunks_are_new()
+
+    def _hunks_are_new(self) -> bool:
+        return any(_is_whole(hunk) for hunk in self._news.values())
+
+    def wanted(self, intent: Intent) -> None:
+        """The user wants something."""
+        what = _KEPT.get(type(intent))
+        if what is None:
+            return
+        if what == "prompt" and self._state.status.busy:
+            what = "redirect"
+        detail = "" if what == "prompt" else _detail(intent)
+        happened = Happened(self._turn, what, detail)
+        if what in _BINDING:
+            self._commit(happened)
+        else:
+            self._store.put(happened)
+
+    def _commit(self, record: Record) -> None:
+        """Commit, once there is something that is worth a session."""
+        if self._turn or self._commands:
+            self._store.commit(record)
+        else:
+            self._store.put(record)
+
+    def answers(self, ask: Ask, choice: str) -> None:
+        """The user consents, or does not."""
+        self._commit(Happened(self._turn, "answer", f"{ask.question}\n{choice}"))
+
+    def turn_begins(self, number: int, text: str, spec: RoleSpec, effort: str, tier: str) -> None:
+        """The prompt is kept before it is sent."""
+        self._turn = number
+        self._look(all_hunks=True)
+        for path in self._state.workspace.documents.records:
+            self._keep_file(path, "before", data=False)
+        mode = self._state.status.mode
+        began = TurnBegan(number, text, spec.role, spec.model, spec.endpoint, effort, tier, mode)
+        self._store.commit(began)
+
+    def request_leaves(self, turn: int, body: Mapping[str, object]) -> None:
+        """All of its items are kept before it is sent."""
+        self._look(all_hunks=True)
+        self._look_at_entries()
+        self._sent += 1
+        head = {name: value for name, value in body.items() if name != "input"}
+        chained = head.pop("previous_response_id", None) is not None
+        blob = self._store.blob(item_as_json(head))
+        self._store.commit(RequestSent(self._sent, turn, chained, blob))
+
+    def hunk_lands(self, hunk: Hunk) -> None:
+        """When the first one was seen."""
+        self._store.put(Happened(hunk.turn, "hunk", hunk.path))
+
+    def turn_ends(self, turn: int, outcome: str) -> None:
+        """What was received, and what it took."""
+        self._look(all_hunks=True)
+        self._look_at_entries()
+        status, now = self._state.status, self._ports.clock.now()
+        view, total = self._state.meter.view(now), self._state.meter.total()
+        figures = TurnFigures(
+            total.input_tokens if total else 0,
+            view.tokens,
+            (total.cached_tokens or 0) if total else 0,
+            view.tokens_estimated,
+            view.cost.turn_usd,
+            view.ttft_s,
+            view.tokens_s,
+            view.seconds,
+            view.tool_s,
+            view.last_s,
+        )
+        ended = TurnEnded(turn, outcome, status.served_model, status.served_tier, figures)
+        self._store.commit(ended)
+
+    def decided(self, *, writing: bool = False) -> None:
+        """Decisions are kept before the disk says what they were."""
+        if not self._news:
+            return
+        found = [*self._new_blocks(), *self._new_hunks(None)]
+        for record in found[:-1]:
+            self._store.put(record)
+        if found:
+            self._commit(found[-1])
+
+    def written(self, paths: Iterable[str]) -> None:
+        """What lies there now."""
+        for path in paths:
+            self._keep_file(path, "after")
+
+    def command_begins(self, line: str, call_id: str, confined: str, consent: str) -> int:
+        """It is kept before it runs."""
+        self._look()
+        self._commands += 1
+        number, status = self._commands, self._state.status
+        turn = self._turn if call_id else 0
+        began = CommandBegan(number, turn, call_id, line, "", status.mode, confined, consent)
+        self._store.commit(began)
+        return number
+
+    def command_ends(self, number: int, result: RunResult) -> None:
+        """How it ended."""
+        ended = CommandEnded(
+            number,
+            result.status,
+            result.seconds,
+            "timeout" if result.timed_out else "stopped" if result.stopped else "",
+        )
+        self._store.commit(ended)
+
+    def judged(self, command: str, verdict: str, seconds: float, report: RunReport) -> None:
+        """The tests ran."""
+        self._look()
+        self._store.commit(Judged(self._turn, command, verdict, seconds, report))
+
+    def _keep_file(self, path: str, moment: Moment, *, data: bool = True) -> None:
+        """What lies on the disk as far as we know, unless that was kept already."""
+        record = self._state.workspace.documents.records.get(path)
+        if record is None:
+            return
+        known = self._files.get(path)
+        same = known is not None and known[0] is record.disk
+        if same and moment == "before" and not data:
+            return
+        sha = known[1] if known is not None and same else ""
+        if record.disk is not None and (data or not sha):
+            sha = self._store.blob(record.disk) if data else sha_of(record.disk)
+        self._files[path] = record.disk, sha
+        self._store.put(FileKept(self._turn, path, moment, sha))
+
+    def _new_blocks(self) -> list[Record]:
+        """What has changed of the conversation, in its order."""
+        unkept, blocks = self._state.unkept, self._state.transcript.blocks
+        found: list[Record] = []
+        for at in sorted(unkept):
+            block, known = blocks[at], self._blocks.get(at)
+            now = _state_of(block)
+            if now == known:
+                continue
+            self._blocks[at] = now
+            start = known[1] if known is not None and known[0] == block.rewritten else 0
+            found.append(
+                BlockSaid(
+                    at,
+                    block.turn,
+                    block.kind,
+                    block.title,
+                    block.speaker,
+                    block.call_id,
+                    block.state,
+                    start,
+                    block.text_since(start),
+                    block.report,
+                )
+            )
+        unkept.clear()
+        return found
+
+    def _new_hunks(self, most: int | None) -> list[Record]:
+        """Hunks that are whole now, and what was decided of others."""
+        found: list[Record] = []
+        forgotten = self._state.workspace.documents.forgotten
+        for number in forgotten[self._forgotten :]:
+            self._news.pop(number, None)
+            if self._hunks.pop(number, None) is not None:
+                found.append(HunkGone(number))
+        self._forgotten = len(forgotten)
+        grouped: dict[tuple[_HunkState, Author], list[int]] = {}
+        for number, hunk in list(islice(self._news.items(), most)):
+            del self._news[number]
+            if not _is_whole(hunk):
+                continue  # it comes again when it is
+            now: _HunkState = (hunk.stage, hunk.decision, hunk.reason, hunk.words, hunk.path)
+            known = self._hunks.get(number)
+            if known == now:
+                continue
+            self._hunks[number] = now
+            placed = hunk.stage in PLACED and (known is None or known[0] not in PLACED)
+            if known is None or known[4] != hunk.path or placed:
+                found += self._whole(hunk)
+            else:
+                grouped.setdefault((now, self._author(hunk)), []).append(number)
+        for (now, author), numbers in grouped.items():
+            stage, decision, reason, words, _ = now
+            found.append(HunksAre(tuple(numbers), stage, decision, reason, words, author))
+        return found
+
+    def _author(self, hunk: Hunk) -> Author:
+        if hunk.decision is Decision.PENDING or hunk.reason == TAKEN_BACK:
+            return ""
+        return "auto" if self._state.deciding_alone else "user"
+
+    def _whole(self, hunk: Hunk) -> list[Record]:
+        """All of a hunk, behind what its file was before it."""
+        path, before = hunk.path, list[Record]()
+        if (hunk.turn, path) not in self._before and hunk.decision is Decision.PENDING:
+            self._before.add((hunk.turn, path))
+            self._keep_file(path, "before")
+        line = hunk.start.line if hunk.start is not None else None
+        above, below = self._around(hunk)
+        made = HunkMade(
+            hunk.id,
+            hunk.turn,
+            hunk.call_id,
+            path,
+            hunk.kind,
+            hunk.stage,
+            hunk.decision,
+            hunk.section,
+            hunk.base,
+            hunk.agent,
+            line,
+            hunk.woven,
+            hunk.frozen,
+            hunk.target,
+            hunk.flags,
+            hunk.reason,
+            tuple(hunk.candidates),
+            hunk.near,
+            hunk.words,
+            self._author(hunk),
+            hunk.added,
+            hunk.removed,
+            hunk.told,
+            above,
+            below,
+        )
+        return [*before, made]
+
+    def _around(self, hunk: Hunk) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The lines above and below it."""
+        buffer = self._state.workspace.buffers.get(hunk.path)
+        if buffer is None or hunk.start is None or hunk.end is None:
+            return (), ()
+        first, last = hunk.start.line, hunk.end.line
+        lines = buffer.lines
+        return (
+            tuple(lines[max(first - _AROUND, 0) : first]),
+            tuple(lines[last : last + _AROUND]),
+        )
+
+    def _look_at_entries(self) -> None:
+        """Put what is new in the history, and what was withdrawn of it."""
+        entries = self._requests.history.entries
+        same = _same(self._entries, entries)
+        tail, fresh = self._entries[same:], entries[same:]
+        known = {id(one.entry): one for one in tail}
+        here = {id(entry) for entry in fresh}
+        for one in tail:
+            if id(one.entry) not in here:
+                self._store.put(EntryGone(one.id))
+        del self._entries[same:]
+        after = _places_behind(fresh, known)
+        last = self._entries[-1].place if self._entries else 0.0
+        for entry, following in zip(fresh, after, strict=True):
+            kept = known.get(id(entry))
+            if kept is not None and kept.place > last:
+                place = kept.place
+            elif last < (last + following) / 2 < following:
+                place = (last + following) / 2
+            else:
+                place = last + 1.0
+            if kept is None or kept.place != place or kept.item is not entry.item:
+                self._last_entry += kept is None
+                number = self._last_entry if kept is None else kept.id
+                kept = _Entry(entry, entry.item, number, place)
+                self._put_entry(kept)
+            self._entries.append(kept)
+            last = place
+
+    def _put_entry(self, one: _Entry) -> None:
+        entry, data = one.entry, item_as_json(one.item)
+        self._store.put(EntryMade(one.id, one.place, entry.kind, entry.origin, data, self._turn))
+
+
+def _same(known: list[_Entry], entries: Sequence[HistoryEntry]) -> int:
+    """How many entries from the first one on are as they were kept."""
+    at = 0
+    for one, entry in zip(known, entries, strict=False):
+        if one.entry is not entry or one.item is not entry.item:
+            return at
+        at += 1
+    return at
+
+
+def _places_behind(fresh: Sequence[HistoryEntry], known: Mapping[int, _Entry]) -> list[float]:
+    """For each entry the place of the next one that has a place, or 0."""
+    found, following = list[float](), 0.0
+    for entry in reversed(fresh):
+        found.append(following)
+        if (one := known.get(id(entry))) is not None:
+            following = one.place
+    return found[::-1]
+
+
+def _is_whole(hunk: Hunk) -> bool:
+    return hunk.stage not in OPEN or hunk.placeable
+
+
+DELETE_ALL = "Delete all of them"
+KEEP_ALL = "Keep them"
+
+
+async def forgetting(
+    state: SessionState, store: SessionStore | None, *, all_sessions: bool
+) -> None:
+    """Delete what is kept of this session, or, if the user means it, of all.
+
+    Raises StoreRefused: it is deleted as soon as that can be.
+    """
+    if store is None or not (store.keeps or all_sessions):
+        state.trouble(Trouble("Nothing of this session is kept", severity="information"))
+        return
+    if all_sessions:
+        question = "Delete what is kept of all sessions, in every folder?"
+        detail = "Conversations, decisions and the files as they were. It cannot be undone."
+        if await state.questions.ask(question, detail, (DELETE_ALL, KEEP_ALL)) != DELETE_ALL:
+            return
+    state.witness = Witness()
+    store.forget(all_sessions=all_sessions)
+    await store.settled()
+    which = "all sessions are" if all_sessions else "this session is"
+    state.note(0, f"{which} forgotten; no more of this one is kept")
+
+
+def _detail(intent: Intent) -> str:
+    """What an intent says first."""
+    fields = type(intent).__struct_fields__
+    said = getattr(intent, fields[-1]) if fields else ""
+    return said if isinstance(said, str) else "" if said is None else str(said)
