@@ -19,6 +19,8 @@ from tui.engine.tools import CallError
 
 ONCE = "Run it once"
 REFUSE = "Do not run it"
+_LETTERS = "yspn"
+"""Once, this session, in this project, not."""
 READING = Confinement(writable=False)
 _DECLINED = "this command was declined"
 _GO_ON = "go on without it, or ask what to do instead"
@@ -135,6 +137,7 @@ class CommandConsent:
             (ONCE, session, always, REFUSE),
             command=call.line,
             takes_words=True,
+            letters=_LETTERS,
         )
         choice, _, said = answer.partition("\n")
         if choice == REFUSE:

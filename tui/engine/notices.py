@@ -42,6 +42,8 @@ class Ask(Struct, frozen=True):
     who types."""
     takes_words: bool = False
     """With the refusal go words to the model (`intents.Answer.words`)."""
+    letters: str = ""
+    """A key for each of the choices; empty: they are numbered."""
 
 
 class TaskView(Struct, frozen=True):

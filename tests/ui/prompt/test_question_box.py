@@ -125,11 +125,10 @@ async def test_esc_stops_the_answer_and_never_answers() -> None:
         assert session.intents == [Interrupt()]
 
 
-def test_each_answer_has_a_letter_of_its_own() -> None:
-    choices = ("once", "in this session", "in this shell", "`x` y", "äöü", "no")
-    found = [answer.key for answer in answers(Ask(1, "", "", choices, "ls", True))]
-    assert found == ["y", "s", "t", "x", "a", "w", "n"]
-    assert len(set(found)) == len(found)
+def test_answers_have_the_keys_that_the_question_gives_them() -> None:
+    choices = ("once", "always", "no")
+    assert [one.key for one in answers(Ask(1, "", "", choices, "ls", True, "oan"))] == list("oawn")
+    assert [one.key for one in answers(Ask(1, "", "", choices))] == list("123")
 
 
 async def test_enter_with_nothing_typed_lets_a_stopped_answer_go_on() -> None:

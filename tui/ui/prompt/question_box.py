@@ -7,7 +7,6 @@ of it is shown, with a letter for each answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from string import ascii_lowercase
 from typing import NamedTuple
 
 from textual import events
@@ -29,7 +28,7 @@ _SPARE = 3
 """Rows left over from which one stays empty, so that the answers are seen at once."""
 _ROOMY = 60
 """Cells from which a row has whole sentences."""
-_YES, _NO, _WORDS = "y", "n", "w"
+_WORDS = "w"
 
 
 class AnswerRow(NamedTuple):
@@ -42,30 +41,12 @@ class AnswerRow(NamedTuple):
 
 
 def answers(ask: Ask) -> list[AnswerRow]:
-    """The rows that answer, the safe refusal last: by digits, of a command by letters.
-
-    Such a letter begins a word of its answer: the last word first, for there the answers differ.
-    """
-    if not ask.command:
-        return [AnswerRow(str(at + 1), words, at) for at, words in enumerate(ask.choices)]
-    last = len(ask.choices) - 1
-    taken = {_YES, _NO, _WORDS}
-    found: list[AnswerRow] = []
-    for at, words in enumerate(ask.choices[:last]):
-        key = _YES if at == 0 else _letter(words, taken)
-        taken.add(key)
-        found.append(AnswerRow(key, words, at))
-    if ask.takes_words:
-        found.append(AnswerRow(_WORDS, "Do not run it, and say why"))
-    return [*found, AnswerRow(_NO, ask.choices[last], last)]
-
-
-def _letter(words: str, taken: set[str]) -> str:
-    letters = (
-        "".join(filter(ascii_lowercase.__contains__, word)) for word in words.lower().split()
-    )
-    initials = "".join(word[:1] for word in letters)[::-1]
-    return next(one for one in initials + ascii_lowercase if one not in taken)
+    """The rows that answer, the safe refusal last: each by its letter, else by its number."""
+    keys = list(ask.letters) or [str(at + 1) for at in range(len(ask.choices))]
+    found = [AnswerRow(key, ask.choices[at], at) for at, key in enumerate(keys)]
+    if ask.takes_words and ask.letters:
+        found.insert(-1, AnswerRow(_WORDS, "Do not run it, and say why"))
+    return found
 
 
 class QuestionBox(RowsBox, can_focus=True):
