@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import socket
 import sys
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from tui.effects.commands.sandbox import (
     find_sandbox,
     landlock_version,
     seatbelt_profile,
+    socket_filter,
 )
 
 BWRAP = shutil.which("bwrap")
@@ -75,7 +77,7 @@ def tool_or_skip(name: str, place: Place) -> Tool:
     else:
         if landlock_version() < 4:
             pytest.skip("this kernel's Landlock knows no TCP")
-        tool = Landlock(place, landlock_version(), "no bubblewrap")
+        tool = Landlock(place, landlock_version(), "no bubblewrap", socket_filter())
     if why := sandbox.failing(tool, place):
         pytest.skip(f"{name} does not work here: {why}")
     return tool
@@ -122,6 +124,43 @@ async def test_there_is_no_network_unless_it_is_asked_for(name: str, house: Hous
 
 
 @linux
+@pytest.mark.parametrize("name", ["bwrap", "landlock"])
+async def test_no_datagram_leaves_and_no_service_is_reached(name: str, house: House) -> None:
+    tool = tool_or_skip(name, house.place())
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as heard:
+        heard.bind(("127.0.0.1", 0))
+        heard.setblocking(False)
+        send = f"socket.socket(2, 2).sendto(b'x', ('127.0.0.1', {heard.getsockname()[1]}))"
+        await house.run(tool, f'{PYTHON} -ISc "import socket; {send}"')
+        with pytest.raises(BlockingIOError):
+            heard.recv(9)
+    pair = "import socket; a, b = socket.socketpair(); a.send(b'pairs work'); print(b.recv(99))"
+    assert "pairs work" in await house.run(tool, f'{PYTHON} -ISc "{pair}"')
+    with socket.socket(socket.AF_UNIX) as service:
+        service.bind(str(house.home.parent / "service"))
+        service.listen()
+        join = f"socket.socket(1).connect('{house.home.parent}/service'); print('through')"
+        assert "through" not in await house.run(tool, f'{PYTHON} -ISc "import socket; {join}"')
+
+
+@linux
+async def test_an_environment_below_tmp_is_seen_and_nothing_else_there(house: House) -> None:
+    if not BWRAP or not str(house.home).startswith("/tmp/"):
+        pytest.skip("there is no bubblewrap, or the tests' folder is elsewhere")
+    tools = house.home / "venv" / "bin"
+    tools.mkdir(parents=True)
+    (tools / "judge").write_text("#!/bin/sh\necho judged\n")
+    (tools / "judge").chmod(0o755)
+    house.environment["PATH"] = f"{tools}:{os.environ['PATH']}"
+    tool = find_sandbox(str(house.root), [str(house.own)], house.environment)
+    (house.home / "other").touch()
+    said = await house.run(tool, "judge; ls ..; echo x > ../venv/bin/judge")
+    assert said.startswith("judged\n")
+    assert "other" not in said
+    assert "judged" in (tools / "judge").read_text()
+
+
+@linux
 async def test_what_configures_git_and_duetto_cannot_be_made_changed_or_moved(house: House) -> None:
     tool = tool_or_skip("bwrap", house.place())
     await house.run(tool, "mkdir .git .duetto; echo x > .duetto/config.toml; echo x > .git/config")
@@ -146,8 +185,9 @@ async def test_commands_side_by_side_keep_what_stands_for_the_missing(house: Hou
 
 
 @linux
-async def test_all_that_a_command_started_ends_with_it(house: House) -> None:
-    tool = tool_or_skip("bwrap", house.place())
+@pytest.mark.parametrize("name", ["bwrap", "landlock"])
+async def test_all_that_a_command_started_ends_with_it(name: str, house: House) -> None:
+    tool = tool_or_skip(name, house.place())
     runner = CommandRunner(str(house.root), house.environment, lambda: tool)
     said = bytearray()
     daemon = "import os,time; os.setsid(); time.sleep(60)"
@@ -233,7 +273,7 @@ def test_landlock_stands_in_and_says_what_stays_open(house: House) -> None:
     tool_or_skip("landlock", house.place())
     found = find_sandbox(str(house.root), (), environment_with(house, ""))
     assert found.sandbox.works
-    assert "UDP" in found.sandbox.words
+    assert ".duetto" in found.sandbox.words
 
 
 def environment_with(house: House, script: str) -> dict[str, str]:

@@ -185,6 +185,20 @@ async def test_plan_mode_offers_no_patches_runs_nothing_and_lands_nothing() -> N
     assert world.session.status.asks == []
 
 
+async def test_a_failure_in_the_sandbox_says_what_is_empty_there() -> None:
+    world = World({"cache.py": CACHE}, options=SessionOptions(mode="sandbox"))
+    world.runner.box = Sandbox(works=True, emptied=("/tmp", "/run"))
+    world.runner.result = RunResult(2, 0.1)
+    model = await begun(world)
+    await settle()
+    shell(model, "make -f /tmp/x.mk")
+    shell(model, "make scripts/run/all", "call_b")
+    model.complete()
+    answers = await answered(world)
+    assert "in the sandbox /tmp is an empty folder" in answers["call_a"]
+    assert "empty folder" not in answers["call_b"]
+
+
 async def test_private_files_are_asked_for_and_others_outside_too() -> None:
     world = World({".env": "KEY=1\n"})
     world.files.private = {".env": "it holds secrets"}

@@ -319,7 +319,9 @@ class ScriptedSession(ScriptedState):
         number = len(self.transcript.blocks) + 1
         block = Block(BlockKind.RUN, 1, command, "fast", f"run-{number}")
         self.status.busy = True
-        self.status.asks.append(Ask(number, f"Run {command} ?", detail, MAY_ANSWERS, command, True, "yspn"))
+        self.status.asks.append(
+            Ask(number, f"Run {command} ?", detail, MAY_ANSWERS, command, True, "yspn")
+        )
         self.state.add(block)
         self.changed()
         return block

@@ -180,6 +180,8 @@ class Sandbox(Struct, frozen=True):
     works: bool = False
     words: str = "no sandbox on this machine"
     """What confines commands, or why nothing does, for the screen."""
+    emptied: tuple[str, ...] = ()
+    """Folders of which commands see an empty one of their own."""
 
 
 class Launch(NamedTuple):
@@ -192,6 +194,8 @@ class Launch(NamedTuple):
     """Called in the new process before the program."""
     tidy: Callable[[], None] = lambda: None
     """Called when all of it has ended, in a thread."""
+    strays: bool = False
+    """What leaves its process group is to be looked for when it ends."""
 
 
 class RunResult(Struct, frozen=True):

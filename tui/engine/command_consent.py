@@ -136,7 +136,6 @@ class CommandConsent:
             self._detail(call, folder, why),
             (ONCE, session, always, REFUSE),
             command=call.line,
-            takes_words=True,
             letters=_LETTERS,
         )
         choice, _, said = answer.partition("\n")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import posixpath
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from msgspec import Struct
 
 from tui.core.conversation import Block, BlockState
 from tui.core.document.workspace import Workspace
-from tui.core.programs import RunOptions, RunResult, is_below
+from tui.core.programs import RunOptions, RunResult, Sandbox, is_below
 from tui.engine import intents
 from tui.engine.intents import Intent
 from tui.engine.notices import TaskView, Trouble
@@ -241,8 +242,19 @@ class Commands:
             output = "\n".join([f"{where}; read it with shell_output", *notes, "output so far:"])
             return ToolResult(f"{output}\n{job.news()}", "")
         call.result = result
+        if how.confined is not None and result.status:
+            notes += self._emptied(await self._ports.runner.sandbox(), shell.line)
         failed = result.status != 0 or result.timed_out or result.stopped
         return ToolResult(told(result, job.output.text, notes), "", failed=failed)
+
+    def _emptied(self, sandbox: Sandbox, line: str) -> list[str]:
+        """What a command that failed in the sandbox may have missed there."""
+        line = line.replace(f"{self._ports.files.root}/", "")
+        return [
+            f"in the sandbox {name} is an empty folder of the command's own"
+            for name in sandbox.emptied
+            if re.search(rf"(^|[\s=:\"']){name}/", line)
+        ]
 
     async def read(self, arguments: str) -> ToolResult:
         """What a command of the background has said since the last look. Never raises."""

@@ -49,18 +49,17 @@ class Questions:
         choices: tuple[str, ...],
         *,
         command: str = "",
-        takes_words: bool = False,
         letters: str = "",
     ) -> Future[str]:
         """Ask the user; the future's result is one of the choices. Cancelled: taken back.
 
         ``letters``: a key for each choice, instead of numbers.
-        ``takes_words``: behind a refusal stand, below a newline, what the user said with it.
+        Behind the refusal of a ``command`` stand, below a newline, what the user said with it.
         """
         self._count += 1
         answer: Future[str] = get_running_loop().create_future()
         self._answers[self._count] = answer
-        ask = Ask(self._count, question, detail, choices, command, takes_words, letters)
+        ask = Ask(self._count, question, detail, choices, command, bool(command), letters)
         self._status.asks.append(ask)
         answer.add_done_callback(partial(self._gone, self._count))
         self._changed()

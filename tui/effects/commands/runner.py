@@ -39,6 +39,8 @@ _LAST_S = 0.4
 _READ_BYTES = 32_768
 """At a time: a key waits for no more than one such piece."""
 _LOOK_S = 0.01
+_MOST_NAMED = 80
+"""Characters of a command that cannot be started, in the sentence that says so."""
 _BASHES = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash")
 _END_OF_INPUT = b"\x04" * 16
 """What who reads the terminal finds there."""
@@ -126,7 +128,7 @@ class CommandRunner:
             started = await self._start(command, output, how)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
-            return RunResult(None, clock() - began, error=f"cannot start {command!r}: {why}")
+            return RunResult(None, clock() - began, error=f"cannot start {_named(command)}: {why}")
         process = started.process
         stopped = True
         timed_out = False
@@ -141,12 +143,12 @@ class CommandRunner:
         return RunResult(process.returncode, clock() - began, timed_out=timed_out)
 
     async def _end(self, started: _Started, *, stopped: bool) -> None:
-        """Stop what is left: all that a ``stopped`` command started, else its group."""
+        """Stop what is left: all that a ``stopped`` command started, else its group at least."""
         try:
             async with asyncio.TaskGroup() as ending:
                 grace_s = GRACE_S if stopped else STRAGGLER_S
                 ending.create_task(_end_group(started.process, grace_s))
-                if stopped:
+                if stopped or started.launch.strays:
                     ending.create_task(_end_marked(started.mark))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(started.output.ended.wait(), STRAGGLER_S)
@@ -264,6 +266,11 @@ class _OutputPipe:
         """Read no more."""
         self._loop.remove_reader(self._reading)
         os.close(self._reading)
+
+
+def _named(command: str | Sequence[str]) -> str:
+    name = command if isinstance(command, str) else next(iter(command), "")
+    return repr(name if len(name) <= _MOST_NAMED else f"{name[:_MOST_NAMED]}…")
 
 
 def _shell(command: str, *, bash: bool) -> tuple[str, ...]:

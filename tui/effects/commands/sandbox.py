@@ -44,6 +44,7 @@ _NEVER_MADE = (".duetto/", ".git/", ".git/hooks/", ".git/config")
 """What cannot be made either, where it is missing."""
 _LEADS_AWAY = ".git/commondir"
 """With it git looks elsewhere for hooks and configuration; it cannot be there while git is used."""
+_EMPTIED = ("/tmp", "/var/tmp", "/run")
 _LOOKED_UP = (
     "/run/current-system",
     "/run/opengl-driver",
@@ -108,25 +109,41 @@ def find_sandbox(
     if place.refusal:
         return NoSandbox(f"no sandbox: {place.refusal}")
     path = safe_path(environment, root)
+    tool: Tool
     if sys.platform == "darwin":
         found = shutil.which("sandbox-exec", path=path)
-        tool: Tool = (
-            Seatbelt(found, place) if found else NoSandbox("no sandbox: sandbox-exec is missing")
-        )
+        tool = Seatbelt(found, place) if found else NoSandbox("no sandbox: sandbox-exec is missing")
         why = failing(tool, place) if found else ""
         return NoSandbox(f"no sandbox: sandbox-exec does not work here ({why})") if why else tool
     found = shutil.which("bwrap", path=path)
     why = "bubblewrap is not installed"
     if found:
-        tool = Bubblewrap(found, place)
+        tool = Bubblewrap(found, place, _tools(place, environment))
         if not (why := failing(tool, place)):
             return tool
         why = f"bubblewrap does not work here: {why}"
     version = landlock_version()
-    if version >= _LANDLOCK_NET and not failing(Landlock(place, version, why), place):
-        return Landlock(place, version, why)
+    for program in (socket_filter(), b"") if version >= _LANDLOCK_NET else ():
+        tool = Landlock(place, version, why, program)
+        if not failing(tool, place):
+            return tool
     more = "" if found else ": install it (the package is called bubblewrap)"
     return NoSandbox(f"no sandbox: {why}{more}")
+
+
+def _tools(place: Place, environment: Mapping[str, str]) -> list[str]:
+    """What runs the workspace's programs, and would be missing: environments below /tmp."""
+    folders = [environment.get("VIRTUAL_ENV", ""), environment.get("CONDA_PREFIX", "")]
+    folders += safe_path(environment).split(":")
+    for name in (".venv", "venv"):
+        folders.append(os.path.dirname(os.path.realpath(f"{place.root}/{name}/bin/python")))
+    folders += [os.path.dirname(os.path.realpath(f"{folder}/python")) for folder in folders]
+    found = set[str]()
+    for folder in filter(os.path.isdir, folders):
+        whole = folder.rstrip("/").removesuffix("/bin")
+        if any(is_below(whole, top) and whole != top for top in _EMPTIED):
+            found.add(whole)
+    return sorted(name for name in found if not is_below(place.root, name))
 
 
 def failing(tool: Tool, place: Place) -> str:
@@ -190,9 +207,11 @@ class NoSandbox:
 class Bubblewrap:
     """Namespaces of its own, which end with the command and all that it started."""
 
-    def __init__(self, program: str, place: Place) -> None:
+    def __init__(self, program: str, place: Place, tools: Sequence[str] = ()) -> None:
+        """``tools``: folders that are seen though they lie where it shows an empty one."""
         self._program = program
         self._place = place
+        self._tools = tools
         self._made: Counter[str] = Counter()
         """What stands for what cannot be made -> commands that run over them."""
         self._lock = threading.Lock()
@@ -200,6 +219,7 @@ class Bubblewrap:
             works=True,
             words="bubblewrap: only the workspace and a temporary folder can be written, no network"
             + place.remark,
+            emptied=_EMPTIED,
         )
 
     def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
@@ -216,12 +236,12 @@ class Bubblewrap:
         arguments: list[str] = [
             *("--die-with-parent", "--unshare-pid", "--unshare-ipc", *shared),
             *("--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
-            *("--tmpfs", "/tmp", "--tmpfs", "/run"),
         ]
-        for name in _LOOKED_UP:
+        for name in _EMPTIED:
+            if os.path.realpath(name) == name and os.path.isdir(name):
+                arguments += ["--tmpfs", name]
+        for name in (*_LOOKED_UP, *self._tools):
             arguments += ["--ro-bind-try", name, name]
-        if os.path.realpath("/var/tmp") == "/var/tmp" and os.path.isdir("/var/tmp"):
-            arguments += ["--tmpfs", "/var/tmp"]
         arguments += _hide(around)
         arguments += ["--bind" if confined.writable else "--ro-bind", root, root]
         arguments += _hide(inside)
@@ -302,21 +322,49 @@ _OF_A_FILE = 0xC007
 """Execute, write, read, truncate, ioctl."""
 _RULESET, _ADD_RULE, _RESTRICT = 444, 445, 446
 _NO_NEW_PRIVILEGES = 38
+_SET_SECCOMP, _FILTER = 22, 2
+_STAYS_OPEN = (
+    ".git with its hooks and configuration, .duetto, and a daemon that hides its environment"
+)
+_SOCKET_CALLS = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
+"""By machine: how the kernel names it, and the number of ``socket``."""
+_IO_URING, _OTHER_NUMBERS = 425, 0x40000000
+_ALLOW, _FORBID = 0x7FFF0000, 0x00050001
+
+
+def socket_filter() -> bytes:
+    """For seccomp: no socket can be made, of whatever kind; empty: not on this machine."""
+    machine, socket = _SOCKET_CALLS.get(os.uname().machine, (0, 0))
+    load, equal, from_on, end = 0x20, 0x15, 0x35, 0x06
+    program = (
+        (load, 0, 0, 4),
+        (equal, 0, 5, machine),
+        (load, 0, 0, 0),
+        (from_on, 3, 0, _OTHER_NUMBERS),
+        (equal, 2, 0, socket),
+        (equal, 1, 0, _IO_URING),
+        (end, 0, 0, _ALLOW),
+        (end, 0, 0, _FORBID),
+    )
+    return b"".join(struct.pack("HBBI", *step) for step in program) if machine else b""
 
 
 class Landlock:
     """The kernel's own limits for a process and what it starts; it needs no program."""
 
-    def __init__(self, place: Place, version: int, why: str) -> None:
-        """``why`` there is no bubblewrap."""
+    def __init__(self, place: Place, version: int, why: str, no_sockets: bytes = b"") -> None:
+        """``why`` there is no bubblewrap; ``no_sockets`` is what seccomp does beside it."""
         self._place = place
         self._version = version
         self._libc = ctypes.CDLL(None, use_errno=True)
         self.sandbox = Sandbox(
             works=True,
-            words="Landlock: only the workspace and a temporary folder can be written, no TCP; UDP,"
-            f" sockets of services and .git/hooks stay open ({why}){place.remark}",
+            words="Landlock: only the workspace and a temporary folder can be written, no"
+            f" {'network' if no_sockets else 'TCP'}; not kept from commands: "
+            f"{'' if no_sockets else 'UDP, sockets of services, '}{_STAYS_OPEN} ({why})"
+            f"{place.remark}",
         )
+        self._no_sockets = no_sockets
 
     def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
         """See `Tool`."""
@@ -328,6 +376,8 @@ class Landlock:
         size = 24 if self._version >= 6 else 16
         attributes = struct.pack("QQQ", every, net, 3)[:size]  # 3: abstract sockets, signals
         libc, ruleset = self._libc, self._call(_RULESET, attributes, size, 0)
+        forbids = self._no_sockets if not confined.network else b""
+        text = ctypes.create_string_buffer(forbids)
 
         def tidy() -> None:
             os.close(ruleset)
@@ -348,11 +398,14 @@ class Landlock:
             raise
 
         def confine() -> None:
+            program = struct.pack("HxxxxxxP", len(forbids) // 8, ctypes.addressof(text))
             libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-            if libc.syscall(_RESTRICT, ruleset, 0):
+            if libc.syscall(_RESTRICT, ruleset, 0) or (
+                forbids and libc.prctl(_SET_SECCOMP, _FILTER, program, 0, 0)
+            ):
                 os._exit(126)
 
-        return Launch(tuple(argv), variables, confine, tidy)
+        return Launch(tuple(argv), variables, confine, tidy, strays=True)
 
     def _allow(self, ruleset: int, path: str, rights: int) -> None:
         try:
