@@ -143,6 +143,14 @@ async def test_a_hook_of_the_workspace_is_asked_about_once_for_what_it_does() ->
     assert not world.session.hooks_run
 
 
+async def test_nothing_begins_when_duetto_ends_in_a_turn() -> None:
+    world = Hooked({"turn_end": hook()})
+    await begun(world)
+    await world.session.close()
+    assert world.session.status.outcome == "interrupted"
+    assert world.runner.commands == []
+
+
 async def test_saved_files_are_told_together(tmp_path: Path) -> None:
     world = Hooked({"after_edit": hook(needs_consent=True)}, a="x\n", b="y\n")
     land(world, update("a.py", "-x", "+z"))

@@ -100,7 +100,7 @@ async def test_what_changed_or_went_is_told_once_and_the_head_stays() -> None:
     request = await asked(world, "and now")
     assert request["instructions"] == head
     words = said(request)
-    assert "(AGENTS.md), which have changed and say now\nother rules" in words
+    assert "These have changed. The project's own instructions (AGENTS.md)\nother rules" in words
     assert "new rules of c" in words
     assert "instructions in c/AGENTS.md are gone" in words
     assert "instructions in /home/u/AGENTS.md are gone" in words
@@ -117,6 +117,7 @@ async def test_what_is_odd_about_them_is_said_once() -> None:
             "AGENTS.md": "x" * 1_000_000,
             "a/AGENTS.md": b"caf\xe9 \x1b[2J",
             "b/AGENTS.md": b"\0\1",
+            "e/AGENTS.md": "nothing is wrong with a\u00adsoft hyphen\n",
             "c/AGENTS.md": "secret",
             "c/CLAUDE.md": "no stand-in\n",
         }
@@ -125,9 +126,9 @@ async def test_what_is_odd_about_them_is_said_once() -> None:
     world.files.odd["d/AGENTS.md"] = FileRead(
         None, "'d/AGENTS.md' leads outside the workspace through a symlink"
     )
-    for folder in "abcd":
+    for folder in "abcde":
         world.files.data[f"{folder}/x.py"] = b"x\n"
-    request = await asked(world, "a/x.py b/x.py c/x.py d/x.py")
+    request = await asked(world, "a/x.py b/x.py c/x.py d/x.py e/x.py")
     assert len(request["instructions"]) < RULES_LIMIT_CHARS + 10_000
     assert "left out here; read_file AGENTS.md reads them" in request["instructions"]
     assert "caf\ufffd" in said(request)
@@ -204,3 +205,14 @@ async def test_skills_are_listed_and_read_when_needed() -> None:
     assert "Skills" not in said(await asked(world, "and again"))
     lines = world.session.project_words()[1]
     assert lines[0] == "new: About this. (/h/new/SKILL.md)"
+
+
+async def test_a_conversation_that_goes_on_is_not_told_again() -> None:
+    world, _ = world_of(NESTED)
+    await asked(world, "a/b/x.py c/y.py")
+    later, _ = world_of({**NESTED, "c/AGENTS.md": "newer rules of c\n"})
+    later.session._shared.requests.history.entries = world.session._shared.requests.history.entries
+    later.session.submit(intents.OpenFile("a/b/x.py"))
+    request = await asked(later, "c/y.py")
+    assert said(request).count("rules of b") == 1
+    assert said(request).count("newer rules of c") == 1

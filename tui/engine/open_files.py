@@ -401,7 +401,7 @@ class OpenFiles:
             self.project = ProjectWords(self._state, self._ports, self.catalogue, self.privacy)
         texts = tuple(self._texts)
         self._named |= await self.project.look(self._paths_that_matter(), texts)
-        del self._texts[: len(texts)]
+        self._texts = [text for text in self._texts if text not in texts]
 
     def privacy(self, path: str) -> str:
         """Why a file's text is not sent; empty if it may be."""

@@ -205,14 +205,21 @@ class ProjectWords:
         """A new conversation: all is told anew."""
         self._head, self._told, self._told_skills = None, {}, {}
 
-    def head(self) -> str:
-        """What the instructions of this conversation say of it, the same for all requests."""
+    def head(self, notes: Iterable[str] = ()) -> str:
+        """What the instructions of this conversation say of it, the same for all requests.
+
+        ``notes`` are what it was told before, if it goes on from an earlier session.
+        """
         if self._head is None:
             self._tell_user()
             first = [one for one in self.rules if not one.folder]
-            parts = [f"{_title(one)}\n{one.sent}\n" for one in first]
+            parts = [f"{_quoted(one)}\n" for one in first]
             self._told = {one.path: one.sign for one in first}
-            if len(parts) > 1:
+            before = list(notes)
+            for one in self.rules:
+                if one.folder and any(_quoted(one) in note for note in before):
+                    self._told[one.path] = one.sign
+            if parts:
                 parts.append(f"{_HOLDS}\n")
             told = [skill for skill in self.skills if not skill.problem]
             self._told_skills = {skill.name: skill.line() for skill in told}
@@ -238,9 +245,7 @@ class ProjectWords:
                 unquoted.append(one.path)
                 continue
             left -= len(one.sent)
-            parts.append(
-                f"{_title(one)}{', which have changed and say now' if changed else ''}\n{one.sent}"
-            )
+            parts.append(f"{'These have changed. ' if changed else ''}{_quoted(one)}")
         if unquoted:
             more = f" and {len(unquoted) - 100} more" if len(unquoted) > 100 else ""
             which = ", ".join(unquoted[:100]) + more
@@ -304,6 +309,10 @@ the path {SKILL}NAME reads its SKILL.md, {SKILL}NAME/PATH another file of its fo
 run like any command."""
 
 
+def _quoted(rules: Rules) -> str:
+    return f"{_title(rules)}\n{rules.sent}"
+
+
 def _title(rules: Rules) -> str:
     if rules.own:
         return f"Instructions of the user for all projects ({rules.path})"
@@ -317,7 +326,7 @@ def _rules(path: str, data: bytes, sign: int) -> Rules:
     if text is None:
         return Rules(path, problem="it is not text")
     rest = "" if path.startswith("/") else f"read_file {path} reads them"
-    odd = "\ufffd" in text and "\ufffd".encode() not in data
+    odd = data.decode("utf-8", "ignore").encode() != data
     return Rules(path, shortened(text, RULES_LIMIT_CHARS, rest), len(text), sign, odd=odd)
 
 

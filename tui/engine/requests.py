@@ -238,7 +238,8 @@ class Requests:
         paths = self._open_files.catalogue.paths()
         self._told_paths = set(paths)
         project = self._open_files.project
-        rules = "" if project is None else project.head()
+        notes = (entry.text for entry in self.history.entries if entry.kind == "note")
+        rules = "" if project is None else project.head(notes)
         self._instructions = instructions(
             paths, rules, self._patch_tool(spec), spec.patch_format, _shell_tool(spec)
         )

@@ -347,6 +347,7 @@ class Session:
 
     async def close(self) -> None:
         """End tasks, commands and sockets."""
+        self._state.after_turn.clear()  # a hook would be ended half way
         await self._foreground.close()
         await self.formatting.end()
         await self._supervisor.close()
