@@ -145,9 +145,11 @@ async def test_a_hook_of_the_workspace_is_asked_about_once_for_what_it_does() ->
 
 async def test_nothing_begins_when_duetto_ends_in_a_turn() -> None:
     world = Hooked({"turn_end": hook()})
-    await begun(world)
+    model = await begun(world)
     await world.session.close()
+    model.interrupted()
     assert world.session.status.outcome == "interrupted"
+    await settle()
     assert world.runner.commands == []
 
 
