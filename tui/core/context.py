@@ -7,6 +7,7 @@ as they are now (EDITS.md section 10), never from what the model asked for.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -275,9 +276,11 @@ class Told:
     def __init__(self, presence: Callable[[Hunk], Presence] = lambda hunk: Presence.WHOLE) -> None:
         """``presence`` says if a hunk's text still is in its file."""
         self._presence = presence
-        self._states: dict[int, State] = {}
-        self._alike: dict[State, State] = {}
-        """One object for all hunks of which the same is known."""
+        self._kinds: list[State] = [_FRESH]
+        self._numbers = {_FRESH: 0}
+        """What is known of a hunk, of any number of them once, and its place among that."""
+        self._known = array("I")
+        """By the hunks' ids, the number of what is known of each."""
         self._revision = -1
 
     def mark(self, hunks: Iterable[Hunk]) -> None:
@@ -289,14 +292,16 @@ class Told:
         states: States = {}
         for part in in_parts(hunks):
             for hunk in part:
-                state = self._state(hunk)
-                states[hunk.id] = self._alike.setdefault(state, state)
+                states[hunk.id] = self._kinds[self._number(self._state(hunk))]
             yield len(part)
         return states
 
     def know(self, states: Mapping[int, State], revision: int) -> None:
         """The model is told this, and of all that was new at ``revision``."""
-        self._states.update(states)
+        if states and (lacking := max(states) + 1 - len(self._known)) > 0:
+            self._known.extend([0] * lacking)
+        for hunk_id, state in states.items():
+            self._known[hunk_id] = self._number(state)
         self._revision = revision
 
     def news(
@@ -313,7 +318,7 @@ class Told:
                 hunk
                 for hunk in part
                 if _is_settled(hunk)
-                and told.get(hunk.id, self._states.get(hunk.id)) != self._state(hunk)
+                and told.get(hunk.id, self._knows(hunk.id)) != self._state(hunk)
             ]
             yield len(part)
         return news
@@ -325,11 +330,21 @@ class Told:
         ids: list[int] = []
         for part in in_parts(hunks):
             for hunk in part:
-                known = told.get(hunk.id, self._states.get(hunk.id, _FRESH))
+                known = told.get(hunk.id, self._knows(hunk.id))
                 back = known[1] is not Decision.PENDING
                 ids += [hunk.id] if back and hunk.decision is Decision.PENDING else []
             yield len(part)
         return frozenset(ids)
+
+    def _knows(self, hunk_id: int) -> State:
+        """What the model knows of a hunk."""
+        return self._kinds[self._known[hunk_id]] if hunk_id < len(self._known) else _FRESH
+
+    def _number(self, state: State) -> int:
+        if (number := self._numbers.get(state)) is None:
+            number = self._numbers[state] = len(self._kinds)
+            self._kinds.append(state)
+        return number
 
     def _state(self, hunk: Hunk) -> State:
         """What is said of it; of one that was rejected only whether its text is in the file."""

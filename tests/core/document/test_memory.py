@@ -8,7 +8,10 @@ import tracemalloc
 import pytest
 
 from tests.support.patches import disk, patch
+from tui.core.document.hunk import Hunk
+from tui.core.document.removed import removed_lines
 from tui.core.steps import finished
+from tui.core.text.woven_pieces import WovenEdit
 
 HUNKS = 500
 LINES = [f"line {row} of the file\n" for row in range(HUNKS * 20)]
@@ -46,3 +49,21 @@ def test_a_decided_hunk_keeps_little_and_can_be_undone(decide: str) -> None:
     assert kept <= allowed
     workspace.undo_decision()
     assert sum(hunk.decidable or hunk.placeable for hunk in workspace.hunks) == HUNKS
+
+
+def test_who_only_looks_at_lines_keeps_what_was_done_to_them_as_bytes() -> None:
+    place = disk(a="".join(LINES))
+    place.land(f"*** Begin Patch\n*** Update File: a.txt\n{APART}*** End Patch\n")
+    weave = place.workspace.documents.records["a.txt"].weave
+    finished(weave.folding())
+    hunks = set(place.workspace.hunks)
+    held = edits_of(hunks)
+    found = removed_lines(place.workspace, "a.txt", 0, len(LINES))
+    assert {one.hunk for one in found} == hunks
+    assert edits_of(hunks) == held
+
+
+def edits_of(hunks: set[Hunk]) -> int:
+    """How many of them are objects now."""
+    edits = [one for one in gc.get_objects() if isinstance(one, WovenEdit)]
+    return sum(one.key in hunks for one in edits)

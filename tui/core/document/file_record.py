@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 
 from msgspec import Struct, field
@@ -352,12 +353,10 @@ def stand(record: FileRecord, hunks: Iterable[Hunk]) -> None:
 def in_order(record: FileRecord, rows: tuple[int, int]) -> list[Hunk]:
     """The hunks that touch rows, those that a decision took out too, as they are in the text."""
     hunks = [*record.live.near(*rows), *record.off.near(*rows)]
-    edits = {edit: hunk for hunk in hunks if (edit := record.weave.edit(hunk))}
+    places = [(one.start.line, one.end.line) for one in hunks if one.start and one.end]
+    often = Counter(places)
+    tied = [hunk for hunk, place in zip(hunks, places, strict=True) if often[place] > 1]
+    edits = {edit: hunk for hunk in tied if (edit := record.weave.edit(hunk))}
     ranks = {edits[edit]: at for at, edit in enumerate(record.weave.in_order(edits))}
-
-    def place(hunk: Hunk) -> tuple[int, int, int]:
-        assert hunk.start is not None
-        assert hunk.end is not None
-        return hunk.start.line, hunk.end.line, ranks.get(hunk, -1)
-
-    return sorted(hunks, key=place)
+    placed = zip(places, [ranks.get(hunk, -1) for hunk in hunks], range(len(hunks)), strict=True)
+    return [hunks[at] for _, _, at in sorted(placed)]

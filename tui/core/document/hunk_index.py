@@ -50,7 +50,7 @@ class HunkIndex:
         if hunk.start is None or hunk.end is None or self._find(hunk):
             raise ValueError("a hunk stands in one place, once")
         if rank is None:
-            self._ranks = rank = max(self._ranks + 1, hunk.id)  # mostly a number that is kept
+            self._ranks = rank = max(hunk.id, self._ranks + 1)  # mostly a number that is kept
         self._sorted = self._sorted and rank == self._ranks
         anchor = self._anchors.add(hunk, (hunk.start.line, hunk.end.line), rank)
         self._order.append(anchor)
