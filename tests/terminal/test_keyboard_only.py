@@ -181,6 +181,8 @@ TURN: list[Step] = [
     Do("turn", "undo_decision"),
     Do("turn", "reject_all"),
     Do("turn", "undo_decision"),
+    Do("turn", "undo_turn"),
+    Do("turn", "undo_decision"),
     Do("turn", "which_hunks", "all pending"),
     Do("turn", "which_hunks", "last turn"),
     Do("diff", "layout", "one column"),

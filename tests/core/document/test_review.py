@@ -28,6 +28,17 @@ def decisions(place: Disk) -> str:
     return " ".join(hunk.decision.value for hunk in place.workspace.hunks)
 
 
+def test_a_turn_of_which_all_waits_for_a_place_is_taken_back_too():
+    place = disk(a="x\n" * 4)
+    place.workspace.documents.ask = True
+    place.land(patch("@@", "-x", "+y"))
+    assert place.workspace.hunk_list.has_waiting()
+    place.workspace.undo_turn()
+    assert not place.workspace.hunk_list.has_waiting()
+    place.workspace.undo_decision()
+    assert place.workspace.hunks[0].placeable
+
+
 def test_what_was_accepted_and_not_yet_written_is_clean_again():
     place = landed()
     place.workspace.accept([2])

@@ -14,7 +14,14 @@ from tests.support.scripted_app import scripted_app, settled, until
 from tests.support.scripted_session import ScriptedSession
 from tests.support.tables import each
 from tui.core.document.hunk import Stage
-from tui.engine.intents import Accept, RedoDecision, Reject, StopDeciding, UndoDecision
+from tui.engine.intents import (
+    Accept,
+    RedoDecision,
+    Reject,
+    StopDeciding,
+    UndoDecision,
+    UndoTurn,
+)
 from tui.ui.app import DuettoApp
 from tui.ui.prompt.hint import Hint
 from tui.ui.review.screen import ReviewScreen
@@ -63,6 +70,13 @@ async def test_decisions_are_undone_and_done_again() -> None:
         await settled(session, pilot)
         assert session.asked[-1] == RedoDecision()
         assert session.states()[0] == "accepted"
+
+
+async def test_the_turn_is_taken_back_from_here_too() -> None:
+    async with reviewing() as (session, _, pilot):
+        await pilot.press("alt+u")
+        await settled(session, pilot)
+        assert session.asked[-1] == UndoTurn()
 
 
 async def test_editing_leads_to_the_editor_and_back_to_a_decision() -> None:

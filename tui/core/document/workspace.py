@@ -283,12 +283,11 @@ class Workspace:
 
     @property
     def last_turn(self) -> int:
-        """The last turn of which something can be taken back; 0: there is none."""
+        """The last turn of which something can be taken back, or waits for a place; 0: none."""
         documents = self.documents
-        able = (
-            hunk.turn for hunk in reversed(documents.hunks) if review.is_undoable(documents, hunk)
-        )
-        return next(able, 0)
+        newest = reversed(documents.hunks)
+        able = (one for one in newest if one.placeable or review.is_undoable(documents, one))
+        return next((hunk.turn for hunk in able), 0)
 
     def accept(self, hunk_ids: Iterable[int] | None = None) -> list[str]:
         """Accept hunks (None: all but cut ones); returns the paths to write, in order."""

@@ -543,7 +543,21 @@ TABLE: dict[Scope, tuple[Key, ...]] = {
             short="reject all hunks",
             called="reject_all",
         ),
-        Key("undo_decision", ("u",), "Take the last decision back", "undo"),
+        Key(
+            "take_back('turn')",
+            (),
+            "Undo the model's last turn, byte for byte",
+            like="undo_turn",
+            short="undo the model's turn",
+            called="undo_turn",
+        ),
+        Key(
+            "take_back('decision')",
+            ("u",),
+            "Take the last decision back",
+            "undo",
+            called="undo_decision",
+        ),
         Key("redo_decision", ("U",), "Bring it back"),
         Key(
             "edit_hunk",

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.timer import Timer
 
 from tui.core.document.hunk import Stage
-from tui.engine.intents import Against
+from tui.engine.intents import Against, UndoTurn
 from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui.keymap import bindings
@@ -208,9 +208,12 @@ class ReviewScreen(PaintedScreen):
         """Accept or reject all that waits among what is shown."""
         self.decisions.decide_all(accept)
 
-    def action_undo_decision(self) -> None:
-        """Take the last decision back."""
-        self.decisions.undo()
+    def action_take_back(self, what: str) -> None:
+        """Take the last ``decision`` back, or the model's last ``turn``."""
+        if what == "turn":
+            self.session.submit(UndoTurn())
+        else:
+            self.decisions.undo()
 
     def action_redo_decision(self) -> None:
         """Bring it back."""
