@@ -50,7 +50,10 @@ async def made(world: World, command: str = "make all") -> str:
     model = await begun(world)
     model.call("shell", {"command": command}, "call_a")
     model.complete()
-    return outputs(await world.wire.request(len(world.wire.requests) + 1))["call_a"]
+    request = await world.wire.request(len(world.wire.requests) + 1)
+    model.answers("Done.")
+    await settle()
+    return outputs(request)["call_a"]
 
 
 async def test_a_refused_command_does_not_run_and_user_and_model_are_told_why() -> None:
@@ -87,11 +90,8 @@ async def test_a_hook_that_fails_holds_nothing_up_and_it_is_said_once(
     world = Hooked({"before_command": hook(), "turn_end": hook("other")})
     world.runner.result = result
     assert "hook" not in await made(world)
-    assert world.runner.commands == [("check",), "make all"]
-    model = await begun(world, "again")
-    model.call("shell", {"command": "make"}, "call_b")
-    model.complete()
-    await world.wire.request(len(world.wire.requests) + 1)
+    assert world.runner.commands == [("check",), "make all", ("other",)]
+    await made(world, "make again")
     said = [note for note in notes(world) if "before_command" in note]
     assert len(said) == 1
     assert words in said[0]
