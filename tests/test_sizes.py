@@ -80,6 +80,7 @@ def test_a_class_is_written_in_one_module() -> None:
         for base in one.__bases__
         if ours(base) and base.__module__ != one.__module__ and importers[name(base)] == 1
         if base.__name__ not in made
+        if all(heir.__module__ == one.__module__ for heir in base.__subclasses__())
     }
     assert cut_off == IN_SEVERAL_MODULES
 

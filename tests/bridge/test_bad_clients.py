@@ -254,7 +254,7 @@ async def test_a_flood_of_prewarms_makes_one_connection_ahead(
         asked.append(request)
         await going.wait()
 
-    monkeypatch.setattr("tui.bridge.runs.EndpointResponder.warm", warm)
+    monkeypatch.setattr("tui.bridge.client_connection.EndpointResponder.warm", warm)
     async with dial(bridge) as socket:
         for number in range(40):
             await create(socket, "", input=[user(str(number))], generate=False)

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from tests.bridge.test_runs import WORDS, endpoints
+from tests.bridge.test_client_connection import WORDS, endpoints
 from tests.support.bridge_client import QUICK, prose
 from tests.support.http_client import (
     TOKEN,

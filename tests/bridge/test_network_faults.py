@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.client import ClientConnection
 
-from tests.bridge.test_runs import endpoints
+from tests.bridge.test_client_connection import endpoints
 from tests.bridge.upstream.test_client import HEAD, Server, served
 from tests.support.bridge_client import create, dial, until
 from tests.support.sse_upstream import (

@@ -1,16 +1,35 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from tests.support.fakes import World, settle
+import pytest
+
+from tests.support.fakes import FakeRunner, World, settle
 from tests.support.tables import each
+from tests.support.turns import land, update
 from tui.core.conversation import Block, BlockKind
+from tui.core.document.hunk import Decision
 from tui.core.patches.landing import Landing
 from tui.core.programs import RunResult
 from tui.core.run_report import FailedTest, RunReport
-from tui.engine import intents
+from tui.engine import intents, verification
+from tui.engine.disk_changes import DECIDE_LATER, KEEP_MINE, TAKE_THEIRS
 from tui.engine.ports import VerifyCommand
-from tui.engine.verification import TAIL_CHARS, ending, short_title, verdict_of
+from tui.engine.session import SessionOptions
+from tui.engine.verification import (
+    ALLOW_ALWAYS,
+    ALLOW_ONCE,
+    REFUSE,
+    TAIL_CHARS,
+    ending,
+    short_title,
+    verdict_of,
+)
+from tui.errors import SettingsError
+from tui.ui.screens.leave import unsaved_paths
 
 
 def runs(world: World) -> list[Block]:
@@ -190,3 +209,381 @@ async def test_the_projects_own_command_is_asked_for_again_when_its_content_chan
         await settle()
     assert world.remembered == ["make test #1", "make test #2"]
     assert len(world.runner.commands) == 4
+
+
+pytestmark = pytest.mark.case("G08")
+TEXT = "one\ntwo\nthree\nfour\nfive\n"
+
+
+class Formatter(FakeRunner):
+    """Gives every ``two`` a space, and does what else it is told to."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self.data = world.files.data
+        self.seen: list[list[str]] = []
+        self.change: Callable[[bytes], bytes] = lambda data: data.replace(b"TWO", b"T W O")
+
+    async def run(
+        self, command: str | Sequence[str], output: Callable[[str], None], deadline_s: float
+    ) -> RunResult:
+        words = shlex.split(command) if isinstance(command, str) else list(command)
+        self.seen.append(words[1:])
+        if self.hold is not None:
+            await self.hold.wait()
+        for path in [word.removeprefix("./") for word in words]:
+            if path in self.data:
+                self.data[path] = self.change(self.data[path])
+        return await super().run(command, output, deadline_s)
+
+
+def formatted(files: dict[str, str], command: VerifyCommand | None = None, **given: Any) -> World:
+    """A world with a formatter."""
+    world = World(files, options=SessionOptions(**given))
+    world.ports.runner = Formatter(world)
+
+    async def look_up() -> VerifyCommand | None:
+        return command or VerifyCommand(("fmt",), "config.toml", deadline_s=3)
+
+    world.ports.format_command = look_up
+    return world
+
+
+def runner(world: World) -> Formatter:
+    found = world.ports.runner
+    assert isinstance(found, Formatter)
+    return found
+
+
+def patch(old: str, new: str, path: str = "a.py") -> str:
+    return update(path, f"-{old}", f"+{new}")
+
+
+async def test_it_runs_on_what_was_accepted_and_its_result_is_taken_over() -> None:
+    world = formatted({"a.py": TEXT, "-b.py": TEXT})
+    workspace = world.session.workspace
+    land(world, patch("two", "TWO"))
+    land(world, patch("four", "TWO", "-b.py"), turn=2)
+    world.session.submit(intents.Accept())
+    await settle()
+    assert runner(world).seen == [["a.py", "./-b.py"]]
+    text = TEXT.replace("two", "T W O")
+    assert workspace.buffers["a.py"].text() == text
+    assert world.files.data["a.py"] == text.encode()
+    assert not workspace.is_dirty("a.py")
+    assert not workspace.conflicts
+
+
+async def test_what_is_typed_while_it_runs_stays() -> None:
+    world = formatted({"a.py": TEXT})
+    workspace, session = world.session.workspace, world.session
+    runner(world).hold = asyncio.Event()
+    session.submit(intents.OpenFile("a.py"))
+    workspace.edit("a.py", (1, 0), (1, 3), "TWO")
+    session.submit(intents.SaveFile("a.py"))
+    await settle()
+    workspace.edit("a.py", (4, 0), (4, 0), "my ")
+    workspace.edit("a.py", (1, 3), (1, 3), "!")
+    runner(world).hold.set()
+    await settle()
+    text = workspace.buffers["a.py"].text()
+    assert "TWO!" in text
+    assert "my five" in text
+    assert not workspace.conflicts, "the next save brings it, and it is formatted then"
+    session.submit(intents.SaveFile("a.py"))
+    await settle()
+    assert (
+        world.files.data["a.py"]
+        == TEXT.replace("two", "T W O!").replace("five", "my five").encode()
+    )
+    assert workspace.buffers["a.py"].text().encode() == world.files.data["a.py"]
+
+
+async def test_the_watcher_does_not_take_it_for_somebody_elses() -> None:
+    world = formatted({"a.py": TEXT})
+    workspace, session = world.session.workspace, world.session
+    await session.run()
+    await settle()
+    runner(world).hold = asyncio.Event()
+    land(world, patch("two", "TWO"))
+    session.submit(intents.Accept())
+    await settle()
+    world.files.data["a.py"] = b"half writ"
+    world.changed_outside("a.py")
+    assert "half" not in workspace.buffers["a.py"].text(), "it is looked at when it is done"
+    world.files.data["a.py"] = TEXT.replace("two", "T W O").encode()
+    runner(world).hold.set()
+    await settle()
+    assert len(workspace.take_tool_changes()) == 1
+    world.changed_outside("a.py")
+    assert workspace.take_tool_changes() == []
+
+
+@each(
+    "result, words",
+    [
+        (RunResult(2, 0.1), "fmt failed (exit 2)"),
+        (RunResult(None, 0.1, error="no such program"), "fmt could not be run: no such program"),
+        (RunResult(None, 3, timed_out=True), "fmt was stopped at its deadline of 3 s"),
+    ],
+)
+async def test_a_failure_is_said_once_and_does_no_harm(result: RunResult, words: str) -> None:
+    world = formatted({"a.py": TEXT})
+    runner(world).result = result
+    runner(world).output = ["line 3: no\n"]
+    runner(world).change = lambda data: data
+    for turn, (old, new) in enumerate([("two", "TWO"), ("four", "FOUR")], 1):
+        land(world, patch(old, new), turn)
+        world.session.submit(intents.Accept())
+        await settle()
+    (trouble,) = world.session.drain().troubles
+    assert (trouble.what, trouble.why) == (words, "line 3: no")
+    assert trouble.severity == "warning"
+    assert world.files.data["a.py"] == TEXT.replace("two", "TWO").replace("four", "FOUR").encode()
+
+
+async def test_what_a_stopped_formatter_left_half_written_is_not_taken_over() -> None:
+    world = formatted({"a.py": TEXT}, ask=True)
+    runner(world).result = RunResult(None, 3, timed_out=True)
+    runner(world).change = lambda data: data[:5]
+    land(world, patch("two", "TWO"))
+    world.session.submit(intents.Accept())
+    await settle()
+    world.session._saving.outside(["a.py"])  # the watcher is later
+    assert world.session.workspace.buffers["a.py"].text() == TEXT.replace("two", "TWO")
+    (ask,) = world.session.status.asks
+    assert ask.question == "a.py changed on disk: whose text stays?"
+    runner(world).result = RunResult(0, 0.1)
+    runner(world).change = lambda data: data
+    world.session.submit(intents.Answer(ask.id, ask.choices[0]))
+    await settle()
+    assert world.files.data["a.py"] == TEXT.replace("two", "TWO").encode()
+
+
+@each("left", [b"", b" \n", b"a\0b", b"caf\xe9\n"])
+async def test_a_formatter_that_leaves_no_text_takes_none_away(left: bytes) -> None:
+    """What was just saved would be neither in the buffer nor in the undo, nor on the disk."""
+    world = formatted({"a.py": TEXT}, ask=True)
+    real = runner(world).change
+    runner(world).change = lambda data: left
+    land(world, patch("two", "TWO"))
+    world.session.submit(intents.Accept())
+    await settle()
+    world.session._saving.outside(["a.py"])  # the watcher is later
+    assert world.session.workspace.buffers["a.py"].text() == TEXT.replace("two", "TWO")
+    assert "The formatter left no text in a.py" in [t.what for t in world.session.drain().troubles]
+    runner(world).change = real
+    await world.answers(KEEP_MINE)
+    assert world.files.data["a.py"] == TEXT.replace("two", "T W O").encode()
+
+
+@each("choice", [ALLOW_ONCE, ALLOW_ALWAYS, REFUSE])
+async def test_the_workspaces_own_command_is_asked_for_once(choice: str) -> None:
+    command = VerifyCommand("make fmt", ".duetto/config.toml", needs_consent=True)
+    world = formatted({"a.py": TEXT}, command, ask=True)
+    for turn, (old, new) in enumerate([("two", "TWO"), ("four", "FOUR")], 1):
+        land(world, patch(old, new), turn)
+        world.session.submit(intents.Accept())
+        await settle()
+        for ask in world.session.status.asks:
+            assert turn == 1
+            assert ask.question == "Run make fmt ?"
+            world.session.submit(intents.Answer(ask.id, choice))
+        await settle()
+    assert len(runner(world).commands) == (0 if choice == REFUSE else 2)
+    assert world.remembered == (["make fmt"] if choice == ALLOW_ALWAYS else [])
+    assert b"FOUR" in world.files.data["a.py"]
+
+
+async def test_broken_settings_are_said_once() -> None:
+    world = formatted({"a.py": TEXT})
+
+    async def broken() -> VerifyCommand | None:
+        raise SettingsError(".duetto/config.toml line 1: no")
+
+    world.ports.format_command = broken
+    for turn, (old, new) in enumerate([("two", "TWO"), ("four", "FOUR")], 1):
+        land(world, patch(old, new), turn)
+        world.session.submit(intents.Accept())
+        await settle()
+    (trouble,) = world.session.drain().troubles
+    assert trouble.why == ".duetto/config.toml line 1: no"
+
+
+async def test_the_model_is_told_once_and_not_that_the_user_did_it() -> None:
+    world = formatted({"a.py": TEXT})
+    land(world, patch("two", "TWO"))
+    world.session.submit(intents.Accept())
+    await settle()
+    world.session.submit(intents.Prompt("go on"))
+    await settle()
+    said = str((await world.wire.request(1))["input"])
+    assert "The formatter changed this after a save; the user did not:" in said
+    assert "-TWO" in said
+    assert "+T W O" in said
+    assert "The user edited" not in said
+    assert "edited by the user" not in said
+
+
+BOTH = TEXT.replace("two", "T W O").replace("four", "FOUR")
+
+
+class Thinking(Formatter):
+    """Writes what it makes of what it has read when it is let go."""
+
+    def __init__(self, world: World, *, early: bool = False) -> None:
+        """``early``: this file is written at once, and others are worked on."""
+        super().__init__(world)
+        self.early = early
+        self.hangs = False
+        """It is stopped before it writes anything."""
+        self.gate = asyncio.Event()
+        self.started = asyncio.Event()
+
+    async def run(
+        self, command: str | Sequence[str], output: Callable[[str], None], deadline_s: float
+    ) -> RunResult:
+        words = shlex.split(command) if isinstance(command, str) else list(command)
+        paths = [word.removeprefix("./") for word in words[1:]]
+        self.seen.append(paths)
+        made = {path: self.change(self.data[path]) for path in paths}
+        if self.early:
+            self.data.update(made)
+        self.started.set()
+        await self.gate.wait()
+        if not self.hangs:
+            self.data.update(made)
+        return await FakeRunner.run(self, command, output, deadline_s)
+
+
+async def thinking(
+    files: dict[str, str], *, early: bool = False, **options: bool
+) -> tuple[World, Thinking]:
+    """A world in which the first hunk is accepted, and the formatter is running on its file."""
+    world = formatted(files, **options)
+    runner = world.ports.runner = Thinking(world, early=early)
+    land(world, patch("two", "TWO"))
+    if not options.get("auto_accept"):
+        world.session.submit(intents.Accept())
+    await runner.started.wait()
+    return world, runner
+
+
+@each("early", [False, True])
+@each("typed", ["MY PRECIOUS TYPING", "TWO"])
+async def test_what_is_saved_meanwhile_stays(early: bool, typed: str) -> None:
+    world, runner = await thinking({"a.py": TEXT}, early=early)
+    workspace = world.session.workspace
+    workspace.edit("a.py", (4, 0), (4, 4), typed)
+    world.session.submit(intents.SaveFile("a.py"))
+    assert workspace.is_dirty("a.py")
+    world.session.submit(intents.CloseFile("a.py"))
+    runner.gate.set()
+    await settle()
+    text = TEXT.replace("two", "T W O").replace("five", typed.replace("TWO", "T W O"))
+    assert world.files.data["a.py"].decode() == text == workspace.buffers["a.py"].text()
+    assert not workspace.is_dirty("a.py")
+    workspace.undo("a.py")
+    assert "T W O" in workspace.buffers["a.py"].text(), "nobody's change is not taken back"
+
+
+async def test_a_decision_that_is_taken_back_meanwhile_is_not_written() -> None:
+    world, runner = await thinking({"a.py": TEXT})
+    land(world, patch("four", "FOUR"), turn=2)
+    world.session.submit(intents.Accept())
+    world.session.submit(intents.UndoDecision())
+    runner.gate.set()
+    await settle()
+    assert world.files.data["a.py"].decode() == TEXT.replace("two", "T W O")
+    assert world.session.workspace.hunks[-1].decision is Decision.PENDING
+    world.session.submit(intents.UndoDecision())
+    world.session.submit(intents.Reject())
+    await settle()
+    assert world.files.data["a.py"].decode() == TEXT
+
+
+async def test_a_file_whose_deletion_is_accepted_meanwhile_goes() -> None:
+    world, runner = await thinking({"a.py": TEXT})
+    land(world, "*** Begin Patch\n*** Delete File: a.py\n*** End Patch\n", turn=2)
+    world.session.submit(intents.Accept())
+    assert "a.py" in world.files.data
+    runner.gate.set()
+    await settle()
+    assert "a.py" not in world.files.data
+    assert world.session.drain().troubles == []
+
+
+async def test_a_formatter_that_hangs_until_its_deadline_takes_nothing_away() -> None:
+    world, runner = await thinking({"a.py": TEXT})
+    runner.result = RunResult(None, 3, timed_out=True)
+    before = world.files.data["a.py"]
+    land(world, patch("four", "FOUR"), turn=2)
+    world.session.submit(intents.Accept())
+    await settle()
+    assert world.files.data["a.py"] == before
+    world.clock.advance(1)
+    await settle()
+    (said,) = world.session.drain().troubles
+    assert said.what == "a.py is not written yet"
+    assert said.why == "the formatter is running on it"
+    runner.hangs = True
+    runner.gate.set()
+    await settle()
+    assert world.files.data["a.py"].decode() == TEXT.replace("two", "TWO").replace("four", "FOUR")
+    assert {hunk.decision for hunk in world.session.workspace.hunks} == {Decision.ACCEPTED}
+
+
+@each("choice", [KEEP_MINE, TAKE_THEIRS, DECIDE_LATER])
+async def test_half_a_file_is_asked_about_and_what_waits_stays_accepted(choice: str) -> None:
+    world, runner = await thinking({"a.py": TEXT, "b.py": TEXT}, ask=True)
+    workspace = world.session.workspace
+    land(world, patch("four", "FOUR") + patch("four", "FOUR", "b.py"), turn=2)
+    world.session.submit(intents.Accept())
+    runner.result = RunResult(None, 3, timed_out=True)
+    runner.change, half = (lambda data: data), TEXT[:9].encode()
+    runner.hangs = True
+    world.files.data["a.py"] = half
+    runner.gate.set()
+    await settle()
+    assert {hunk.decision for hunk in workspace.hunks} == {Decision.ACCEPTED}
+    assert unsaved_paths(world.session) == ["a.py"]
+    assert world.files.data["b.py"].decode() == TEXT
+    await world.answers(choice)
+    mine = TEXT.replace("two", "TWO").replace("four", "FOUR")
+    kept = mine.encode() if choice == KEEP_MINE else half
+    assert world.files.data["a.py"] == kept
+    assert workspace.buffers["a.py"].text() == (half.decode() if choice == TAKE_THEIRS else mine)
+    written = TEXT if choice == DECIDE_LATER else TEXT.replace("four", "FOUR")
+    assert world.files.data["b.py"].decode() == written
+
+
+async def test_half_a_file_where_nobody_can_be_asked() -> None:
+    world, runner = await thinking({"a.py": TEXT})
+    land(world, patch("four", "FOUR"), turn=2)
+    world.session.submit(intents.Accept())
+    runner.result = RunResult(None, 3, timed_out=True)
+    runner.hangs = True
+    world.files.data["a.py"] = b"one\n"
+    runner.gate.set()
+    await settle()
+    assert "FOUR" in world.session.workspace.buffers["a.py"].text()
+    assert "a.py was not saved" in [one.what for one in world.session.drain().troubles]
+    assert world.session.workspace.hunks[-1].decision is Decision.PENDING
+
+
+async def test_leaving_waits_a_moment_for_it() -> None:
+    world, runner = await thinking({"a.py": TEXT})
+    land(world, patch("four", "FOUR"), turn=2)
+    world.session.submit(intents.Accept())
+    asyncio.get_running_loop().call_later(0.02, runner.gate.set)
+    await world.session.close()
+    assert world.files.data["a.py"].decode() == BOTH
+    assert runner.seen == [["a.py"]], "nothing begins any more"
+
+
+async def test_half_a_file_is_not_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verification, "GRACE_S", 0.01)
+    world, _ = await thinking({"a.py": TEXT})
+    world.files.data["a.py"] = b"one\nT"
+    await world.session.close()
+    assert world.files.data["a.py"].decode() == TEXT.replace("two", "TWO")

@@ -23,8 +23,7 @@ from tests.support.colour_samples import (
 )
 from tests.support.tables import each
 from tui.core.text.buffer import Buffer, LineChange
-from tui.ui.highlight.colours import BufferColours, hunks
-from tui.ui.highlight.languages import LexerLanguage
+from tui.ui.highlight.colours import BufferColours, LexerLanguage, hunks
 
 SEEDS = 1
 

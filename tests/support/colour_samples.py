@@ -10,7 +10,7 @@ from pygments.lexers import find_lexer_class_for_filename
 
 from tui.core.text.buffer import Buffer
 from tui.ui.highlight import incremental
-from tui.ui.highlight import whole as whole_lines
+from tui.ui.highlight import incremental as whole_lines
 from tui.ui.highlight.colours import BufferColours
 from tui.ui.highlight.lines import Spans, SpanWriter
 

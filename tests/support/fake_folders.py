@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 
-from tui.core.file_kinds import kind_by_name
-from tui.core.files import FolderEntry, GitState, GitStates, summed
+from tui.core.files import FolderEntry, GitState, GitStates, kind_by_name, summed
 from tui.engine.disk_changes import entries_below
 from tui.errors import FileRefused
 

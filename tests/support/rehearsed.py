@@ -12,8 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.strict_patch import apply_patch
-from tui.bridge.rehearsal.answers import AnswerStyle, answer
-from tui.bridge.rehearsal.player import AnswerPart, CallPart, ReasoningPart, TextPart
+from tui.bridge.rehearsal.answers import (
+    AnswerPart,
+    AnswerStyle,
+    CallPart,
+    ReasoningPart,
+    TextPart,
+    answer,
+)
 from tui.bridge.rehearsal.scripts import workspace_files
 from tui.core.files import file_block
 

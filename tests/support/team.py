@@ -19,8 +19,7 @@ import trustme
 from websockets.asyncio.client import connect
 
 from tests.support.commands import DUETTO, clean_environment
-from tui.bridge.team.limits import Limits
-from tui.bridge.team.users_file import add_user
+from tui.bridge.team.users_file import Limits, add_user
 
 WAIT_S = 10
 

@@ -15,7 +15,7 @@ from tests.support.scripted_session import ScriptedSession
 from tests.support.tables import each
 from tui.core.files import GitState
 from tui.ui.command_palette import ActionPalette, rank
-from tui.ui.editor import tabs
+from tui.ui.editor import sides
 from tui.ui.editor.paint import BARS, GUTTER_GHOST
 from tui.ui.key_decoder import KeyDecoder
 from tui.ui.keymap import KEYMAP, actions
@@ -45,7 +45,7 @@ def test_the_gutters_signs_have_words() -> None:
 
 def test_tabs_and_git_have_words() -> None:
     said = " ".join(sign for sign, _ in SIGNS)
-    for sign in (tabs.UNSAVED, tabs.WRITING, tabs.FOLLOWS, tabs.TORN, *get_args(GitState)):
+    for sign in (sides.UNSAVED, sides.WRITING, sides.FOLLOWS, sides.TORN, *get_args(GitState)):
         assert sign in said
 
 

@@ -20,12 +20,11 @@ from websockets.http11 import Request, Response
 
 from tui.bridge import client_transport
 from tui.bridge.access import AccessControl, SingleToken, json_response, refused
-from tui.bridge.client_connection import ClientConnection, log_without_words
+from tui.bridge.client_connection import ClientConnection, EndpointResponder, log_without_words
 from tui.bridge.client_transport import ClientTransport, WebSocketTransport, peer_of
 from tui.bridge.endpoints.base import ModelFacts
 from tui.bridge.rehearsal.endpoint import DEEP, FAST, Rehearsal, RehearsalRoute
 from tui.bridge.routing import EndpointRoute, Endpoints, Route, SharedRoute
-from tui.bridge.runs import EndpointResponder
 from tui.bridge.targets import MODELS, RESPONSES, parse_path, path_of
 
 if TYPE_CHECKING:

@@ -69,8 +69,7 @@ def token_group() -> None:
 @limit_options("")
 def add(name: str, tokens: Path, **given: int | None) -> None:
     """Add a user and print their token, which is shown only now: the file keeps its hash."""
-    from tui.bridge.team.limits import Limits
-    from tui.bridge.team.users_file import add_user
+    from tui.bridge.team.users_file import Limits, add_user
 
     token = add_user(tokens, name, Limits(**given))
     click.echo(token)
@@ -292,8 +291,8 @@ def _serve_team(
             "a bridge for a team needs the package prometheus-client for its figures:"
             " pip install 'duetto[team]'"
         )
-    from tui.bridge.team.limits import Limits
     from tui.bridge.team.service import DRAIN_S, ServiceOptions, listen_address, serve_team
+    from tui.bridge.team.users_file import Limits
 
     limits, max_age_s = limited
     options = ServiceOptions(

@@ -16,8 +16,8 @@ import msgspec
 from msgspec.structs import replace
 
 from tui.cli import endpoints, logfile
+from tui.cli.catalogue import ModelList, listed
 from tui.cli.endpoints import Sources, checked_url, declared
-from tui.cli.model_lists import ModelList, listed
 from tui.cli.models import SessionSetup, resolve
 from tui.cli.settings_file import Placed, SettingsChange, changed, plain, write
 from tui.cli.surroundings import Surroundings, look_for_sources, offers_of, short_path

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -11,16 +13,26 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from tui.cli import endpoints
 from tui.cli.appearance import AUTO, line_complaints, place_of, unknown_theme, use_keys
+from tui.cli.endpoints import REHEARSAL
+from tui.cli.models import SessionSetup, named_models
+from tui.cli.network import STEP_S, Network, Probing
 from tui.cli.open_app import facts_for
+from tui.cli.options import ModelFlags
 from tui.core.inert_text import inert
 from tui.core.programs import safe_path
-from tui.errors import SettingsError
+from tui.core.wire.address import AUTHORITY_VARIABLES, shown
+from tui.effects.known_endpoints import Fact, KnownEndpoints
+from tui.effects.system import MonotonicClock
+from tui.engine.ports import Wire
+from tui.errors import EndpointError, SettingsError, WireError
 from tui.settings import (
     PROJECT_FILE,
     NotifySettings,
@@ -33,6 +45,13 @@ from tui.settings import (
 from tui.ui.terminal.facts import Replies, TerminalFacts
 from tui.ui.terminal.input_stream import InputStream
 from tui.ui.terminal.notifying import way
+
+if TYPE_CHECKING:
+    from tui.bridge.endpoints.base import EndpointSpec, Target
+    from tui.bridge.providers.discovery import Discovery
+    from tui.bridge.upstream.client import Upstream
+    from tui.cli.endpoints import ResolvedEndpoint
+
 
 State = Literal["ok", "note", "fix", "unreachable"]
 _MARKS: dict[State, str] = {"ok": "✓", "note": "·", "fix": "✗", "unreachable": "✗"}
@@ -306,3 +325,328 @@ def own_theme_findings(
     for odd in theme.library.odd_names():
         text = f"{paths.themes_dir / odd} is not used: that cannot be a theme's name"
         yield CheckResult("theme", "note", text, "letters, digits, . _ - and at most 40")
+
+
+PONG_TIMEOUT_S = 3.0
+LOOK_S = 0.005
+PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "WSS_PROXY", "WS_PROXY", "SOCKS_PROXY", "ALL_PROXY")
+_SCHEME = re.compile(r"[a-z][\w+.-]*://", re.IGNORECASE)
+REFUSED = "check the model's name, and that the address ends as its maker says (/v1/responses)"
+_WORDS = {True: "yes", False: "no", None: "not known"}
+
+
+def surroundings(environment: Mapping[str, str]) -> Iterator[CheckResult]:
+    """The proxies and certificate authorities that the environment names; no secrets."""
+    named = [
+        f"{name}={_without_user(value)}"
+        for name, value in environment.items()
+        if name.upper() in PROXIES and value
+    ]
+    if named:
+        none = [v for name, v in environment.items() if name.upper() == "NO_PROXY" and v]
+        named += [f"NO_PROXY={value}" for value in none[:1]]
+        yield CheckResult("proxies", "note", f"{', '.join(named)} (never for this machine)")
+    files = {name: environment[name] for name in AUTHORITY_VARIABLES if environment.get(name)}
+    if not files:
+        return
+    text = ", ".join(f"{name}={path}" for name, path in files.items())
+    missing = [name for name, path in files.items() if not os.access(path, os.R_OK)]
+    if missing:
+        yield CheckResult("certificates", "fix", text, f"{', '.join(missing)}: no such file")
+    else:
+        yield CheckResult("certificates", "note", text)
+
+
+def _without_user(value: str) -> str:
+    """Where a proxy is: what stands before the last ``@`` may be a password, however odd."""
+    scheme = _SCHEME.match(value)
+    place = value[scheme.end() if scheme else 0 :].rpartition("@")[2]
+    return shown(f"{scheme[0] if scheme else 'http://'}{place}")
+
+
+async def endpoint_findings(setup: SessionSetup, *, probe: bool) -> list[CheckResult]:
+    """Dial every endpoint that a role uses, at the same time; ``probe`` tries what it can do."""
+    network = Network(setup, MonotonicClock(), forget=probe)
+    names = list(setup.models.endpoints) + [REHEARSAL] * setup.models.rehearsal
+    try:
+        rows = await asyncio.gather(*(_examined(name, network, setup, probe) for name in names))
+    finally:
+        await network.close()
+    return [finding for row in rows for finding in row]
+
+
+async def _examined(
+    name: str, network: Network, setup: SessionSetup, probe: bool
+) -> list[CheckResult]:
+    """One endpoint: reached or not, then what is known of it."""
+    wire = network.wire(name)
+    found: list[CheckResult] = []
+    try:
+        reached = await _dialled(name, wire, network)
+        found.append(reached)
+        if probe and reached.state != "unreachable":
+            found.append(await _probed(name, network, setup))
+    finally:
+        await wire.close()
+    if name != REHEARSAL and not network.bridged(name):
+        found.append(_known(name, network, advise=not probe))
+    return found
+
+
+async def _dialled(name: str, wire: Wire, network: Network) -> CheckResult:
+    """Dial one endpoint and measure the round trip of a ping."""
+    check, clock = f"endpoint {name}", MonotonicClock()
+    began = clock.now()
+    try:
+        await wire.open()
+    except EndpointError as error:
+        return CheckResult(check, "unreachable", str(error))
+    dial_ms = (clock.now() - began) * 1000
+    where = network.shown_address(name)
+    if name != REHEARSAL and network.bridged(name):
+        return CheckResult(
+            check, "ok", f"{where} through the bridge, which is up in {dial_ms:.0f} ms"
+        )
+    if wire.transport == "http":
+        text = f"{where} refuses the WebSocket: it is spoken to by HTTP+SSE through the bridge"
+        return CheckResult(check, "note", text)
+    for _ in range(int(PONG_TIMEOUT_S / LOOK_S)):
+        if wire.round_trip_s is not None:
+            break
+        await asyncio.sleep(LOOK_S)
+    if wire.round_trip_s is None:
+        return CheckResult(check, "note", f"{where} answers no ping (dial {dial_ms:.0f} ms)")
+    trip_ms = round(wire.round_trip_s * 1000, 2)
+    text = f"{where} reached in {dial_ms:.0f} ms, round trip {trip_ms:.1f} ms"
+    return CheckResult(check, "ok", text, round_trip_ms=trip_ms)
+
+
+async def _probed(name: str, network: Network, setup: SessionSetup) -> CheckResult:
+    """Try prewarm, lanes, steering and interrupt with every model of the endpoint."""
+    check = f"probe {name}"
+    specs = setup.models.roles.values()
+    models = list(dict.fromkeys(spec.model for spec in specs if spec.endpoint == name))
+    wire = network.wire(name, "probe")
+    probing = Probing(wire)
+    silent: list[str] = []
+    try:
+        await probing.prewarm(models[0])
+        for model in models:
+            await probing.answer(model)
+            if probing.refusal:
+                text = f"{model} gives no answer: {probing.refusal}"
+                return CheckResult(check, "fix", text, REFUSED)
+            silent += [model] * (not probing.streams)
+        parts = [able_words(wire, model) for model in models]
+    except (EndpointError, WireError) as error:
+        return CheckResult(check, "note", f"could not be tried: {error}")
+    finally:
+        await wire.close()
+    able = wire.abilities(models[0])
+    shared = f"lanes {_WORDS[able.lanes]}, prewarm {_WORDS[able.prewarm]}"
+    cost = f"asked {len(models)} model{'s' * (len(models) > 1)} for one short answer each"
+    text = f"{shared}; {'; '.join(parts)} ({cost})"
+    if silent:
+        return CheckResult(
+            check, "note", f"{', '.join(silent)} said nothing within {STEP_S:.0f} s; {text}"
+        )
+    return CheckResult(check, "ok", text)
+
+
+def able_words(wire: Wire, model: str) -> str:
+    """What was learnt of a model."""
+    able = wire.abilities(model)
+    return f"{model}: interrupt {_WORDS[able.interrupt]}, steer {_WORDS[able.steer]}"
+
+
+def _known(name: str, network: Network, *, advise: bool) -> CheckResult:
+    """What is remembered of an endpoint, and since when; ``advise`` how to learn it."""
+    facts = network.facts(name)
+    check = f"known of {name}"
+    if not facts:
+        advice = "duetto doctor --probe tries what it can do" if advise else ""
+        return CheckResult(check, "note", "nothing yet", advice)
+    words = [f"{fact} {_fact_words(fact, known)}" for fact, known in sorted(facts.items())]
+    told = {
+        fact: {"value": known.value, "since": _date(known.since).isoformat(timespec="seconds")}
+        for fact, known in facts.items()
+    }
+    return CheckResult(check, "ok", "; ".join(words), facts=told)
+
+
+def _fact_words(name: str, fact: Fact) -> str:
+    since = f"since {_date(fact.since):%Y-%m-%d %H:%M}"
+    if name == "max_age_s":
+        return f"{fact.value:.0f} ({since})"
+    return f"{_WORDS[bool(fact.value)]} ({since})"
+
+
+def _date(unix_s: float) -> datetime:
+    """Local time; a broken number is the beginning of time."""
+    try:
+        return datetime.fromtimestamp(unix_s).astimezone()
+    except (OverflowError, OSError, ValueError):
+        return datetime.fromtimestamp(0).astimezone()
+
+
+MODEL_ANSWER_S = 15.0
+"""A provider that has not said by then which models it has is not waited for."""
+ENOUGH_TOKENS = 16_384
+"""Instructions, tools, two open files and some turns; what is smaller is worth a word."""
+
+
+def key_findings(settings: Settings, paths: Paths) -> Iterator[CheckResult]:
+    """Which keys there are, by the names of their variables; a value is never shown."""
+    from tui.bridge.providers import provider_files
+
+    own = [endpoint.key_env for endpoint in settings.endpoints.values() if endpoint.key_env]
+    try:
+        known = provider_files.providers(paths.providers_dir)
+    except SettingsError as error:
+        yield CheckResult("providers", "fix", str(error))
+        known = provider_files.providers(None)
+    theirs = [name for one in known.values() for name in (one.key_env, *one.key_env_also) if name]
+    found = [name for name in dict.fromkeys([*own, *theirs]) if os.environ.get(name, "").strip()]
+    stored = endpoints.names(paths.state_dir)
+    words = [f"in the environment: {', '.join(found)}"] * bool(found)
+    words += [f"in the keyring: {', '.join(stored)}"] * bool(stored)
+    if words:
+        yield CheckResult("keys", "ok", "; ".join(words))
+    else:
+        advice = "duetto keys set NAME stores one in the system's keyring"
+        yield CheckResult("keys", "note", "none of the known ones in the environment", advice)
+
+
+def outdated_findings(settings: Settings, flags: ModelFlags, paths: Paths) -> Iterator[CheckResult]:
+    """Which of the models that settings, flags and fallbacks name are gone or legacy.
+
+    Also where they cannot be asked, for a key is missing.
+    """
+    from tui.bridge.providers import provider_files
+
+    known = provider_files.readable(paths.providers_dir)
+    for name, spec, model in named_models(settings, flags, os.environ, paths):
+        at = known.get(spec.provider) or provider_files.of_url(known, spec.url)
+        entry = at.outdated(model) if at is not None else None
+        if at is None or entry is None:
+            continue
+        words = provider_files.outdated_words(model, entry.state, "")
+        read = f"read {entry.read}" if entry.read else "not verified"
+        advice = f"use {entry.successor}" if entry.successor else "choose another one"
+        state: State = "fix" if entry.state == "gone" else "note"
+        source = f"{entry.source or at.title}, {read}"
+        yield CheckResult(f"model of {name}", state, f"{words} ({source})", advice)
+
+
+async def provider_findings(setup: SessionSetup) -> list[CheckResult]:
+    """Ask whom the bridge asks for us which models there are, all at the same time."""
+    models = setup.models
+    specs = {
+        name: one.spec
+        for name, one in models.endpoints.items()
+        if one.bridged or _refused_the_socket(one, setup.paths)
+    }
+    specs |= models.fallbacks
+    if not specs:
+        return []
+    from tui.bridge.upstream.client import Upstream
+
+    upstream = Upstream()
+    try:
+        rows = await asyncio.gather(
+            *(_asked(name, spec, upstream, setup) for name, spec in specs.items())
+        )
+    finally:
+        await upstream.close()
+    return [finding for row in rows for finding in row]
+
+
+def _refused_the_socket(endpoint: ResolvedEndpoint, paths: Paths) -> bool:
+    """Whether only its address was told, and it was found not to speak by WebSocket."""
+    known = KnownEndpoints(paths.state_dir).load(endpoint.address.url)
+    return endpoint.spec.kind == "auto" and known.websocket is False
+
+
+async def _asked(
+    name: str, spec: EndpointSpec, upstream: Upstream, setup: SessionSetup
+) -> list[CheckResult]:
+    """One endpoint: its list of models, then those in use."""
+    from tui.bridge.endpoints.base import Broken, Refused
+    from tui.bridge.providers.discovery import Discovery
+    from tui.bridge.targets import key_of, target
+
+    check = f"models of {name}"
+    key = await asyncio.to_thread(key_of, name, spec, os.environ)
+    try:
+        discovery = Discovery(target(name, spec, key), upstream)
+        async with asyncio.timeout(MODEL_ANSWER_S):
+            listed = await discovery.models()
+    except TimeoutError:
+        return [CheckResult(check, "unreachable", f"no answer within {MODEL_ANSWER_S:.0f} s")]
+    except EndpointError as error:
+        return [CheckResult(check, "fix", str(error))]
+    except Broken as error:
+        return [CheckResult(check, "unreachable" if error.unreached else "note", str(error))]
+    except Refused as error:
+        if error.status not in (401, 403):
+            return [CheckResult(check, "note", f"it gives no list of them: {error}")]
+        place = f"the key in {spec.key_env}" if spec.key_env else "key_env"
+        return [CheckResult(check, "fix", str(error), f"check {place}")]
+    found = [_counted(check, spec, listed)]
+    for model in _in_use(name, setup):
+        if listed and (wrong := _unknown(model, discovery.target, listed)):
+            found.append(CheckResult(check, "fix", wrong))
+        else:
+            found += await _window(model, discovery)
+    return found
+
+
+def _counted(check: str, spec: EndpointSpec, listed: Mapping[str, object]) -> CheckResult:
+    count = f"{len(listed)} model{'' if len(listed) == 1 else 's'}" if listed else "no list of them"
+    return CheckResult(check, "ok", f"{count} ({spec.kind})")
+
+
+def _in_use(name: str, setup: SessionSetup) -> list[str]:
+    """The models of an endpoint that roles or their fallbacks name."""
+    models = setup.models
+    used = [spec.model for spec in models.roles.values() if spec.endpoint == name]
+    for one in models.endpoints.values():
+        for facts in one.spec.models.values():
+            places = (place.partition("/") for place in facts.fallbacks)
+            used += [model for endpoint, _, model in places if endpoint == name]
+    return list(dict.fromkeys(used))
+
+
+def _unknown(model: str, target: Target, listed: Mapping[str, object]) -> str:
+    """Why a model is not one of those that the endpoint has; empty: it is, or may be."""
+    from tui.bridge.providers.catalogue import near
+    from tui.bridge.providers.discovery import same_model
+
+    names = {model, target.route(model)}
+    if any(same_model(one, name) for one in listed for name in names):
+        return ""
+    if any(one.rpartition("/")[2] == model for one in listed):
+        return ""
+    many = f"among its {len(listed)} models" if len(listed) > 1 else "the one model that it has"
+    return f"{model!r} is not {many}{near(model, [*listed])}"
+
+
+async def _window(model: str, discovery: Discovery) -> list[CheckResult]:
+    """How much a model in use takes, and what to do where that is little."""
+    from tui.bridge.providers.discovery import ollama_advice, ollama_trained_window
+
+    await discovery.loaded(model)
+    window = discovery.target.facts(model).context_window
+    check, local = f"window of {model}", discovery.form == "ollama"
+    if window is None:
+        words = "not known until the model is loaded" if local else "not known"
+        advice = "" if local else "set context_window for it in config.toml"
+        return [CheckResult(check, "note", words, advice)]
+    text = f"{window:,} tokens"
+    if window >= ENOUGH_TOKENS:
+        return [CheckResult(check, "ok", text)]
+    if not local:
+        return [CheckResult(check, "note", f"{text}: little for open files and a conversation")]
+    trained = await ollama_trained_window(discovery.questions, model)
+    advice = ollama_advice(window, ENOUGH_TOKENS // 2, trained)
+    return [CheckResult(check, "fix", f"{text} (num_ctx): longer requests are refused", advice)]

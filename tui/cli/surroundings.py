@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
+from tui.cli.catalogue import NO_MODEL, ModelList, listed
 from tui.cli.endpoints import names
-from tui.cli.model_lists import NO_MODEL, ModelList, listed
 from tui.core.programs import safe_path
 from tui.engine.connecting import FoundHere, ModelSource
 from tui.engine.ports import ModelOffer

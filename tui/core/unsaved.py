@@ -12,7 +12,7 @@ from tui.core.document.disk_plan import StillText, still_text
 from tui.core.document.documents import Documents
 from tui.core.files import ascii_shown
 from tui.core.text.buffer import Buffer, Form, form_of, plain_text
-from tui.core.text.merge import merge3
+from tui.core.text.diff import merge3
 from tui.core.text.rows import whole_text
 from tui.errors import EditRefused
 

@@ -11,8 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.core.file_kinds import kind_by_name
-from tui.core.files import EntryKind, FolderEntry
+from tui.core.files import EntryKind, FolderEntry, kind_by_name
 from tui.core.programs import NO_COMMANDS, git_environment
 from tui.errors import FileRefused
 

@@ -9,8 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tui.core.wire.events import ErrorEvent, Failed
-from tui.core.wire.refusals import HOPELESS_CLOSES, UNREACHED, UNUSABLE
-from tui.core.wire.refused_fields import MOST_TRIES
+from tui.core.wire.refusals import HOPELESS_CLOSES, MOST_TRIES, UNREACHED, UNUSABLE
 from tui.engine.notices import Trouble
 from tui.errors import DuettoError, EndpointError, KeyRefused, NoAnswer
 

@@ -29,7 +29,7 @@ from tui.core.files import FileRead
 from tui.core.instructions import instructions, shell_tool_of, tools
 from tui.core.steps import Work, finished, while_same
 from tui.core.wire.events import ErrorEvent, Failed
-from tui.core.wire.refused_fields import RefusedFields, fields_refused, without
+from tui.core.wire.refusals import RefusedFields, fields_refused, without
 from tui.engine.intents import Effort, Role
 from tui.engine.open_files import OpenFiles
 from tui.engine.ports import PatchTool, Ports, RoleSpec, ShellTool

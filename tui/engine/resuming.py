@@ -30,7 +30,7 @@ from tui.core.inert_text import inert
 from tui.core.patches.past_hunks import BroughtBack, bringing_back
 from tui.core.session_record import BlockSaid, FileKept, StoredSession, sha_of
 from tui.core.steps import Work, finished
-from tui.core.text.merge import line_changes
+from tui.core.text.diff import line_changes
 from tui.engine.requests import PatchReport
 from tui.engine.services import Services
 

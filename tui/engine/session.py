@@ -27,7 +27,6 @@ from tui.engine.decisions import HunkDecisions, Memory
 from tui.engine.diffs import Diffs
 from tui.engine.disk_changes import Folders
 from tui.engine.foreground import Foreground
-from tui.engine.formatting import Formatting
 from tui.engine.intents import Intent, Mode, Role
 from tui.engine.notices import Notices, Status, Trouble
 from tui.engine.open_files import SEND, OpenFiles, Selection
@@ -39,7 +38,7 @@ from tui.engine.services import Backlog, Services
 from tui.engine.session_state import SessionState
 from tui.engine.supervisor import Supervisor
 from tui.engine.tools import WorkspaceTools
-from tui.engine.verification import Verification
+from tui.engine.verification import Formatting, Verification
 from tui.errors import DuettoError
 
 if TYPE_CHECKING:

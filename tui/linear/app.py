@@ -23,9 +23,8 @@ from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREACHABLE
 from tui.linear.command_table import AT_ONCE
 from tui.linear.commands import Commander
 from tui.linear.connecting import LineTalk, connect, list_models
-from tui.linear.narrator import Narrator, ReadingPace
+from tui.linear.narrator import Narrator, ReadingPace, Verbatim, broken
 from tui.linear.reading import MOST_LINES, Drafts, LongOutput, Voice
-from tui.linear.speech import Verbatim, broken
 from tui.linear.words import brief, counted, state_words
 
 BLOCK = '"""'

@@ -21,8 +21,7 @@ from tui.core.wire.rate_limits import sentences
 from tui.engine.intents import Against
 from tui.engine.session import Session
 from tui.linear.command_table import help_lines
-from tui.linear.narrator import ReadingPace
-from tui.linear.speech import Speech, Verbatim, verbatim
+from tui.linear.narrator import ReadingPace, Speech, Verbatim, verbatim
 from tui.linear.words import brief, counted, hunk_line, meter_lines, state_words, status_lines
 
 TAB = "\t"

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from tui.core.document.hunk import OPEN, TAKEN_BACK, Decision, Hunk, Kind, Stage
 from tui.core.document.hunk_list import waits
-from tui.core.ghost import GHOST_TOKENS_S
 from tui.core.inert_text import inert
-from tui.core.meter import PRICE_UNKNOWN, MeterView
+from tui.core.meter import GHOST_TOKENS_S, PRICE_UNKNOWN, MeterView
 from tui.core.wire.endpoint_facts import SocketView
 from tui.engine.notices import Ask, Status, Trouble
 from tui.engine.ports import Abilities

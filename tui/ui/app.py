@@ -174,7 +174,7 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
 
     def action_model(self) -> None:
         """Choose the model of the current role."""
-        from tui.ui.connect.models import ModelScreen
+        from tui.ui.connect.screen import ModelScreen
 
         if not isinstance(self.screen, ModelScreen):
             self.push_screen(ModelScreen(self.session))
@@ -229,7 +229,7 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
         """The first key of several. Raises SkipAction where no chord begins with it."""
         if not behind((first,), self._scopes()):
             raise SkipAction
-        from tui.ui.screens.which_key import WhichKey
+        from tui.ui.screens.help import WhichKey
 
         self.push_screen(WhichKey((first,), self._scopes(), self._act))
 

@@ -32,7 +32,7 @@ def warm() -> None:
     markdown_lines("**warm**", 40)
     code_rows("def warm(): ...", "python")
     import_module("tui.ui.highlight.colours")
-    import_module("tui.ui.screens.which_key")
+    import_module("tui.ui.screens.help")
     import_module("tui.ui.keys.dispatch")
     import_module("tui.core.patches.landing")
     for channel in get_args(Channel):

@@ -22,6 +22,7 @@ from tests.support.sse_upstream import (
 )
 from tests.support.tables import each
 from tui.bridge.endpoints import http_endpoint
+from tui.bridge.endpoints.http_endpoint import left, pause_s
 from tui.bridge.server import Bridge
 
 OWES = json.dumps({"error": {"message": "No credit left.", "code": "insufficient_quota"}}).encode()
@@ -105,3 +106,62 @@ async def test_signs_of_life_are_no_answer(
         )[-1]
     assert (failed["type"], failed["status"]) == ("error", 502)
     assert "signs of life" in failed["error"]["message"]
+
+
+NOW_S = 1_795_000_000.0
+
+
+@pytest.mark.parametrize(
+    ("headers", "pause"),
+    [
+        ({"Retry-After": "7", "x-ratelimit-remaining-requests": "0"}, 7),
+        ({"retry-after-ms": "1500", "retry-after": "2"}, 1.5),
+        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6m0s"}, 360),
+        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "20ms"}, 0.02),
+        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1h2m3.5s"}, 3723.5),
+        ({"x-ratelimit-remaining-tokens": "9", "x-ratelimit-reset-tokens": "6m0s"}, None),
+        (
+            {
+                "x-ratelimit-remaining-requests-day": "0",
+                "x-ratelimit-reset-requests-day": "33011.4",
+                "x-ratelimit-remaining-tokens-minute": "0",
+                "x-ratelimit-reset-tokens-minute": "11.4",
+            },
+            33011.4,
+        ),
+        (
+            {
+                "anthropic-ratelimit-requests-remaining": "0",
+                "anthropic-ratelimit-requests-reset": "2026-11-18T11:06:50Z",
+            },
+            10,
+        ),
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1795000005000"}, 5),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1795000005"}, 5),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1"}, 1),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "soon"}, None),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9" * 400}, None),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": ""}, None),
+        ({"x-ratelimit-remaining": "0"}, None),
+        ({}, None),
+    ],
+)
+def test_pauses(headers: dict[str, str], pause: float | None) -> None:
+    found = pause_s(headers, NOW_S)
+    assert found == (None if pause is None else pytest.approx(pause))
+
+
+@pytest.mark.parametrize(
+    ("reset", "told"),
+    [
+        ("6m0s", "360"),
+        ("20ms", "0.02"),
+        ("11.4", "11.4"),
+        ("1795000005", "5"),
+        ("2026-11-18T11:06:50Z", "10"),
+        ("soon", "soon"),
+    ],
+)
+def test_when_a_limit_is_lifted_is_told_in_seconds(reset: str, told: str) -> None:
+    name = "anthropic-ratelimit-tokens-reset"
+    assert json.loads(left({name: reset}, NOW_S)) == {name: told}

@@ -301,7 +301,7 @@ def test_a_plug_ins_options_are_its_own_business(tmp_path: Path) -> None:
 
 
 def test_the_document_names_every_key_and_every_provider() -> None:
-    from tui.bridge.endpoints.anthropic.model_options import AnthropicOptions
+    from tui.bridge.endpoints.anthropic.request import AnthropicOptions
     from tui.bridge.endpoints.openai_chat.dialect import ChatOptions
     from tui.bridge.endpoints.openai_responses.request import ResponsesOptions
     from tui.bridge.providers.provider_files import ModelEntry, ProviderFacts

@@ -8,8 +8,15 @@ from typing import Any
 from tests.support.rehearsed import CUSTOM, FUNCTION, READ, Conversation, user
 from tests.support.strict_patch import apply_patch
 from tests.support.tables import each
-from tui.bridge.rehearsal.answers import ELSEWHERE, AnswerStyle, answer
-from tui.bridge.rehearsal.player import AnswerPart, CallPart, ReasoningPart, TextPart
+from tui.bridge.rehearsal.answers import (
+    ELSEWHERE,
+    AnswerPart,
+    AnswerStyle,
+    CallPart,
+    ReasoningPart,
+    TextPart,
+    answer,
+)
 from tui.core.files import file_block
 from tui.core.instructions import instructions
 

@@ -7,14 +7,20 @@ from typing import Any, get_args
 from tests.support.rehearsed import fresh_files, user
 from tests.support.strict_patch import apply_patch
 from tests.support.tables import each
-from tui.bridge.rehearsal.answers import AnswerStyle, after_patch, answer
+from tui.bridge.rehearsal.answers import (
+    AnswerPart,
+    AnswerStyle,
+    CallPart,
+    TextPart,
+    after_patch,
+    answer,
+)
 from tui.bridge.rehearsal.patches import (
     FilePlan,
     WrittenChange,
     plan_file,
     write_patch,
 )
-from tui.bridge.rehearsal.player import AnswerPart, CallPart, TextPart
 from tui.bridge.rehearsal.scripts import FileRegion, Script, load_scripts
 from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Channel

@@ -29,8 +29,7 @@ from tui.bridge.server import Bridge
 from tui.bridge.team import access_control
 from tui.bridge.team.access_control import TeamAccess
 from tui.bridge.team.access_log import AccessLog, FaultHandler
-from tui.bridge.team.limits import Limits
-from tui.bridge.team.users_file import UsersFile, add_user, revoke_user
+from tui.bridge.team.users_file import Limits, UsersFile, add_user, revoke_user
 
 WORDS = "the moon over the harbour"
 

@@ -11,8 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.tables import each
-from tui.bridge.team.limits import SPAN_S, Limits, RateWindow, whole_seconds
-from tui.bridge.team.users_file import UsersFile, add_user, hash_of, read_users, revoke_user
+from tui.bridge.team.users_file import (
+    SPAN_S,
+    Limits,
+    RateWindow,
+    UsersFile,
+    add_user,
+    hash_of,
+    read_users,
+    revoke_user,
+    whole_seconds,
+)
 from tui.errors import FileRefused, UsageError
 
 

@@ -17,7 +17,7 @@ import trustme
 
 from tests.bridge.upstream.test_client import HEAD, Server, read, served
 from tests.support.tables import each
-from tui.bridge.upstream import dialing, http1
+from tui.bridge.upstream import client, dialing
 from tui.bridge.upstream.client import Upstream
 from tui.bridge.upstream.dialing import Resolver, proxy_for
 from tui.bridge.upstream.errors import BrokenError
@@ -208,7 +208,7 @@ async def test_nothing_is_left_of_many_that_were_left_or_failed(
         await asyncio.Event().wait()
 
     monkeypatch.setattr(dialing, "CONNECT_S", 0.1)
-    monkeypatch.setattr(http1, "CONNECT_S", 0.1)
+    monkeypatch.setattr(client, "CONNECT_S", 0.1)
     before, tasks = open_files(), len(asyncio.all_tasks())
     made = Upstream()
     asks: list[Callable[[], Any]] = []

@@ -6,8 +6,22 @@ import pytest
 
 from tests.support.edit_streams import joined, pieces, read, run
 from tests.support.tables import each
+from tui.core.document.hunk import Kind
 from tui.core.edit_stream import Format, parser_for
-from tui.core.edit_stream.events import End, Ev, Failure, FileEnd, FileOp, Line, Prose
+from tui.core.edit_stream.events import (
+    Cut,
+    Divider,
+    End,
+    Ev,
+    Failure,
+    FileEnd,
+    FileOp,
+    Line,
+    Partial,
+    Prose,
+    SectionEnd,
+    SectionStart,
+)
 from tui.core.edit_stream.naming import NAME_LIMIT, is_path, lone_path, name_of, names_in, no_file
 
 GUESSED: list[Format] = ["auto", "marked"]
@@ -250,3 +264,431 @@ def test_a_fence_line_without_prefix_is_an_error():
     context = "```\n" + FENCELESS.replace("+b\n", " ```\n+b\n") + "```\n"
     assert Line("=", "```") in edits(context)
     assert edits(context)[-1] == End(True)
+
+
+def events(text: str, fmt: Format = "whole_file", *, cut: bool = False) -> list[Ev]:
+    whole = run(parser_for(fmt, "text"), [text], cut=cut)
+    assert run(parser_for(fmt, "text"), list(text), cut=cut) == whole
+    return whole
+
+
+def files(text: str, fmt: Format = "whole_file") -> dict[str, str]:
+    found: dict[str, str] = {}
+    path = ""
+    for event in events(text, fmt):
+        if isinstance(event, FileOp):
+            assert (event.kind, event.notation) == (Kind.ADD, "whole_file")
+            path = event.path
+            found[path] = ""
+        elif isinstance(event, Line):
+            found[path] += event.text + event.ending
+    return found
+
+
+def file_prose(text: str, fmt: Format = "whole_file") -> str:
+    return "".join(event.text for event in events(text, fmt) if isinstance(event, Prose))
+
+
+@pytest.mark.case("E01")
+@each(
+    "above",
+    [
+        "a/b.py\n```python\n",
+        "### a/b.py\n```\n",
+        "**a/b.py**\n\n```python\n",
+        "`a/b.py`:\n```python\n",
+        "File: a/b.py\n~~~~\n",
+        "Here is the new `a/b.py`:\n\n```python\n",
+        "I changed **a/b.py** to be shorter. The whole file:\n\n```python\n",
+        '```python title="a/b.py"\n',
+        "```python:a/b.py\n",
+        "```a/b.py\n",
+    ],
+)
+def test_names(above):
+    closer = "~~~~\n" if "~" in above else "```\n"
+    for fmt in ("whole_file", "auto"):
+        if fmt == "auto" and "I changed" in above:
+            continue
+        assert files(f"Text.\n\n{above}x = 1\n\ny\n{closer}Done.\n", fmt) == {
+            "a/b.py": "x = 1\n\ny\n"
+        }
+    assert file_prose(f"{above}x\n{closer}Done.\n", "marked") == f"{above}x\n{closer}Done.\n"
+
+
+@pytest.mark.case("E01", "C17")
+@each(
+    "text",
+    [
+        "Run `a.py`:\n```bash\npython a.py\n```\n",
+        "The new `a.py` prints:\n\n```console\n$ python a.py\n```\n",
+        "a.py\n```bash\npython a.py\n```\n",
+        "a.py\n```diff\n-a\n+b\n```\n",
+        "a.py\n```output\nx\n```\n",
+        "Here is the full `config.toml`:\n```json\n{}\n```\n",
+    ],
+)
+def test_what_runs_or_shows_a_file_is_not_the_file(text):
+    for fmt in ("whole_file", "auto", "marked"):
+        assert events(text, fmt) == [Prose(text)]
+
+
+@pytest.mark.case("E01")
+@each(
+    "text",
+    [
+        "The bug is in `a.py`:\n\n```python\nx = 1\n```\n",
+        "`a.py` has this line:\n```python\nx = 1\n```\n",
+        "In `a.py` and the new `b.py`:\n```python\nx\n```\n",
+        "### Node.js\n```js\nx\n```\n",
+        "### `asyncio.run`\n```python\nx\n```\n",
+        "e.g.\n```\nx\n```\n",
+        "Version 1.5\n```\nx\n```\n",
+        "1.5\n```\nx\n```\n",
+        "certifi.py\n~~~~~~~~~~\n\nThis module finds certificates.\n",
+        "and/or\n```\nx\n```\n",
+        "```python\na.py\n```\n",
+        "a.py\n\nSome text.\n\n```python\nx\n```\n",
+        "https://a.b/c.py\n```\nx\n```\n",
+    ],
+)
+def test_a_quotation_is_no_file_when_the_format_is_guessed(text):
+    assert events(text, "auto") == [Prose(text)]
+
+
+@pytest.mark.case("E02")
+@each(
+    "outer, body",
+    [
+        ("````markdown", "# T\n```\nls\n```\n"),
+        ("```markdown", "# T\n```sh\nls\n```\nend\n"),
+        ("```markdown", "1.\n   ```sh\n   ls\n   ```\n2.\n"),
+        ("~~~markdown", "```sh\nls\n```\n```\n"),
+        ("```python", '"""\n~~~\n"""\n``x``\n'),
+        ("```md", "````\n```sh\nls\n```\n````\n".replace("````\n", "````md\n", 1)),
+    ],
+)
+def test_nested_fences(outer, body):
+    closer = outer[: len(outer) - len(outer.lstrip("`~"))]
+    assert files(f"r.md\n{outer}\n{body}{closer}\nDone.\n") == {"r.md": body}
+    assert file_prose(f"r.md\n{outer}\n{body}{closer}\nDone.\n") == "r.md\nDone.\n"
+
+
+@pytest.mark.case("A11", "E02")
+def test_a_file_in_a_list_item():
+    text = "1. a.py\n   ```python\n   def f():\n       x\n\n   y\n   ```\n2. Done\n"
+    assert files(text, "auto") == {"a.py": "def f():\n    x\n\ny\n"}
+    assert file_prose(text, "auto") == "1. a.py\n2. Done\n"
+
+
+@pytest.mark.case("E04", "A02")
+@each("keep", range(12))
+def test_cut_anywhere_the_file_is_not_closed(keep):
+    text = "a.py\n```\n" + "one\ntwo\nthre"[:keep]
+    got = events(text, cut=True)
+    assert FileEnd(True) not in got
+    assert (Cut() in got) is ("\n" in "one\ntwo\nthre"[:keep])
+
+
+@pytest.mark.case("B18", "E04")
+def test_a_complete_stream_without_a_closing_fence():
+    got = events("a.py\n```\none\ntwo")
+    assert got[-2:] == [FileEnd(True), End(False)]
+    assert Line("+", "two", "") in got
+    broken = events("r.md\n```md\n```sh\nls\n")
+    assert "the fence around 'r.md' is not closed" in str(broken)
+    assert broken[-1] == FileEnd(False)
+
+
+@pytest.mark.case("A16")
+@each(
+    "pending, shown",
+    [
+        ("x = ", "x = "),
+        ("`", None),
+        ("``` ", None),
+        ("  `", None),
+        ("~", None),
+        ("", None),
+        ("a`", "a`"),
+    ],
+)
+def test_an_unfinished_line_is_painted_unless_it_may_be_a_fence(pending, shown):
+    parser = parser_for("whole_file", "text")
+    parser.feed("a.py\n```\none\n")
+    parser.feed(pending)
+    assert parser.tail() == ([] if shown is None else [Partial(shown)])
+
+
+@each("fence", ["```", "````", "~~~"])
+def test_a_format_of_its_own_in_the_fence_is_that_format(fence):
+    """Below a name: SEARCH/REPLACE, a diff and a patch are no text of the file."""
+    block = "<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n"
+    diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n"
+    patch = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** End Patch\n"
+    for body in (block, f"a.py\n{block}", diff, f"diff --git a/a.py b/a.py\n{diff}", patch):
+        got = events(f"a.py\n{fence}\n{body}{fence}\n", "auto")
+        [op] = [event for event in got if isinstance(event, FileOp)]
+        assert (op.kind, op.path) == (Kind.EDIT, "a.py"), body
+        assert Prose("a.py\n") in got
+        assert len([event for event in got if isinstance(event, Prose)]) == 1
+
+
+def test_a_search_marker_in_the_middle_of_a_file_is_an_error_when_the_format_is_guessed():
+    text = "a.py\n```\nx = 1\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n```\nDone.\n"
+    got = events(text, "auto")
+    assert [event.line for event in got if isinstance(event, Failure)] == [4]
+    assert FileEnd(True) not in got[:5]
+
+
+BARE_BLOCK = "<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n"
+
+
+def block_events(text: str, fmt: Format = "search_replace", *, cut: bool = False) -> list[Ev]:
+    return run(parser_for(fmt, "text"), [text], cut=cut)
+
+
+def names(text: str, fmt: Format = "search_replace") -> list[tuple[str, tuple[str, ...]]]:
+    found = [event for event in block_events(text, fmt) if isinstance(event, FileOp)]
+    assert all(event.notation == "search_replace" for event in found)
+    return [(event.path, event.others) for event in found]
+
+
+def name(text: str, fmt: Format = "auto") -> str:
+    [(path, _)] = names(text, fmt)
+    return path
+
+
+def block_prose(text: str, fmt: Format = "auto") -> str:
+    return "".join(event.text for event in block_events(text, fmt) if isinstance(event, Prose))
+
+
+def lines(text: str) -> list[tuple[str, str]]:
+    return [(event.op, event.text) for event in block_events(text) if isinstance(event, Line)]
+
+
+@pytest.mark.case("C01")
+@each(
+    "above, path",
+    [
+        ("a/b.py\n```python\n", "a/b.py"),
+        ("```python\na/b.py\n", "a/b.py"),
+        ("### a/b.py\n```\n", "a/b.py"),
+        ("## `a/b.py`\n\n```\n", "a/b.py"),
+        ("**a/b.py**\n```\n", "a/b.py"),
+        ("**a/b.py:**\n```\n", "a/b.py"),
+        ("**`a/b.py`**:\n\n```\n", "a/b.py"),
+        ("`a/b.py`\n````python\n", "a/b.py"),
+        ("a/b.py:\n~~~\n", "a/b.py"),
+        ("File: a/b.py\n```\n", "a/b.py"),
+        ("**File:** `a/b.py`\n```\n", "a/b.py"),
+        ("1. a/b.py\n```\n", "a/b.py"),
+        ("- `a/b.py` (new)\n```\n", "a/b.py"),
+        ("# a/b.py\n", "a/b.py"),
+        ("```python\n# a/b.py\n", "a/b.py"),
+        ("<!-- a/b.html -->\n```html\n", "a/b.html"),
+        ("Makefile\n```make\n", "Makefile"),
+        (".gitignore\n```\n", ".gitignore"),
+        ("my\\_file.py\n```\n", "my_file.py"),
+        ("```a/b.py\n", "a/b.py"),
+        ("```python:a/b.py\n", "a/b.py"),
+        ('```python title="a/b.py"\n', "a/b.py"),
+        ("```python path=a/b.py\n", "a/b.py"),
+        ("```python {file='my dir/b.py'}\n", "my dir/b.py"),
+        (" ```python\na/b.py\n```\n```python\n", "a/b.py"),
+        ("a/b.py\nIt is this one:\n```\n", "a/b.py"),
+        ("Now change `a/b.py`:\n\n```python\n", "a/b.py"),
+        ("`dir name/b.py`\n```\n", "dir name/b.py"),
+        ("été/ü.py\n```\n", "été/ü.py"),
+        ("notes.md\n```markdown\n", "notes.md"),
+        ("app/(group)/page.tsx\n```\n", "app/(group)/page.tsx"),
+        ("app/[id]/(.)photo/page.tsx\n```\n", "app/[id]/(.)photo/page.tsx"),
+        ("routes/posts.$id.tsx\n```\n", "routes/posts.$id.tsx"),
+        ("+page.svelte\n```\n", "+page.svelte"),
+        ("@types/x.d.ts\n```\n", "@types/x.d.ts"),
+    ],
+)
+def test_the_name_stands_near(above, path):
+    text = above + BARE_BLOCK
+    assert names(text)[0][0] == path
+    assert name(text) == path
+    assert name(text, "marked") == path
+
+
+@pytest.mark.case("C01", "C02")
+@each(
+    "above, others",
+    [
+        ("", ()),
+        ("```text\n", ()),
+        ("```python\n", ()),
+        ("Change:\n\n```python\n", ("Change",)),
+        ("Here it is.\n```js\n", ("Here it is.",)),
+        ("See `a.py` and `b.py`:\n```\n", ("a.py", "b.py")),
+        ("dir name/b.py\n```\n", ("dir name/b.py",)),
+        ("### Node.js\n```js\n", ("Node.js",)),
+    ],
+)
+def test_without_a_sure_name_the_candidates_are_told(above, others):
+    assert names(above + BARE_BLOCK, "auto") == [("", others)]
+
+
+@pytest.mark.case("C02")
+@each(
+    "between",
+    ["", "\n", "```\n\n```python\n", "```\n\na.py\n```python\n", "```\n**a.py**\n\n```\n"],
+)
+def test_blocks_that_follow_are_sections_of_one_file(between):
+    text = f"a.py\n```python\n{BARE_BLOCK}{between}{BARE_BLOCK}```\nDone.\n"
+    for fmt in ("search_replace", "marked", "auto"):
+        got = block_events(text, fmt)
+        assert got == [
+            Prose("a.py\n"),
+            FileOp(Kind.EDIT, "a.py", "search_replace"),
+            *block(1),
+            *block(2),
+            FileEnd(True),
+            End(True),
+            Prose("Done.\n"),
+        ]
+        assert run(parser_for(fmt, "text"), list(text)) == got
+
+
+def block(number: int) -> list[Ev]:
+    return [
+        SectionStart(number, number == 1),
+        Line("-", "old"),
+        Divider("======="),
+        Line("+", "new"),
+        SectionEnd(True),
+    ]
+
+
+@pytest.mark.case("C11")
+@each(
+    "search, divider, replace",
+    [
+        ("<<<<< SEARCH", "=====", ">>>>> REPLACE"),
+        ("<<<<<<<<< SEARCH", "=========", ">>>>>>>>> REPLACE"),
+        ("<<<<<<< SEARCH>", "=======", ">>>>>>> REPLACE"),
+        ("<<<<<<<SEARCH", "=======", ">>>>>>>REPLACE"),
+        ("<<<<<<< SEARCH  ", "=======  ", ">>>>>>> REPLACE  "),
+        ("------- SEARCH", "=======", "+++++++ REPLACE"),
+        ("------- SEARCH", "=======", ">>>>>>> REPLACE"),
+    ],
+)
+def test_markers(search, divider, replace):
+    text = f"a.py\n{search}\nold\n{divider}\nnew\n{replace}\n"
+    assert lines(text) == [("-", "old"), ("+", "new")]
+    assert End(True) in block_events(text)
+    crlf = text.replace("\n", "\r\n")
+    assert lines(crlf) == [("-", "old"), ("+", "new")]
+    assert Line("+", "new", "\r\n") in block_events(crlf)
+
+
+@pytest.mark.case("C11")
+@each("marks", ["<<<<", "<<<<<<<<<<", "<", "---", "----------"])
+def test_markers_of_another_length_are_prose(marks):
+    text = f"{marks} SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n"
+    for fmt in ("search_replace", "marked", "auto"):
+        assert block_events(text, fmt) == [Prose(text)]
+
+
+def test_lines_that_lack_the_markers_indent_are_taken_as_they_are():
+    text = "a.py\n  <<<<<<< SEARCH\nold\n  x\n  =======\nnew\n  >>>>>>> REPLACE\n"
+    assert lines(text)[:2] == [("-", "old"), ("-", "  x")]
+
+
+@pytest.mark.case("C16")
+def test_fences_inside_a_block_are_content():
+    block = BARE_BLOCK.replace("new", "```sh\nls\n```")
+    text = f"r.md\n````markdown\n{block}````\n"
+    assert lines(text) == [("-", "old"), ("+", "```sh"), ("+", "ls"), ("+", "```")]
+    assert block_prose(text) == "r.md\n"
+
+
+@pytest.mark.case("C17")
+def test_a_shell_fence_is_an_edit_only_with_a_block_in_it():
+    assert name(f"```sh\nrun_me.sh\n{BARE_BLOCK}```\n") == "run_me.sh"
+    for text in (
+        "```bash\npip install x\n```\n",
+        "run.sh:\n\nRun `a.py`:\n```bash\npython a.py\n```\n",
+    ):
+        assert block_events(text, "auto") == [Prose(text)]
+
+
+@each(
+    "text, line, words",
+    [
+        ("a.py\n<<<<<<< SEARCH\nold\n", 3, "expected '======='"),
+        ("a.py\n<<<<<<< SEARCH\nold\n=======\nnew\n", 5, "expected '>>>>>>> REPLACE'"),
+        ("a.py\n<<<<<<< SEARCH\nold\n>>>>>>> REPLACE\n", 4, "expected '=======' before"),
+        (f"a.py\n<<<<<<< SEARCH\nold\n{BARE_BLOCK}", 4, "before another SEARCH"),
+    ],
+)
+def test_a_block_that_is_not_whole_is_an_error(text, line, words):
+    found = [event for event in block_events(text) if isinstance(event, Failure)]
+    assert [(event.line, words in event.message) for event in found] == [(line, True)]
+    assert FileEnd(False) in block_events(text)
+
+
+def test_behind_a_broken_block_another_one_is_read():
+    got = block_events(f"a.py\n<<<<<<< SEARCH\nlost\n{BARE_BLOCK}")
+    assert got[-3:] == [SectionEnd(True), FileEnd(True), End(True)]
+    assert [event.path for event in got if isinstance(event, FileOp)] == ["a.py", "a.py"]
+
+
+@pytest.mark.case("A02", "A13")
+@each("keep", range(len(BARE_BLOCK)))
+def test_cut_inside_a_block_nothing_of_it_is_closed(keep):
+    text = "a.py\n" + BARE_BLOCK
+    got = block_events(text[: 5 + keep], cut=True)
+    begun = keep >= len("<<<<<<< SEARCH\n")
+    whole = text[: 5 + keep].endswith("REPLACE")
+    assert (Cut() in got) is (begun and not whole)
+    assert (SectionEnd(True) in got) is whole
+    assert (FileEnd(False) in got) is (begun and not whole)
+
+
+@pytest.mark.case("A16")
+@each(
+    "pending, shown",
+    [
+        ("new te", "new te"),
+        ("  >>> x", "  >>> x"),
+        (">", None),
+        (">>>", None),
+        (">>>>>>> REP", None),
+        ("===", None),
+        ("+++++++ REP", None),
+        ("+", None),
+        ("+>>>>>>> REP", None),
+        ("<<<<", None),
+        ("- item", "- item"),
+        ("", None),
+    ],
+)
+def test_an_unfinished_line_is_painted_unless_it_may_be_a_marker(pending, shown):
+    parser = parser_for("search_replace", "text")
+    parser.feed("a.py\n<<<<<<< SEARCH\nold\n=======\n")
+    parser.feed(pending)
+    assert parser.tail() == ([] if shown is None else [Partial(shown)])
+    assert parser.tail() == ([] if shown is None else [Partial(shown)])
+
+
+@pytest.mark.case("A07", "A08")
+@each(
+    "text, words",
+    [
+        ("", "no SEARCH block: the input is empty"),
+        ("Sure, here it is", "no SEARCH block: expected a file name and '<<<<<<< SEARCH', found"),
+        ('{"a": 1}', "the argument's form is wrong"),
+    ],
+)
+def test_on_a_tool_channel_a_block_must_be_there(text, words):
+    [failure] = [
+        e for e in run(parser_for("search_replace", "custom"), [text]) if not isinstance(e, Prose)
+    ]
+    assert isinstance(failure, Failure)
+    assert words in failure.message
+    assert run(parser_for("search_replace", "text"), [text]) == ([Prose(text)] if text else [])

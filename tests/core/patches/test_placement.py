@@ -12,7 +12,7 @@ from tests.support.patches import Disk, disk, patch
 from tests.support.tables import each
 from tui.core.document.hunk import Decision, Stage
 from tui.core.document.waiting_places import NEAREST, nearest
-from tui.core.patches import near_miss
+from tui.core.patches import candidates
 from tui.core.patches.landing import Landing
 from tui.core.patches.rereading import BLANKS_LEFT_OUT, NO_PREFIX
 from tui.core.text import line_index
@@ -311,7 +311,7 @@ def test_what_is_missing_is_not_searched_for_in_the_whole_file_for_each_section(
         read.append(self.count)
         return search(self, wanted)
 
-    monkeypatch.setattr(near_miss, "_MOST_ROWS", 50_000)
+    monkeypatch.setattr(candidates, "_MOST_ROWS", 50_000)
     monkeypatch.setattr(line_index._Block, "_lines_with", counting)
     place = disk(a="".join(f"line {at}\n" for at in range(10_000)))
     place.land(patch(*(line.format(at) for at in range(200) for line in section)))

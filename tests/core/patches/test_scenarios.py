@@ -20,8 +20,7 @@ from tests.support.tables import each
 from tui.core.document.hunk import Decision, Stage
 from tui.core.edit_stream import Channel, Format
 from tui.core.edit_stream.events import Ev, FileEnd, SectionEnd
-from tui.core.patches.file_ops import DeleteWork, UpdateWork
-from tui.core.patches.landing import Landing
+from tui.core.patches.landing import DeleteWork, Landing, UpdateWork
 
 FORMATS: dict[str, Format] = {
     "v4a": "apply_patch",

@@ -10,8 +10,7 @@ from tests.support.scripted_session import ScriptedSession
 from tui.core.document.hunk import Stage
 from tui.ui.conversation.layout import TranscriptLayout
 from tui.ui.conversation.search import NOT_FOUND, SearchControl
-from tui.ui.conversation.selection import Selection
-from tui.ui.conversation.viewport import Viewport
+from tui.ui.conversation.selection import Selection, Viewport
 from tui.ui.conversation.views import ViewContext
 
 HEIGHT = 10

@@ -14,7 +14,7 @@ from tests.support.fake_session import FakeSession
 from tui.engine.intents import CloseFile, SaveFile
 from tui.ui import theme
 from tui.ui.editor.pane import EditorPane
-from tui.ui.editor.tabs import Tab, Tabs
+from tui.ui.editor.sides import Tab, Tabs
 
 FILES = {
     "a.py": "".join(f"value = {number}\n" for number in range(100)),

@@ -13,7 +13,7 @@ from tests.ui.editor.test_pane import FILES, count_of, cursor_of, pane, session_
 from tui.core.text.buffer import Buffer
 from tui.ui.editor.pane import EditorPane
 from tui.ui.editor.view import View
-from tui.ui.finding.find_bar import parse_place
+from tui.ui.finding.find import parse_place
 from tui.ui.finding.outline import OutlineScreen, symbols
 
 LINES = "one two\nTwo twofold\n\nthree two\n"

@@ -7,7 +7,8 @@ from tests.support.colour_samples import SAMPLES, settle, spans_of, whole, witho
 from tests.support.tables import each
 from tui.core.text.buffer import Buffer
 from tui.ui.highlight import colours as colours_module
-from tui.ui.highlight.colours import BufferColours
+from tui.ui.highlight.checkpoints import checkpointed
+from tui.ui.highlight.colours import BufferColours, language
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +34,7 @@ def test_while_a_model_writes_only_repaints_colour_its_lines(
     colours = BufferColours(buffer)
     settle(colours, buffer)
     monkeypatch.setattr("tui.ui.highlight.incremental._QUIET_S", 60.0)
-    monkeypatch.setattr("tui.ui.highlight.whole._RESTART_S", 60.0)
+    monkeypatch.setattr("tui.ui.highlight.incremental._RESTART_S", 60.0)
     line = buffer.line_count // 2
     colours.advance(line + 20, 1.0, line - 20)
     for _ in range(10):
@@ -58,7 +59,7 @@ def test_what_is_typed_far_below_where_a_model_writes_has_its_own_colours(path: 
 
 
 def test_a_paint_never_loads_a_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tui.ui.highlight.languages import LexerLanguage
+    from tui.ui.highlight.colours import LexerLanguage
 
     monkeypatch.setattr(colours_module, "language", LexerLanguage)
     buffer = Buffer("a.rs", SAMPLES["a.rs"])
@@ -91,3 +92,11 @@ def test_what_looks_far_ahead_is_repaired_when_the_user_pauses() -> None:
     settle(colours, buffer)
     assert (0, 4, String.Doc) in colours.spans(50)
     assert spans_of(colours, buffer) == whole(buffer)
+
+
+@each("name", ["Python", "C++", "Objective-C", "C#", "YAML", "Ruby", "Scheme", "EmacsLisp", "Lua"])
+def test_lexers_with_methods_of_their_own_can_start_in_the_middle(name: str) -> None:
+    """All 489 that are made of expressions can (Pygments 2.21)."""
+    lexer_class = language(name).lexer_class()
+    assert lexer_class is not None
+    assert checkpointed(lexer_class) is not None

@@ -12,9 +12,8 @@ from pygments.lexer import Lexer, RegexLexer, bygroups, default
 from pygments.token import Name, Text
 
 from tui.core.text.buffer import Buffer
-from tui.ui.highlight.colours import BufferColours
+from tui.ui.highlight.colours import BufferColours, LexerLanguage
 from tui.ui.highlight.guard import Guard
-from tui.ui.highlight.languages import LexerLanguage
 
 TEXT = "hello world\n! x\n" + "a" * 60 + "!\nsecret\n"
 Tokens = Iterator[tuple[int, object, str]]

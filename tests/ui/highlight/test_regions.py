@@ -11,8 +11,7 @@ from pygments.token import Name, String
 from tests.support.colour_samples import settle, spans_of, stock_spans, whole, without_pauses
 from tests.support.tables import each
 from tui.core.text.buffer import Buffer
-from tui.ui.highlight.colours import BufferColours
-from tui.ui.highlight.languages import language
+from tui.ui.highlight.colours import BufferColours, language
 
 CODE = "def f(a):\n    # note\n    return {'a': 1}\n\n"
 SCRIPT = "function f(a) {\n  // note\n  return `a\n  b`;\n}\n"

@@ -16,8 +16,7 @@ from tui.engine.notices import Status
 from tui.engine.ports import Abilities
 from tui.ui.app import DuettoApp
 from tui.ui.screens.help import HelpScreen, help_content
-from tui.ui.screens.meter import EXPLAINED, MeterScreen
-from tui.ui.screens.status import status_report
+from tui.ui.screens.status import EXPLAINED, MeterScreen, status_report
 from tui.ui.widgets.line_template import DEFAULT, FIELDS
 
 

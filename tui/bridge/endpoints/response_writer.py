@@ -16,8 +16,13 @@ from tui.bridge.endpoints.base import Broken, Refused, ResponseFailed, Steered, 
 from tui.core.wire.events import Usage
 from tui.core.wire.json_writing import is_long
 from tui.core.wire.masking import Mask
-from tui.core.wire.server.run import TOLD_BY_OTHERS, FinishStatus, Run, usage_fields
-from tui.core.wire.server.steering import required_outputs
+from tui.core.wire.server.run import (
+    TOLD_BY_OTHERS,
+    FinishStatus,
+    Run,
+    required_outputs,
+    usage_fields,
+)
 
 _CHARS_PER_TOKEN = 4
 _PIECES_S = 60

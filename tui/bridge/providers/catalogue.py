@@ -161,8 +161,6 @@ class EndpointModels:
         words = str(error)
         if error.code not in _CODES and not (error.status < 500 and _NO_MODEL.search(words)):
             return error
-        from tui.bridge.providers.catalogue import LISTING_S, near
-
         try:
             async with asyncio.timeout(LISTING_S):
                 known = await self.all()

@@ -55,7 +55,7 @@ def _struct(kind: str) -> type[msgspec.Struct] | None:
 
         return ChatOptions
     if kind == "anthropic":
-        from tui.bridge.endpoints.anthropic.model_options import AnthropicOptions
+        from tui.bridge.endpoints.anthropic.request import AnthropicOptions
 
         return AnthropicOptions
     if kind in ("responses-ws", "openai-responses"):

@@ -12,8 +12,14 @@ from msgspec import Struct
 
 from tui.bridge.endpoints.base import Asked, ModelFacts, Refused, Target
 from tui.bridge.endpoints.response_writer import ResponseWriter
-from tui.bridge.rehearsal.answers import DEFAULT_MISTAKES, DEFAULT_SEED, AnswerStyle, answer
-from tui.bridge.rehearsal.player import Player, PlaySpeed
+from tui.bridge.rehearsal.answers import (
+    DEFAULT_MISTAKES,
+    DEFAULT_SEED,
+    AnswerStyle,
+    Player,
+    PlaySpeed,
+    answer,
+)
 from tui.bridge.routing import Candidate
 from tui.bridge.time_slices import aside
 from tui.core.wire.json_writing import is_long, size_of

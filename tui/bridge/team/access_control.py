@@ -19,9 +19,8 @@ from tui.bridge.client_connection import ClientConnection, Responder, RunJob
 from tui.bridge.client_transport import ClientTransport
 from tui.bridge.endpoints.response_writer import CHARS_PER_TOKEN, estimated_input
 from tui.bridge.team.access_log import AccessLog
-from tui.bridge.team.limits import Limits, RateWindow, whole_seconds
 from tui.bridge.team.metrics import Metrics, ResponseRecord, exposition, tokens_of
-from tui.bridge.team.users_file import TeamUser, UsersFile
+from tui.bridge.team.users_file import Limits, RateWindow, TeamUser, UsersFile, whole_seconds
 from tui.core.wire.address import is_loopback
 from tui.core.wire.rate_limits import pause_header
 from tui.core.wire.server.responses import StoredResponses

@@ -20,8 +20,7 @@ from tui.bridge.rehearsal.endpoint import Rehearsal
 from tui.bridge.server import Bridge, prepare, run
 from tui.bridge.team.access_control import LOOK_S, TeamAccess
 from tui.bridge.team.access_log import AccessLog, FaultHandler
-from tui.bridge.team.limits import Limits
-from tui.bridge.team.users_file import User, UsersFile, hash_of, new_token
+from tui.bridge.team.users_file import Limits, User, UsersFile, hash_of, new_token
 from tui.core.wire.address import is_loopback
 from tui.errors import DuettoError, FileRefused, UsageError
 

@@ -10,23 +10,437 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-from collections.abc import AsyncIterator
+import functools
+import io
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextvars import ContextVar
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+import aiohttp
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.helpers import set_exception
+from msgspec import Struct
 from multidict import CIMultiDict
 
 from tui import __version__
 from tui.bridge.endpoints.base import Broken, Refused
 from tui.bridge.providers.discovery import Fetched
-from tui.bridge.upstream.dialing import Dialer, Origin, origin_of
+from tui.bridge.time_slices import Share, SlicedHttp, some
+from tui.bridge.upstream.dialing import CONNECT_S, IDLE_S, Dialer, Origin, origin_of
 from tui.bridge.upstream.errors import (
+    FLOODED,
+    MOST_UNSAID_BYTES,
+    PROXY_SILENT,
+    SILENT,
+    STALE_S,
+    UNANSWERED,
+    UNREAD,
     BrokenError,
     CutError,
     UnconnectedError,
+    proxy_refused,
+    unconnected,
 )
-from tui.bridge.upstream.http1 import Http1, ProxyRoute, UpstreamAnswer, proxy_route_of
 from tui.core.wire.address import Address, checked, is_loopback
 from tui.errors import EndpointError
+
+
+class _RequestProgress(Struct):
+    """How a request goes its way; filled meanwhile."""
+
+    unsent_bytes: int
+    silence_s: float
+    limit: asyncio.Timeout
+    """Ends it where the server takes nothing, or does not come to the end of its headers."""
+    pooled: bool = False
+    """Its connection had waited in a pool, or was made ahead."""
+    sent_s: float = 0.0
+    """When its last byte was written, of the loop's clock."""
+    handler: _Handler | None = None
+    heard_before: int = 0
+
+    @property
+    def unheard(self) -> bool:
+        """Nobody works on it, if its connection is gone at this moment without an answer.
+
+        Either it was never whole, or its connection was closed while it waited: that is told
+        within a round trip. Who closes later has heard it, and may want to be paid for it.
+        """
+        heard = self.handler.heard if self.handler is not None else 0
+        if not self.pooled or heard > self.heard_before:
+            return False
+        late_s = asyncio.get_running_loop().time() - self.sent_s
+        return self.unsent_bytes > 0 or late_s < STALE_S
+
+    def begin(self, handler: _Handler) -> None:
+        """It has a connection."""
+        self.handler, self.heard_before = handler, handler.heard
+        self.sent(0)
+
+    def sent(self, size_bytes: int) -> None:
+        """More of it is written."""
+        self.unsent_bytes -= size_bytes
+        self.sent_s = asyncio.get_running_loop().time()
+        self.limit.reschedule(self.sent_s + self.silence_s)
+
+
+_progress_of: ContextVar[_RequestProgress] = ContextVar("course")
+
+
+class ProxyRoute(NamedTuple):
+    """How servers are reached."""
+
+    proxy: str | None
+    whole: bool
+    """The proxy is asked for whole URLs, or it speaks TLS itself: aiohttp dials."""
+
+
+def proxy_route_of(origin: Origin) -> ProxyRoute:
+    """How a server is reached."""
+    scheme = origin.proxy.partition("://")[0] if origin.proxy else ""
+    return ProxyRoute(
+        origin.proxy, scheme == "https" or (scheme == "http" and origin.scheme == "http")
+    )
+
+
+class _EndlessError(aiohttp.ClientError):
+    """The server sends, and says nothing."""
+
+
+class _Framed(ResponseHandler):
+    """aiohttp's connection, which ends where nothing comes but what is around an answer.
+
+    Endless headers, provisional answers, empty lines and extensions of chunks are such.
+    """
+
+    _said_bytes = _unsaid_bytes = 0
+    """Of the body, and since the last of it came."""
+
+    def set_response_params(self, **parameters: Any) -> None:
+        """See `ResponseHandler`: a new answer is waited for."""
+        self._said_bytes = self._unsaid_bytes = 0
+        super().set_response_params(**parameters)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        said_bytes = getattr(self._payload, "total_bytes", 0)
+        self._unsaid_bytes += len(data)
+        if said_bytes != self._said_bytes:
+            self._said_bytes, self._unsaid_bytes = said_bytes, 0
+        if self._unsaid_bytes > MOST_UNSAID_BYTES and self.transport is not None:
+            error = _EndlessError(FLOODED)
+            self.set_exception(error)
+            if self._payload is not None:
+                set_exception(self._payload, error)
+            self.transport.abort()
+
+
+class _Handler(SlicedHttp, _Framed):
+    """The same, which tells whether a server has begun to answer."""
+
+    heard = 0
+    """How often something came."""
+    listener: Callable[[], None] | None = None
+    """Called behind whatever comes."""
+    _heard_s = 0.0
+
+    def data_received(self, data: bytes) -> None:
+        self.heard += bool(data)
+        super().data_received(data)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        super().connection_lost(exc)
+        self._tell()
+
+    def fed(self) -> None:
+        self._tell()
+
+    def close(self) -> None:
+        self.forget()
+        super().close()
+
+    def abort(self) -> None:
+        self.forget()
+        super().abort()
+
+    def _tell(self) -> None:
+        if self.listener is not None:
+            self.listener()
+
+    def _reschedule_timeout(self) -> None:
+        """Note the time: aiohttp makes a timer for each piece, and throws it away."""
+        self._heard_s = self._loop.time()
+        if self._read_timeout_handle is None:
+            self._look()
+
+    def _look(self) -> None:
+        """End an answer that is too silent, or look again when it may be."""
+        self._read_timeout_handle = None
+        if not self._read_timeout:
+            return
+        left_s = self._heard_s + self._read_timeout - self._loop.time()
+        if left_s > 0:
+            self._read_timeout_handle = self._loop.call_later(left_s, self._look)
+        else:
+            self._on_read_timeout()
+            self._tell()
+
+
+class _TrackedRequest(aiohttp.ClientRequest):
+    """aiohttp's request, which tells when it has got its connection."""
+
+    async def send(self, conn: Any) -> aiohttp.ClientResponse:
+        progress = _progress_of.get(None)
+        if progress is not None:
+            progress.begin(conn.protocol)
+        return await super().send(conn)
+
+
+class UpstreamAnswer:
+    """An upstream's answer. While nobody asks for its next piece the server is made to wait."""
+
+    def __init__(self, response: aiohttp.ClientResponse, progress: _RequestProgress) -> None:
+        self._response = response
+        self._progress = progress
+        self._share = Share()
+        self.status = response.status
+        self.headers: Mapping[str, str] = response.headers
+
+    @property
+    def over(self) -> bool:
+        """All of it was read."""
+        return self._response.content.at_eof()
+
+    async def chunk(self) -> bytes:
+        """The next piece of the body; empty: there is no more. Raises CutError."""
+        content = self._response.content
+        try:
+            # aiohttp would tell of a broken connection first, and never of what came before
+            if data := some(content):
+                await self._share.pause()
+                return data
+            data = await content.readany()
+            self._share.begin()
+            return data
+        except TimeoutError as error:
+            raise CutError(SILENT) from error
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise CutError(_broken_off(error)) from error
+
+    async def follow(self, take: Callable[[bytes], bool]) -> None:
+        """Hand on each piece in the very turn of the loop in which it comes.
+
+        Till ``take``, which raises nothing, says False, or something else than a piece comes:
+        `chunk` tells. Without it each piece wakes a task in the next turn, behind all others.
+        """
+        handler, content = self._progress.handler, self._response.content
+        if handler is None or content.is_eof():
+            return
+        stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        busy = False
+
+        def heard() -> None:
+            nonlocal busy
+            if busy or stopped.done():
+                return
+            busy = True  # to read may make aiohttp tell more, in the midst of this
+            self._share.begin()
+            try:
+                ended = False
+                while not ended and content.exception() is None and (data := some(content)):
+                    ended = not take(data) or self._share.spent
+            finally:
+                busy = False
+            if ended or content.exception() is not None or content.is_eof():
+                stopped.set_result(None)
+
+        handler.listener = heard
+        try:
+            heard()  # what came since the last piece
+            await stopped
+        finally:
+            if handler.listener is heard:
+                handler.listener = None
+
+    def leave(self) -> None:
+        """Nobody wants more of it: unless all was said, its connection ends at once."""
+        connection = self._response.connection
+        useless = not self.over or self._progress.unsent_bytes > 0  # it was refused early
+        if connection is not None and connection.transport is not None and useless:
+            connection.transport.abort()  # not closed: TLS would wait for the server's farewell
+        if useless:
+            self._response.close()
+        self._response.release()
+
+
+class Http1:
+    """The requests of HTTP/1.1 to all servers that are reached through one proxy, or none."""
+
+    def __init__(self, dialer: Dialer, way: ProxyRoute, silence_s: float) -> None:
+        self._proxy, self._by_itself = way
+        self._dialer = dialer
+        self._silence_s = silence_s
+        self._session: aiohttp.ClientSession | None = None
+        self._making = asyncio.Lock()
+
+    async def asked(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes
+    ) -> UpstreamAnswer:
+        """Send a request; its answer has its status. Raises UnconnectedError, CutError.
+
+        Cancelled, its connection is closed.
+        """
+        session = await self._ready()
+        fields = CIMultiDict(headers)
+        fields.setdefault("Accept-Encoding", "identity")
+        limit = asyncio.timeout(None)
+        progress = _RequestProgress(len(body), self._silence_s, limit)
+        token = _progress_of.set(progress)
+        try:
+            async with limit:
+                response = await session.request(
+                    method,
+                    url,
+                    data=io.BytesIO(body) if body else None,
+                    headers=fields,
+                    proxy=self._proxy if self._by_itself else None,
+                    allow_redirects=False,
+                )
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise _failed(error, progress) from error
+        finally:
+            _progress_of.reset(token)
+        return UpstreamAnswer(response, progress)
+
+    def idle(self, origin: Origin) -> bool:
+        """Whether a connection to this server waits for the next request."""
+        pool = self._session.connector if self._session is not None else None
+        return isinstance(pool, _Connector) and pool.idle(origin)
+
+    def forget(self, origin: Origin) -> None:
+        """End what waits for the next request to this server: the next one gets a new one."""
+        pool = self._session.connector if self._session is not None else None
+        if isinstance(pool, aiohttp.BaseConnector):
+            _end(pool, origin)
+
+    async def close(self) -> None:
+        """End all connections."""
+        if self._session is not None:
+            await self._session.close()
+
+    async def _ready(self) -> aiohttp.ClientSession:
+        async with self._making:
+            if self._session is None:
+                self._session = await self._made()
+            return self._session
+
+    async def _made(self) -> aiohttp.ClientSession:
+        """A session that adds nothing by itself: no cookies, no .netrc, no limit on lanes."""
+        connector: aiohttp.BaseConnector
+        if self._by_itself:
+            context = await self._dialer.context()
+            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_S, ssl=context)
+        else:
+            connector = _Connector(self._dialer, self._proxy)
+        loop = asyncio.get_running_loop()
+        factory: functools.partial[Any] = functools.partial(_Handler, loop=loop)
+        connector._factory = factory
+        timeout = aiohttp.ClientTimeout(
+            total=None, sock_connect=CONNECT_S, sock_read=self._silence_s
+        )
+        tracing = aiohttp.TraceConfig()
+        tracing.on_connection_reuseconn.append(_note_reuse)
+        tracing.on_request_chunk_sent.append(_note_sent)
+        return aiohttp.ClientSession(
+            connector=connector,
+            timeout=timeout,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trace_configs=[tracing],
+            request_class=_TrackedRequest,
+        )
+
+
+class _Connector(aiohttp.BaseConnector):
+    """aiohttp's pool over our own connections, those that were dialled ahead first."""
+
+    allowed_protocol_schema_set = frozenset({"", "http", "https"})
+
+    def __init__(self, dialer: Dialer, proxy: str | None) -> None:
+        super().__init__(limit=0, keepalive_timeout=IDLE_S)
+        self._dialer = dialer
+        self._way = proxy
+
+    def idle(self, origin: Origin) -> bool:
+        """Whether a connection to this server waits for the next request."""
+        here = (origin.host, origin.port)
+        return any(kept and (key.host, key.port) == here for key, kept in self._conns.items())
+
+    async def _create_connection(self, req: Any, *_more: Any) -> ResponseHandler:
+        url = req.url
+        origin = Origin(url.scheme, url.host or "", url.port or 80, self._way)
+        spare = self._dialer.taken(origin)
+        if spare is None:
+            spare = await self._dialer.dialled(origin)
+        else:
+            _note_pooled()
+        handler: ResponseHandler = self._factory()
+        spare.transport.set_protocol(handler)
+        handler.connection_made(spare.transport)
+        return handler
+
+
+async def _note_reuse(_session: object, _context: object, _params: object) -> None:
+    _note_pooled()
+
+
+async def _note_sent(
+    _session: object, _context: object, params: aiohttp.TraceRequestChunkSentParams
+) -> None:
+    progress = _progress_of.get(None)
+    if progress is not None and not progress.limit.expired():
+        progress.sent(len(params.chunk))
+
+
+def _note_pooled() -> None:
+    progress = _progress_of.get(None)
+    if progress is not None:
+        progress.pooled = True
+
+
+def _end(pool: aiohttp.BaseConnector, origin: Origin) -> None:
+    for key, kept in list(pool._conns.items()):
+        if (key.host, key.port) == (origin.host, origin.port):
+            while kept:
+                kept.pop()[0].abort()
+            del pool._conns[key]
+
+
+def _failed(error: Exception, progress: _RequestProgress) -> UnconnectedError | CutError:
+    """What went wrong before the answer's status, and what that means for the request."""
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        return proxy_refused(error.status)
+    if isinstance(error, aiohttp.ClientProxyConnectionError):
+        return UnconnectedError(PROXY_SILENT)
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return unconnected(getattr(error, "certificate_error", None) or error.os_error, CONNECT_S)
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return unconnected(TimeoutError(), CONNECT_S)
+    if isinstance(error, TimeoutError):
+        return CutError(SILENT)
+    gone = isinstance(
+        error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError | ConnectionError
+    )
+    words = UNANSWERED if gone else _broken_off(error)
+    return CutError(words, unanswered=gone and progress.unheard)
+
+
+def _broken_off(error: Exception) -> str:
+    """Why an answer that has begun goes no further, behind the server's name."""
+    if isinstance(error, _EndlessError):
+        return str(error)
+    return UNREAD if isinstance(error, aiohttp.ClientResponseError) else "broke off its answer."
+
 
 SILENCE_S = 300.0
 """Minutes without an event are normal while a model reasons (PROTOCOL section 10)."""

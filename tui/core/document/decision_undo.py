@@ -37,7 +37,7 @@ from tui.core.document.review import (
 from tui.core.document.waiting_places import WaitingSection, kept, moved, nearest
 from tui.core.steps import Work
 from tui.core.text.buffer import Mark
-from tui.core.text.merge import merge3
+from tui.core.text.diff import merge3
 from tui.core.text.rows import file_rows, rows_text
 from tui.errors import EditRefused
 

@@ -19,7 +19,7 @@ from tui.core.files import MAX_LINES, FileRead, ascii_shown, decoded, unwritable
 from tui.core.steps import finished
 from tui.core.text.buffer import Buffer, form_of, plain_text
 from tui.core.text.change_set import Author, ChangeSet
-from tui.core.text.merge import fitted, line_changes, merge3
+from tui.core.text.diff import fitted, line_changes, merge3
 from tui.core.text.rows import keep_ends, row_count, rows_range, rows_text, whole_text
 from tui.errors import EditRefused
 

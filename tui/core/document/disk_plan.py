@@ -16,7 +16,7 @@ from tui.core.files import FileRead, ascii_shown
 from tui.core.steps import Work, finished, in_parts, while_same
 from tui.core.text.buffer import Buffer, Form, Mark, split_text
 from tui.core.text.change_set import Author
-from tui.core.text.merge import merge3, merge_theirs
+from tui.core.text.diff import merge3, merge_theirs
 from tui.core.text.rows import file_rows, keep_ends, rows_text
 from tui.core.text.weave import StillWeave, Weave
 from tui.core.text.woven_pieces import WovenEdit

@@ -21,8 +21,7 @@ from tui.core.document.waiting_places import OpenSection
 from tui.core.files import FileRead, ascii_shown, checked_path, decoded, unwritable, viewed
 from tui.core.text.buffer import Buffer, Mark
 from tui.core.text.change_set import Author, Change, ChangeSet, Position, end_of
-from tui.core.text.diff import removed
-from tui.core.text.merge import line_changes, same_start
+from tui.core.text.diff import line_changes, removed, same_start
 from tui.core.text.rows import (
     Span,
     file_rows,

@@ -18,7 +18,7 @@ from tui.core.document.hunk import OPEN, Decision, Fold, Hunk, Kind, Stage, land
 from tui.core.document.undo_log import Apply
 from tui.core.document.waiting_places import OpenSection
 from tui.core.files import FileRead
-from tui.core.patches.painted import user_edit
+from tui.core.patches.painter import user_edit
 from tui.core.steps import Work, finished
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Author, Change, Position

@@ -4,6 +4,15 @@ A line that may belong to an edit (a fence, a diff's header, a name inside a fen
 until a later one decides; what is held and turns out to be nothing is prose, byte for byte.
 A fence or a heredoc (``apply_patch <<'EOF'``) around a patch is dropped; it can only be told
 from prose by the line behind it.
+
+A whole file in a fence, line by line, from the first line behind the opening fence. A fence
+inside of it is content: it is shorter than the outer one, or it opens with an info string and a
+bare one closes it (EDITS.md section 1; aider#22, aider#2106).
+
+SEARCH/REPLACE blocks, line by line, from the line behind the first ``<<<<<<< SEARCH``. Markers
+have 5 to 9 characters (aider), or are cline's ``-------`` and ``+++++++``; they count at column 0
+or at the indent of the block's own first marker. Which of several dividers divides is for the
+placement to decide: all are told.
 """
 
 from __future__ import annotations
@@ -11,10 +20,26 @@ from __future__ import annotations
 import re
 from collections import deque
 from itertools import takewhile
+from typing import Literal
 
 from msgspec import Struct
 
-from tui.core.edit_stream.events import EditGrammar, Notation
+from tui.core.document.hunk import Kind
+from tui.core.edit_stream.events import (
+    Cut,
+    Divider,
+    EditGrammar,
+    End,
+    Ev,
+    Failure,
+    FileEnd,
+    FileOp,
+    Line,
+    Notation,
+    SectionEnd,
+    SectionStart,
+    whole,
+)
 from tui.core.edit_stream.naming import (
     Exists,
     is_output,
@@ -24,10 +49,230 @@ from tui.core.edit_stream.naming import (
     name_of,
     near,
 )
-from tui.core.edit_stream.search_replace import BlockGrammar, is_search
 from tui.core.edit_stream.unified_diff import HEAD_STARTS, DiffGrammar, Head, is_head, starts_diff
 from tui.core.edit_stream.v4a import BEGIN, HEADER_STARTS, Grammar, is_header
-from tui.core.edit_stream.whole_file import ListingGrammar, nearly_search
+
+_RUN = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)", re.DOTALL)
+_SEARCH = re.compile(r"[ \t]*(?:<{3,}|-{3,}) ?SEARCH>?\s*")
+
+
+def nearly_search(line: str) -> bool:
+    """The line is meant to be a SEARCH marker, whatever its length."""
+    return len(line) <= 80 and _SEARCH.fullmatch(line) is not None
+
+
+class ListingGrammar:
+    """One whole file."""
+
+    def __init__(self, path: str, opening: str, sections: int, *, marked: bool = False) -> None:
+        """``opening`` is the line of the fence; ``marked``: other formats' markers are errors."""
+        self.ended = False
+        self.failed = False
+        self.wrapper_closed = False
+        self.sections = sections
+        self.rest: list[str] = []
+        self._path = path
+        stripped = opening.strip()
+        self._char = stripped[0]
+        self._length = len(stripped) - len(stripped.lstrip(self._char))
+        self._indent = len(opening) - len(opening.lstrip(" \t"))
+        self._inner: list[int] = []
+        """Lengths of the fences that are open inside of the file."""
+        self._marked = marked
+        self._number = 0
+        self._begun = False
+
+    def take(self, text: str, ending: str, number: int, closing: bool) -> list[Ev]:
+        """Read one whole line; see `reading.EditGrammar`."""
+        self._number = number
+        said = [] if self._begun else self._begin()
+        if self._indent:
+            text = self._dedented(text)
+        if text.lstrip(" \t")[:1] == self._char and self._fences(text):
+            self.ended = True
+            return [*said, FileEnd(closed=True), End(explicit=True)]
+        if self._marked and text[:3] in ("<<<", "---") and nearly_search(text):
+            self.rest = [whole(text, ending)]
+            return [*said, *self._fail("a SEARCH marker behind other lines of a whole file")]
+        said.append(Line("+", text, ending))
+        return said
+
+    def partial(self, pending: str) -> str | None:
+        """The unfinished line, unless it may become a fence."""
+        text = pending.removesuffix("\r")
+        if self._indent:
+            text = self._dedented(text)
+        return None if not text or text.lstrip(" \t")[:1] in ("`", "~", "") else text
+
+    def over_at(self, pending: str) -> bool:
+        """The closing fence is there, its newline is not."""
+        text = pending.strip()
+        return not self._inner and len(text) >= self._length and not text.strip(self._char)
+
+    def close(self, explicit: bool) -> list[Ev]:
+        """The input is complete though the fence is not closed."""
+        said = [] if self._begun else self._begin()
+        if self._inner:
+            return [*said, *self._fail(f"the fence around '{self._path}' is not closed")]
+        self.ended = True
+        return [*said, FileEnd(closed=True), End(explicit=False)]
+
+    def cut(self, pending: str) -> list[Ev]:
+        """The stream was cut inside the file."""
+        said = [] if self._begun else self._begin()
+        self.ended = True
+        return [*said, Cut(), FileEnd(closed=False)]
+
+    def _begin(self) -> list[Ev]:
+        self._begun = True
+        return [FileOp(Kind.ADD, self._path, "whole_file")]
+
+    def _dedented(self, text: str) -> str:
+        """The line without the fence's indent, as far as it has one (CommonMark)."""
+        blanks = len(text) - len(text.lstrip(" \t"))
+        return text[min(blanks, self._indent) :]
+
+    def _fences(self, text: str) -> bool:
+        """The line closes the file; notes fences that open and close inside of it."""
+        match = _RUN.fullmatch(text)
+        if match is None or match[1][0] != self._char or len(match[1]) < self._length:
+            return False
+        if match[2].strip():
+            if self._char not in match[2]:
+                self._inner.append(len(match[1]))
+            return False
+        if self._inner and len(match[1]) >= self._inner[-1]:
+            self._inner.pop()
+            return False
+        return not self._inner
+
+    def _fail(self, message: str) -> list[Ev]:
+        self.failed = self.ended = True
+        return [Failure(self._number, message), FileEnd(closed=False)]
+
+
+_OPENING = re.compile(r"[ \t]*(?:<{5,9} ?|-{5,9} )SEARCH>?\s*")
+_DIVIDER = re.compile(r"={5,9}\s*")
+_REPLACE = re.compile(r"(?:>{5,9}|\+{5,9}) ?REPLACE>?\s*")
+_BLANKS = " \t"
+_MARKS = frozenset("<>=+- \t")
+_MAY_MARK = (">", "<", "=", "+", "-----")
+
+
+def is_search(line: str) -> bool:
+    """The line begins a block, at any indent."""
+    return len(line) <= 80 and _OPENING.fullmatch(line) is not None
+
+
+class BlockGrammar:
+    """The blocks of one file: one `FileOp`, a section each.
+
+    Behind a block it is `ended` but its file is not: the next block may `resume` it, else
+    `close` says that the file is over.
+    """
+
+    def __init__(self, path: str, others: tuple[str, ...], sections: int) -> None:
+        self.path = path
+        self.ended = False
+        self.failed = False
+        self.wrapper_closed = False
+        self.sections = sections
+        self.rest: list[str] = []
+        self._others = others
+        self._indent = ""
+        self._indent_sure = False
+        self._first = True
+        self._op: Literal["-", "+"] = "-"
+        self._open = False
+        """Inside a block."""
+        self._number = 0
+
+    def resume(self, marker: str) -> list[Ev]:
+        """A block begins: the line is its SEARCH marker."""
+        self.ended = False
+        self._indent = marker[: len(marker) - len(marker.lstrip(_BLANKS))]
+        self._indent_sure = False
+        self._op = "-"
+        self._open = True
+        self.sections += 1
+        start = SectionStart(self.sections, self._first)
+        if not self._first:
+            return [start]
+        self._first = False
+        return [FileOp(Kind.EDIT, self.path, "search_replace", self._others), start]
+
+    def take(self, text: str, ending: str, number: int, closing: bool) -> list[Ev]:
+        """Read one whole line; see `reading.EditGrammar`."""
+        self._number = number
+        if self._indent:
+            text = self._dedented(text)
+        if text[:1] not in _MARKS or text[0] in _BLANKS:
+            return [Line(self._op, text, ending)]
+        if _REPLACE.fullmatch(text):
+            return self._replace_marker(text, ending)
+        if _DIVIDER.fullmatch(text):
+            self._op = "+"
+            return [Divider(text)]
+        if is_search(text):
+            self.rest = [whole(self._indent + text, ending)]
+            return self._fail(f"expected '{self._expected}' before another SEARCH")
+        return [Line(self._op, text, ending)]
+
+    def partial(self, pending: str) -> str | None:
+        """The unfinished line of a replacement, unless it may become a marker."""
+        if self._op == "-":
+            return None
+        text = pending.removesuffix("\r")
+        if self._indent:
+            text = text.removeprefix(self._indent)
+        return None if not text or text.startswith(_MAY_MARK) else text
+
+    def over_at(self, pending: str) -> bool:
+        """The last marker is there, its newline is not."""
+        text = pending.removeprefix(self._indent)
+        return self._op == "+" and _REPLACE.fullmatch(text) is not None
+
+    def close(self, explicit: bool) -> list[Ev]:
+        """The blocks are over; inside of one that is an error."""
+        if self._open:
+            return self._fail(f"expected '{self._expected}', the text ends before it")
+        self.ended = True
+        return [FileEnd(closed=True), End(explicit=True)]
+
+    def cut(self, pending: str) -> list[Ev]:
+        """The stream was cut inside a block."""
+        return [Cut(), *self._abandoned()]
+
+    @property
+    def _expected(self) -> str:
+        return "=======" if self._op == "-" else ">>>>>>> REPLACE"
+
+    def _replace_marker(self, text: str, ending: str) -> list[Ev]:
+        if self._op == "-":
+            return self._fail(f"expected '=======' before '{text.strip()}'")
+        self._open, self.ended = False, True
+        return [SectionEnd(closed=True)]
+
+    def _dedented(self, text: str) -> str:
+        """The line without the indent of the first marker, if the block's lines have it."""
+        if text.startswith(self._indent):
+            self._indent_sure = self._indent_sure or not text.isspace()
+            return text[len(self._indent) :]
+        if text and not text.isspace() and not self._indent_sure:
+            self._indent = ""
+        return text
+
+    def _fail(self, message: str) -> list[Ev]:
+        self.failed = True
+        return [Failure(self._number, message), *self._abandoned()]
+
+    def _abandoned(self) -> list[Ev]:
+        """Close what is open as not closed."""
+        self.ended = True
+        ends: list[Ev] = [SectionEnd(closed=False)] if self._open else []
+        self._open = False
+        return [*ends, FileEnd(closed=False)]
+
 
 LIMIT = 600
 """Characters; a longer line is prose, whatever it looks like."""
@@ -109,7 +354,6 @@ def may_be_special(beginning: str, closer: str = "") -> bool:
 _DIFF_TAGS = frozenset(["", "diff", "patch", "udiff", "unidiff", "git", "gitdiff"])
 _QUOTING = ("markdown", "md", "rst", "text", "txt", "plain", "plaintext", "console", "output")
 """Tags of fences in which a block behind other lines is a quotation."""
-_BLANKS = " \t"
 
 
 class Found(Struct):

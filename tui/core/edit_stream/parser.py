@@ -21,8 +21,7 @@ from tui.core.edit_stream.events import (
     split_line,
 )
 from tui.core.edit_stream.naming import Exists, no_file
-from tui.core.edit_stream.outside import LIMIT, Found, Outside, closes, is_begin
-from tui.core.edit_stream.search_replace import BlockGrammar
+from tui.core.edit_stream.outside import LIMIT, BlockGrammar, Found, Outside, closes, is_begin
 from tui.core.edit_stream.v4a import END, Grammar, quoted
 from tui.core.wire.json_reading import mended
 

@@ -21,16 +21,14 @@ from tui.core.edit_stream.events import (
 )
 from tui.core.files import ascii_shown
 from tui.core.patches.checks import LEFT_OUT, end_bare, is_placeholder
-from tui.core.patches.diff_section import DiffSection, Fit, LineDiff, difference
+from tui.core.patches.diff_section import DiffSection, Fit, LineDiff, SearchSection, difference
 from tui.core.patches.file_work import FileWork, Gathered, NewHunk, Why, files_with, unknown_name
-from tui.core.patches.painted import shown
-from tui.core.patches.painter import Painter, RegionPainter
+from tui.core.patches.painter import Painter, RegionPainter, shown
 from tui.core.patches.placement import Miss, Spot
-from tui.core.patches.search_section import SearchSection
 from tui.core.patches.section import GHOST_LINES, MERGED, merge_whole, show_both
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Author
-from tui.core.text.merge import merge3
+from tui.core.text.diff import merge3
 from tui.core.text.rows import file_rows, keep_ends, row_count, whole_text
 from tui.errors import EditRefused
 

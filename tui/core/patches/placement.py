@@ -18,8 +18,14 @@ from tui.core.document.hunk import Hunk
 from tui.core.document.hunk_index import HunkIndex
 from tui.core.edit_stream.events import Notation
 from tui.core.edit_stream.v4a import no_prefix
-from tui.core.patches.candidates import FORMS, Candidates, CommonCandidates, Tier, line_tier
-from tui.core.patches.near_miss import nearest_miss
+from tui.core.patches.candidates import (
+    FORMS,
+    Candidates,
+    CommonCandidates,
+    Tier,
+    line_tier,
+    nearest_miss,
+)
 from tui.core.patches.rereading import Op, Reread, Rereading, reread
 from tui.core.text.buffer import Buffer
 from tui.core.text.indent import SAME, IndentChange, indent_change, indentation

@@ -24,15 +24,14 @@ from tui.core.patches.checks import (
     stands_twice,
 )
 from tui.core.patches.file_work import Why
-from tui.core.patches.painted import shown
-from tui.core.patches.painter import SWALLOWED, Painter, RegionPainter, step_over_gap
+from tui.core.patches.painter import SWALLOWED, Painter, RegionPainter, shown, step_over_gap
 from tui.core.patches.placement import Locator, Miss, Search, Spot
 from tui.core.patches.rereading import Op, part, with_blanks
 from tui.core.text.buffer import Buffer, Mark
 from tui.core.text.change_set import Author, Change, ChangeSet
+from tui.core.text.diff import line_changes, merge3
 from tui.core.text.indent import SAME
 from tui.core.text.line_index import LineIndex
-from tui.core.text.merge import line_changes, merge3
 from tui.core.text.rows import file_rows, rows_text
 from tui.errors import EditRefused
 

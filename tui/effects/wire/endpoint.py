@@ -22,7 +22,7 @@ from tui.core.wire.client.lane import LaneState
 from tui.core.wire.endpoint_facts import LEAST_AGE_S, Abilities, Capabilities, SocketView
 from tui.core.wire.events import Event, Incomplete
 from tui.core.wire.refusals import HOPELESS_CLOSES
-from tui.effects.wire.dial import dial
+from tui.effects.wire.dial import TransportChoice, dial
 from tui.effects.wire.link import (
     ConnectionOptions,
     FrameRecorder,
@@ -30,7 +30,6 @@ from tui.effects.wire.link import (
     ReadsClock,
     Transport,
 )
-from tui.effects.wire.transport_choice import TransportChoice
 from tui.errors import DuettoError, EndpointError, WireError
 
 MAIN_LANE = "main"

@@ -191,7 +191,7 @@ VIEWS: dict[BlockKind, type[BlockView]] = {
 def _kind_of_view(block: Block) -> type[BlockView]:
     """The view of a block."""
     if block.kind is BlockKind.RUN and block.turn:
-        from tui.ui.conversation.command_view import CommandView
+        from tui.ui.conversation.tool_views import CommandView
 
         return CommandView
     return VIEWS[BlockKind(block.kind)]

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from tui.core.text.patterns import pattern
 from tui.ui.conversation.fences import LONGEST_LINE, MOST_CHARS, code_lines
-from tui.ui.conversation.markdown import Nest, markdown_lines, nest_at_end, table_head
-from tui.ui.conversation.tables import TableHead
+from tui.ui.conversation.markdown import Nest, TableHead, markdown_lines, nest_at_end, table_head
 from tui.ui.styled_text import Piece, RowTarget, StyledLine, breaks
 
 _FENCE = pattern(r"( {0,3})(?:(`{3,})[ \t]*([^\s`]*)[^`]*|(~{3,})[ \t]*(\S*).*)$")

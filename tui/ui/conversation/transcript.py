@@ -26,8 +26,14 @@ from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui.conversation.fences import FRAME_S, colours_for
 from tui.ui.conversation.layout import TranscriptLayout
-from tui.ui.conversation.selection import CommandKeys, Copied, Selection, selected_text, whole_text
-from tui.ui.conversation.viewport import Viewport
+from tui.ui.conversation.selection import (
+    CommandKeys,
+    Copied,
+    Selection,
+    Viewport,
+    selected_text,
+    whole_text,
+)
 from tui.ui.conversation.views import ViewContext
 from tui.ui.keymap import actions, bindings
 from tui.ui.messages import HunkSelected, HunkShown, PromptWanted, Wanted
@@ -35,7 +41,7 @@ from tui.ui.styled_text import MARGIN
 from tui.ui.widgets.painted import PaintedWidget
 
 if TYPE_CHECKING:
-    from tui.ui.conversation.search_bar import SearchBar
+    from tui.ui.conversation.search import SearchBar
 
 _WHEEL_ROWS = 3
 _COLOUR_S = 0.016
@@ -178,7 +184,7 @@ class TranscriptPane(PaintedWidget, can_focus=True):
 
     def action_search(self) -> None:
         """Look for words in the conversation."""
-        from tui.ui.conversation.search_bar import SearchBar
+        from tui.ui.conversation.search import SearchBar
 
         if self.search_bar is None:
             self.search_bar = SearchBar(self, self.rows, self.viewport, id="search-bar")

@@ -13,8 +13,7 @@ from textual.timer import Timer
 
 from tui.core.text.change_set import Position
 from tui.ui.editor.brackets import Brackets, next_bracket
-from tui.ui.editor.hints import CALM_STEP_S, STEP_S, GutterGhost
-from tui.ui.editor.overview import HunkMarks
+from tui.ui.editor.overview import CALM_STEP_S, STEP_S, GutterGhost, HunkMarks
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.view import View
 from tui.ui.editor.wrapping import measure_on

@@ -274,8 +274,6 @@ def line_cells(line: str) -> LineCells | LongCells:
     """The (cached) columns and cells of a line."""
     if len(line) <= LONG:
         return _known.cells(line, 0)
-    from tui.ui.editor.cells import long_cells  # most files have no such line
-
     return long_cells(line)
 
 

@@ -25,7 +25,7 @@ from tui.ui.editor.background import Background, Repeats
 from tui.ui.editor.cells import copied
 from tui.ui.editor.cursor import EDGE_SCROLL_S, WHEEL_LINES, Drag
 from tui.ui.editor.editing import CHANGES, COPIES, MOVES, PASTES, SCROLLS, Editing
-from tui.ui.editor.hints import lay_over
+from tui.ui.editor.overview import lay_over
 from tui.ui.editor.paint import EditorRow, RowFrame, RowPainter, gutter_width
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.view import View

@@ -19,8 +19,7 @@ from tui.engine.notices import Notices, Status
 from tui.errors import EditRefused
 from tui.ui.editor.editor import Editor
 from tui.ui.editor.session import EditorSession
-from tui.ui.editor.sides import EditorSide, Heading, Sides
-from tui.ui.editor.tabs import FOLLOWS, Tab, Tabs
+from tui.ui.editor.sides import FOLLOWS, EditorSide, Heading, Sides, Tab, Tabs
 from tui.ui.editor.view import View
 from tui.ui.keymap import shown
 from tui.ui.styled_text import inert

@@ -19,8 +19,16 @@ from tui.ui.editor.cells import LONG, line_cells, line_width
 from tui.ui.editor.changes import indentation
 from tui.ui.editor.cursor import Cursor
 from tui.ui.editor.paint import EditorRow, Overlay, RowFrame, gutter_width
-from tui.ui.editor.removed import RemovedRows, removed_words
-from tui.ui.editor.wrapping import Place, Slice, Wrapping, overlays_in, slices, spans_in
+from tui.ui.editor.wrapping import (
+    Place,
+    RemovedRows,
+    Slice,
+    Wrapping,
+    overlays_in,
+    removed_words,
+    slices,
+    spans_in,
+)
 from tui.ui.finding.search import TextSearch
 
 if TYPE_CHECKING:

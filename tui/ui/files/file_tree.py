@@ -17,13 +17,12 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
-from tui.core.file_kinds import amount, kind_by_name
-from tui.core.files import FolderEntry, GitState
+from tui.core.files import FolderEntry, GitState, amount, kind_by_name
 from tui.engine.notices import Notices
 from tui.errors import FileRefused
 from tui.ui import theme
 from tui.ui.editor.session import EditorSession
-from tui.ui.editor.tabs import UNSAVED
+from tui.ui.editor.sides import UNSAVED
 from tui.ui.files.tree_rows import PathIndex, TreeList, TreeRow, best, filtered
 from tui.ui.keymap import bindings
 from tui.ui.styled_text import clip, one_line

@@ -14,11 +14,11 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from tui.core.file_kinds import amount, kind_by_name
+from tui.core.files import amount, kind_by_name
 from tui.core.fuzzy import Sieve
 from tui.ui import theme
 from tui.ui.editor.cells import LineCells
-from tui.ui.finding.find_bar import parse_place
+from tui.ui.finding.find import parse_place
 from tui.ui.finding.pick_list import STEPS, PickList
 from tui.ui.keymap import echo
 from tui.ui.stylesheets import sheet

@@ -30,8 +30,7 @@ from tui.ui.prompt.completion_list import CompletionList
 from tui.ui.prompt.hint import REFUSAL, Hint
 from tui.ui.prompt.prompt import PromptArea
 from tui.ui.prompt.question_box import QuestionBox
-from tui.ui.prompt.queue_editing import QueueEditing
-from tui.ui.prompt.queue_list import QueueList
+from tui.ui.prompt.queue_list import QueueEditing, QueueList
 from tui.ui.styled_text import inert
 from tui.ui.widgets.field import Field
 

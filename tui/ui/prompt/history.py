@@ -7,8 +7,7 @@ from typing import Protocol
 
 from tui.core.conversation import PastPrompt
 from tui.core.fuzzy import folded
-from tui.ui.prompt.completer import Completer
-from tui.ui.prompt.completion import MOST, CompletionItem, CompletionQuery
+from tui.ui.prompt.completion import MOST, Completer, CompletionItem, CompletionQuery
 from tui.ui.prompt.draft import Draft
 from tui.ui.styled_text import one_line
 

@@ -5,28 +5,331 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
+from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.message import Message
+from textual.strip import Strip
 from textual.timer import Timer
 
-from tui.core.document.hunk import Stage
-from tui.engine.intents import Against, UndoTurn
+from tui.core.document.decision_log import DecisionEntry
+from tui.core.document.hunk import CUT_WAYS, TAKEN_BACK, Decision, Hunk, Stage
+from tui.engine.intents import (
+    Accept,
+    Against,
+    OpenFile,
+    PlaceHunk,
+    RedoDecision,
+    Reject,
+    UndoDecision,
+    UndoTurn,
+)
 from tui.engine.notices import Notices
 from tui.engine.session import Session
+from tui.ui import theme
+from tui.ui.conversation.hunk_card import MINUS, look
 from tui.ui.keymap import bindings
 from tui.ui.keys.table import Scope, When
+from tui.ui.messages import HunkShown, Wanted
 from tui.ui.painting.screen import PaintedScreen
-from tui.ui.review.bars import FileList, Title, TitleBar
+from tui.ui.review.changes import FileChanges
 from tui.ui.review.content import FEWEST_SPLIT, ReviewContent
-from tui.ui.review.decisions import ReviewDecisions
-from tui.ui.review.view import DiffView
-from tui.ui.styled_text import inert
+from tui.ui.review.paint import counts
+from tui.ui.review.view import DiffCursor, DiffView
+from tui.ui.styled_text import Piece, clip, clip_left, inert, make_strip, one_line, spread
 from tui.ui.stylesheets import sheet
 from tui.ui.widgets.bars import KeysLine
+from tui.ui.widgets.painted import Bar, PaintedWidget
+
+_MOST_GLYPHS = 14
+_ROOM_FOR_GLYPHS, _ROOM_FOR_HOW = 100, 90
+_ROWS_A_FILE_ROW = 5
+"""Rows of the screen for each row of the list."""
+_FEWEST_ROWS, _MOST_ROWS = 3, 12
+_ROWS_IN_COLUMN = 2
+"""Of each file where the list is a column: its name, and how its hunks stand."""
+
+
+class Title(NamedTuple):
+    """What the first row says."""
+
+    what: str
+    words: str = ""
+    alert: str = ""
+    """What else is going on, in the colour of warnings."""
+    right: str = ""
+    added: int = 0
+    removed: int = 0
+
+
+class TitleBar(Bar):
+    """The first row."""
+
+    BACK = "panel"
+
+    _title = Title("review")
+
+    def say(self, title: Title) -> None:
+        """Show this."""
+        self._title = title
+        self.update_bar()
+
+    def pieces(self, width: int) -> list[Piece]:
+        """Left what is shown, right how."""
+        style, title = theme.active().style, self._title
+        right: list[Piece] = []
+        if title.added or title.removed:
+            right += [
+                (f"  +{title.added} ", style("hunk-added")),
+                (f"{MINUS}{title.removed}", style("hunk-struck")),
+            ]
+        right.append((f"   {title.right} " if width >= _ROOM_FOR_HOW else " ", style("faint")))
+        left: list[Piece] = [(f" {title.what} ", style("accent", more="bold"))]
+        room = width - sum(cell_len(text) for text, _ in (*left, *right))
+        if title.alert:
+            alert = clip(f" {title.alert}  ", max(room, 0))
+            left.append((alert, style("warning")))
+            room -= cell_len(alert)
+        left.append((clip(f" {one_line(title.words)}", max(room, 0)), style("muted")))
+        return spread(left, right, width)
+
+
+class FileList(PaintedWidget):
+    """The files, the one in sight lit; it scrolls along.
+
+    Over the diff each has one row; in a column of its own (`in_column`) it has two.
+    """
+
+    in_column = False
+
+    class Chosen(Message):
+        """A file was clicked."""
+
+        def __init__(self, path: str) -> None:
+            super().__init__()
+            self.path = path
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._files: Sequence[FileChanges] = ()
+        self._now = 0
+        self._top = 0
+        self._height = ""
+
+    def show(self, files: Sequence[FileChanges], now: FileChanges | None) -> None:
+        """These files; ``now`` is in sight."""
+        self._files = files
+        self._now = next((i for i, file in enumerate(files) if file is now), 0)
+        rows = self.rows(len(files))
+        height = "1fr" if self.in_column else str(rows)
+        if self._height != height:
+            self._height = self.styles.height = height
+        self._top = min(self._top, self._now, max(len(files) - rows, 0))
+        self._top = max(self._top, self._now - rows + 1)
+        self.refresh()
+
+    def on_unmount(self) -> None:
+        """A closed screen may live on: what was shown is large."""
+        self._files = ()
+
+    def rows(self, files: int) -> int:
+        """How many rows the list has for this many files."""
+        if self.in_column:
+            return max(self.size.height // _ROWS_IN_COLUMN, 1)
+        share = self.screen.size.height // _ROWS_A_FILE_ROW
+        return max(min(files, min(max(share, _FEWEST_ROWS), _MOST_ROWS)), 1)
+
+    def render_line(self, y: int) -> Strip:
+        """A file: its name, how its hunks stand, how much it is."""
+        width, palette = self.size.width, theme.active()
+        index = self._index(y)
+        base = palette.style("foreground", "surface")
+        if index >= len(self._files):
+            return make_strip([], width, base)
+        file, lit = self._files[index], index == self._now
+        style = palette.style
+        if self.in_column and y % _ROWS_IN_COLUMN:
+            return make_strip([("   ", base), *_glyphs(file.hunks, width - 6)], width, base)
+        more = self._more(y)
+        right = [*_states(file.hunks, width), *counts(palette, file), (more, style("faint"))]
+        room = width - sum(cell_len(text) for text, _ in right) - 4
+        name = clip_left(one_line(file.path), max(room, 6))
+        left: list[Piece] = [
+            (" ▸ " if lit else "   ", style("accent")),
+            (name, style("foreground" if lit else "muted", more="bold" if lit else "")),
+        ]
+        if file.words:
+            left.append((f"  {file.words}", style("faint")))
+        return make_strip(spread(left, right, width), width, base)
+
+    def _more(self, y: int) -> str:
+        """Whether there are files above or below the ones in sight."""
+        if y == 0 and self._top:
+            return " ↑ "
+        rows = self.rows(len(self._files))
+        below = self._top + rows < len(self._files)
+        return " ↓ " if below and self._index(y) == self._top + rows - 1 else "   "
+
+    def recolour(self) -> None:
+        """The theme changed."""
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to that file."""
+        event.stop()
+        if (index := self._index(event.y)) < len(self._files):
+            self.post_message(self.Chosen(self._files[index].path))
+
+    def _index(self, y: int) -> int:
+        """Of the file on that row."""
+        return self._top + (y // _ROWS_IN_COLUMN if self.in_column else y)
+
+
+def _states(hunks: Sequence[Hunk], width: int) -> list[Piece]:
+    """A glyph a hunk, as far as there is room."""
+    return _glyphs(hunks, _MOST_GLYPHS) if width >= _ROOM_FOR_GLYPHS and hunks else []
+
+
+def _glyphs(hunks: Sequence[Hunk], most: int) -> list[Piece]:
+    """So many of them at most, and whether there are more."""
+    style = theme.active().style
+    shown = [look(hunk) for hunk in hunks[:most]]
+    pieces: list[Piece] = [(state.glyph, style(state.colour)) for state in shown]
+    pieces.append(("… " if len(hunks) > most else "  ", style("faint")))
+    return pieces
+
+
+class ReviewDecisions:
+    """Decides on the chosen hunk or on many, and chooses the next one that waits."""
+
+    def __init__(
+        self,
+        session: Session,
+        content: ReviewContent,
+        cursor: DiffCursor,
+        say: Callable[[str], object],
+        leave: Callable[[Message], object],
+    ) -> None:
+        """``say`` tells why nothing is done; ``leave`` closes the review with a message."""
+        self._session = session
+        self._content = content
+        self._cursor = cursor
+        self._say = say
+        self._leave = leave
+
+    # -- one hunk
+
+    def accept(self) -> None:
+        """Accept the chosen hunk, and choose the next one that waits; place an ambiguous one."""
+        hunk = self._chosen()
+        if hunk is not None and not self._place(hunk):
+            self._session.submit(Accept((hunk.id,)))
+            self._cursor.next_pending()
+
+    def reject(self, words: str = "") -> None:
+        """Reject the chosen hunk, and choose the next one that waits; the model gets the words."""
+        if (hunk := self._chosen()) is not None:
+            self._session.submit(Reject((hunk.id,), words))
+            self._cursor.next_pending()
+
+    def to_explain(self) -> Hunk | None:
+        """The chosen hunk, if it may be rejected with words."""
+        hunk = self._chosen()
+        if hunk is not None and hunk.decision is not Decision.PENDING:
+            self._say("This hunk is already decided; u undoes that.")
+            return None
+        return hunk
+
+    def edit(self) -> str | None:
+        """Go and edit the hunk in the editor; of one that is not there return the text to copy."""
+        hunk = self._chosen()
+        if hunk is not None and hunk.is_out:
+            self._say("The hunk's text is copied: paste it where it belongs.")
+            return hunk.agent or hunk.base
+        if hunk is not None:
+            self._leave(HunkShown(hunk.id, edit=hunk.decidable, review=True))
+        return None
+
+    def go(self) -> None:
+        """Go to what is chosen in the editor; an ambiguous hunk is placed."""
+        hunk, change, file = self._cursor.hunk, self._cursor.change, self._cursor.file
+        if hunk is not None:
+            if not self._place(hunk):
+                self._leave(HunkShown(hunk.id))
+        elif file is not None:
+            line = change.first if change is not None else None
+            self._leave(Wanted(OpenFile(file.path, line), enter=True))
+
+    def _place(self, hunk: Hunk) -> bool:
+        """Place an ambiguous hunk where it is shown; False if it is not ambiguous."""
+        if not hunk.placeable:
+            return False
+        at = self._cursor.places.get(hunk.id, 0) % len(hunk.candidates)
+        self._session.submit(PlaceHunk(hunk.id, hunk.candidates[at]))
+        return True
+
+    # -- many
+
+    def decide_file(self, accept: bool) -> None:
+        """Accept or reject what waits in this file."""
+        self._decide(self._cursor.file.hunks if self._cursor.file is not None else (), accept)
+
+    def decide_all(self, accept: bool) -> None:
+        """Accept or reject all that waits among what is shown."""
+        self._decide((hunk for file in self._cursor.files for hunk in file.hunks), accept)
+
+    def _decide(self, hunks: Iterable[Hunk], accept: bool) -> None:
+        if self._chosen(any_hunk=True) is None:
+            return
+        able = [hunk for hunk in hunks if hunk.decidable]
+        whole = [hunk for hunk in able if not (accept and hunk.stage is Stage.CUT)]
+        waiting = tuple(hunk.id for hunk in whole)
+        if len(whole) < len(able):
+            left = next(hunk for hunk in able if hunk not in whole)
+            self._say(f"Hunk {left.id} was cut, and is left out: {CUT_WAYS}.")
+        if waiting:
+            self._session.submit(Accept(waiting) if accept else Reject(waiting))
+            self._cursor.next_pending()
+        elif not able:
+            self._say("No hunk is waiting here.")
+
+    def undo(self) -> None:
+        """Take the last decision back, and choose what was decided on."""
+        if self._chosen(any_hunk=True) is not None:
+            hunk = self._cursor.hunk
+            back = hunk.id if hunk is not None and hunk.reason == TAKEN_BACK else 0
+            self._session.workspace.documents.decisions.bring_up(back)
+            entry = self._session.workspace.last_decision()
+            self._session.submit(UndoDecision(back))
+            self._follow(entry)
+
+    def redo(self) -> None:
+        """Bring it back."""
+        if self._chosen(any_hunk=True) is not None:
+            entry = self._session.workspace.last_decision(again=True)
+            self._session.submit(RedoDecision())
+            self._follow(entry)
+
+    def _follow(self, entry: DecisionEntry | None) -> None:
+        """Choose what was decided on, where that is shown."""
+        for hunk in entry.hunks if entry is not None else ():
+            if self._cursor.choose_hunk(hunk.id):
+                return
+
+    def _chosen(self, *, any_hunk: bool = False) -> Hunk | None:
+        """The chosen hunk (or the first there is); says so if nothing can be decided here."""
+        if not self._content.decides:
+            self._say("This diff is read-only; d goes back to the review.")
+            return None
+        hunk = self._cursor.hunk
+        if hunk is None and any_hunk:
+            hunk = next((hunk for file in self._cursor.files for hunk in file.hunks), None)
+        return hunk
+
 
 WIDE_COLUMNS = 200
 """From this width on the files have a column of their own."""

@@ -41,13 +41,11 @@ from tui.ui.messages import (
 from tui.ui.painting.screen import PaintedScreen
 from tui.ui.prompt.box import PromptBox
 from tui.ui.review.turn_map import TurnMap
-from tui.ui.screens.actions import PaneActions, TurnActions
-from tui.ui.screens.slash import SlashCommands
+from tui.ui.screens.actions import PaneActions, SlashCommands, TurnActions
 from tui.ui.terminal.terminal_app import TerminalApp
-from tui.ui.widgets.bars import Header, KeysLine
+from tui.ui.widgets.bars import Header, KeysLine, StatusLine
 from tui.ui.widgets.painted import set_dim
 from tui.ui.widgets.panes import Panes
-from tui.ui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from tui.ui.guide.guide import Guide

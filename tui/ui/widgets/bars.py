@@ -1,18 +1,41 @@
-"""The top row with workspace and models, and the bottom row with what the keys do now."""
+"""The top row with workspace and models, and the bottom row with what the keys do now.
+
+The status line: figures laid out in so many cells, each in one of its forms. The weightiest
+figures are taken first, each in its shortest form, as long as they fit; what is left of the room
+makes them longer, the weightiest first again; and then come those that are a matter of course. So
+the same line serves from 40 to 250 columns, and the right half stands at the right edge whatever
+the left one does. What stands in it is a template (docs/meter.md).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
 from tui.engine.intents import Role
 from tui.engine.notices import Status
+from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.conversation.views import ROLE_GLYPHS
 from tui.ui.keymap import hints
 from tui.ui.keys.table import Scope, When
 from tui.ui.styled_text import Piece, clip, clip_left, one_line
+from tui.ui.widgets.figures import Form, Forms, StatusFacts
+from tui.ui.widgets.line_template import (
+    EXTRA,
+    FIELDS,
+    STATES,
+    Bracket,
+    Chunk,
+    Figure,
+    LineTemplate,
+    Part,
+    Text,
+    default_template,
+)
 from tui.ui.widgets.painted import Bar, Group, fitting
 
 ANSWERS = "▸ "
@@ -165,3 +188,230 @@ class KeysLine(Bar):
 
     def _hints(self) -> list[tuple[str, str]]:
         return hints(set(self._states), *self._scopes, labels=self._labels)
+
+
+_EDGE = 1
+"""Blanks at both ends."""
+_BETWEEN = 2
+"""Blanks that part left from right, at least."""
+_DETAILS = 10
+"""Figures of that weight and more come when the connection has its words."""
+_ROUNDS = (
+    (-1, STATES, STATES),
+    (STATES, _DETAILS, STATES + 1),
+    (_DETAILS, EXTRA, EXTRA),
+    (EXTRA, 100, 0),
+)
+"""From and below which weight figures are taken, and below which they become longer then."""
+_OWN_WORDS = 99
+"""The weight of words without a figure: they go first."""
+
+
+class _Made(NamedTuple):
+    """A chunk with something to say."""
+
+    weight: int
+    gap: int
+    right: bool
+    forms: Forms
+    cells: tuple[int, ...]
+    """Of each form, the gap left out."""
+
+
+def laid_out(template: LineTemplate, facts: StatusFacts, width: int) -> list[Piece]:
+    """The pieces of the line, together ``width`` cells."""
+    made = [*_made(template.left, facts, right=False), *_made(template.right, facts, right=True)]
+    chosen = _chosen(made, width - 2 * _EDGE)
+    blank = theme.active().style("faint")
+    halves: tuple[Form, Form] = ([], [])
+    for index, form in sorted(chosen.items()):
+        one = made[index]
+        half = halves[one.right]
+        if half and one.gap:
+            half.append((" " * one.gap, blank))
+        half += one.forms[form]
+    left, right = halves
+    used = sum(cell_len(text) for text, _ in (*left, *right))
+    edge = (" " * _EDGE, blank)
+    return [edge, *left, (" " * max(width - used - 2 * _EDGE, 0), blank), *right, edge]
+
+
+def _chosen(made: list[_Made], room: int) -> dict[int, int]:
+    """Which chunks are shown, and which form of each."""
+    order = sorted(range(len(made)), key=lambda at: made[at].weight)
+    chosen: dict[int, int] = {}
+    for first, last, lengthened in _ROUNDS:
+        for index in (at for at in order if first <= made[at].weight < last):
+            if not _taken(made, chosen, index, room):
+                # else a lesser one would come and go as the figures change their widths
+                _lengthen(made, chosen, order, room)
+                return chosen
+        _lengthen(made, chosen, [at for at in order if made[at].weight < lengthened], room)
+    return chosen
+
+
+def _lengthen(made: list[_Made], chosen: dict[int, int], order: list[int], room: int) -> None:
+    """Take longer forms of these, as far as there is room."""
+    left = room - _used(made, chosen)
+    for index in order:
+        if index not in chosen:
+            continue
+        cells = made[index].cells
+        now = cells[chosen[index]]
+        form = next(at for at, wanted in enumerate(cells) if wanted - now <= left)
+        left -= cells[form] - now
+        chosen[index] = form
+
+
+def _taken(made: list[_Made], chosen: dict[int, int], index: int, room: int) -> bool:
+    """Take one more, in the longest form that fits; False: none does.
+
+    What is no extra begins with its shortest one: it leaves room for the others.
+    """
+    forms = range(len(made[index].forms))
+    for form in forms if made[index].weight >= EXTRA else forms[-1:]:
+        chosen[index] = form
+        if _used(made, chosen) <= room:
+            return True
+    del chosen[index]
+    return False
+
+
+def _used(made: list[_Made], chosen: dict[int, int]) -> int:
+    """The cells of these forms side by side."""
+    used, begun = 0, {False: False, True: False}
+    for index in sorted(chosen):
+        one = made[index]
+        used += one.cells[chosen[index]] + (one.gap if begun[one.right] else 0)
+        begun[one.right] = True
+    return used + (_BETWEEN if all(begun.values()) else 0)
+
+
+def _made(chunks: tuple[Chunk, ...], facts: StatusFacts, *, right: bool) -> list[_Made]:
+    found = []
+    for chunk in chunks:
+        forms = [form for form in _forms(chunk.parts, facts) if form]
+        if forms:
+            weights = [_weight(one, facts) for one in chunk.figures()]
+            cells = tuple(sum(cell_len(text) for text, _ in form) for form in forms)
+            weight = min(weights, default=_OWN_WORDS)
+            found.append(_Made(weight, chunk.gap, right, forms, cells))
+    return found
+
+
+def _weight(figure: Figure, facts: StatusFacts) -> int:
+    if figure.kept:
+        return -1
+    return FIELDS[figure.name].weight_in(facts) if figure.name else _OWN_WORDS
+
+
+def _forms(parts: tuple[Part, ...], facts: StatusFacts) -> Forms:
+    """Parts side by side: all in their longest form, and so on down to the shortest."""
+    if len(parts) == 1:
+        return _part_forms(parts[0], facts)
+    return _side_by_side([_part_forms(part, facts) for part in parts])
+
+
+def _side_by_side(each: list[Forms]) -> Forms:
+    levels = max((len(forms) for forms in each), default=0)
+    return [
+        [piece for forms in each if forms for piece in forms[min(level, len(forms) - 1)]]
+        for level in range(levels)
+    ]
+
+
+def _part_forms(part: Part, facts: StatusFacts) -> Forms:
+    if isinstance(part, Text):
+        return [[(part.text, theme.active().style("faint"))]]
+    if isinstance(part, Bracket):
+        each = [_part_forms(one, facts) for one in part.parts]
+        said = zip(part.parts, each, strict=True)
+        return _side_by_side(each) if any(f for one, f in said if not isinstance(one, Text)) else []
+    return FIELDS[part.name].forms(facts, part.option) if part.name else []
+
+
+_TICK_S, _CALM_TICK_S = 0.1, 1.0
+"""How often seconds and rate are looked at while a turn runs; for who is disturbed by motion."""
+_SLOW_TICK_S = 1.0
+"""How often what follows the time is looked at while no turn runs."""
+
+
+class StatusLine(Bar):
+    """Reads session.meter and session.status; of its own it keeps the template only."""
+
+    BACK = "panel"
+
+    def __init__(
+        self, session: Session, workspace: str = "", branch: str = "", *, id: str | None = None
+    ) -> None:
+        """``workspace`` is the folder's name; ``branch`` is empty where there is no git."""
+        super().__init__(id=id)
+        self._session = session
+        self._workspace, self._branch = workspace, branch
+        self._template = default_template()
+        self._timed = _timed(self._template)
+        self._reached: set[str] = set()
+        """Endpoints that a connection stood to: the next one is a reconnection."""
+
+    def follow(self, template: LineTemplate) -> None:
+        """Show what this template says from now on."""
+        self._template, self._timed = template, _timed(template)
+        if self.is_attached:
+            self._pace()
+            self.update_bar()
+
+    def on_mount(self) -> None:
+        """The clock runs only while a turn does, or while something follows the time."""
+        tick_s = _CALM_TICK_S if self.app.animation_level == "none" else _TICK_S
+        self._timer = self.set_interval(tick_s, self.update_bar, pause=True)
+        self._slow_timer = self.set_interval(_SLOW_TICK_S, self._look, pause=True)
+        self._pace()
+
+    def sync(self, *, only_meter: bool = False) -> None:
+        """Take up what changed; while a turn runs the clock paints the meter, not the frame."""
+        self._pace()
+        if not (self._session.status.busy and only_meter):
+            self.update_bar()
+
+    def pieces(self, width: int) -> list[Piece]:
+        """What the template says, as far as there is room."""
+        return laid_out(self._template, self.facts(), width)
+
+    def facts(self) -> StatusFacts:
+        """All that it shows a part of."""
+        session = self._session
+        status, now = session.status, session.now()
+        if status.connection == "ready":
+            self._reached.add(status.endpoint)
+        return StatusFacts(
+            status,
+            session.meter.view(now),
+            now,
+            self._workspace,
+            self._branch,
+            datetime.now().strftime("%H:%M"),
+            status.endpoint in self._reached,
+        )
+
+    def _look(self) -> None:
+        """What follows the time, once more; the last time it is over."""
+        self.update_bar()
+        self._pace()
+
+    def _pace(self) -> None:
+        """How often it is looked at now; asked at every frame."""
+        busy = self._session.status.busy
+        (self._timer.resume if busy else self._timer.pause)()
+        counts = not busy and bool(self._timed) and self._counts()
+        (self._slow_timer.resume if counts else self._slow_timer.pause)()
+
+    def _counts(self) -> bool:
+        """True if something in it goes on while nothing happens."""
+        now, limits = self._session.now(), self._session.status.limits
+        limited = any(one.until_s is not None and one.until_s > now for one in limits)
+        return "clock" in self._timed or ("limits" in self._timed and limited)
+
+
+def _timed(template: LineTemplate) -> frozenset[str]:
+    """The fields in it that change while nothing else does."""
+    return frozenset(name for name in template.names() if name and FIELDS[name].follows_time)

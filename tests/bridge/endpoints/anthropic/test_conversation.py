@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tests.bridge.endpoints.anthropic.rules import check
 from tests.support.rehearsed import CUSTOM, READ, user
 from tests.support.tables import each
-from tui.bridge.endpoints.anthropic.model_options import AnthropicOptions
-from tui.bridge.endpoints.anthropic.request import messages_request
+from tui.bridge.endpoints.anthropic.request import AnthropicOptions, messages_request
 from tui.bridge.endpoints.base import Asked, ModelFacts, Refused
 from tui.bridge.endpoints.encrypted_content import seal
 

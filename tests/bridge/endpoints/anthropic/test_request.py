@@ -20,11 +20,13 @@ from tests.support.messages_upstream import (
 )
 from tests.support.rehearsed import CUSTOM, READ, user
 from tests.support.tables import each
-from tui.bridge.endpoints.anthropic.model_options import AnthropicOptions, nearest, traits_of
 from tui.bridge.endpoints.anthropic.request import (
+    AnthropicOptions,
     MessagesRequest,
     UnsupportedFields,
     messages_request,
+    nearest,
+    traits_of,
 )
 from tui.bridge.endpoints.base import Asked, ModelFacts
 

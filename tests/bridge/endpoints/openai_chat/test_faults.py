@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.chat_answers import KEY, call, chunk, told
 from tests.support.tables import each
-from tui.bridge.endpoints import tool_input
+from tui.bridge.endpoints import tools
 from tui.bridge.endpoints.base import Broken, Refused
 from tui.bridge.endpoints.openai_chat import stream
 
@@ -181,7 +181,7 @@ def test_calls_for_ever() -> None:
 
 
 def test_arguments_for_ever_that_cannot_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tool_input, "MOST_KEPT_CHARS", 100)
+    monkeypatch.setattr(tools, "MOST_KEPT_CHARS", 100)
     patch = call(0, "apply_patch", '{"patch": "', id="c1")
     answer = told(patch, *[call(0, None, "more ")] * 50, chunk("stop"), tools=TOOLS)
     assert isinstance(answer.error, Broken)

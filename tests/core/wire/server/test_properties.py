@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tui.core.wire.server.protocol import MAX_IN_FLIGHT, ServerProtocol
-from tui.core.wire.server.run import Run
-from tui.core.wire.server.steering import required_outputs
+from tui.core.wire.server.run import Run, required_outputs
 
 LANES = [None, "a"]
 ENDS = {"response.completed", "response.incomplete", "response.failed", "error"}

@@ -8,14 +8,15 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import fields, replace
 
-from tui.bridge.endpoints.anthropic.model_options import AnthropicOptions, options_of
 from tui.bridge.endpoints.anthropic.request import (
+    AnthropicOptions,
     MessagesTurn,
     UnsupportedFields,
     at_usual_speed,
     field_names,
     is_of_one_request,
     messages_request,
+    options_of,
     toolbox,
     unsupported_field_in,
     unsupported_in,
@@ -26,7 +27,7 @@ from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader
 from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.core.wire.address import Address, guarded
 from tui.core.wire.json_writing import request_body
-from tui.core.wire.refused_fields import MOST_TRIES, STATUSES
+from tui.core.wire.refusals import MOST_TRIES, STATUSES
 from tui.errors import EndpointError
 
 if TYPE_CHECKING:

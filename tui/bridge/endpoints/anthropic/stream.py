@@ -16,7 +16,7 @@ from tui.bridge.endpoints.base import Asked, Broken, Refused, Target
 from tui.bridge.endpoints.encrypted_content import seal
 from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.endpoints.tools import Toolbox, ToolCall
-from tui.bridge.upstream.error_bodies import error_in, excerpt
+from tui.bridge.upstream.errors import error_in, excerpt
 from tui.bridge.upstream.sse import Message, said_by
 from tui.core.wire.address import secrets_in
 from tui.core.wire.events import Usage

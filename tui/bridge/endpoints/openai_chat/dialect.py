@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from tui.bridge.endpoints.base import Asked, Refused
 from tui.bridge.endpoints.tools import DISPENSABLE, Toolbox, without
-from tui.core.wire.refused_fields import fields_refused
+from tui.core.wire.refusals import fields_refused
 
 KIND = "openai-chat"
 FIELDS = ("reasoning_content", "reasoning", "thinking")

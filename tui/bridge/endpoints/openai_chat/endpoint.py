@@ -16,7 +16,7 @@ from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.core.wire.address import Address, checked, secrets_in
 from tui.core.wire.json_writing import request_body
 from tui.core.wire.masking import Mask
-from tui.core.wire.refused_fields import MOST_TRIES, STATUSES
+from tui.core.wire.refusals import MOST_TRIES, STATUSES
 from tui.errors import EndpointError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from tui.bridge.endpoints.openai_responses.request import EFFORTS, nearest_effor
 from tui.bridge.endpoints.tools import ANY_ID, Function, Toolbox, ToolChoice
 from tui.bridge.endpoints.tools import without as schemas_without
 from tui.core.wire import json_writing
-from tui.core.wire.refused_fields import without
+from tui.core.wire.refusals import without
 
 _MEMBERS = ("name", "description", "schema", "strict")
 

@@ -16,7 +16,7 @@ from tui.bridge.endpoints.openai_chat.dialect import KIND, ChatOptions
 from tui.bridge.endpoints.openai_chat.tool_calls import ToolCallBook
 from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.endpoints.tools import Toolbox
-from tui.bridge.upstream.error_bodies import error_in, excerpt
+from tui.bridge.upstream.errors import error_in, excerpt
 from tui.bridge.upstream.sse import Message, said_by
 from tui.core.wire.events import Usage
 from tui.core.wire.json_writing import STEP_CHARS

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from tui.bridge.endpoints.base import Asked, Target
+from tui.bridge.endpoints.encrypted_content import EncryptedReasoning
 from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader
-from tui.bridge.endpoints.openai_responses.encrypted_reasoning import EncryptedReasoning
 from tui.bridge.endpoints.openai_responses.request import ResponsesRequests
 from tui.bridge.endpoints.openai_responses.stream import ResponsesReader
 from tui.bridge.endpoints.response_writer import ResponseWriter

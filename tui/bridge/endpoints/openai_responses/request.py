@@ -15,7 +15,7 @@ import msgspec
 from tui.bridge.endpoints.base import Asked, Refused
 from tui.bridge.endpoints.encrypted_content import is_sealed
 from tui.bridge.endpoints.response_writer import ResponseWriter
-from tui.core.wire.refused_fields import (
+from tui.core.wire.refusals import (
     MOST_TRIES,
     STATUSES,
     RefusedFields,

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from tui.bridge.endpoints.base import MOST_READ_CHARS, Unusable, status_of
 from tui.bridge.endpoints.response_writer import ResponseWriter
-from tui.bridge.upstream.error_bodies import error_in, excerpt
+from tui.bridge.upstream.errors import error_in, excerpt
 from tui.bridge.upstream.sse import Message, said_by
 from tui.core.wire.address import Address, secrets_in
 from tui.core.wire.events import CALL_OUTPUTS, MOST_ERROR_CHARS

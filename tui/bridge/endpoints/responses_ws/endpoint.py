@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Steered, Target, Unusable
-from tui.bridge.endpoints.openai_responses.encrypted_reasoning import EncryptedReasoning
+from tui.bridge.endpoints.encrypted_content import EncryptedReasoning
 from tui.bridge.endpoints.openai_responses.request import ResponsesRequests, items_for
 from tui.bridge.endpoints.openai_responses.stream import ResponsesReader
 from tui.bridge.endpoints.response_writer import ResponseWriter
@@ -28,8 +28,7 @@ from tui.bridge.endpoints.responses_ws.connection_pool import (
 )
 from tui.bridge.providers.catalogue import EndpointModels
 from tui.bridge.time_slices import aside, in_turns
-from tui.bridge.upstream.error_bodies import error_in
-from tui.bridge.upstream.errors import STALE_S
+from tui.bridge.upstream.errors import STALE_S, error_in
 from tui.bridge.upstream.sse import Message, read_in_steps, said_by
 from tui.core.wire.json_reading import SHORT_BYTES
 from tui.core.wire.json_writing import request_body

@@ -15,8 +15,7 @@ from typing import Any
 
 from msgspec.structs import force_setattr
 
-from tui.core.wire.client.errors import ErrorPolicy, refuses_prewarm
-from tui.core.wire.client.interrupts import InterruptPolicy
+from tui.core.wire.client.errors import ErrorPolicy, InterruptPolicy, refuses_prewarm
 from tui.core.wire.client.lane import End, Lane, LaneState
 from tui.core.wire.client.lanes import Lanes
 from tui.core.wire.client.steers import NO_ANSWER, SteerStage

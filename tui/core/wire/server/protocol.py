@@ -35,10 +35,12 @@ from tui.core.wire.server.responses import (
     resolved,
     unanswered_call,
 )
-from tui.core.wire.server.run import Run, Task, error_fields
-from tui.core.wire.server.steering import (
+from tui.core.wire.server.run import (
     AcceptedTexts,
+    Run,
+    Task,
     behind_outputs,
+    error_fields,
     items_of_texts,
     refusal_of,
     required_outputs,

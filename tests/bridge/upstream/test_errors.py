@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tui.bridge.upstream.error_bodies import ErrorBody, error_in
+from tui.bridge.upstream.errors import ErrorBody, error_in
 
 FIELD = {"loc": ["body", "messages", 0, "name"], "msg": "Extra inputs are not permitted"}
 RAW = json.dumps({"error": {"message": "context too long"}})

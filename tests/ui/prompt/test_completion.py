@@ -6,7 +6,7 @@ from textual.widgets import TextArea
 
 from tests.support.tables import each
 from tui.engine.notices import Status
-from tui.ui.prompt.completer import Completer
+from tui.ui.prompt.completion import Completer
 
 
 def write(draft: TextArea, text: str) -> None:

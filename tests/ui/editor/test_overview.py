@@ -11,8 +11,16 @@ from tests.support.tables import each
 from tui.core.document.hunk import Decision, Hunk, Stage
 from tui.core.text.buffer import Mark
 from tui.engine.notices import Notices
-from tui.ui.editor.hints import GutterGhost, Hints, ShownGhost, Spot, lay_over
-from tui.ui.editor.overview import HunkMarks, mark_cells, thumb_cells
+from tui.ui.editor.overview import (
+    GutterGhost,
+    Hints,
+    HunkMarks,
+    ShownGhost,
+    Spot,
+    lay_over,
+    mark_cells,
+    thumb_cells,
+)
 from tui.ui.editor.overview import OverviewMark as Cell
 from tui.ui.editor.paint import GUTTER_GHOST, EditorRow
 from tui.ui.editor.view import View

@@ -12,9 +12,9 @@ from tui.core.steps import finished
 from tui.engine.intents import Accept, Reject
 from tui.ui.messages import HunkShown
 from tui.ui.review.changes import making
-from tui.ui.review.cursor import DiffCursor
-from tui.ui.review.decisions import ReviewDecisions
 from tui.ui.review.document import DiffOptions, laying_out
+from tui.ui.review.screen import ReviewDecisions
+from tui.ui.review.view import DiffCursor
 
 HEIGHT = 24
 

@@ -11,9 +11,8 @@ from pygments.lexers import get_lexer_by_name
 
 from tests.support.colour_samples import SAMPLES
 from tests.support.tables import each
-from tui.ui.highlight.checkpoints import quick
-from tui.ui.highlight.first_characters import _ALL, ByState, _first
-from tui.ui.highlight.languages import language
+from tui.ui.highlight.checkpoints import _ALL, ByState, _first, quick
+from tui.ui.highlight.colours import language
 
 LANGUAGES = ("Python", "JavaScript", "HTML", "Markdown", "YAML", "Rust", "C", "CSS", "Ruby")
 

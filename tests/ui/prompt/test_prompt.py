@@ -13,8 +13,8 @@ from textual.pilot import Pilot
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
-from tui.ui.prompt import pasting
-from tui.ui.prompt.pasting import Folds, is_long
+from tui.ui.prompt import prompt
+from tui.ui.prompt.prompt import Folds, is_long
 
 LINES = "".join(f"line {number}\n" for number in range(200))
 
@@ -79,7 +79,7 @@ def test_the_same_text_has_one_label_and_another_one_its_own() -> None:
 
 def test_the_oldest_that_nothing_shows_are_given_up() -> None:
     store = Folds()
-    size = pasting.KEPT_CHARS // 4
+    size = prompt.KEPT_CHARS // 4
     shown = store.fold("a" * size)
     for letter in "bcdefg":
         store.fold(letter * (size + 1), shown)

@@ -16,7 +16,7 @@ from tui.ui import keymap
 from tui.ui.app import DuettoApp
 from tui.ui.keymap import behind, rows
 from tui.ui.keys.table import SCOPES, Scope
-from tui.ui.screens.which_key import WhichKey
+from tui.ui.screens.help import WhichKey
 
 
 @pytest.fixture(autouse=True)

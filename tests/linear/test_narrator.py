@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.linear_stage import LinearStage
-from tui.linear.speech import Speech, broken, cells
+from tui.linear.narrator import Speech, broken, cells
 
 ANSWER = """I'll guard every mutation with one lock, and nothing else. That keeps reads cheap.
 It costs 0.3 s at most, e.g. on a phone.
