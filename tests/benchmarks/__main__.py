@@ -1,6 +1,6 @@
 """Measure what duetto promises, on this machine and without a network.
 
-Run ``python -m tests.benchmarks ui|stream|edit|transport|bridge``; each has ``--help``.
+Run ``python -m tests.benchmarks ui|stream|edit|transport|bridge|store_cost``; each has ``--help``.
 """
 
 from __future__ import annotations
@@ -162,6 +162,15 @@ def bridge_command(is_json: bool, quick: bool, check: bool) -> None:
 
     chosen = measurement.QUICK if quick else measurement.FULL
     _show(measurement.measure(chosen, _tell), is_json, check)
+
+
+@bench.command("store_cost")
+@click.option("--quick", is_flag=True, help="Less of everything, and rough.")
+def store_command(quick: bool) -> None:
+    """Measure what it costs to keep every session: the start, keys, the disk; and a search."""
+    from tests.benchmarks import store_cost
+
+    sys.exit(store_cost.main(["--quick"] if quick else []))
 
 
 def _tell(what: str) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 from tests.support.commands import DUETTO, clean_environment
 from tests.support.composed import composed
-from tests.support.floods import flooding
+from tests.support.floods import FLOODS, flooding
 from tests.support.nasty_server import Nasty, nasty
 from tests.support.nasty_steps import Close, Raw, Reset, Script, Step, Storm
 from tests.support.seat import Seat
@@ -351,7 +351,7 @@ def asking(tmp_path: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
 
 @pytest.mark.parametrize("name", ["unknown events", "text"])
 def test_exec_is_ended_by_a_signal_under_a_flood(tmp_path: Path, name: str) -> None:
-    with flooding(name) as port, asking(tmp_path, port) as process:
+    with flooding(FLOODS[name]) as port, asking(tmp_path, port) as process:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
         assert process.returncode == 130
@@ -366,7 +366,7 @@ def test_exec_is_ended_by_a_signal_under_a_flood(tmp_path: Path, name: str) -> N
     ],
 )
 def test_exec_says_why_it_hears_no_more_of_a_flood(tmp_path: Path, name: str, why: str) -> None:
-    with flooding(name) as port, asking(tmp_path, port) as process:
+    with flooding(FLOODS[name]) as port, asking(tmp_path, port) as process:
         _, said = process.communicate(timeout=60)
         assert process.returncode == 1
         assert why in said.decode()

@@ -2,7 +2,7 @@
 
 ::
 
-    with flooding("pings") as port: ...
+    with flooding(FLOODS["pings"]) as port: ...
 
 or as a program, ``python -m tests.support.floods NAME [CERTIFICATE KEY]``: it prints its port and
 serves until its stdin is closed. It is a thread a connection over plain sockets, because a server
@@ -17,6 +17,7 @@ import socket
 import ssl
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -48,6 +49,8 @@ class Flood:
 
     again: bytes
     before: bytes = b""
+    pause_s: float = 0.0
+    """Between two times; 0: as much as can be sent."""
 
     @property
     def block(self) -> bytes:
@@ -125,9 +128,12 @@ class _Guest:
             self._plug.sendall(said(type="response.completed", response=done, **lane))
         self._plug.sendall(text("start ") + flood.before)
         threading.Thread(target=self._swallow, daemon=True).start()
-        block = flood.block
+        block, due_s = flood.block, time.monotonic()
         while True:
-            self._plug.sendall(block)
+            self._plug.sendall(flood.again if flood.pause_s else block)
+            due_s += flood.pause_s
+            if flood.pause_s:
+                time.sleep(max(due_s - time.monotonic(), 0.0))
 
     def _event(self) -> dict[str, object]:
         """The next text message of the client; what else it sends is passed over."""
@@ -169,13 +175,13 @@ class _Guest:
 
 
 @contextlib.contextmanager
-def flooding(name: str, tls: ssl.SSLContext | None = None) -> Iterator[int]:
+def flooding(flood: Flood, tls: ssl.SSLContext | None = None) -> Iterator[int]:
     """A server with this flood, in threads; its port."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve(plug: socket.socket) -> None:
         with contextlib.suppress(OSError), plug:
-            _Guest(tls.wrap_socket(plug, server_side=True) if tls else plug).serve(FLOODS[name])
+            _Guest(tls.wrap_socket(plug, server_side=True) if tls else plug).serve(flood)
 
     def accept() -> None:
         with contextlib.suppress(OSError):
@@ -197,7 +203,7 @@ def main() -> None:
     if files:
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(*files)
-    with flooding(name, tls) as port:
+    with flooding(FLOODS[name], tls) as port:
         print(port, flush=True)
         sys.stdin.read()
 

@@ -485,7 +485,7 @@ class _Intake:
     def _blob(self, row: StoredRecord, sha: str, data: bytes) -> None:
         known = self._do("UPDATE blobs SET ms = ? WHERE sha = ?", (row.ms, sha))
         if not known.rowcount:
-            kept = zlib.compress(data, 1)
+            kept = zlib.compress(data)
             values = (sha, row.ms, len(data), kept)
             self._do("INSERT INTO blobs (sha, ms, size, data) VALUES (?, ?, ?, ?)", values)
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
+from unicodedata import normalize
 
 import msgspec
 
@@ -189,8 +190,8 @@ def _split(words: str) -> list[str]:
 
 def _match(words: str) -> str:
     """What the full text is asked; empty: nothing."""
-    quoted = (word.replace('"', '""') for word in _split(words.replace("\0", " ")))
-    return " ".join(f'"{word}"*' for word in quoted)
+    apart = "".join(one if one.isalnum() else " " for one in normalize("NFC", words))
+    return " ".join(f'"{word}"*' for word in apart.split())
 
 
 def _like(word: str) -> str:

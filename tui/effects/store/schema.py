@@ -2,7 +2,8 @@
 
 A text is kept as text, or, where that is smaller, as the bytes of its UTF-8 that zlib made.
 ``full_text`` has a row for each block of which something can be searched, under the block's rowid;
-it keeps no text of its own, so what goes out of it must be said again as it went in.
+it keeps no text of its own, so what goes out of it must be said again as it went in. It knows which
+words a block has, and not where: beginnings of words are found in a fraction of the time and room.
 """
 
 from __future__ import annotations
@@ -183,7 +184,9 @@ MIGRATIONS = (
         PRIMARY KEY (session, seq)
     ) WITHOUT ROWID;
 
-    CREATE VIRTUAL TABLE full_text USING fts5 (text, content='', tokenize='unicode61');
+    CREATE VIRTUAL TABLE full_text USING fts5 (
+        text, content='', tokenize='unicode61', detail=none, prefix='1 2 3'
+    );
     """,
 )
 """What is done to a file of the version that is its index; ``user_version`` counts them."""
@@ -194,7 +197,7 @@ def packed(text: str) -> str | bytes:
     if len(text) < _PACKED:
         return text if text.isascii() else text.encode("utf-8", "replace").decode()
     data = text.encode("utf-8", "replace")
-    small = zlib.compress(data, 1)
+    small = zlib.compress(data)
     return small if len(small) < len(data) else data.decode()
 
 
