@@ -118,6 +118,9 @@ async def refused(show: Show) -> None:
 async def listed(show: Show) -> None:
     """The list of all of them."""
     await show.press("f6")
+    for key in ("pageup", "pagedown"):  # rows that were never in sight are guessed
+        await show.press(key, key)
+        await show.settle()
     show.app.bench.turn_actions.tasks()
     await show.settle()
 
