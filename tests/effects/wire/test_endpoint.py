@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from typing import Any
 
 import pytest
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import Frame, Opcode
 from websockets.utils import accept_key
 
 from tests.effects.wire.host import LANES, Desk, Host, hosting, states, words
@@ -452,19 +454,40 @@ async def test_the_round_trip_is_measured_and_silence_is_death() -> None:
         await connection.close()
 
 
-@pytest.mark.slow
 async def test_a_server_that_only_pings_is_alive() -> None:
+    """It answers a ping by one of its own, for three times as long as silence may last."""
+
     async def pinging(socket: ServerConnection) -> None:
-        for _ in range(15):
-            await socket.ping()
-            await asyncio.sleep(0.3)
-        await socket.close()
+        send, pings = socket.protocol.send_frame, 0
+
+        def without_pongs(frame: Frame) -> None:
+            nonlocal pings
+            if frame.opcode is Opcode.PONG:
+                pings += 1
+                frame = Frame(Opcode.PING, b"and you?") if pings < 15 else Frame(Opcode.CLOSE, b"")
+            send(frame)
+
+        socket.protocol.send_frame = without_pongs
+        await socket.wait_closed()
 
     async with serving(pinging) as url:
-        connection, heard = connection_to(url, ping_interval_s=1.0, silence_s=3.0)
+        connection, heard = connection_to(url, ping_interval_s=0.02, silence_s=0.1)
         await connection.open()
         assert "nothing from the server" not in await heard.closed()
         await connection.close()
+
+
+async def test_a_process_that_was_not_served_itself_calls_nobody_silent() -> None:
+    async with hosting() as host:
+        desk = Desk(host, ping_interval_s=0.02, silence_s=0.1, event_s=0.2)
+        lane, heard = desk.lane("main")
+        await desk.ask(lane, heard, "slow")
+        for _ in range(3):
+            time.sleep(0.3)  # as on a machine that is busy elsewhere
+            await asyncio.sleep(0)
+            assert lane.state == "open"
+        host.go.set()
+        await heard.has(events.Completed)
 
 
 async def test_a_handler_that_breaks_is_reported_and_the_socket_let_go() -> None:

@@ -149,6 +149,7 @@ class Heartbeat:
         return True
 
     def _look(self) -> None:
+        self._excuse()
         self._timer = self._socket.loop.call_later(self._look_s, self._look)
         options, link = self._options, self._link
         if self.slept() and not link.busy:
@@ -163,6 +164,16 @@ class Heartbeat:
             self._ask()
         self._look_at_lanes()
         link.serve()
+
+    def _excuse(self) -> None:
+        """A look that comes late says that this process was not served: nobody else was silent."""
+        if self._timer is None:
+            return
+        now_s, now = self._socket.loop.time(), self._clock.now()
+        late_s = now_s - self._timer.when()
+        self._socket.heard_at = min(self._socket.heard_at + late_s, now_s)
+        for lane in self._link.lanes:
+            lane.heard_at = min(lane.heard_at + late_s, now)
 
     def _look_at_lanes(self) -> None:
         """A lane that waits without any event for minutes is dead, whatever pongs say."""
