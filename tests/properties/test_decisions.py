@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import permutations
 from random import Random
 from typing import NamedTuple
 
@@ -149,6 +150,44 @@ def test_decisions_undone_and_done_again_are_exact(disk: Disk, seed: int, saves:
     for want in states[1:]:
         reviewer.write(disk.workspace.redo_decision())
         assert still(disk) == want
+
+
+ALL_OUT = patch("@@", "-a")
+ANEW = "*** Begin Patch\n*** Add File: a.txt\n+all\n+new\n*** End Patch\n"
+NEW = patch("@@", "+new")
+NO_END = {
+    "new lines": (ALL_OUT, NEW, ANEW),
+    "an empty one": (NEW, NEW, patch("@@", "+"), NEW),
+}
+
+
+@pytest.mark.parametrize("patches", NO_END.values(), ids=NO_END)
+def test_a_last_line_without_an_end_never_runs_into_the_next(patches: tuple[str, ...]) -> None:
+    """Whichever hunks behind it are rejected, in any order, and brought back."""
+    for order in permutations(range(1, len(patches) + 1)):
+        disk = Disk({"a.txt": b"a"})
+        for turn, one in enumerate(patches, 1):
+            disk.land(one, turn=turn)
+        states = [still(disk)]
+        for number in order:
+            known = len(disk.workspace.documents.decisions.done)
+            disk.workspace.reject([number], "no")
+            assert {*disk.text("a.txt").split("\n")} <= {"a", "all", "new", ""}, order
+            if len(disk.workspace.documents.decisions.done) > known:
+                states.append(still(disk))
+        assert disk.text("a.txt") == "a", order
+        for want in reversed(states[:-1]):
+            disk.workspace.undo_decision()
+            assert still(disk) == want, order
+
+
+def test_an_accepted_line_is_not_written_into_the_last_one_which_had_no_end() -> None:
+    disk = Disk({"a.txt": b"a\na\na"})
+    disk.land(patch("@@", " a", "-a", "+new", "+new", "+new", " a"), turn=1)
+    disk.land(patch("@@", "-new", "-new", "-a"), turn=2)
+    disk.land(NEW, turn=3)
+    disk.workspace.accept([3])
+    assert disk.workspace.disk_plan("a.txt").data == b"a\na\na\nnew\n"
 
 
 @given(benches(), SEEDS)

@@ -22,7 +22,7 @@ from tui.core.document.decision_log import (
 )
 from tui.core.document.disk_plan import take_off
 from tui.core.document.documents import Documents
-from tui.core.document.file_record import FileRecord
+from tui.core.document.file_record import FileRecord, stand
 from tui.core.document.hunk import PLACED, Decision, Hunk, Kind, Stage
 from tui.core.document.review import (
     above,
@@ -418,6 +418,7 @@ def _put_on(documents: Documents, record: FileRecord, step: DecisionStep) -> lis
     for one, before, after in still:  # each says what it said before
         if (one.base, one.agent) == (after.base, after.agent):
             one.base, one.agent = before.base, before.agent
+            stand(record, [one])
     if was_gone and step.disk is not None and record.disk is None:
         record.synced = None  # it was on the disk, and is to be there again
         return [record.path]

@@ -375,7 +375,9 @@ def _text_of(record: FileRecord, hunk: Hunk) -> str:
 def _hand_on(documents: Documents, record: FileRecord, row: int, line: str) -> None:
     """The hunk behind a line that had no newline inherits it: taken off, it ends that way."""
     for hunk in record.live:
-        if hunk.start is not None and hunk.start.line == row + 1 and not hunk.base:
+        if hunk.base or hunk.start is None or hunk.end is None:
+            continue
+        if row + 1 == hunk.start.line < hunk.end.line:
             hunk.base, hunk.woven = line, ()
             hunk.agent = rows_text(record.buffer, row, row + 1) + hunk.agent
             hunk.start.line = row

@@ -346,8 +346,19 @@ def stand(record: FileRecord, hunks: Iterable[Hunk]) -> None:
         edit = record.weave.edit(hunk)
         place = record.weave.range(edit, _is_no_hunk) if edit is not None else None
         if place is not None and hunk.start is not None and hunk.end is not None:
-            (first, _), (last, col) = place
+            (first, begin), (last, col) = place
+            if not begin and edit is not None and _has_line_above(hunk, edit):
+                first = min(first, hunk.start.line)
             hunk.start.line, hunk.end.line = first, last + bool(col)
+
+
+def _has_line_above(hunk: Hunk, edit: WovenEdit) -> bool:
+    """True if a hunk was handed on the file's last line, which had no end, as its first."""
+    base, agent = hunk.base, hunk.agent
+    if base[-1:] in ("", "\n") or not agent.startswith((f"{base}\n", f"{base}\r\n")):
+        return False
+    own = sum(piece.rows for piece in edit.pieces if piece.by is edit)
+    return own < agent.count("\n") - base.count("\n")
 
 
 def in_order(record: FileRecord, rows: tuple[int, int]) -> list[Hunk]:

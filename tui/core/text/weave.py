@@ -289,6 +289,10 @@ class Weave:
             found.update((piece.by, *piece.gone))
         return {one for one in found if one.on} - {self._base, edit}
 
+    def edits_behind(self, at: Position) -> set[WovenEdit]:
+        """The edit that put in what stands right behind a place, if one did."""
+        return {piece.by for piece in islice(filter(_is_seen, self._from(*self._find(at)[:2])), 1)}
+
     def intact(self, edit: WovenEdit) -> bool:
         """True if others neither took out of what an edit put in, nor put in between."""
         placed = [place for place in self._placed(edit.pieces) if place[2].by is edit]
@@ -607,6 +611,10 @@ class Weave:
             elif pieces[index].seen:
                 return True
         return False
+
+
+def _is_seen(piece: WovenPiece) -> bool:
+    return piece.seen
 
 
 class _SharedRow:

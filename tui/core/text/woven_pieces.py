@@ -45,6 +45,11 @@ class WovenEdit:
         """Its own or another one's `needs` name edits as objects."""
 
     @property
+    def ends_a_line(self) -> bool:
+        """True if a text that it put in begins with the end of a line."""
+        return any(one.by is self and one.text[:1] in ("\n", "\r") for one in self.pieces)
+
+    @property
     def fits(self) -> bool:
         """True if all that it needs is so."""
         return all(edit.on is on for edit, on in (self.needs or {}).items())
