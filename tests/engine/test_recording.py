@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
@@ -11,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +21,18 @@ from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.engine.test_conversation_machine import Conversation
+from tests.support.fakes import World
+from tests.support.fakes import settle as settled
 from tests.support.killed_sessions import Script
+from tests.support.turns import begun
 from tui.core.session_record import Record, StoredRecord, StoredSession
 from tui.effects.store import reading
 from tui.effects.store.database import Database
-from tui.effects.store.writing import settle
-from tui.engine.session import Session
+from tui.effects.store.writing import StoreWriter, settle
+from tui.engine import intents
+from tui.engine.resuming import Resumption, up_to
+from tui.engine.session import Session, SessionOptions
+from tui.errors import StoreRefused
 
 
 def same(session: Session, stored: StoredSession) -> None:
@@ -191,3 +199,71 @@ def test_a_kill_loses_nothing_that_took_effect(tmp_path: Path) -> None:
 def test_no_kill_loses_anything_that_took_effect(tmp_path: Path) -> None:
     """``KILLS=300 pytest --timeout=0 -m "" ...`` kills so often."""
     kills(tmp_path, range(100, 100 + int(os.environ.get("KILLS", "15"))))
+
+
+async def closed(world: World, store: StoreWriter, folder: Path) -> StoredSession:
+    """The session ends; what is kept of it."""
+    await world.session.close()
+    await asyncio.to_thread(store.close)
+    return reading.load(folder / "data", store.id)
+
+
+async def goes_on(
+    world: World, stored: StoredSession, folder: Path, *, is_fork: bool = False
+) -> tuple[World, StoreWriter]:
+    """Another duetto goes on with it, for one turn."""
+    line = None if is_fork else (stored.line.id, stored.seq)
+    store = StoreWriter(folder / "data", time.monotonic, resumed=line)
+    data = partial(reading.data, folder / "data")
+    options = SessionOptions(ask=True, resumed=Resumption(stored, data, is_fork))
+    other = World(world.files.data, options=options)
+    other.ports.store = lambda: store
+    await other.runs()
+    (await begun(other, "<one more>")).answers("done")
+    await settled()
+    return other, store
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_resumed_session_is_kept_on_and_nothing_of_it_twice(
+    tmp_path: Path, seed: int
+) -> None:
+    script = Script(tmp_path, seed, turns=4)
+    await script.play()
+    stored = await closed(script.world, script.store, tmp_path)
+    other, store = await goes_on(script.world, stored, tmp_path)
+    again = await closed(other, store, tmp_path)
+    assert again.line.id == stored.line.id
+    assert again.seq > stored.seq
+    assert again.turns[: len(stored.turns)] == stored.turns
+    same(other.session, again)
+    assert len(reading.sessions(tmp_path / "data")) == 1
+
+
+async def test_a_fork_is_kept_as_a_session_of_its_own(tmp_path: Path) -> None:
+    script = Script(tmp_path, 5, turns=4)
+    await script.play()
+    stored = await closed(script.world, script.store, tmp_path)
+    other, store = await goes_on(script.world, up_to(stored, 2), tmp_path, is_fork=True)
+    fork = await closed(other, store, tmp_path)
+    same(other.session, fork)
+    assert (fork.line.parent, fork.line.parent_turn) == (stored.line.id, 2)
+    assert [one.began for one in fork.turns][:2] == [one.began for one in stored.turns][:2]
+    assert [one.turn for one in fork.entries] == sorted(one.turn for one in fork.entries)
+    assert reading.load(tmp_path / "data", stored.line.id) == stored
+
+
+async def test_when_the_store_is_lost_all_is_said_again(tmp_path: Path) -> None:
+    script = Script(tmp_path, 6, turns=3)
+    await script.play()
+    await script.store.settled()
+    for path in (tmp_path / "data").glob("store.sqlite3*"):
+        path.unlink()
+    script.session.submit(intents.Interrupt())
+    with pytest.raises(StoreRefused, match="was replaced by another one"):
+        await script.store.settled()
+    await settled()
+    await script.store.settled()
+    stored = await closed(script.world, script.store, tmp_path)
+    same(script.session, stored)
+    assert [one.began.number for one in stored.turns][:3] == [1, 2, 3]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import tui
 from tui.core.conversation import Block, HistoryEntry, Item
@@ -51,6 +51,9 @@ from tui.engine.ports import Ports, RoleSpec, SessionStore
 from tui.engine.requests import Requests
 from tui.engine.session_state import SessionState, Witness
 
+if TYPE_CHECKING:
+    from tui.engine.resuming import Taken
+
 _LOOK_S = 0.5
 _SOON_S = 0.01
 _MOST_HUNKS = 100
@@ -66,6 +69,7 @@ class _Entry(NamedTuple):
     item: Item
     id: int
     place: float
+    turn: int
 
 
 _KEPT: Mapping[type[Intent], str] = {
@@ -132,20 +136,39 @@ class SessionRecording(Witness):
         self._entries: list[_Entry] = []
         self._blocks: dict[int, _BlockState] = {}
         self._hunks: dict[int, _HunkState] = {}
+        self._turns: list[Record] = []
+        """The beginnings and ends of all."""
+        self._last_entry = 0
         self._take_as_new()
 
-    def begin(self, parent: str = "", turn: int = 0) -> None:
-        """A new session; ``parent``: it goes on from that one, behind its ``turn``."""
-        self._parent = parent, turn
-        self._turn = turn
-        self._begin()
+    def begin(self) -> None:
+        """A new session."""
+        root = self._ports.files.named_root
+        self._store.put(Began(root, self._kind, tui.__version__, *self._parent))
+        if self._name:
+            self._store.put(Named(self._name))
+        for record in (*self._turns, *map(_made, self._entries)):
+            self._store.put(record)
 
-    def go_on(self, stored: StoredSession, taken: Iterable[tuple[HistoryEntry, Item]]) -> None:
-        """The stored session goes on; ``taken``: what its entries became, and their items."""
+    def fork(self, stored: StoredSession, taken: Taken) -> None:
+        """A new session goes on from a stored one; ``taken``: see `go_on`."""
+        self._take_turns(stored, taken)
+        self._parent = stored.line.id, self._turn
+        self.begin()
+
+    def _take_turns(self, stored: StoredSession, taken: Taken) -> None:
         self._entries = [
-            _Entry(entry, item, kept.id, kept.place)
+            _Entry(entry, item, kept.id, kept.place, kept.turn)
             for (entry, item), kept in zip(taken, stored.entries, strict=True)
         ]
+        self._last_entry = max((one.id for one in self._entries), default=0)
+        for turn in stored.turns:
+            self._turns += filter(None, (turn.began, turn.ended))
+            self._turn = turn.began.number
+
+    def go_on(self, stored: StoredSession, taken: Taken) -> None:
+        """The stored session goes on; ``taken``: what its entries became, and their items."""
+        self._take_turns(stored, taken)
         self._last_entry = stored.entry_count
         for at, block in enumerate(stored.blocks):
             self._blocks[at] = (
@@ -161,7 +184,6 @@ class SessionRecording(Witness):
             one.id: (one.stage, one.decision, one.reason, one.words, one.path)
             for one in stored.hunks
         }
-        self._turn = max((turn.began.number for turn in stored.turns), default=0)
         self._commands, self._sent = stored.commands, stored.requests
         self._name = stored.line.name
         self._store.commit(Resumed(self._ports.files.named_root, tui.__version__))
@@ -169,8 +191,6 @@ class SessionRecording(Witness):
     def _take_as_new(self) -> None:
         """Nothing is kept so far."""
         workspace = self._state.workspace
-        self._entries.clear()
-        self._last_entry = 0
         self._blocks.clear()
         self._state.unkept.update(range(len(self._state.transcript.blocks)))
         self._hunks.clear()
@@ -181,16 +201,10 @@ class SessionRecording(Witness):
         self._before: set[tuple[int, str]] = set()
         """Turns and the files of which the text before them is kept."""
 
-    def _begin(self) -> None:
-        root = self._ports.files.named_root
-        self._store.put(Began(root, self._kind, tui.__version__, *self._parent))
-        if self._name:
-            self._store.put(Named(self._name))
-
     def renew(self) -> None:
         """What was kept is lost: say all of it again."""
         self._take_as_new()
-        self._begin()
+        self.begin()
         self._look(all_hunks=True)
         self._look_at_entries()
         self._commit(Happened(self._turn, "renewed"))
@@ -261,6 +275,7 @@ class SessionRecording(Witness):
             self._keep_file(path, "before", data=False)
         mode = self._state.status.mode
         began = TurnBegan(number, text, spec.role, spec.model, spec.endpoint, effort, tier, mode)
+        self._turns.append(began)
         self._store.commit(began)
 
     def request_leaves(self, turn: int, body: Mapping[str, object]) -> None:
@@ -296,6 +311,7 @@ class SessionRecording(Witness):
             view.last_s,
         )
         ended = TurnEnded(turn, outcome, status.served_model, status.served_tier, figures)
+        self._turns.append(ended)
         self._store.commit(ended)
 
     def decided(self, *, writing: bool = False) -> None:
@@ -488,14 +504,15 @@ class SessionRecording(Witness):
             if kept is None or kept.place != place or kept.item is not entry.item:
                 self._last_entry += kept is None
                 number = self._last_entry if kept is None else kept.id
-                kept = _Entry(entry, entry.item, number, place)
-                self._put_entry(kept)
+                kept = _Entry(entry, entry.item, number, place, self._turn)
+                self._store.put(_made(kept))
             self._entries.append(kept)
             last = place
 
-    def _put_entry(self, one: _Entry) -> None:
-        entry, data = one.entry, item_as_json(one.item)
-        self._store.put(EntryMade(one.id, one.place, entry.kind, entry.origin, data, self._turn))
+
+def _made(one: _Entry) -> EntryMade:
+    kind, origin = one.entry.kind, one.entry.origin
+    return EntryMade(one.id, one.place, kind, origin, item_as_json(one.item), one.turn)
 
 
 def _same(known: list[_Entry], entries: Sequence[HistoryEntry]) -> int:

@@ -368,8 +368,7 @@ class Session:
         if resumed is None:
             self.recording.begin()
         elif resumed.is_fork:
-            turns = resumed.stored.turns
-            self.recording.begin(resumed.stored.line.id, turns[-1].began.number if turns else 0)
+            self.recording.fork(resumed.stored, self._taken)
         else:
             self.recording.go_on(resumed.stored, self._taken)
         self._taken = ()
