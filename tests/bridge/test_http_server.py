@@ -114,6 +114,7 @@ async def test_what_there_is_not_is_said_with_what_there_is(
     ("path", "model"),
     [
         ("/v1/models/rehearsal-fast", "rehearsal-fast"),
+        ("http://127.0.0.1/v1/models/rehearsal-fast", "rehearsal-fast"),
         ("/v1/models/own/maker/large", "own/maker/large"),
         ("/v1/models/own%2Fmaker%2Flarge", "own/maker/large"),
         ("/v1/models/maker/large", "maker/large"),

@@ -84,7 +84,12 @@ class RequestPath(NamedTuple):
 
 
 def parse_path(path: str) -> RequestPath | None:
-    """Read a path, with or without a query; None: it is below no base."""
+    """Read a path, with or without a query; None: it is below no base.
+
+    It may be a whole address, as one is sent to proxies: a server takes that, too (RFC 9112).
+    """
+    if path.startswith(("http://", "https://")):
+        path = "/" + path.partition("://")[2].partition("/")[2]
     path = path.partition("?")[0]
     if not path.startswith(BASE):
         return None

@@ -65,7 +65,7 @@ class Rehearsal(Struct, frozen=True):
         if name not in (FAST, DEEP):
             raise NoSuchModelError(
                 "model_not_found",
-                f"There is no model {asked!r} here: {FAST} and {DEEP}, each also as NAME@RATE.",
+                f"{_unknown(asked)}: {FAST} and {DEEP} are here, each also as NAME@RATE.",
                 "model",
             )
         deep = name == DEEP
@@ -80,6 +80,10 @@ class Rehearsal(Struct, frozen=True):
         effort = reasoning.get("effort") if isinstance(reasoning, dict) else None
         style = AnswerStyle(deep, self.seed, self.mistakes, str(effort or ""))
         return style, PlaySpeed(tokens_s, self.deep_ttft_s if deep else self.fast_ttft_s)
+
+
+def _unknown(asked: object) -> str:
+    return "The request names no model" if asked is None else f"There is no model {asked!r}"
 
 
 def rate_of(value: object, param: str) -> float:

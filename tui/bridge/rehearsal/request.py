@@ -148,9 +148,13 @@ class ParsedRequest(Struct):
         return found
 
 
+_READ_CHARS = 500_000
+"""Of the instructions; ours are shorter."""
+
+
 def parse_request(request: Mapping[str, Any], items: Iterable[Mapping[str, Any]]) -> ParsedRequest:
     """Read a request and the whole chain of items that it stands for."""
-    instructions = str(request.get("instructions") or "")
+    instructions = str(request.get("instructions") or "")[:_READ_CHARS]
     parsed = ParsedRequest(listed=frozenset(instructions.splitlines()))
     _read_tools(parsed, request.get("tools"))
     tools = _listed(request.get("tools"))

@@ -270,6 +270,9 @@ class _JsonReader:
     def _token(self) -> bytes:
         found = _TOKEN.match(self._data, self._at)
         if found is None:
+            blank = self._data[self._at : self._at + STEP_BYTES + 1]
+            if len(blank) > STEP_BYTES and not bytes(blank).strip(b" \t\r\n"):
+                raise ValueError(f"more than {STEP_BYTES:,} blanks in a row at byte {self._at}")
             raise ValueError(f"a value is missing at byte {self._at}")
         self._at = found.end()
         return found[1]
