@@ -24,6 +24,9 @@ from tui.bridge.server import Bridge, prepare, run
 from tui.bridge.targets import key_of, read_endpoint_line, target
 from tui.errors import EXIT_FAILED, EXIT_OK, EndpointError
 
+LEAVE_S = 0.2
+"""For goodbyes to clients and services at the end; who does not answer holds nobody up."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the flags and serve; returns the exit code."""
@@ -98,7 +101,9 @@ async def _serve(bridge: Bridge, port: int, *, relays: bool) -> None:
 
     threading.Thread(target=_watch_stdin, args=(heard,), daemon=True).start()
     await ended.wait()
-    await bridge.close()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(LEAVE_S):
+            await bridge.close()
 
 
 def _targets_in(line: bytes) -> dict[str, Target]:
