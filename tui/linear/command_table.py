@@ -65,7 +65,7 @@ _SHARED = frozenset(
         "tasks",
         "background",
     )
-) | {"auto", "clear", "rescue", "skills", "quit"}
+) | {"auto", "clear", "forget", "rescue", "skills", "quit"}
 """What is as on the screen."""
 _INSTEAD = {command.name: command for command in _OWN}
 LINEAR: tuple[Command, ...] = (

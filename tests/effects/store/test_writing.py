@@ -9,6 +9,7 @@ import sqlite3
 import stat
 import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -273,6 +274,34 @@ async def test_a_resumed_one_goes_on_with_its_numbers_and_alone(tmp_path: Path, 
     await again.settled()
     assert reading.load(tmp_path, kept.writer.id).seq == stored.seq + 1
     await asyncio.to_thread(again.close)
+
+
+@pytest.mark.parametrize("kind", BlockKind)
+async def test_a_session_with_blocks_of_all_kinds_is_forgotten(
+    tmp_path: Path, kept: Kept, kind: BlockKind
+) -> None:
+    kept.writer.put(BlockSaid(0, 1, kind, "its title", "", "", "open", 0, "words"))
+    kept.writer.put(BlockSaid(0, 1, kind, "its title", "", "", "done", 5, " and more"))
+    kept.writer.put(BlockSaid(0, 1, kind, "another", "", "", "failed", 0, "other words"))
+    kept.writer.put(BlockSaid(1, 1, kind, "", "", "", "done", 0, ""))
+    kept.says("two")
+    kept.writer.forget()
+    await kept.writer.settled()
+    assert reading.sessions(tmp_path) == []
+    assert not kept.troubles
+
+
+async def test_a_full_text_that_is_wrong_is_made_anew(tmp_path: Path, kept: Kept) -> None:
+    kept.says("one")
+    await kept.writer.settled()
+    base = sqlite3.connect(tmp_path / "store.sqlite3")
+    base.execute("INSERT INTO full_text (full_text) VALUES ('delete-all')")
+    base.commit()
+    kept.writer.forget()
+    while reading.sessions(tmp_path):
+        with suppress(StoreRefused):
+            await kept.writer.settled()
+    assert not list(tmp_path.glob("*corrupt*"))
 
 
 async def test_forgetting_leaves_no_trace_and_keeps_no_more(tmp_path: Path, kept: Kept) -> None:

@@ -77,8 +77,11 @@ class Database:
                     connection.execute("ROLLBACK")
                 raise
         except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_CORRUPT_VTAB:
+                with contextlib.suppress(sqlite3.Error):
+                    _index_anew(self._ready())
             self.close()
-            if _code(error) in _BROKEN:
+            if _code(error) in _BROKEN and not self._is_whole():
                 raise StoreReplaced(self._set_aside()) from error
             raise StoreRefused(_words(self.file, error)) from error
         except OSError as error:
@@ -140,6 +143,15 @@ class Database:
             raise StoreRefused(f"{self.file} is damaged: {error.strerror}") from error
         name = os.path.basename(aside)
         return f"{self.file} is damaged: it is kept as {name}, and a new one is begun"
+
+    def _is_whole(self) -> bool:
+        """What was wrong is none of the file any more."""
+        try:
+            with contextlib.closing(sqlite3.connect(self.file, timeout=WAIT_S)) as connection:
+                found: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+                return found == "ok"
+        except sqlite3.Error as error:
+            return _code(error) not in _BROKEN
 
     def _is_same(self) -> bool:
         """False if the file that was opened is not there any more, or another one is."""
@@ -304,16 +316,30 @@ def _sweep(connection: sqlite3.Connection, before_ms: int) -> None:
     )
 
 
-def _searched(title: str, text: str) -> str:
-    return f"{title}\n{text[:_FOUND_CHARS]}".strip()
+def _searched(kind: str, title: str, text: str) -> str:
+    """What can be found of a block that is closed; empty: nothing."""
+    return "" if kind == BlockKind.PACE else f"{title}\n{text[:_FOUND_CHARS]}".strip()
 
 
 def _unindex(connection: sqlite3.Connection, block: sqlite3.Row) -> None:
-    if block["state"] != "open" and (text := _searched(block["title"], unpacked(block["text"]))):
+    """Say what goes out of the full text just as it went in."""
+    text = _searched(block["kind"], block["title"], unpacked(block["text"]))
+    if text and block["state"] != "open":
         connection.execute(
             "INSERT INTO full_text (full_text, rowid, text) VALUES ('delete', ?, ?)",
             (block["n"], text),
         )
+
+
+def _index_anew(connection: sqlite3.Connection) -> None:
+    """The full text contradicts the blocks: make it of them."""
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("INSERT INTO full_text (full_text) VALUES ('delete-all')")
+    blocks = connection.execute("SELECT n, kind, title, text FROM blocks WHERE state != 'open'")
+    for number, kind, title, kept in blocks:
+        if text := _searched(kind, title, unpacked(kept)):
+            connection.execute("INSERT INTO full_text (rowid, text) VALUES (?, ?)", (number, text))
+    connection.execute("COMMIT")
 
 
 class _Intake:
@@ -541,9 +567,8 @@ class _Intake:
         self._do("DELETE FROM pieces WHERE block = ?", (block["n"],))
         values = (packed(text), state, block["n"])
         self._do("UPDATE blocks SET text = ?, state = ? WHERE n = ?", values)
-        if block["kind"] != BlockKind.PACE and (found := _searched(block["title"], text)):
-            values = (block["n"], found, "")
-            self._do("INSERT INTO full_text (rowid, text) VALUES (?, ?)", values[:2])
+        if found := _searched(block["kind"], block["title"], text):
+            self._do("INSERT INTO full_text (rowid, text) VALUES (?, ?)", (block["n"], found))
 
     def _hunk(self, row: StoredRecord, hunk: records.HunkMade) -> None:
         decided = None if hunk.decision is Decision.PENDING else row.ms

@@ -159,6 +159,7 @@ _WORDS: dict[tuple[str, str], str] = {
     ("auto", "on"): "hunks that need no look",
     ("auto", "off"): "every hunk waits for you",
     ("rescue", "forget"): "remove what was kept",
+    ("forget", "all"): "of every session",
 }
 _RATES = {"50": "a model to delegate to", "150": "a quick one", "1000": "one to work with"}
 _TIERS = {
