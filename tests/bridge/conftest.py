@@ -1,20 +1,35 @@
-"""A bridge on a free port, and a client of it."""
+"""A bridge on a free port, whose rehearsals never hurry, and a client of it."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 
 import pytest
-from hypothesis import HealthCheck, settings
 from websockets.asyncio.client import ClientConnection
 
 from tests.support.bridge_client import QUICK, create, dial, until
 from tui.bridge.server import Bridge
 
-# what is measured elsewhere: a busy machine is no fault
-UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("unhurried", parent=settings(), **UNHURRIED)
-settings.load_profile("unhurried")
+
+class SteadyClock:
+    """Goes on by little between two looks: who was not served has no tokens to catch up on."""
+
+    STEP_S = 0.02
+
+    def __init__(self) -> None:
+        self._now_s = self._seen_s = time.monotonic()
+
+    def monotonic(self) -> float:
+        now_s = time.monotonic()
+        self._now_s += min(now_s - self._seen_s, self.STEP_S)
+        self._seen_s = now_s
+        return self._now_s
+
+
+@pytest.fixture(autouse=True)
+def _steady(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tui.bridge.rehearsal.endpoint.time", SteadyClock())
 
 
 @pytest.fixture

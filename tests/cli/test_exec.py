@@ -202,7 +202,7 @@ async def played(
         model.begin()
         world.clock.advance(0.3)
         model.complete(10)
-    code = await asyncio.wait_for(turn, 10)
+    code = await asyncio.wait_for(turn, 60)
     await world.session.close()
     return code, [json.loads(line) for line in out.getvalue().splitlines()]
 

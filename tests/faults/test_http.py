@@ -112,6 +112,6 @@ async def test_a_redirect_by_the_user_closes_the_request() -> None:
         await at.seat.until(lambda: "one" in at.seat.said())
         at.session.submit(intents.Prompt("rather"))
         await at.seat.until(lambda: at.whole)
-        await asyncio.wait_for(upstream.gone.wait(), 10)
+        await asyncio.wait_for(upstream.gone.wait(), 60)
         assert said(upstream)[0] == "go"
         assert said(upstream)[-1] == "rather"

@@ -126,7 +126,7 @@ async def _taken(connection: ServerConnection) -> None:
     """Wait until the client has read what was sent: a reset throws away what it has not."""
     pong = await connection.ping()
     with suppress(TimeoutError, ConnectionClosed):
-        await asyncio.wait_for(pong, 1.0)
+        await asyncio.wait_for(pong, 60)
 
 
 def _silence_pongs(connection: ServerConnection) -> None:

@@ -42,7 +42,7 @@ MODE = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
 KITTY = re.compile(rb"\x1b\[(?:>(?P<push>\d*)|<(?P<pop>\d*))u")
 OTHER_KEYS = re.compile(rb"\x1b\[>4(?:;(?P<level>\d+))?m")
 KIND = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
-DEADLINE_S = 40.0
+DEADLINE_S = 120.0
 """Long, for a busy machine: it is only ever reached by what fails."""
 WRAP = 7
 ALT_SCREEN, CURSOR, PASTE, FOCUS, SYNC = 1049, 25, 2004, 1004, 2026
@@ -182,7 +182,7 @@ class Terminal:
         deadline = time.monotonic() + timeout_s
         while self.modes.get(SYNC) or not shown(self.text):
             left_s = deadline - time.monotonic()
-            if left_s <= 0 or (self.status is not None and not self.pump(0)):
+            if left_s <= 0 or (self.status is not None and not self.pump(0.25)):
                 raise AssertionError(f"waited for {wanted!r}, the screen shows:\n{self.text}")
             self.pump(min(left_s, 0.25))
         return self.text
@@ -222,7 +222,7 @@ class Terminal:
                 raise AssertionError(f"process {self.pid} still runs:\n{self.text}")
             self.pump(0.05)
             self._reap()
-        while self.pump(0.05):
+        while self.pump(0.25):
             pass  # its last frame, and the terminal given back, may be more than one piece
         return self.status
 
@@ -285,7 +285,7 @@ class Terminal:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(self.pid, number)
                 with contextlib.suppress(AssertionError):
-                    self.wait_exit(5)
+                    self.wait_exit(30)
         with contextlib.suppress(OSError):
             os.close(self._fd)
 

@@ -11,6 +11,7 @@ from shlex import join
 from types import TracebackType
 
 _LOOK_S = 0.03
+DEADLINE_S = 120.0
 
 
 class Tmux:
@@ -62,19 +63,19 @@ class Tmux:
         """The program has ended; its last words are on the pane."""
         return self._ask("display-message", "-p", "#{pane_dead}").strip() == "1"
 
-    def wait(self, wanted: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
+    def wait(self, wanted: Callable[[], bool], what: str, seconds: float = DEADLINE_S) -> None:
         """Until it is so; fails with the screen."""
         end = time.monotonic() + seconds
         while not wanted():
             assert time.monotonic() < end, f"{what} did not come:\n{self.text}"
             time.sleep(_LOOK_S)
 
-    def wait_for(self, pattern: str, seconds: float = 60.0) -> None:
+    def wait_for(self, pattern: str, seconds: float = DEADLINE_S) -> None:
         """Until this is on the screen."""
         found = re.compile(pattern)
         self.wait(lambda: bool(found.search(self.text)), f"{pattern!r}", seconds)
 
-    def wait_gone(self, pattern: str, seconds: float = 60.0) -> None:
+    def wait_gone(self, pattern: str, seconds: float = DEADLINE_S) -> None:
         """Until this is not on the screen any more."""
         found = re.compile(pattern)
         self.wait(lambda: not found.search(self.text), f"the end of {pattern!r}", seconds)
@@ -96,7 +97,7 @@ class Tmux:
             env=self._env,
             capture_output=True,
             text=True,
-            timeout=20,
+            timeout=DEADLINE_S,
             check=False,
         )
         assert not check or done.returncode == 0, done.stderr

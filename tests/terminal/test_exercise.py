@@ -48,7 +48,7 @@ def accepted_and_judged(term: Terminal, practice: Path) -> None:
 
     # the tests judge
     term.type(F5)
-    term.wait_for(re.compile("✓ (tests )?passed"), 60)
+    term.wait_for(re.compile("✓ (tests )?passed"))
     term.leave()
     assert (practice / "ledger/cache.py").read_text() == after
 
@@ -59,7 +59,7 @@ def test_switching_in_the_middle_of_an_answer(start: Callable[..., Terminal]) ->
     term.type(F2)
     term.wait_for("switched to deep")
     term.type("make the cache safe for threads\r")
-    term.wait_for("landing", 30)
+    term.wait_for("landing")
     term.type(F2)
-    term.wait_for("Done.", 30)
+    term.wait_for("Done.")
     assert "fast" in term.text

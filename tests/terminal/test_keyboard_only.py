@@ -352,7 +352,7 @@ def tmux(environment: Mapping[str, str], tmp_path: Path) -> Iterator[Tmux]:
 
 @pytest.mark.skipif(which("tmux") is None, reason="tmux is not installed here")
 def test_every_action_by_keyboard_only(tmux: Tmux) -> None:
-    tmux.wait_for("Tab takes the suggestion", 30)
+    tmux.wait_for("Tab takes the suggestion")
     done: set[tuple[str, str]] = set()
     for scene in SCENES:
         done |= walk(tmux, scene)

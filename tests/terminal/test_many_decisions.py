@@ -40,8 +40,8 @@ class Work:
         """All hunks wait for a decision."""
         term = self.open()
         term.type("go\r")
-        term.wait_for(lambda _: self._server.ended.is_set(), 60.0)
-        term.wait_for("Done.", 60.0)
+        term.wait_for(lambda _: self._server.ended.is_set())
+        term.wait_for("Done.")
         term.settle(1.0)
         return term
 
@@ -79,7 +79,7 @@ def test_it_says_how_far_it_is_and_esc_stops_it(work: Work) -> None:
     stopped = work.changed()
     assert 0 < stopped < HUNKS
     term.type(ALL)
-    term.wait_for(lambda _: work.states() == {"after"}, 60.0)
+    term.wait_for(lambda _: work.states() == {"after"})
     term.leave()
 
 
@@ -97,7 +97,7 @@ def test_a_kill_in_its_middle_leaves_each_file_whole_and_offers_the_rest(
 ) -> None:
     term = work.landed()
     term.type(ALL)
-    term.wait_for(lambda screen: MOMENTS[moment](work, screen), 60.0)
+    term.wait_for(lambda screen: MOMENTS[moment](work, screen))
     term.signal(signal.SIGKILL)
     assert term.wait_exit() == -signal.SIGKILL
     found, kept = work.states(), work.rescued()
