@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tui.cli.bundle import GONE, cleaned, homeless
+from tui.cli.bundle import GONE, cleaned, without_home
 from tui.cli.doctor import doctor_command
 from tui.cli.main import run
 from tui.core.wire.masking import Mask
@@ -142,4 +142,4 @@ def test_a_text_under_a_name_that_no_table_has_is_not_shown(value: str) -> None:
 
 
 def test_the_home_folder_is_not_named() -> None:
-    assert homeless("/home/ann/x /home/anna /home/ann", "/home/ann") == "~/x /home/anna ~"
+    assert without_home("/home/ann/x /home/anna /home/ann", "/home/ann") == "~/x /home/anna ~"

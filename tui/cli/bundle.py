@@ -345,9 +345,9 @@ def _texts(
         },
     }
     for name, value in parts.items():
-        plain = _each_text(value, lambda text: homeless(masking.masked(text)))
+        plain = _each_text(value, lambda text: without_home(masking.masked(text)))
         yield name, json.dumps(plain, indent=2, ensure_ascii=False, default=str)
-    yield "duetto.log", homeless(masking.masked(_log(paths)))
+    yield "duetto.log", without_home(masking.masked(_log(paths)))
 
 
 def _odd_secrets(environment: Mapping[str, str]) -> Iterator[str]:
@@ -391,7 +391,7 @@ def _each_text(value: object, changed: Callable[[str], str]) -> object:
     return value
 
 
-def homeless(text: str, home: str | None = None) -> str:
+def without_home(text: str, home: str | None = None) -> str:
     """The text with the user's home folder as ``~``: it often holds a name."""
     folder = (home or str(Path.home())).rstrip("/\\")
     if len(folder) < 2:

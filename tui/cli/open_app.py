@@ -117,7 +117,7 @@ class LastWords:
         """``unsaved`` tells what would be lost; it is asked at the end."""
         self._unsaved = unsaved
         self._folders = folders
-        self._outlet = sys.stderr
+        self._stderr = sys.stderr
         """As it was before the screen: while that is lent something else stands in its place."""
         self._kept = False
         self._words = ""
@@ -159,7 +159,7 @@ class LastWords:
         """The last sentence on stderr, if there is something to say and somebody to hear it."""
         if self._words:
             with suppress(OSError, ValueError):
-                print(f"duetto: {inert(self._words)}", file=self._outlet, flush=True)
+                print(f"duetto: {inert(self._words)}", file=self._stderr, flush=True)
 
 
 _MOST_TOLD = 9

@@ -236,10 +236,10 @@ class HunkDecisions:
 
     def _tell_of_open(self, hunk_ids: Sequence[int] | None) -> Work[None]:
         """Hunks that were named and are still coming in cannot be decided on."""
-        roster = self._workspace.hunk_list
-        if not hunk_ids or not roster.tally.needs[Need.END]:
+        hunks = self._workspace.hunk_list
+        if not hunk_ids or not hunks.tally.needs[Need.END]:
             return
-        if landing := (yield from picked((yield from roster.chosen(hunk_ids)), _is_landing)):
+        if landing := (yield from picked((yield from hunks.chosen(hunk_ids)), _is_landing)):
             what = "A hunk is still landing" if len(landing) == 1 else "Hunks are still landing"
             step = "decide when it has landed, or stop the model"
             self._state.trouble(Trouble(what, "", step, severity="information"))

@@ -121,7 +121,7 @@ class LinearApp:
         self._mouth = mouth
         self._live = live
         pace = ReadingPace(outputs=not live)
-        self._teller = Narrator(session, pace)
+        self._narrator = Narrator(session, pace)
         pages = LongOutput(MOST_LINES if live else None)
         self._drafts = Drafts()
         edit = (lambda text: _edited(mouth, self.editor, text)) if live else None
@@ -295,7 +295,7 @@ class LinearApp:
         for trouble in notices.troubles:
             if trouble.unreachable:
                 self._failed = EXIT_UNREACHABLE
-        self._due += self._teller.news(notices) or self._teller.still()
+        self._due += self._narrator.news(notices) or self._narrator.still()
         if status.outcome == "completed":
             self._failed = EXIT_OK
         elif status.outcome == "failed":
@@ -392,7 +392,7 @@ class LinearApp:
         if not self._live:
             return
         if self._session.status.asks:
-            self._teller.ask_again()
+            self._narrator.ask_again()
             return
         view = self._session.meter.view(self._session.now())
         self._say([state_words(self._session.status, view)])
@@ -422,7 +422,7 @@ class LinearApp:
         """To the model, now; what streams is stopped first."""
         self._drafts.sent(text)
         if self._live:
-            self._teller.echoed(text)
+            self._narrator.echoed(text)
         if self._session.status.busy:
             self._say([f"Redirecting {self._session.status.role}."])
         self._session.submit(intents.Prompt(text))

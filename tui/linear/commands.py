@@ -208,8 +208,8 @@ class Commander:
         if len(words) != 2 or not all(word.isdecimal() for word in words):
             return ["Say the hunk and the place: /place HUNK PLACE; /review reads both."]
         number, place = int(words[0]), int(words[1])
-        roster = self._session.workspace.hunk_list
-        hunk = roster.by_id(number) if number in roster else None
+        hunks = self._session.workspace.hunk_list
+        hunk = hunks.by_id(number) if number in hunks else None
         if hunk is None or not hunk.placeable:
             return [f"Hunk {number} does not wait for a place."]
         if not 1 <= place <= len(hunk.candidates):

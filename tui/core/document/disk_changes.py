@@ -192,7 +192,7 @@ def _merge(
         # an undo into lines that both changed comes to neither's text: no state is the disk's
         record.synced = None
     for hunk in own:
-        hunk.agent = _standing(record, hunk)
+        hunk.agent = _text_now(record, hunk)
 
 
 def _untouched(record: FileRecord) -> list[Hunk]:
@@ -200,11 +200,11 @@ def _untouched(record: FileRecord) -> list[Hunk]:
     return [
         hunk
         for hunk in record.live
-        if hunk.decision is Decision.ACCEPTED and _standing(record, hunk) == hunk.agent
+        if hunk.decision is Decision.ACCEPTED and _text_now(record, hunk) == hunk.agent
     ]
 
 
-def _standing(record: FileRecord, hunk: Hunk) -> str:
+def _text_now(record: FileRecord, hunk: Hunk) -> str:
     """What stands in a hunk's rows."""
     assert hunk.start is not None
     assert hunk.end is not None

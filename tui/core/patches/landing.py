@@ -181,14 +181,14 @@ class UpdateWork(FileWork):
         section.flags += event.flags
         section.close(event.closed, why)
         if section.placed_rows is not None:
-            placed, standing = self._search.placed, section.record.live
+            placed, landed = self._search.placed, section.record.live
             placed.update(section.hunks)
             first, last = section.placed_rows
             offset, before = _offset(section, first), True
             if not (section.locator.old or section.locator.anchors):
                 # at the end of the file, wherever the sections around it are
                 last, before = self._search.cursor, self._search.placed_before
-            self._search = Search(last, before, placed, standing, self._notation, offset)
+            self._search = Search(last, before, placed, landed, self._notation, offset)
         self.hunks[self._before :] = section.hunks
         self._last_section, self._section = section, None
 

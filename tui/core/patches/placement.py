@@ -81,7 +81,7 @@ class Search(Struct):
     """A section of this file operation has been placed: the cursor means something."""
     placed: set[Hunk] = field(default_factory=set)
     """The hunks of those sections."""
-    standing: HunkIndex = field(default_factory=HunkIndex)
+    landed: HunkIndex = field(default_factory=HunkIndex)
     """All hunks that stand in the file."""
     notation: Notation = "apply_patch"
     """What the section is written in."""
@@ -97,7 +97,7 @@ class Search(Struct):
         """True if rows overlap what those sections made."""
         return any(
             hunk.start.line < last and first < hunk.end.line
-            for hunk in self.standing.near(first, last)
+            for hunk in self.landed.near(first, last)
             if hunk in self.placed and hunk.start and hunk.end
         )
 

@@ -196,7 +196,7 @@ def words(text: str, room: Room, colour: str = "foreground") -> list[Row]:
     return [*_paragraph(text, room.width, colour), []]
 
 
-def footing(keys: Iterable[tuple[str, str]], room: Room) -> list[Row]:
+def key_rows(keys: Iterable[tuple[str, str]], room: Room) -> list[Row]:
     """The keys of the page."""
     style = theme.active().style
     rows: list[Row] = [[], []]
@@ -371,7 +371,7 @@ class SheetScreen(ModalScreen[ScreenResultType]):
         if room.width < 8 or not self.is_current:
             return
         rows = self._head(room) if room.height >= 12 else []
-        foot = footing(self._keys(), room)
+        foot = key_rows(self._keys(), room)
         rows += self._body(room, len(rows) + len(foot))
         rows = rows[: room.height - len(foot)]
         above: list[Row] = [[] for _ in range((room.height - len(rows) - len(foot)) // 3)]

@@ -201,10 +201,10 @@ class Tabs(Widget):
         mark_colour = "warning" if tab.dirty else "faint"
         if tab.torn:
             mark, mark_colour = TORN, "hunk-conflict"
-        pen = [Segment(f"{WRITING} ", style("hunk-landing", back))] if tab.writing else []
+        pencil = [Segment(f"{WRITING} ", style("hunk-landing", back))] if tab.writing else []
         return [
             edge,
-            *pen,
+            *pencil,
             Segment(f"{name} ", text),
             Segment(f"{mark}  ", style(mark_colour, back)),
         ]

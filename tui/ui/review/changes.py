@@ -310,7 +310,7 @@ class _Unplaced:
     def __init__(self, lines: Sequence[str], places: Mapping[int, int]) -> None:
         self._lines = lines
         self._places = places
-        self._drift = 0
+        self._shift = 0
 
     def place(self, hunk: Hunk) -> tuple[int, int]:
         """The rows that the hunk would change; an empty range if they are not to be found."""
@@ -318,11 +318,11 @@ class _Unplaced:
         if hunk.start is None:  # it never stood anywhere
             return self._nowhere(hunk, base)
         stood = hunk.start.line
-        expected = min(max(stood + self._drift, 0), len(self._lines))
+        expected = min(max(stood + self._shift, 0), len(self._lines))
         for away in range(_NEAR if base else 0):
             for first in (expected + away, expected - away):
                 if first >= 0 and self._lines[first : first + len(base)] == base:
-                    self._drift = first - stood
+                    self._shift = first - stood
                     return first, first + len(base)
         return expected, expected
 

@@ -270,8 +270,8 @@ class TurnActions:
 
     def hunk(self, hunk_id: int) -> Hunk | None:
         """The hunk of this number; None: it is gone."""
-        roster = self._session.workspace.hunk_list
-        return roster.by_id(hunk_id) if hunk_id in roster else None
+        hunks = self._session.workspace.hunk_list
+        return hunks.by_id(hunk_id) if hunk_id in hunks else None
 
     @property
     def edited_hunk(self) -> Hunk | None:

@@ -218,7 +218,7 @@ class Workbench(PaintedScreen):
 
     def update_keys(self) -> None:
         """The footer says what the keys do now."""
-        status, roster = self.session.status, self.session.workspace.hunk_list
+        status, hunks = self.session.status, self.session.workspace.hunk_list
         scopes = [scope for scope in self.scopes if scope != "prompt"]
         in_editor = "editor" in scopes
         if "files" in scopes:
@@ -227,8 +227,8 @@ class Workbench(PaintedScreen):
         holds: dict[When, bool] = {
             "busy": status.busy,
             "idle": not status.busy,
-            "pending": roster.has_decidable(),
-            "waiting": roster.has_waiting(),
+            "pending": hunks.has_decidable(),
+            "waiting": hunks.has_waiting(),
             "failed": status.can_send_failure and not status.busy,
             "under": under and not in_editor,
             "stoppable": self.turn_actions.stoppable or bool(status.running),

@@ -32,6 +32,7 @@ from tui.bridge.endpoints.anthropic.conversation import (
     conversation,
 )
 from tui.bridge.endpoints.base import Asked, EndpointSpec, ModelFacts, Refused, Target, options_over
+from tui.bridge.endpoints.openai_responses.request import EFFORTS as ALL_EFFORTS
 from tui.bridge.endpoints.response_writer import characters_in
 from tui.bridge.endpoints.tools import Toolbox, ToolChoice
 from tui.core.wire.address import Address
@@ -96,10 +97,8 @@ def options_of(
 Thinking = Literal["adaptive", "budget", "none"]
 """The model decides how much it thinks; it is given a number of tokens; it does not think."""
 
-LADDER = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-"""Efforts, weakest first."""
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
-"""Of them, those that ``output_config`` has."""
+"""Those that ``output_config`` has, weakest first."""
 _OTHERS_TOKENS = 16_384
 
 
@@ -150,10 +149,10 @@ def traits_of(model: str, facts: ModelFacts, options: AnthropicOptions) -> Model
 
 def nearest(effort: str, known: tuple[str, ...]) -> str:
     """The known effort that is next to this one, the stronger of two; empty: there is none."""
-    if effort not in LADDER or not known:
+    if effort not in ALL_EFFORTS or not known:
         return ""
-    rank = LADDER.index(effort)
-    return min(known, key=lambda one: (abs(LADDER.index(one) - rank), -LADDER.index(one)))
+    rank = ALL_EFFORTS.index(effort)
+    return min(known, key=lambda one: (abs(ALL_EFFORTS.index(one) - rank), -ALL_EFFORTS.index(one)))
 
 
 @cache
