@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.support.tables import each
 from tui.core.project_words import (
     DESCRIPTION_CHARS,
+    HEAD_BYTES,
     SKILLS_LIMIT_CHARS,
     Skill,
     SkillFile,
@@ -57,6 +58,8 @@ def test_folder_and_text_stand_in_for_what_is_not_said() -> None:
     assert skill("---\nname: a/b\n  c\n---\n").name == "a-b c"
     assert skill(b"PK\x03\x04\x00").problem == "it is not text"
     assert skill("---\nname: x\n---\n# Title\n").problem
+    long = f"---\nname: y\ndescription: {'d ' * HEAD_BYTES}"[:HEAD_BYTES]
+    assert (skill(long).name, skill(long).description[:3]) == ("y", "d d")
     assert skill(b"---\nname: x\ndescription: caf\xe9\n---\n").description == "caf\ufffd"
     assert skill("---\ndescription: x\ndisable-model-invocation: true\n---\n").problem
 

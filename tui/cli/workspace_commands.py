@@ -111,7 +111,7 @@ def find_hooks(workspace: Path, settings: Settings, event: HookEvent) -> list[Ve
     own = load_project(workspace).hooks
     if command := _argv(getattr(own, event)):
         content = _files_named(workspace, command)
-        source = f"{PROJECT_FILE}, as the hook {event}"
+        source = f"{PROJECT_FILE}, hooks.{event}"
         found.append(
             VerifyCommand(
                 command, source, needs_consent=True, deadline_s=own.deadline_s, content=content

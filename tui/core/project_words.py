@@ -19,6 +19,8 @@ RULES_LIMIT_CHARS = 32_000
 """Of one file; of a longer one the beginning and the end are sent."""
 SKILLS_LIMIT_CHARS = 8_000
 """Of the list of all skills, about 2,000 tokens."""
+HEAD_BYTES = 65_536
+"""Of a SKILL.md are looked at, to know what it is for."""
 DESCRIPTION_CHARS, NAME_CHARS = 1024, 64
 _LEAST_CHARS = 40
 """Of a description; if that is too much for all, only names are listed."""
@@ -84,6 +86,8 @@ def skill_of(file: SkillFile) -> Skill:
     text = "" if file.problem else text_of(file.head)
     if text is None:
         return Skill(_name(folder), "", file, "it is not text")
+    if len(file.head) >= HEAD_BYTES:
+        text += "\n---"  # it may be cut in its front matter
     said, body = front_matter(text)
     name = _name(said.get("name", "")) or _name(folder)
     prose = (line.strip() for line in body.split("\n"))

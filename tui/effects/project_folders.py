@@ -14,10 +14,8 @@ from pathlib import Path
 
 from tui.core.files import MAX_BYTES, FileRead
 from tui.core.programs import is_below
-from tui.core.project_words import SkillFile
+from tui.core.project_words import HEAD_BYTES, SkillFile
 
-_HEAD_BYTES = 65_536
-"""Of a SKILL.md: what it is for stands at its beginning."""
 _MOST_FOLDERS = 2_000
 """That are looked through in one place, and so deep:"""
 _DEPTH = 4
@@ -96,7 +94,7 @@ class ProjectFolders:
             sign = there.st_mtime_ns, there.st_size, there.st_ino
             if self._known.get(path, ((), b""))[0] != sign:
                 with open(path, "rb") as opened:
-                    self._known[path] = sign, opened.read(_HEAD_BYTES)
+                    self._known[path] = sign, opened.read(HEAD_BYTES)
         except OSError as error:
             return SkillFile(shown, real, problem=(error.strerror or str(error)).lower(), own=own)
         return SkillFile(shown, real, self._known[path][1], own=own)

@@ -136,8 +136,8 @@ class Hooks:
             if known not in self._answers:
                 self._answers[known] = await is_allowed(self._state, self._ports, hook, words)
                 if not self._answers[known]:
-                    what = f"The hook {event} of {hook.source} does not run"
-                    self._say(what, "it was not allowed", "", failed=False)
+                    what, why = f"The hook {event} does not run", "it was not allowed"
+                    self._say(what, why, f"it comes from {hook.source}", failed=False)
         return self._answers[known]
 
     async def _one(self, event: HookEvent, hook: VerifyCommand, stdin: bytes) -> str:
