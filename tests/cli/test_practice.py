@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from click.testing import CliRunner
 from tests.support.rehearsed import fresh_files
 from tui.bridge.rehearsal import RECORD
 from tui.cli import open_app, practice
-from tui.cli.options import ModelFlags
 from tui.errors import UsageError
 
 NOW = datetime(2026, 11, 21, 10, 30)
@@ -93,8 +91,8 @@ def run(monkeypatch: pytest.MonkeyPatch, home: Path, *args: str) -> tuple[str, l
     """Run the command with the app replaced; its output and what the app was to open."""
     opened: list[str] = []
 
-    def fake(arguments: Sequence[str], flags: ModelFlags, *files: Path | None) -> int:
-        opened.extend(arguments)
+    def fake(asked: open_app.Invocation) -> int:
+        opened.extend(asked.arguments)
         return 0
 
     monkeypatch.setenv("DUETTO_HOME", str(home))

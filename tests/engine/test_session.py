@@ -45,6 +45,8 @@ EVERYTHING: list[Intent] = [
     intents.Reload("gone.py"),
     intents.Restore(),
     intents.Dismiss(),
+    intents.Rename("the cache"),
+    intents.Export("talk.md"),
     intents.Verify(),
     intents.RunCommand("ls"),
     intents.StopDeciding(),

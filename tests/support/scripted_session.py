@@ -31,7 +31,7 @@ from tui.engine.intents import (
     Switch,
 )
 from tui.engine.notices import Ask, Notices, Status, TaskView
-from tui.engine.ports import Abilities
+from tui.engine.ports import Abilities, SessionArchive
 from tui.engine.session import AltLabel, PromptLabel, Session
 from tui.engine.session_state import SessionState
 from tui.errors import EditRefused
@@ -131,6 +131,7 @@ class ScriptedState:
     sockets: list[SocketView]
     project: tuple[list[str], list[str]]
     can: Abilities
+    kept: SessionArchive | None = None
 
     @property
     def workspace(self) -> Workspace:
@@ -154,6 +155,18 @@ class ScriptedState:
     @property
     def at_rest(self) -> bool:
         return not (self.status.busy or self.status.running)
+
+    @property
+    def last_turn(self) -> int:
+        return max((block.turn for block in self.transcript.blocks), default=0)
+
+    @property
+    def stored_as(self) -> str:
+        return "7f3k2m00"
+
+    @property
+    def archive(self) -> SessionArchive | None:
+        return self.kept
 
     def prompt_label(self) -> PromptLabel:
         return "redirect" if self.status.busy else "send"

@@ -30,7 +30,7 @@ from tui.effects.rescue import RescueFolders
 from tui.effects.system import MonotonicClock, give_back
 from tui.effects.write_ahead_log import WriteAheadLog
 from tui.engine.notices import Trouble
-from tui.engine.ports import HookEvent, Ports, ProjectReader, VerifyCommand
+from tui.engine.ports import HookEvent, Ports, ProjectReader, SessionArchive, VerifyCommand
 from tui.engine.session import Session, SessionOptions
 from tui.errors import FileRefused, SettingsError, UsageError
 from tui.settings import Paths
@@ -274,6 +274,7 @@ class Composition:
             git_head=self._git_head if watched else None,
             rescue=self.rescue if watched else None,
             store=lambda: self.store,
+            archive=self._archive,
             journal=self._journal,
             catalogue=lambda: self.catalogue,
             sockets=self._network.views,
@@ -326,6 +327,16 @@ class Composition:
         )
         store.on_trouble = self._unkept
         return store
+
+    def _archive(self) -> SessionArchive:
+        from tui.effects.store.reading import Archive
+
+        return Archive(self._setup.paths.data_dir)
+
+    @property
+    def kept_as(self) -> str:
+        """What the session is called in the store; empty: nothing of it is kept."""
+        return self.store.id if "store" in self.__dict__ and self.store.kept else ""
 
     def connector(self) -> Connector:
         """What connects other models to the session."""

@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol, TextIO, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Protocol, TextIO, TypedDict, Unpack, get_args
 
 import click
 from msgspec.structs import replace
@@ -33,12 +33,18 @@ from tui.engine.session import Session
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREACHABLE, UsageError
 from tui.settings import Paths
 
+if TYPE_CHECKING:
+    from tui.cli.resume import Again
+
 METER_S = 0.25
 """Between two meter events."""
 
 
 class Report(Protocol):
     """Where a turn is told."""
+
+    def passes_over(self, session: Session) -> None:
+        """What was said in an earlier session is not told again."""
 
     def started(self, session: Session) -> None:
         """The prompt was handed over."""
@@ -63,6 +69,10 @@ class NewProse:
         self._block = 0
         self._read = 0
         self._spoken = False
+
+    def passes_over(self, session: Session) -> None:
+        """What is there is not new."""
+        self._block = len(session.transcript.blocks)
 
     def new(self, session: Session) -> str:
         """Text that came since; blocks are set apart by an empty line."""
@@ -93,6 +103,10 @@ class CallNews:
         self._open: list[tuple[Block, bool]] = []
         """What has not ended, and whether it was told that it began."""
 
+    def passes_over(self, session: Session) -> None:
+        """What is there is not new."""
+        self._blocks = len(session.transcript.blocks)
+
     def new(self, session: Session) -> Iterator[tuple[Block, bool]]:
         """Each call that began (False) or ended (True)."""
         blocks = session.transcript.blocks
@@ -119,8 +133,17 @@ class TextReport:
         self._prose = NewProse()
         self._ends_line = True
         self._calls = CallNews()
+        self._past: set[Hunk] = set()
+        """Hunks that were decided on in an earlier session."""
         self._blocks = 0
         """Blocks of the conversation that were looked at for notes."""
+
+    def passes_over(self, session: Session) -> None:
+        """Begin behind what is there."""
+        self._prose.passes_over(session)
+        self._calls.passes_over(session)
+        self._blocks = len(session.transcript.blocks)
+        self._past = {h for h in session.workspace.hunks if h.decision != Decision.PENDING}
         self._told: list[str] = []
         """What went wrong, and is a note, too."""
 
@@ -160,7 +183,7 @@ class TextReport:
     def ended(self, session: Session, left_out: Sequence[Hunk], code: int) -> None:
         """A line a file, and why hunks were left out."""
         self._finish_line()
-        for line in summary(session.workspace.hunks):
+        for line in summary(hunk for hunk in session.workspace.hunks if hunk not in self._past):
             self._say(line)
         for hunk in left_out:
             why = hunk.reason or ", ".join(hunk.flags) or hunk.stage.value
@@ -189,6 +212,10 @@ class WireNews:
         self._reconnects = 0
         self._steering: list[tuple[str, str]] = []
         self._blocks = 0
+
+    def passes_over(self, session: Session) -> None:
+        """What is there is not new."""
+        self._blocks = len(session.transcript.blocks)
 
     def new(self, session: Session) -> Iterator[tuple[str, dict[str, object]]]:
         """Events by type: a wait before a try, a reconnection, another transport, a steer."""
@@ -230,6 +257,13 @@ class JsonReport:
         self._wire = WireNews()
         self._calls = CallNews()
 
+    def passes_over(self, session: Session) -> None:
+        """Begin behind what is there."""
+        self._prose.passes_over(session)
+        self._calls.passes_over(session)
+        self._wire.passes_over(session)
+        self._hunks = {hunk.id: _told(hunk) for hunk in session.workspace.hunks}
+
     def started(self, session: Session) -> None:
         """``turn.started``."""
         status = session.status
@@ -250,9 +284,8 @@ class JsonReport:
         for block, ended in self._calls.new(session):
             self._call(block, ended)
         for hunk in session.workspace.hunks:
-            state = (hunk.stage, hunk.decision, tuple(hunk.flags), hunk.reason)
-            if hunk.stage not in OPEN and self._hunks.get(hunk.id) != state:
-                self._hunks[hunk.id] = state
+            if hunk.stage not in OPEN and self._hunks.get(hunk.id) != _told(hunk):
+                self._hunks[hunk.id] = _told(hunk)
                 self._event("hunk", **hunk_fields(hunk))
         now = session.now()
         view = session.meter.view(now)
@@ -302,6 +335,8 @@ class JsonReport:
             "left_out": [hunk.id for hunk in left_out],
             "exit_code": code,
         }
+        if session.stored_as:
+            fields["session"] = session.stored_as
         if status.outcome == "completed":
             self._event("turn.completed", **fields)
         else:
@@ -325,6 +360,11 @@ class JsonReport:
     def _event(self, event: str, /, **fields: object) -> None:
         self._out.write(json.dumps({"type": event, **fields}) + "\n")
         self._out.flush()
+
+
+def _told(hunk: Hunk) -> tuple[object, ...]:
+    """What is told of a hunk."""
+    return (hunk.stage, hunk.decision, tuple(hunk.flags), hunk.reason)
 
 
 def served_fields(status: Status) -> dict[str, str]:
@@ -388,7 +428,9 @@ class ExecOptions(TypedDict):
     allow: tuple[str, ...]
     max_rounds: int | None
     max_cost: float | None
-    folder: str
+    folder: str | None
+    resume: str | None
+    last: bool
     record: Path | None
     trace: Path | None
 
@@ -425,8 +467,10 @@ class ExecOptions(TypedDict):
     help="Stop when the turn has cost so much.",
 )
 @click.option(
-    "-C", "folder", metavar="DIR", default=".", help="The workspace [default: this folder]."
+    "-C", "folder", metavar="DIR", help="The workspace [default: this folder, or the session's]."
 )
+@click.option("--resume", metavar="ID", help="Go on with an earlier session.")
+@click.option("--last", is_flag=True, help="Go on with the last session of this folder.")
 @record_option
 @trace_option
 @model_options
@@ -436,14 +480,19 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     Nothing is written without --apply. Exit: 0 done, 1 the turn failed or hunks were left out,
     2 usage, 3 endpoint unreachable, 130 interrupted.
     """
-    setup = _setup(choices["folder"], flags)
+    again, folder = _again(choices), choices["folder"]
+    if folder is None:
+        folder = "." if again is None else str(again.folder)
+    setup = _setup(folder, flags)
     text = _text(prompt)
     if not text.strip():
         raise UsageError('the prompt is empty: duetto exec "PROMPT", or - to read it from stdin')
-    chosen = choices["role"] or setup.models.first_role
+    options = replace(session_options(setup.settings), first_role=setup.models.first_role)
+    if again is not None:
+        options = again.options(options, setup.models.roles)
+    chosen = choices["role"] or options.first_role
     if chosen not in setup.models.roles:
         raise UsageError(f"no {chosen} model is set up: add --{chosen} MODEL")
-    options = session_options(setup.settings)
     limits, rules = options.limits, options.commands
     options = replace(
         options,
@@ -467,7 +516,24 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     report: Report = TextReport(sys.stdout, sys.stderr)
     if choices["as_json"]:
         report = JsonReport(sys.stdout)
-    return asyncio.run(_run(composition, text, report, apply=choices["apply"]))
+    code = asyncio.run(_run(composition, text, report, apply=choices["apply"]))
+    if sys.stderr.isatty() and not choices["as_json"] and (name := composition.kept_as):
+        print(f"duetto: to go on: duetto exec --resume {name}", file=sys.stderr)
+    return code
+
+
+def _again(choices: ExecOptions) -> Again | None:
+    """The session to go on with, if one is asked for. Raises UsageError, StoreRefused."""
+    if choices["resume"] is None and not choices["last"]:
+        return None
+    from tui.cli import resume
+    from tui.engine.sessions import Onward
+
+    if choices["resume"] is not None and choices["last"]:
+        raise UsageError("say --resume ID or --last, not both")
+    paths, here = Paths.find(), choices["folder"] is not None
+    chosen = choices["resume"] or resume.newest(paths).id
+    return resume.again(paths, Onward(chosen), here=here)
 
 
 def _words(prefix: str) -> tuple[str, ...]:
@@ -538,6 +604,9 @@ class ExecTurn:
         self._report = report
         self._recorded = recorded
         self._woken = asyncio.Event()
+        self._over = {h.id for h in session.workspace.hunks if h.decision != Decision.PENDING}
+        """Hunks of an earlier session that were decided on in it."""
+        self._blocks = len(session.transcript.blocks)
         self._unreachable = False
         self._failed = False
         self._leaves = False
@@ -551,6 +620,7 @@ class ExecTurn:
         loop = asyncio.get_running_loop()
         with contextlib.suppress(NotImplementedError):  # Windows
             loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        self._report.passes_over(session)
         session.submit(Prompt(text))
         self._report.started(session)
         while session.status.busy and not self._leaves:
@@ -574,13 +644,13 @@ class ExecTurn:
     def _concluded(self, *, apply: bool) -> int:
         """Tell how it ended; returns the exit code."""
         session = self._session
-        hunks = session.workspace.hunks
+        hunks = [hunk for hunk in session.workspace.hunks if hunk.id not in self._over]
         left_out = [
             hunk
             for hunk in hunks
             if is_left_out(hunk, hunks) and (apply or hunk.stage not in PLACED)
         ]
-        if unread := unread_patch(session.transcript.blocks):
+        if unread := unread_patch(session.transcript.blocks[self._blocks :]):
             self._report.trouble(Trouble("A patch could not be read", unread, severity="warning"))
         self._take()
         code = self._code(bool(left_out or unread))

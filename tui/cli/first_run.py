@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tui.cli.open_app import FIRST_RUN, open_app
+from tui.cli.open_app import FIRST_RUN, Invocation, open_app
 from tui.cli.options import ModelFlags
 from tui.cli.practice import guided, rehearsed
 from tui.cli.surroundings import Surroundings, current_directory, look_around, short_path
@@ -99,10 +99,10 @@ def open_first(flags: ModelFlags) -> int:
     def reopen(choice: Choice) -> int:
         if choice == "practice":
             guide = guided(paths.data_dir, datetime.now())
-            return open_app([str(guide.root)], rehearsed(flags), beginning=guide)
-        return open_app([os.curdir], rehearsed(flags))
+            return open_app(Invocation([str(guide.root)], rehearsed(flags)), guide)
+        return open_app(Invocation([os.curdir], rehearsed(flags)))
 
     first = FirstRun(paths, lesson, reopen)
     root = os.curdir if lesson is None else str(lesson.root)
-    code = open_app([root], rehearsed(flags), beginning=first)
+    code = open_app(Invocation([root], rehearsed(flags)), first)
     return code if code != EXIT_OK or first.again is None else first.again()

@@ -28,6 +28,8 @@ log = logging.getLogger("tui.cli")
 
 COMMANDS = {
     "open": ("tui.cli.open_app:open_command", "Open the app (what duetto does by itself)."),
+    "resume": ("tui.cli.resume:resume_command", "Go on with an earlier session."),
+    "sessions": ("tui.cli.sessions:sessions_command", "List the sessions that are kept."),
     "exec": ("tui.cli.exec:exec_command", "Run one turn without a screen."),
     "apply": ("tui.cli.apply:apply_command", "Apply a patch as the app would, with no model."),
     "practice": ("tui.cli.practice:practice_command", "Open the practice workspace."),
@@ -47,7 +49,7 @@ COMMANDS = {
 """Name -> where the command is, and its line in ``--help`` (which so imports none of them)."""
 DEFAULT = "open"
 HIDDEN = frozenset({DEFAULT})
-_LINEAR = frozenset({DEFAULT, "practice"})
+_LINEAR = frozenset({DEFAULT, "practice", "resume"})
 """Commands with a linear mode."""
 _WITH_VALUE = frozenset(
     {"--endpoint", "--fast", "--deep", "--key-env", "--config", "--record", "--trace"}

@@ -61,8 +61,10 @@ if TYPE_CHECKING:
     from tui.cli.appearance import StartTheme
     from tui.cli.composition import Composition
     from tui.cli.models import SessionSetup
+    from tui.cli.resume import Again
     from tui.engine.notices import Status, Trouble
     from tui.engine.session import Session, SessionOptions
+    from tui.engine.sessions import Onward
     from tui.linear.app import LinearApp
     from tui.settings import NotifySettings, ScreenSettings, Settings
     from tui.ui.app import DuettoApp
@@ -160,6 +162,12 @@ class LastWords:
         if self._words:
             with suppress(OSError, ValueError):
                 print(f"duetto: {inert(self._words)}", file=self._stderr, flush=True)
+
+    def say_way_back(self, session_id: str) -> None:
+        """How to go on with a session that is kept; nothing, if it is empty."""
+        if session_id:
+            with suppress(OSError, ValueError):
+                print(f"To go on: duetto resume {session_id}", file=self._stderr, flush=True)
 
 
 _MOST_TOLD = 9
@@ -284,12 +292,12 @@ def open_command(
     if is_linear(linear, flags):
         from tui.cli.open_linear import open_linear
 
-        return open_linear(arguments, flags, record, trace)
+        return open_linear(Invocation(arguments, flags, record, trace))
     if not arguments and record is None and trace is None and is_first(flags, Paths.find()):
         from tui.cli.first_run import open_first
 
         return open_first(flags)
-    return open_app(arguments, flags, record, trace)
+    return open_app(Invocation(arguments, flags, record, trace))
 
 
 def is_first(flags: ModelFlags, paths: Paths) -> bool:
@@ -304,14 +312,22 @@ def is_first(flags: ModelFlags, paths: Paths) -> bool:
     return not known and state.is_dir() and os.access(state, os.W_OK | os.X_OK)
 
 
-def open_app(
-    arguments: Sequence[str],
-    flags: ModelFlags,
-    record: Path | None = None,
-    trace: Path | None = None,
-    beginning: Beginning | None = None,
-) -> int:
-    """Open the app on what the arguments name; returns the exit code.
+class Invocation(Struct, frozen=True):
+    """What the command line asks for."""
+
+    arguments: Sequence[str]
+    """Paths to open."""
+    flags: ModelFlags
+    record: Path | None = None
+    trace: Path | None = None
+    again: Again | None = None
+    """An earlier session goes on."""
+    lists: bool = False
+    """All sessions are listed at the start."""
+
+
+def open_app(asked: Invocation, beginning: Beginning | None = None) -> int:
+    """Open the app on what is asked for; returns the exit code.
 
     ``beginning`` is what happens over it at the start. Raises UsageError, SettingsError or
     EndpointError before the terminal is touched.
@@ -319,14 +335,26 @@ def open_app(
     require_screen()
 
     def options(setup: SessionSetup) -> SessionOptions:
-        chosen = replace(options_for(setup), in_slices=True)
-        return chosen if beginning is None else beginning.options(chosen)
+        return replace(options_for(setup), in_slices=True)
 
-    start = prepared((arguments, flags), record, trace, options)
-    setup, root = start.setup, start.target.root
-    opened = partial(made_app, start.composition.session, setup.settings, root, start.theme)
-    config = flags.config or setup.paths.config_file
-    return asyncio.run(_run(start, opened, beginning, config))
+    def first_options(setup: SessionSetup) -> SessionOptions:
+        return options(setup) if beginning is None else beginning.options(options(setup))
+
+    start = prepared(asked, first_options)
+    while True:
+        setup, root = start.setup, start.target.root
+        opened = partial(made_app, start.composition.session, setup.settings, root, start.theme)
+        config = asked.flags.config or setup.paths.config_file
+        begin = None if beginning is None else beginning.begin
+        begin = _list_sessions if asked.lists else begin
+        code, onward = asyncio.run(_run(start, opened, begin, config))
+        if onward is None:
+            return code
+        from tui.cli import resume
+
+        again, beginning = resume.again(setup.paths, onward), None
+        asked = Invocation((), asked.flags, again=again)
+        start = prepared(asked, options)
 
 
 class Start(Struct, frozen=True):
@@ -338,21 +366,17 @@ class Start(Struct, frozen=True):
     composition: Composition
 
 
-def prepared(
-    asked: tuple[Sequence[str], ModelFlags],
-    record: Path | None,
-    trace: Path | None,
-    options: Callable[[SessionSetup], SessionOptions],
-) -> Start:
-    """All of it, checked; ``asked`` is what the command line says.
+def prepared(asked: Invocation, options: Callable[[SessionSetup], SessionOptions]) -> Start:
+    """All of it, checked.
 
     What of the settings is not used, those of the screen as well, is told in the session. Raises
     UsageError, SettingsError or EndpointError.
     """
-    (arguments, flags), paths = asked, Paths.find()
+    flags, again, paths = asked.flags, asked.again, Paths.find()
     settings = settings_for(flags, paths)
     models = resolve(settings, flags)
-    target = target_of(arguments) or home_of(models, paths)
+    target = target_of([str(again.folder)]) if again else target_of(asked.arguments)
+    target = target or home_of(models, paths)
     config, project = flags.config or paths.config_file, load_project(target.root)
     theme = start_theme(settings.editor, project, target.root, paths, config)
     settings = with_project(settings, project)
@@ -360,8 +384,11 @@ def prepared(
     from tui.cli.composition import Composition, tracer_for
     from tui.cli.models import SessionSetup
 
-    setup = SessionSetup(target.root, settings, models, paths, tracer_for(trace), flags)
-    composition = Composition(setup, options(setup), record=record)
+    setup = SessionSetup(target.root, settings, models, paths, tracer_for(asked.trace), flags)
+    chosen = options(setup)
+    if again is not None:
+        chosen = again.options(chosen, models.roles)
+    composition = Composition(setup, chosen, record=asked.record)
     for wrong in filter(None, (composition.prompting.left_over(), trouble_with(complaints))):
         composition.session.warn(wrong)
     return Start(setup, target, theme, composition)
@@ -435,9 +462,19 @@ def options_for(setup: SessionSetup) -> SessionOptions:
     )
 
 
+def _list_sessions(app: DuettoApp) -> None:
+    from tui.ui.screens.session_choice import resume
+
+    app.call_later(resume, app, app.session)
+
+
 async def _run(
-    start: Start, opened: Callable[[], DuettoApp], beginning: Beginning | None, config: Path
-) -> int:
+    start: Start,
+    opened: Callable[[], DuettoApp],
+    begin: Callable[[DuettoApp], None] | None,
+    config: Path,
+) -> tuple[int, Onward | None]:
+    """Until the user leaves; the exit code, and the session to go to."""
     composition, setup, target = start.composition, start.setup, start.target
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(log_broken)
@@ -448,8 +485,8 @@ async def _run(
     app.copy_here = composition.copy_here
     app.connecting = composition.connector
     composition.prompting.serve(app.bench.prompt_box)
-    if beginning is not None:
-        app.on_begun = partial(beginning.begin, app)
+    if begin is not None:
+        app.on_begun = partial(begin, app)
     app.on_settled = partial(keep_frame, app, setup, config)
     if setup.tracer is not None:
         setup.tracer.watch()
@@ -463,9 +500,11 @@ async def _run(
         last_words.add(await composition.prompting.leave())
         last_words.say()
         await composition.close()
+        if app.leaving.onward is None:
+            last_words.say_way_back(composition.kept_as)
     if getattr(app, "broken", False):
-        return EXIT_FAILED
-    return code if isinstance(code, int) else EXIT_OK
+        return EXIT_FAILED, None
+    return code if isinstance(code, int) else EXIT_OK, app.leaving.onward
 
 
 def keep_frame(app: DuettoApp, setup: SessionSetup, config: Path) -> None:

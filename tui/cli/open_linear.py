@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
@@ -21,14 +21,15 @@ from tui.cli import process
 from tui.cli.composition import Composition, Prompting
 from tui.cli.models import SessionSetup
 from tui.cli.open_app import (
+    Invocation,
     LastWords,
+    Start,
     log_broken,
     open_files,
     options_for,
     prepared,
     ring_ends,
 )
-from tui.cli.options import ModelFlags
 from tui.cli.target import OpenTarget
 from tui.core.inert_text import inert
 from tui.core.programs import Edited
@@ -45,25 +46,38 @@ _MOST = 500
 """Lines of earlier runs that the up arrow goes through."""
 
 
-def open_linear(
-    arguments: Sequence[str],
-    flags: ModelFlags,
-    record: Path | None = None,
-    trace: Path | None = None,
-) -> int:
-    """Converse in lines of text about what the arguments name; returns the exit code.
+def open_linear(asked: Invocation) -> int:
+    """Converse in lines of text about what is asked for; returns the exit code.
 
     Raises UsageError, SettingsError or EndpointError before anything is said.
     """
     kept_frame.leave()
     process.begin()
-    start = prepared((arguments, flags), record, trace, _options)
-    composition, target, settings = start.composition, start.target, start.setup.settings
-    prompting, chosen = composition.prompting, settings.prompt
+    start = prepared(asked, _options)
+    prompting, chosen = start.composition.prompting, start.setup.settings.prompt
     past = [one.text for one in prompting.load()[-_MOST:]] if chosen.history else []
-    source = source_of(Completion(composition.session).found, past, vi=chosen.vi)
+    completion = Completion(start.composition.session)
+    source = source_of(completion.found, past, vi=chosen.vi)
     if not source.edits:
         process.turn_on()
+    rest = ["/resume"] * asked.lists
+    while True:
+        linear = _made(start, source)
+        linear.app.begin_with(rest)
+        code = linear.run()
+        if (onward := linear.app.onward) is None:
+            return code
+        from tui.cli import resume
+
+        again, rest = resume.again(start.setup.paths, onward), linear.app.rest
+        start = prepared(Invocation((), asked.flags, again=again), _options)
+        completion.session = start.composition.session
+
+
+def _made(start: Start, source: LineSource) -> Linear:
+    """The linear mode over a session."""
+    composition, target, settings = start.composition, start.target, start.setup.settings
+    prompting, chosen = composition.prompting, settings.prompt
     linear = Linear(composition, target, source)
     linear.app.editor = partial(_edited, prompting, source)
     linear.app.connector = composition.connector
@@ -71,7 +85,7 @@ def open_linear(
         ring_ends(linear.app, settings.notify)
     if source.edits and chosen.history:
         linear.app.on_entered = prompting.keep
-    return linear.run()
+    return linear
 
 
 def _options(setup: SessionSetup) -> SessionOptions:
@@ -147,6 +161,8 @@ class Linear:
             self._last_words.add(await self._composition.prompting.leave())
             self._last_words.say()
             await self._composition.close()
+            if self.app.onward is None:
+                self._last_words.say_way_back(self._composition.kept_as)
 
     def _hear(self, text: str, taken: Callable[[], None]) -> None:
         try:

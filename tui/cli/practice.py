@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from tui import kept_frame
 from tui.bridge.rehearsal import RECORD
 from tui.bridge.rehearsal.scripts import Script, fingerprint, load_scripts, workspace_files
-from tui.cli.open_app import require_screen
+from tui.cli.open_app import Invocation, require_screen
 from tui.cli.options import (
     ModelFlags,
     is_linear,
@@ -170,16 +170,17 @@ def practice_command(flags: ModelFlags, **choices: Unpack[PracticeOptions]) -> i
             click.echo(f"Your old workspace is kept in {kept}")
     else:
         root = ensure(data_dir)
+    asked = Invocation([str(root)], flags, record, trace)
     if linear:
         from tui.cli.open_linear import open_linear
 
-        return open_linear([str(root)], flags, record, trace)
+        return open_linear(asked)
     from tui.cli.open_app import open_app
 
     if choices["guide"]:
         lesson = guided(data_dir, datetime.now())
-        return open_app([str(lesson.root)], rehearsed(flags), record, trace, lesson)
-    return open_app([str(root)], flags, record, trace)
+        return open_app(Invocation([str(lesson.root)], rehearsed(flags), record, trace), lesson)
+    return open_app(asked)
 
 
 class Guided(Struct):

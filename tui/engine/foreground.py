@@ -89,6 +89,11 @@ class Foreground:
             case intents.NewConversation():
                 self._forget()
 
+    @property
+    def last_turn(self) -> int:
+        """The number of the newest turn; 0: there is none."""
+        return self._number
+
     def go_on_behind(self, number: int) -> None:
         """So many turns were there before."""
         self._number = number

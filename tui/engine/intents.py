@@ -252,3 +252,16 @@ class Forget(Intent, frozen=True):
 
 class NewConversation(Intent, frozen=True):
     """Forget the conversation (files and hunks stay)."""
+
+
+class Rename(Intent, frozen=True):
+    """Call the session so in the list of all."""
+
+    name: str
+
+
+class Export(Intent, frozen=True):
+    """Write the conversation to a new file of the workspace: Markdown, or JSON by its name."""
+
+    path: str = ""
+    """Empty: a name is found."""

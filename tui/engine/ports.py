@@ -21,7 +21,7 @@ from tui.core.price import Quote, SameTiers
 from tui.core.programs import AS_THE_USER, RunOptions, Sandbox
 from tui.core.programs import RunResult as RunResult
 from tui.core.run_report import RunReport
-from tui.core.session_record import FoundText, Record, SessionLine, StoredSession
+from tui.core.session_record import FoundText, Record, SessionLine
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.unsaved import Unsaved
 from tui.core.wire.endpoint_facts import Abilities as Abilities
@@ -316,6 +316,10 @@ class SessionStore(Protocol):
     def keeps(self) -> bool:
         """False: nothing of this session is kept, or not any more."""
 
+    @property
+    def kept(self) -> bool:
+        """Something is kept under its id."""
+
     def put(self, record: Record) -> None:
         """Keep this within a second."""
 
@@ -341,11 +345,8 @@ class SessionArchive(Protocol):
     async def search(self, words: str, most: int = 100) -> list[FoundText]:
         """Blocks in which all of these words are, newest first."""
 
-    async def load(self, session_id: str) -> StoredSession:
-        """A session by its id, or by the beginning of it that no other has."""
-
-    async def data(self, blob: str) -> bytes | None:
-        """The bytes of a blob; None: they are not there."""
+    async def find(self, session_id: str) -> SessionLine:
+        """A session by its id, by the beginning of it that no other has, or by its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,6 +452,8 @@ class Ports(Struct):
     """A file as it was committed (effects.git). Never raises."""
     store: Callable[[], SessionStore] | None = None
     """Gives it when it is first needed; None: there is none."""
+    archive: Callable[[], SessionArchive] | None = None
+    """Gives it when it is first needed; None: no sessions can be listed."""
     rescue: Rescue | None = None
     """None: nobody is there to be told."""
     quote: Callable[[str, Sequence[str], Usage, str], Awaitable[Quote]] | None = None

@@ -125,7 +125,11 @@ class Resuming:
         for path in dict.fromkeys(hunk.path for hunk in self._found.placed):
             if path in state.workspace.buffers:
                 services.open_files.open(path, None, 0, aside=True)
-        return stored.turns[-1].began.number if stored.turns else 0
+        return self._last_turn
+
+    @property
+    def _last_turn(self) -> int:
+        return max((one.turn for one in self._stored.blocks), default=0)
 
     def _owe(self) -> None:
         """Answers of patches that were never sent are said from what the hunks are now."""
@@ -185,7 +189,7 @@ class Resuming:
         services.state.hunks_changed()
 
     def _opening(self) -> str:
-        line, count = self._stored.line, len(self._stored.turns)
+        line, count = self._stored.line, self._last_turn
         turns = f"{count:,} turn{'s' * (count != 1)}"
         if self._is_fork:
             return f"a new session, from {turns} of {line.id}"

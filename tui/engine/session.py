@@ -30,7 +30,14 @@ from tui.engine.foreground import Foreground
 from tui.engine.intents import Intent, Mode, Role
 from tui.engine.notices import Notices, Status, Trouble
 from tui.engine.open_files import SEND, OpenFiles, Selection
-from tui.engine.ports import Abilities, ModelOffers, Ports, RoleSpec, WorkspaceFiles
+from tui.engine.ports import (
+    Abilities,
+    ModelOffers,
+    Ports,
+    RoleSpec,
+    SessionArchive,
+    WorkspaceFiles,
+)
 from tui.engine.requests import Requests, TurnLimits
 from tui.engine.rescue import Keeping, Rescuing, unsaved_of
 from tui.engine.saving import Saving
@@ -227,6 +234,7 @@ class Session:
             intents.ChooseModel: self._choose_model,
             intents.SaveFile: saving.save,
             intents.Reload: saving.changes.reload,
+            **dict.fromkeys((intents.Rename, intents.Export), self._keep),
             intents.Restore: self._rescuing.handle,
             intents.Dismiss: self._rescuing.handle,
             intents.Forget: self._forget,
@@ -305,6 +313,22 @@ class Session:
         project = self._open_files.project
         return ([], []) if project is None else project.words()
 
+    @property
+    def stored_as(self) -> str:
+        """What this session is called in the store; empty: nothing of it is kept."""
+        store = None if self.recording is None or self._ports.store is None else self._ports.store()
+        return store.id if store is not None and store.kept else ""
+
+    @property
+    def last_turn(self) -> int:
+        """The number of the newest turn; 0: there is none."""
+        return self._foreground.last_turn
+
+    @property
+    def archive(self) -> SessionArchive | None:
+        """The sessions that are kept; None: there are none to be had."""
+        return None if self._ports.archive is None else self._ports.archive()
+
     def network(self) -> Sequence[SocketView]:
         """The sockets as figures, for ``/status``."""
         return tuple(self._ports.sockets())
@@ -381,6 +405,11 @@ class Session:
         store = self._ports.store() if self._ports.store is not None else None
         forgotten = forgetting(self._state, store, all_sessions=intent.all_sessions)
         self._supervisor.start(forgotten, "forgetting")
+
+    def _keep(self, intent: intents.Rename | intents.Export) -> None:
+        from tui.engine.sessions import SessionKeeping  # after the first paint
+
+        SessionKeeping(self._shared, self.recording, self.stored_as).handle(intent)
 
     def _choose_model(self, intent: intents.UseModel | intents.ChooseModel) -> None:
         self._choice.handle(intent)

@@ -16,11 +16,13 @@ from tui.engine.intents import (
     ChooseModel,
     Dismiss,
     Effort,
+    Export,
     Forget,
     Intent,
     Mode,
     NewConversation,
     RedoDecision,
+    Rename,
     Restore,
     SetAutoAccept,
     SetEffort,
@@ -91,6 +93,10 @@ COMMANDS: tuple[Command, ...] = (
     Command("removed", "Hide the removed lines of pending hunks in the editor, or show them"),
     Command("follow", "Follow the landing edit in the editor, or stop following"),
     Command("clear", "Start a new conversation; files and hunks stay"),
+    Command("resume", "Go on with an earlier session: a list to search in", "[ID|WORDS]"),
+    Command("fork", "Begin a new session with this one up to a turn", "[TURN]"),
+    Command("rename", "Give this session a name in the list of all", "WORDS"),
+    Command("export", "Write the conversation to a new file", "[FILE.md|FILE.json]"),
     Command("forget", "Delete what is kept of this session, or of all", "[all]"),
     Command("rescue", "Bring back what was not saved when duetto ended", "[forget]"),
     Command("theme", "Change the colours", "[NAME]"),
@@ -259,6 +265,10 @@ def _rescue(argument: str, status: Status) -> Intent | str | None:
     return Dismiss() if argument else Restore()
 
 
+def _rename(argument: str, status: Status) -> Intent | str | None:
+    return Rename(argument) if argument else "Say what it is called: /rename WORDS."
+
+
 def _forget(argument: str, status: Status) -> Intent | str | None:
     if argument not in ("", "all"):
         return "/forget deletes what is kept of this session, /forget all that of every session."
@@ -285,5 +295,7 @@ _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {
     "background": _background,
     "tasks": _tasks,
     "rescue": _rescue,
+    "rename": _rename,
+    "export": lambda argument, status: Export(argument),
     "forget": _forget,
 }

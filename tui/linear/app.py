@@ -18,6 +18,7 @@ from tui.engine import intents
 from tui.engine.connecting import ConnectPort
 from tui.engine.notices import Status
 from tui.engine.session import Session, reasons_to_stay, unsaved_paths
+from tui.engine.sessions import Onward
 from tui.engine.slash import split_command
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREACHABLE
 from tui.linear.command_table import AT_ONCE
@@ -25,6 +26,7 @@ from tui.linear.commands import Commander
 from tui.linear.connecting import LineTalk, connect, list_models
 from tui.linear.narrator import Narrator, ReadingPace, Verbatim, broken
 from tui.linear.reading import MOST_LINES, Drafts, LongOutput, Voice
+from tui.linear.sessions import fork, resume
 from tui.linear.words import brief, counted, state_words
 
 BLOCK = '"""'
@@ -138,6 +140,8 @@ class LinearApp:
             self._drafts,
             lambda wanted: self._beside(self._connect(wanted)),
             lambda: self._beside(list_models(session, self._say)),
+            lambda wanted: self._beside(resume(session, self._say, self._go_to, wanted)),
+            lambda turn: fork(session, self._say, self._go_to, turn),
             pages,
             pace,
         )
@@ -157,6 +161,10 @@ class LinearApp:
         self._code: int | None = None
         self._failed = EXIT_OK
         self._given_back = ""
+        self.onward: Onward | None = None
+        """The session to go to when this one is left; None: the shell."""
+        self.rest: list[str] = []
+        """Lines that were not taken, for the session that follows."""
         self.left = False
         """The user left on purpose: what is not saved is not kept."""
         self.editor: Editor | None = None
@@ -175,6 +183,10 @@ class LinearApp:
         """What was typed and not sent."""
         parts = [self._drafts.unsent, self._entry.draft, *self._lines, self._drafts.typing]
         return "\n".join(filter(str.strip, parts))
+
+    def begin_with(self, lines: Iterable[str]) -> None:
+        """These were entered before."""
+        self._lines.extend(lines)
 
     @property
     def is_over(self) -> bool:
@@ -427,6 +439,12 @@ class LinearApp:
             self._say([f"Redirecting {self._session.status.role}."])
         self._session.submit(intents.Prompt(text))
 
+    def _go_to(self, onward: Onward) -> None:
+        """Leave for another session."""
+        self.onward = onward
+        self._ask_to_leave()
+        self.frame()
+
     def _ask_to_leave(self) -> None:
         """Leave; ask first when something would be left behind."""
         reasons = reasons_to_stay(self._session, self.draft)
@@ -446,11 +464,13 @@ class LinearApp:
             for path in unsaved_paths(self._session):
                 self._session.submit(intents.SaveFile(path))
             if left := unsaved_paths(self._session):
+                self.onward = None
                 self._say([f"Staying: {counted(len(left), 'file')} could not be saved."])
                 return
         if answer in ("1", "2"):
             self._leave(EXIT_OK, on_purpose=True)
             return
+        self.onward = None
         self._say(["Staying."])
         if answer not in ("", "3"):
             self._lines.appendleft(answer)
@@ -466,6 +486,9 @@ class LinearApp:
     def _leave(self, code: int, *, on_purpose: bool) -> None:
         if self._code is None:
             self._code, self.left = code, on_purpose
+            if self.onward is not None:
+                self.rest = [*self._lines]
+                self._lines.clear()
 
 
 async def _edited(mouth: Mouth, editor: Editor | None, text: str) -> Edited:

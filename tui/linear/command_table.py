@@ -64,6 +64,10 @@ _SHARED = frozenset(
         "plan",
         "tasks",
         "background",
+        "resume",
+        "fork",
+        "rename",
+        "export",
     )
 ) | {"auto", "clear", "forget", "rescue", "skills", "quit"}
 """What is as on the screen."""
@@ -103,7 +107,8 @@ class Completion:
     """Reads the session from another thread; it only looks."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        self.session = session
+        """Another one is put in its place when it is left for that."""
 
     def found(self, before: str, word: str) -> Sequence[str]:
         """What the word could become; ``before`` is the line up to it."""
@@ -124,7 +129,7 @@ class Completion:
 
     def _paths(self, part: str, sign: str) -> list[str]:
         """Files that begin so; else those that have it in their names."""
-        paths = self._session.listing()
+        paths = self.session.listing()
         found = [path for path in paths if path.startswith(part)]
         if not found and part:
             found = [path for path in paths if part.lower() in path.lower()]

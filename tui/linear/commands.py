@@ -47,6 +47,10 @@ class Commander:
             self._voice.say(self._voice.pages.more())
         elif name == "connect":
             self._voice.connect(argument)
+        elif name == "resume":
+            self._voice.resume(argument)
+        elif name == "fork":
+            self._voice.fork(argument)
         elif name in self.recital.readings:
             self._voice.page(self.recital.readings[name](argument))
         elif name in self._own:

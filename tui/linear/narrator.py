@@ -399,8 +399,9 @@ class Narrator:
     def __init__(self, session: Session, pace: ReadingPace) -> None:
         self._session = session
         self._pace = pace
-        self._told = 0
-        """Blocks that were begun to be told."""
+        blocks, last = session.transcript.blocks, session.last_turn
+        self._told = next((n for n, block in enumerate(blocks) if block.turn == last > 0), 0)
+        """Blocks that were begun to be told; of an earlier session its last turn is."""
         self._live: list[tuple[Block, BlockNarrator]] = []
         self._echoed: list[str] = []
         self._asked: set[int] = set()

@@ -233,6 +233,10 @@ class Voice(Struct):
     """Begin to ask what connecting a model takes; with the provider if it was named."""
     models: Callable[[], None] = lambda: None
     """Say all models that can be asked, when they are known."""
+    resume: Callable[[str], None] = lambda wanted: None
+    """Go to another session, or list those in which these words are."""
+    fork: Callable[[str], None] = lambda turn: None
+    """Go to a new session that begins with this one."""
     pages: LongOutput = field(default_factory=LongOutput)
     pace: ReadingPace = field(default_factory=ReadingPace)
 

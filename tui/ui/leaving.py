@@ -15,6 +15,7 @@ from tui.engine.session import Session, reasons_to_stay, unsaved_paths
 from tui.ui.terminal.terminal_app import ENDING
 
 if TYPE_CHECKING:
+    from tui.engine.sessions import Onward
     from tui.ui.screens.leave import Choice
 
 
@@ -24,6 +25,8 @@ class Leaving:
     def __init__(self, app: App[int], session: Session, draft: Callable[[], str]) -> None:
         """``draft`` is what was typed and not sent."""
         self._app, self._session, self._draft = app, session, draft
+        self.onward: Onward | None = None
+        """The session to go to then; None: the shell."""
         self._left = False
         """The user wants to leave, and was asked about what would be lost."""
         self.before: Callable[[], None] = lambda: None
@@ -31,10 +34,11 @@ class Leaving:
         self.on_forced: Callable[[], None] = lambda: None
         """Called when a signal ends the app, before anything else."""
 
-    async def ask(self) -> None:
-        """Leave; ask first when something would be left behind."""
+    async def ask(self, onward: Onward | None = None) -> None:
+        """Leave, for another session maybe; ask first when something would be left behind."""
         from tui.ui.screens.leave import LeaveScreen
 
+        self.onward = onward
         if isinstance(self._app.screen, LeaveScreen):
             return
         if reasons := reasons_to_stay(self._session, self._draft()):

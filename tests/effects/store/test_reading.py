@@ -153,6 +153,8 @@ def test_a_session_comes_back_as_it_is_now(tmp_path: Path) -> None:
     assert kept.unwritten == {2}
     assert kept.running == {"call_7"}
     assert kept.blocks[1].text == "half of it"
+    assert kept.blocks[1].kind is BlockKind.TEXT
+    assert kept.hunks[0].kind is Kind.EDIT
     assert kept.turns[0].ended is not None
     assert kept.turns[0].ended.figures.usd == 0.25
     assert kept.files["a.py"].blob == "f" * 64
@@ -198,5 +200,5 @@ async def test_the_archive_waits_in_a_thread(tmp_path: Path) -> None:
     archive = reading.Archive(tmp_path)
     assert names(await archive.sessions("hello")) == [name]
     assert [one.text for one in await archive.search("hel")] == ["hello"]
-    assert (await archive.load(name)).line.id == name
-    assert await archive.data("0" * 64) is None
+    assert (await archive.find(name)).id == name
+    assert reading.data(tmp_path, "0" * 64) is None

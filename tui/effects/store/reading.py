@@ -18,6 +18,7 @@ from unicodedata import normalize
 
 import msgspec
 
+from tui.core.conversation import BlockKind
 from tui.core.document.hunk import Decision, Kind, Stage
 from tui.core.run_report import RunReport
 from tui.core.session_record import (
@@ -65,13 +66,9 @@ class Archive:
         """Blocks in which all of these words are, newest first."""
         return await asyncio.to_thread(search, self._data_dir, words, most)
 
-    async def load(self, session_id: str) -> StoredSession:
-        """A session by its id, or by the beginning of it that no other has."""
-        return await asyncio.to_thread(load, self._data_dir, session_id)
-
-    async def data(self, blob: str) -> bytes | None:
-        """The bytes of a blob; None: they are not there."""
-        return await asyncio.to_thread(data, self._data_dir, blob)
+    async def find(self, session_id: str) -> SessionLine:
+        """A session by its id, by the beginning of it that no other has, or by its name."""
+        return await asyncio.to_thread(find, self._data_dir, session_id)
 
 
 def sessions(data_dir: Path, words: str = "", folder: str = "") -> list[SessionLine]:
@@ -112,16 +109,19 @@ def search(data_dir: Path, words: str, most: int = 100) -> list[FoundText]:
     return [FoundText(known[n], turn, at, text) for n, turn, at, text in found if n in known]
 
 
-def load(data_dir: Path, session_id: str) -> StoredSession:
-    """As `Archive.load`. Raises StoreRefused."""
+def find(data_dir: Path, session_id: str) -> SessionLine:
+    """As `Archive.find`. Raises StoreRefused."""
     with _reading(data_dir) as base:
-        n, seq = base.execute(
-            "SELECT n, seq FROM sessions WHERE id = ?", (_known(base, session_id),)
-        ).fetchone()
-        (row,) = base.execute(f"{_LINE} WHERE n = ?", (n,)).fetchall()
+        return _line(data_dir, base, _known(base, session_id))
+
+
+def load(data_dir: Path, session_id: str) -> StoredSession:
+    """All of a session, named as for `find`. Raises StoreRefused."""
+    with _reading(data_dir) as base:
+        known = _known(base, session_id)
+        line = _line(data_dir, base, known)
+        n, seq = base.execute("SELECT n, seq FROM sessions WHERE id = ?", (known,)).fetchone()
         hunks, changed = _hunks(base, n)
-        waits = base.execute("SELECT count(*) FROM hunks WHERE session = ? AND waits", (n,))
-        (line,) = _lines(data_dir, [row], {n: waits.fetchone()[0]})
         entries, count = _entries(base, n)
         files, written = _files(base, n)
         sent = _one(base, "SELECT max(seq) FROM requests WHERE session = ?", n)
@@ -143,7 +143,7 @@ def load(data_dir: Path, session_id: str) -> StoredSession:
 
 
 def data(data_dir: Path, blob: str) -> bytes | None:
-    """As `Archive.data`. Raises StoreRefused."""
+    """The bytes of a blob; None: they are not there. Raises StoreRefused."""
     with _reading(data_dir) as base:
         row = base.execute("SELECT data FROM blobs WHERE sha = ?", (blob,)).fetchone()
     return None if row is None else zlib.decompress(row[0])
@@ -176,6 +176,13 @@ def _lines(
         told = (*shown, bool(ended), turns, waits.get(n, 0), parent, parent_turn, lives)
         found.append(msgspec.convert(dict(zip(_NAMES, told, strict=True)), SessionLine))
     return found
+
+
+def _line(data_dir: Path, base: sqlite3.Connection, session_id: str) -> SessionLine:
+    rows = base.execute(f"{_LINE} WHERE id = ?", (session_id,)).fetchall()
+    n = rows[0][0]
+    waits = _one(base, "SELECT count(*) FROM hunks WHERE session = ? AND waits", n)
+    return _lines(data_dir, rows, {n: waits})[0]
 
 
 def _of(kept: str, kind: type[T]) -> T:
@@ -272,7 +279,7 @@ def _blocks(base: sqlite3.Connection, n: int) -> Iterator[BlockSaid]:
     ):
         told = None if report is None else _of(report, RunReport)
         whole = _whole(base, number, text) if state == "open" else unpacked(text)
-        yield BlockSaid(at, turn, kind, title, speaker, call_id, state, 0, whole, told)
+        yield BlockSaid(at, turn, BlockKind(kind), title, speaker, call_id, state, 0, whole, told)
 
 
 def _whole(base: sqlite3.Connection, number: int, text: str | bytes | None) -> str:

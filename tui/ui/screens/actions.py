@@ -443,6 +443,11 @@ class SlashCommands:
             self._turn.show_diff(*diff_asked(argument))
         elif name == "connect":
             self._screen.app.call_later(self._screen.app.run_action, f"connect({argument!r})")
+        elif name in ("resume", "fork"):
+            from tui.ui.screens.session_choice import fork, resume
+
+            wanted = resume if name == "resume" else fork
+            self._screen.app.call_later(wanted, self._screen.app, self._session, argument)
         elif name in ("tree", "split"):
             self._screen.app.call_later(self._screen.run_action, f"command({name!r})")
         else:

@@ -1,0 +1,138 @@
+"""``duetto resume``: go on with an earlier session; and what ``/resume`` and ``/fork`` go to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+import click
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tui.cli.options import (
+    ModelFlags,
+    is_linear,
+    linear_option,
+    model_options,
+    record_option,
+    trace_option,
+)
+from tui.errors import UsageError
+from tui.settings import Paths
+
+if TYPE_CHECKING:
+    from tui.core.session_record import SessionLine
+    from tui.engine.intents import Role
+    from tui.engine.resuming import Resumption
+    from tui.engine.session import SessionOptions
+    from tui.engine.sessions import Onward
+
+
+class Again(Struct, frozen=True):
+    """A session to go on with, and where."""
+
+    folder: Path
+    resumption: Resumption
+
+    def options(self, options: SessionOptions, roles: Collection[Role]) -> SessionOptions:
+        """How the session behaves then: who answered last answers."""
+        turns = self.resumption.stored.turns
+        role = next((role for role in roles if turns and turns[-1].began.role == role), None)
+        return replace(
+            options,
+            resumed=self.resumption,
+            first_role=role or options.first_role,
+            conversation=self.resumption.stored.line.id,
+        )
+
+
+def again(paths: Paths, onward: Onward, *, here: bool = False) -> Again:
+    """What to go on with; ``here``: in the current folder, wherever it was.
+
+    Raises StoreRefused: there is no such session; UsageError: it cannot go on.
+    """
+    from tui.effects.store import reading
+    from tui.engine.resuming import Resumption, up_to
+
+    stored = reading.load(paths.data_dir, onward.session_id)
+    line = stored.line
+    if line.alive and not onward.fork:
+        raise UsageError(
+            f"session {line.id} goes on in another duetto;"
+            f" duetto resume {line.id} --fork begins a new one with it"
+        )
+    if onward.turn is not None:
+        stored = up_to(stored, onward.turn)
+    folder = Path.cwd() if here else Path(line.folder)
+    if not folder.is_dir():
+        raise UsageError(
+            f"the folder of session {line.id} is not there any more ({line.folder});"
+            f" duetto resume {line.id} --here goes on in the current one"
+        )
+    blobs = partial(reading.data, paths.data_dir)
+    return Again(folder, Resumption(stored, blobs, onward.fork))
+
+
+def newest(paths: Paths) -> SessionLine:
+    """The last session of this folder, else of all; one that runs is passed over.
+
+    Raises StoreRefused; UsageError: there is none.
+    """
+    from tui.effects.store import reading
+
+    found = reading.sessions(paths.data_dir, folder=str(Path.cwd()))
+    found = found or reading.sessions(paths.data_dir)
+    line = next((one for one in found if not one.alive), None)
+    if line is None:
+        raise UsageError("there is no earlier session to go on with")
+    return line
+
+
+class ResumeOptions(TypedDict):
+    """The options of the command."""
+
+    last: bool
+    fork: bool
+    here: bool
+    record: Path | None
+    trace: Path | None
+
+
+@click.command("resume")
+@click.argument("session", metavar="[ID]", required=False)
+@click.option("--last", is_flag=True, help="The last one of this folder, else of all.")
+@click.option("--fork", is_flag=True, help="Begin a new session with what was said there.")
+@click.option("--here", is_flag=True, help="In the current folder, wherever it was before.")
+@linear_option
+@record_option
+@trace_option
+@model_options
+def resume_command(
+    session: str | None, linear: bool, flags: ModelFlags, **choices: Unpack[ResumeOptions]
+) -> int:
+    """Go on with an earlier session: the conversation, the hunks that wait, the files.
+
+    ID is what duetto said when you left, or the beginning of it, or the session's name. Without
+    one a list of all sessions opens, to search in.
+    """
+    from tui.cli.open_app import Invocation, open_app
+    from tui.engine.sessions import Onward
+
+    paths = Paths.find()
+    if session and choices["last"]:
+        raise UsageError("say an ID or --last, not both")
+    chosen = newest(paths).id if choices["last"] else session
+    if chosen is None and (choices["fork"] or choices["here"]):
+        raise UsageError("--fork and --here need an ID, or --last")
+    found = None
+    if chosen is not None:
+        found = again(paths, Onward(chosen, fork=choices["fork"]), here=choices["here"])
+    record, trace = choices["record"], choices["trace"]
+    asked = Invocation((), flags, record, trace, again=found, lists=found is None)
+    if is_linear(linear, flags):
+        from tui.cli.open_linear import open_linear
+
+        return open_linear(asked)
+    return open_app(asked)

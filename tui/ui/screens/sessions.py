@@ -1,0 +1,147 @@
+"""The list of all sessions, to go on with one: what is typed is looked for in all that was said."""
+
+from __future__ import annotations
+
+import time
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from tui.core.session_record import SessionLine
+from tui.engine.ports import SessionArchive
+from tui.engine.sessions import about, title_of
+from tui.errors import StoreRefused
+from tui.ui import theme
+from tui.ui.editor.cells import LineCells
+from tui.ui.finding.pick_list import STEPS, PickList
+from tui.ui.styled_text import clip, one_line
+from tui.ui.stylesheets import sheet
+from tui.ui.terminal.terminal_app import TerminalApp
+from tui.ui.widgets.field import Field
+
+_LEAST_TITLE = 16
+
+
+class SessionList(PickList[SessionLine]):
+    """A session a row: how it begins, and at the right what else there is to say."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now_ms = 0
+
+    def row(self, item: SessionLine, width: int, back: str) -> list[Segment]:
+        """The title bright; of what is said at the right the last things stay the longest."""
+        style, said = theme.active().style, about(item, self.now_ms)
+        while len(said) > 1 and LineCells(one_line(" · ".join(said))).width > width - _LEAST_TITLE:
+            del said[0]
+        behind = f"  {one_line(' · '.join(said))} "
+        room = max(width - LineCells(behind).width, 0)
+        title = clip(one_line(title_of(item)), room)
+        gap = " " * max(room - LineCells(title).width, 0)
+        colour = "warning" if item.open_hunks else "muted"
+        return [
+            Segment(title, style("foreground", back)),
+            Segment(gap + behind, style(colour, back)),
+        ]
+
+
+class SessionsScreen(ModalScreen[SessionLine | None]):
+    """Type words, Enter goes on with the one that is lit."""
+
+    CSS_PATH = sheet("sessions")
+    AUTO_FOCUS = "Input"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+c", "leave", show=False, priority=True),
+        Binding("enter", "take", show=False, priority=True),
+        *STEPS,
+    ]
+
+    def __init__(self, archive: SessionArchive, here: str, words: str = "") -> None:
+        """``here`` is the id of the session that is open: it is not offered."""
+        super().__init__()
+        self._archive, self._here = archive, here
+        self._field = Field(placeholder="words that were said, or its name")
+        self._field.value = words
+        self._list = SessionList()
+        self._lit = Static("", markup=False, id="session-lit")
+        self._status = Static("looking…", markup=False, id="session-count")
+
+    def compose(self) -> ComposeResult:
+        """Field above, sessions below."""
+        with Vertical(id="sessions"):
+            yield Static("Go on with a session", markup=False, id="sessions-title")
+            yield self._field
+            yield self._list
+            yield self._lit
+            yield self._status
+
+    def on_mount(self) -> None:
+        """All of them, the newest first."""
+        self._look(self._field.value)
+
+    def action_leave(self) -> None:
+        """Stay in this one."""
+        self.dismiss(None)
+
+    def action_step(self, rows: int) -> None:
+        """Light another one."""
+        self._list.step(rows)
+        self._tell_lit()
+
+    def action_take(self) -> None:
+        """Go on with what is lit."""
+        if self._list.chosen is None:
+            return
+        if isinstance(self.app, TerminalApp):
+            self.app.focus_comes()
+        self.dismiss(self._list.chosen)
+
+    @on(SessionList.Lit)
+    def _scrolled(self, event: Message) -> None:
+        event.stop()
+        self._tell_lit()
+
+    @on(SessionList.Chosen)
+    def _clicked(self, event: Message) -> None:
+        event.stop()
+        self.action_take()
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._look(event.value)
+
+    def _look(self, words: str) -> None:
+        self.run_worker(self._found(words), name="looking for sessions", exclusive=True)
+
+    async def _found(self, words: str) -> None:
+        try:
+            lines = await self._archive.sessions(words)
+        except StoreRefused as error:
+            self._status.update(one_line(str(error)))
+            return
+        lines = [line for line in lines if line.id != self._here]
+        self._list.now_ms = int(time.time() * 1000)
+        self._list.show(lines)
+        count = f"{len(lines):,} session{'s' * (len(lines) != 1)}"
+        none = "no session has these words" if words.strip() else "no other session is kept"
+        ways = f"{count} · ↑↓ choose · Enter go on · Esc leave"
+        self._status.update(ways if lines else f"{none} · Esc leave")
+        self._tell_lit()
+
+    def _tell_lit(self) -> None:
+        """What there is no room for in the row."""
+        line = self._list.chosen
+        if line is None:
+            self._lit.update("")
+            return
+        turns = f"{line.turns} turn{'s' * (line.turns != 1)}"
+        behind = [f"from {line.parent}, turn {line.parent_turn}"] * bool(line.parent)
+        self._lit.update(one_line(" · ".join((line.id, turns, *behind, line.folder))))
