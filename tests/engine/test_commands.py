@@ -199,6 +199,23 @@ async def test_a_failure_in_the_sandbox_says_what_is_empty_there() -> None:
     assert "empty folder" not in answers["call_b"]
 
 
+async def test_a_question_that_plan_mode_forbids_is_taken_back_and_no_mode_answers_one() -> None:
+    world = World({"cache.py": CACHE})
+    world.runner.box = BOX
+    model = await begun(world)
+    shell(model, "make")
+    model.complete()
+    await settle()
+    world.session.submit(intents.SetMode("sandbox"))
+    await settle()
+    (ask,) = world.session.status.asks
+    world.session.submit(intents.SetMode("plan"))
+    world.session.submit(intents.Answer(ask.id, ONCE))
+    assert "plan mode" in (await answered(world))["call_a"]
+    assert world.session.status.asks == []
+    assert world.runner.commands == []
+
+
 async def test_private_files_are_asked_for_and_others_outside_too() -> None:
     world = World({".env": "KEY=1\n"})
     world.files.private = {".env": "it holds secrets"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import posixpath
 import shlex
@@ -22,6 +23,7 @@ REFUSE = "Do not run it"
 _LETTERS = "yspn"
 """Once, this session, in this project, not."""
 READING = Confinement(writable=False)
+_RECONSIDERED = "the mode changed"
 _DECLINED = "this command was declined"
 _GO_ON = "go on without it, or ask what to do instead"
 _EXACT, _PREFIX = ":run ", ":run all "
@@ -48,6 +50,7 @@ class CommandConsent:
         self._network = network
         self.granted = ""
         """Why the last one may run."""
+        self._asked: set[asyncio.Future[str]] = set()
         self._lines: set[str] = set()
         """What was allowed for this session, as `_exact` names it."""
         for consent in ports.consents:
@@ -60,12 +63,30 @@ class CommandConsent:
         Raises CallError: it may not, with the user's words.
         """
         judgement = judge(call.line)
-        mode, sandbox = self._state.status.mode, await self._ports.runner.sandbox()
         inside, outside = self._split((*judgement.files, *judgement.folders), folder)
         await self._allow_private(inside)
         setting = await self._git_setting(judgement, folder)
-        how = RunOptions(folder, pty=call.pty, bash=True, keys=False)
-        if judgement.reads and not (outside or judgement.sweeps or call.free or setting):
+        why = judgement.why
+        if setting:
+            why = f"the repository's own configuration has git do more ({setting})"
+        elif judgement.reads:
+            why = f"it looks into {outside[0]}" if outside else "it reads whatever lies there"
+        calm = not (outside or judgement.sweeps or setting)
+        while (how := await self._decided(call, folder, judgement, calm=calm)) is None:
+            if await self._ask(call, folder, judgement, why):
+                return _options(call, folder)
+        return how
+
+    async def _decided(
+        self, call: ShellCall, folder: str, judgement: Judgement, *, calm: bool
+    ) -> RunOptions | None:
+        """What the mode and earlier answers say; ``calm``: if it reads, then nothing private.
+
+        Raises CallError: it may not run. None: it is to be asked about.
+        """
+        mode, sandbox = self._state.status.mode, await self._ports.runner.sandbox()
+        how = _options(call, folder)
+        if judgement.reads and calm and not call.free:
             self.granted = "it only reads"
             return replace(how, reads=True, confined=READING if sandbox.works else None)
         if mode == "plan" and not judgement.reads:
@@ -79,13 +100,16 @@ class CommandConsent:
         if self._is_known(call, folder, judgement):
             self.granted = "the user allowed it before"
             return how
-        why = judgement.why
-        if setting:
-            why = f"the repository's own configuration has git do more ({setting})"
-        elif judgement.reads:
-            why = f"it looks into {outside[0]}" if outside else "it reads whatever lies there"
-        await self._ask(call, folder, judgement, why)
-        return how
+        return None
+
+    def reconsider(self) -> None:
+        """Plan mode decides what is still asked about.
+
+        Another mode does not: the keys go through all, and none is to start a command.
+        """
+        for answer in self._asked:
+            if not answer.done():
+                answer.set_result(_RECONSIDERED)
 
     async def _git_setting(self, judgement: Judgement, folder: str) -> str:
         """What would make a command of git do more than read; empty: nothing."""
@@ -126,24 +150,30 @@ class CommandConsent:
             if reason and not await self._open_files.consents.ask(SEND, path, reason):
                 raise CallError(f"the user declined to send {path} ({reason}); go on without it")
 
-    async def _ask(self, call: ShellCall, folder: str, judgement: Judgement, why: str) -> None:
-        """Raises CallError: the user said no."""
+    async def _ask(self, call: ShellCall, folder: str, judgement: Judgement, why: str) -> bool:
+        """False: the mode changed meanwhile. Raises CallError: the user said no."""
         prefix = prefix_of(judgement)
         words = f"{shlex.join(prefix)} …" if prefix else "it"
         session, always = f"Allow {words} this session", f"Allow {words} in this project"
-        answer = await self._state.questions.ask(
+        asked = self._state.questions.ask(
             f"Run {' ⏎ '.join(call.line.splitlines())} ?",
             self._detail(call, folder, why),
             (ONCE, session, always, REFUSE),
             command=call.line,
             letters=_LETTERS,
         )
+        self._asked.add(asked)
+        asked.add_done_callback(self._asked.discard)
+        answer = await asked
+        if answer == _RECONSIDERED:
+            return False
         choice, _, said = answer.partition("\n")
         if choice == REFUSE:
             raise CallError(f"{_DECLINED}: {said}" if said else f"{_DECLINED}; {_GO_ON}")
         self.granted = choice
         if choice in (session, always):
             self._remember(_exact(call, folder), prefix, for_good=choice == always)
+        return True
 
     def _remember(self, exact: str, prefix: tuple[str, ...], *, for_good: bool) -> None:
         if prefix:
@@ -175,3 +205,8 @@ class CommandConsent:
 def _exact(call: ShellCall, folder: str) -> str:
     """A command and where it runs."""
     return f"{folder or '.'} {call.line}"
+
+
+def _options(call: ShellCall, folder: str) -> RunOptions:
+    """How it runs with nothing around it."""
+    return RunOptions(folder, pty=call.pty, bash=True, keys=False)

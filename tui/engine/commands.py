@@ -190,6 +190,8 @@ class Commands:
             case intents.SetMode(mode):
                 self._state.status.mode = mode
                 self._state.restated()
+                if mode == "plan" and self._state.status.asks:
+                    self._consent.reconsider()
             case intents.ToBackground(number):
                 self._background(number)
             case intents.StopTask(number):

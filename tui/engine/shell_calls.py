@@ -86,8 +86,8 @@ def _of(arguments: Arguments) -> ShellCall:
 def _checked(call: ShellCall) -> ShellCall:
     if not call.line.strip():
         raise CallError("the command is empty")
-    if "\0" in call.line:
-        raise CallError("a command cannot hold a NUL character")
+    if "\0" in call.line + call.folder:
+        raise CallError("a command and its folder cannot hold a NUL character")
     if len(call.line) > _LINE_CHARS:
         raise CallError(f"the command is longer than {_LINE_CHARS:,} characters")
     return call
