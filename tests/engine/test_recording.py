@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -97,10 +98,7 @@ class KeptConversation(Conversation):
             recording = self.world.session.recording
             assert recording is not None
             recording.close()
-            KeptConversation.count += 1
-            same(self.world.session, self.memory.loaded(self.folder / str(self.count)))
-
-    count = 0
+            same(self.world.session, self.memory.loaded(Path(mkdtemp(dir=self.folder))))
 
 
 def kept_conversations(folder: Path, examples: int, **more: Any) -> None:
@@ -170,7 +168,8 @@ def everything_seen_is_kept(folder: Path, killed_s: float) -> None:
     sent = [one["request"] for one in world if "request" in one]
     assert requests in (len(sent), len(sent) + 1)  # it was about to be sent
     for item in (item for request in sent for item in request):
-        assert items[json.dumps(item, sort_keys=True)] == 1, item
+        said = json.dumps(item, sort_keys=True)
+        assert items[said] == 1 or (items[said] and "call_id" not in said and "<" not in said), item
     seen_to_run = [one["ran"] for one in world if "ran" in one]
     assert set(seen_to_run) <= set(ran)
     assert len(set(ran)) == len(ran)

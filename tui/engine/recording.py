@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from operator import attrgetter, is_
 from typing import TYPE_CHECKING, NamedTuple
 
 import tui
@@ -516,13 +517,9 @@ def _made(one: _Entry) -> EntryMade:
 
 
 def _same(known: list[_Entry], entries: Sequence[HistoryEntry]) -> int:
-    """How many entries from the first one on are as they were kept."""
-    at = 0
-    for one, entry in zip(known, entries, strict=False):
-        if one.entry is not entry or one.item is not entry.item:
-            return at
-        at += 1
-    return at
+    """How many entries from the first one on say what was kept."""
+    found = [*map(is_, map(attrgetter("item"), known), map(attrgetter("item"), entries))]
+    return found.index(False) if False in found else len(found)
 
 
 def _places_behind(fresh: Sequence[HistoryEntry], known: Mapping[int, _Entry]) -> list[float]:
