@@ -41,7 +41,7 @@ async def test_what_is_not_allowed_is_refused_and_all_of_it_is_told() -> None:
     out = io.StringIO()
     answers = await play(world, JsonReport(out), "npm test -- -v", "rm -rf /")
     assert world.runner.commands == ["npm test -- -v"]
-    assert "nobody is here who could be asked" in answers["call_1"]
+    assert "there is nobody to ask" in answers["call_1"]
     told: list[dict[str, Any]] = [json.loads(line) for line in out.getvalue().splitlines()]
     events = [event for event in told if event["type"].startswith(("tool.", "consent"))]
     assert [event["type"] for event in events if event.get("call_id") == "call_0"] == [
@@ -61,7 +61,8 @@ async def test_text_says_each_command_and_how_it_ended() -> None:
     world = World({"a.py": "one\n"})
     out, err = io.StringIO(), io.StringIO()
     await play(world, TextReport(out, err), "git status", "make")
-    assert "$ git status\n[exit 0 after 0.5 s] git status\n" in err.getvalue()
+    said = err.getvalue().splitlines()  # that "make" is refused may be said before it has ended
+    assert said.index("$ git status") < said.index("[exit 0 after 0.5 s] git status")
     assert "--allow PREFIX" in err.getvalue()
     assert out.getvalue() == "Done.\n"
 

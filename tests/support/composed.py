@@ -1,4 +1,4 @@
-"""A session as the command line puts it together, with somebody before it."""
+"""A session as the command line puts it together, and a user in front of it."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ def _server(
 
 
 def _heard(server: socket.socket) -> bool:
-    """Somebody came."""
+    """Something connected, or sent a datagram."""
     try:
         if server.type == socket.SOCK_DGRAM:
             server.recv(100)

