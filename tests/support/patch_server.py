@@ -7,6 +7,7 @@ import itertools
 import json
 import threading
 import time
+from typing import Any
 
 from aiohttp import WSMsgType, web
 
@@ -45,6 +46,8 @@ class PatchServer:
         self._deltas = [patch[at : at + DELTA_CHARS] for at in range(0, len(patch), DELTA_CHARS)]
         self._numbers = itertools.count(1)
         self._tasks: set[asyncio.Task[None]] = set()
+        self.requests: list[dict[str, Any]] = []
+        """What was asked, prewarms left out."""
         self.port = served(self._socket)
 
     async def _socket(self, request: web.Request) -> web.WebSocketResponse:
@@ -59,6 +62,7 @@ class PatchServer:
             elif heard.get("generate") is False:
                 transport.write(replay_server.warm_up(900))
             else:
+                self.requests.append(heard)
                 sent = Sent("websocket", time.monotonic())
                 task = asyncio.create_task(self._answer(transport, sent))
                 self._tasks.add(task)

@@ -183,7 +183,9 @@ class Resuming:
         words = [self._opening(), *_hunk_words(self._found)]
         words += ["duetto ended in the last turn: its answer is cut"] * bool(died)
         words += [_changed_words([path for path, *_ in changed])] * bool(changed)
-        services.state.note(0, "\n".join(words))
+        blocks = services.state.transcript.blocks
+        if words != [blocks[-1].text if blocks else ""]:  # nothing was done since it was said
+            services.state.note(0, "\n".join(words))
         if self._found.unwritten:
             self._accept(tuple(hunk.id for hunk in self._found.unwritten))
         services.state.hunks_changed()

@@ -148,12 +148,12 @@ def turn_asked(argument: str, last: int) -> int | str | None:
 
 
 def age_words(ms: int, now_ms: int) -> str:
-    """How long ago that was: ``now``, ``5 minutes``, ``3 hours``, ``12 days``."""
+    """How long ago that was: ``now``, ``5 minutes ago``, ``12 days ago``."""
     seconds = (now_ms - ms) // 1000
     for unit_s, unit in _UNITS:
         if seconds >= unit_s:
             count = seconds // unit_s
-            return f"{count:,} {unit}{'s' * (count != 1)}"
+            return f"{count:,} {unit}{'s' * (count != 1)} ago"
     return "now"
 
 

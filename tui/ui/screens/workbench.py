@@ -111,9 +111,9 @@ class Workbench(PaintedScreen):
         self._was_open = True
 
     def on_mount(self) -> None:
-        """The prompt has the focus at the start, also over a file."""
+        """The prompt has the focus at the start, also over a file, unless a session goes on."""
         self.prompt_box.focus_prompt()
-        if self.session.status.open_paths:
+        if self.session.status.open_paths and not self.session.last_turn:
             self.panes.show("editor")
         self.sync(Notices(status=True, meter=True, hunks=True))
 

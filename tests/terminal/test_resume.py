@@ -1,0 +1,151 @@
+"""A person talks, decides, leaves, and comes back: by an ID, by the list, after a kill."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.patch_server import PatchServer, made
+from tests.support.terminal import Terminal
+from tests.terminal.conftest import Piped
+
+BEFORE, AFTER, PATCH = made(2, 1)
+ACCEPT_ALL, REVIEW = "\x1ba", "\x1bj"
+FIRST = "line 0\nnew 1\nline 2\nline 3\n"
+
+
+class Desk:
+    """A workspace, a model that patches it once, and what starts duetto there."""
+
+    def __init__(self, start: Callable[..., Terminal], folder: Path) -> None:
+        self._start = start
+        self.server = PatchServer(PATCH)
+        self.folder = folder / "work"
+        self.folder.mkdir()
+        self.file = self.folder / "f00.txt"
+        self.file.write_text(BEFORE["f00.txt"])
+
+    def open(self, *arguments: str, size: tuple[int, int] = (120, 36)) -> Terminal:
+        address = f"ws://127.0.0.1:{self.server.port}/v1/responses"
+        models = ("--endpoint", address, "--fast", "m")
+        term = self._start(*arguments, *models, size=size, cwd=self.folder)
+        term.wait_for("send")
+        return term
+
+    def talked(self) -> Terminal:
+        """The model has patched the file, and one of the two hunks is accepted."""
+        term = self.open(".")
+        term.type("make it new\r")
+        term.wait_for("Done.")
+        term.type(REVIEW)
+        term.settle()
+        term.type("a")
+        term.wait_for("accepted")
+        term.settle()
+        return term
+
+    def asked(self, term: Terminal, text: str) -> dict[str, Any]:
+        """The request for one more prompt."""
+        count = len(self.server.requests)
+        term.type(f"{text}\r")
+        term.wait_for(lambda _: len(self.server.requests) > count)
+        return self.server.requests[-1]
+
+
+@pytest.fixture
+def desk(start: Callable[..., Terminal], tmp_path: Path) -> Desk:
+    return Desk(start, tmp_path)
+
+
+def words(request: dict[str, Any]) -> str:
+    return "\n".join(str(item) for item in request["input"])
+
+
+def check(request: dict[str, Any]) -> None:
+    """All is said, each call is answered, each prompt stands there once."""
+    assert "previous_response_id" not in request
+    calls = [i["call_id"] for i in request["input"] if str(i["type"]).endswith("_call")]
+    answers = [i["call_id"] for i in request["input"] if str(i["type"]).endswith("_output")]
+    assert calls == answers
+    assert words(request).count("make it new") == 1
+
+
+def test_leave_come_back_decide_on_the_rest_ask_on(desk: Desk) -> None:
+    term = desk.talked()
+    assert desk.file.read_text() == FIRST
+    term.leave()
+    (name,) = re.findall(r"To go on: duetto resume (\w+)", term.text)
+    term = desk.open("resume", name)
+    term.wait_for("1 hunk waits for you again")
+    term.type(ACCEPT_ALL)
+    term.wait_for(lambda _: desk.file.read_text() == AFTER["f00.txt"])
+    request = desk.asked(term, "and what now")
+    check(request)
+    assert "hunk 2 kept, accepted" in words(request)
+    term.leave()
+
+
+def test_after_a_kill_nothing_is_lost_and_nothing_twice(desk: Desk) -> None:
+    term = desk.talked()
+    asked = len(desk.server.requests)
+    term.signal(signal.SIGKILL)
+    term.wait_exit()
+    desk.file.write_text(f"mine\n{FIRST}")
+    term = desk.open("resume", "--last", size=(80, 24))
+    term.wait_for("changed on the disk since")
+    assert len(desk.server.requests) == asked
+    term.type(ACCEPT_ALL)
+    term.wait_for(lambda _: desk.file.read_text() == f"mine\n{AFTER['f00.txt']}")
+    request = desk.asked(term, "go on")
+    check(request)
+    assert "+mine" in words(request)
+    term.leave()
+
+
+def test_from_the_list_by_a_word_and_forked(desk: Desk, piped: Piped) -> None:
+    desk.talked().leave()
+    term = desk.open(".")
+    term.type("/resume\r")
+    term.wait_for("Go on with a session")
+    term.type("new")
+    term.wait_for("1 session")
+    term.wait_for("make it new")
+    term.type("\r")
+    term.wait_for("1 hunk waits for you again")
+    term.type("/fork 1\r")
+    term.wait_for("y  Leave")
+    term.type("y")
+    term.wait_for("a new session, from 1 turn of")
+    check(desk.asked(term, "another way"))
+    term.leave()
+    told = piped("sessions").stdout
+    assert told.count("make it new") >= 1
+    assert "another way" in piped("sessions", "--json", "--search", "another").stdout
+
+
+def test_what_cannot_go_on_is_a_sentence(desk: Desk, piped: Piped, tmp_path: Path) -> None:
+    assert piped("resume", "--last", "--linear").stderr == (
+        "duetto: there is no earlier session to go on with\n"
+    )
+    term = desk.talked()
+    ran = piped("resume", "--linear", "nothing")
+    assert (ran.returncode, ran.stderr) == (
+        1,
+        "duetto: no session is called 'nothing'; duetto sessions lists them\n",
+    )
+    name = piped("sessions").stdout.split()[0]
+    ran = piped("resume", "--linear", name)
+    assert ran.stderr.startswith(f"duetto: session {name} goes on in another duetto;")
+    term.leave()
+    desk.folder.rename(tmp_path / "moved")
+    ran = piped("resume", "--linear", name)
+    assert (ran.returncode, ran.stderr.count("\n")) == (2, 1)
+    assert "is not there any more" in ran.stderr
+    ran = piped("resume", "--linear", "--here", name, given="/quit\n")
+    assert ran.returncode == 0
+    assert "Fits nowhere any more: hunk 2" in ran.stdout
