@@ -202,22 +202,6 @@ def _marked(row: EditorRow, width: int, taken: int) -> EditorRow:
     return row
 
 
-def _add_chip(
-    rows: list[EditorRow], y: int, words: tuple[str, ...], width: int, cursor: Spot
-) -> None:
-    """Before the chips that a row has, the longest words for which there is room and no cursor."""
-    there = rows[y].chips
-    taken = gutter_width(3)
-    if cursor is not None and cursor[1] == y:
-        taken = max(taken, cursor[0] + _LEAST_GAP)
-    start = width - sum(cell_len(text) for text, _ in there)
-    for one in words:
-        chip: Chip = (f" {GUTTER_GHOST} {one} ", _COLOUR)
-        if taken <= start - cell_len(chip[0]):
-            rows[y] = rows[y]._replace(chips=(chip, *there))
-            return
-
-
 _RANK = (
     *("match", "accepted", "pending", "cut", "candidate", "struck"),
     *("slow", "landing", "conflict"),
