@@ -18,7 +18,7 @@ from tui.cli.practice import Guided, guided, load_scripts, rehearsed
 from tui.engine.session import SessionOptions
 from tui.settings import Paths
 from tui.ui.app import DuettoApp
-from tui.ui.first_run.port import Choice
+from tui.ui.first_run.screen import Choice
 
 NOW = datetime(2026, 11, 22, 12)
 

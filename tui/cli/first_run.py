@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tui.cli.practice import Guided
     from tui.engine.session import SessionOptions
     from tui.ui.app import DuettoApp
-    from tui.ui.first_run.port import Choice
+    from tui.ui.first_run.screen import Choice
 
 
 def remember(state_dir: Path, choice: str) -> None:

@@ -16,8 +16,7 @@ from tests.ui.connect.test_screen import OLLAMA
 from tui.engine.connecting import FoundHere, ModelSource
 from tui.ui.app import DuettoApp
 from tui.ui.connect.sheet import RowSheet
-from tui.ui.first_run.port import Choice
-from tui.ui.first_run.screen import FirstRunScreen
+from tui.ui.first_run.screen import Choice, FirstRunScreen
 
 GROQ = ModelSource(
     "groq", "Groq", "GROQ_API_KEY is set", asks="asks api.groq.com, with GROQ_API_KEY"
