@@ -518,7 +518,13 @@ def _made(one: _Entry) -> EntryMade:
 
 def _same(known: list[_Entry], entries: Sequence[HistoryEntry]) -> int:
     """How many entries from the first one on say what was kept."""
-    found = [*map(is_, map(attrgetter("item"), known), map(attrgetter("item"), entries))]
+    item = attrgetter("item")
+    same = zip(
+        map(is_, map(attrgetter("entry"), known), entries),
+        map(is_, map(item, known), map(item, entries)),
+        strict=True,
+    )
+    found = [*map(all, same)]
     return found.index(False) if False in found else len(found)
 
 
