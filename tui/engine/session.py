@@ -12,6 +12,7 @@ import functools
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
@@ -36,6 +37,7 @@ from tui.engine.ports import (
     Ports,
     RoleSpec,
     SessionArchive,
+    SessionStore,
     WorkspaceFiles,
 )
 from tui.engine.requests import Requests, TurnLimits
@@ -355,8 +357,9 @@ class Session:
 
     async def run(self) -> None:
         """Dial ahead of the first prompt, watch the files; returns when that is set up."""
-        self._record()
         self._supervisor.start(self._foreground.dial(), "connecting")
+        if self._ports.store is not None:
+            self._supervisor.start(self._record_soon(self._ports.store), "keeping the session")
         self._supervisor.start(self._shared.commands.look(), "looking for a sandbox")
         if self._ports.watch is not None:
             changed = self.folders.telling(self._saving.outside)
@@ -376,6 +379,12 @@ class Session:
         await self._supervisor.close()
         if self.recording is not None:
             self.recording.close()
+
+    async def _record_soon(self, store: Callable[[], SessionStore]) -> None:
+        """Load what keeps it without holding up a key."""
+        await asyncio.to_thread(store)
+        await asyncio.to_thread(import_module, "tui.engine.recording")
+        self._record()
 
     def _record(self) -> None:
         """Keep the session from now on, if it is to be kept."""
