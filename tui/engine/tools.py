@@ -194,7 +194,7 @@ class WorkspaceTools:
         run = {"read_file": self._read_file, "list": self._list, "search": self._search}.get(name)
         if run is None:
             what = f"there is no tool {name[:_MOST_TITLE_CHARS]!r}"
-            return failure(f"{what}; use read_file, list, search, apply_patch")
+            return failure(f"{what}; use those that the request names")
         try:
             return await run(Arguments(arguments))
         except CallError as refusal:

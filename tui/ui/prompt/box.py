@@ -224,6 +224,7 @@ class PromptBox(Vertical):
         """The label says who gets the keys; words of a refusal are kept for when it is wanted."""
         if self._refusal is not None:
             self._refusal.display = self.is_refusing
+            self.query_one("#glyph").visible = not self.is_refusing
         self._hint.update_bar()
 
     on_descendant_blur = look
@@ -257,6 +258,7 @@ class PromptBox(Vertical):
             self.mount(self._refusal, after=self._question)
         self._refusal.display = True
         self.screen.set_focus(self._refusal)
+        self.look()
 
     @property
     def answers(self) -> bool:
