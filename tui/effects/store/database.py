@@ -60,6 +60,15 @@ class Database:
             with contextlib.suppress(sqlite3.Error):
                 connection.close()
 
+    def is_ready(self) -> bool:
+        """The file is there, and of this version, as far as a look can tell."""
+        try:
+            file = f"{self.file.absolute().as_uri()}?mode=ro"
+            with contextlib.closing(sqlite3.connect(file, uri=True)) as connection:
+                return _version(connection, self.file) == len(MIGRATIONS)
+        except (sqlite3.Error, NewerStore):
+            return False
+
     @contextlib.contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:
         """One transaction.

@@ -382,6 +382,10 @@ class _Keeper:
                 part = []
         return self.database.take(session_id, decoded(part))
 
+    def has_left(self) -> bool:
+        """There are logs of duettos that were killed."""
+        return not all(map(is_alive, self._logs.glob(f"*{SUFFIX}")))
+
     def take_left(self, enough: Callable[[], bool] = lambda: False) -> list[str]:
         """The logs of duettos that were killed; what is to be said of those that stay."""
         said = []
@@ -410,6 +414,8 @@ def settle(data_dir: Path) -> list[str]:
     What is to be said of it, in sentences. For a thread. Raises StoreRefused.
     """
     keeper = _Keeper(data_dir)
+    if keeper.database.is_ready() and not keeper.has_left():
+        return []  # a change of nothing would wait for the disk
     try:
         with keeper.database.changing():
             pass
