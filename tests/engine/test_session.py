@@ -15,6 +15,7 @@ from tui.errors import FileRefused
 
 EVERYTHING: list[Intent] = [
     intents.Prompt("hello"),
+    intents.Continue(),
     intents.Queue("later"),
     intents.Unqueue(7),
     intents.EditQueued(7, "other"),

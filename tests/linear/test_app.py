@@ -12,6 +12,7 @@ from tui.core.document.hunk import Stage
 from tui.core.wire.rate_limits import Limit
 from tui.engine.intents import (
     Answer,
+    Continue,
     Interrupt,
     Prompt,
     Queue,
@@ -147,6 +148,25 @@ def test_an_interruption_says_what_was_kept(stage: LinearStage) -> None:
     assert "Stopped after about 512 tokens, 0.3 ms." in said
     cut = "1 hunk cut, as it stands: /accept NUMBER keeps it"
     assert f"1 hunk whole, {cut}, 1 hunk not applied." in said
+
+
+def test_an_answer_that_was_cut_goes_on_in_lines_of_its_own(stage: LinearStage) -> None:
+    session = stage.session
+    session.status.busy = True
+    block = session.state.add(Block(BlockKind.TEXT, 1, "", "fast"), "One lock. It is held in pu")
+    stage.look()
+    session.state.close(block, "cut")
+    session.status.busy, session.status.outcome = False, "interrupted"
+    session.status.can_continue = True
+    said = stage.look()
+    assert "It is held in pu\n(cut here)\n" in said
+    assert "/continue goes on with it." in said
+    stage.enter("/continue")
+    assert session.intents[-1] == Continue()
+    block.state = "open"
+    session.state.append(block, "t and in get. Done.")
+    session.state.close(block)
+    assert stage.look() == "t and in get. Done.\n"
 
 
 def test_silence_is_broken_now_and_then(stage: LinearStage) -> None:

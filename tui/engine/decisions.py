@@ -209,6 +209,8 @@ class HunkDecisions:
 
     def take_back_cut(self, turn: int) -> None:
         """The next instruction leaves: what was cut and not decided on goes, and that is said."""
+        if self._state.keeps_cut:
+            return
         if not self._works and (taken := take_back_cut(self._workspace.documents)):
             were = "was" if len(taken) == 1 else "were"
             self._state.note(turn, f"{_named(taken)} {were} cut and undecided: taken back")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tui.core.conversation import Block, BlockKind
 from tui.core.meter import pace_words, slow_words
@@ -13,11 +14,15 @@ from tui.engine.intents import Intent, Role
 from tui.engine.notices import Status, Trouble
 from tui.engine.ports import MAIN_LANE, Abilities, RoleSpec
 from tui.engine.recovery import not_reached
-from tui.engine.requests import Outcome, TurnLimits, TurnRequest
+from tui.engine.requests import Outcome, TurnLimits, TurnRequest, origin
+from tui.engine.response_items import message_item
 from tui.engine.results import forget_served
 from tui.engine.services import Services
 from tui.engine.turn import Turn
 from tui.errors import DuettoError
+
+if TYPE_CHECKING:
+    from tui.engine.continuing import CutReply
 
 _LEAST_TOKENS = 20
 """Fewer of them say nothing about how fast a model is."""
@@ -54,6 +59,9 @@ class Foreground:
         """How far the first role came with it, in words."""
         self._forgetting = False
         self._stop_ms = 0.0
+        self._left: CutReply | None = None
+        """What the last turn left half-said; None: it was whole."""
+        self._left_by: RoleSpec | None = None
         self._stop_note: Block | None = None
         """From the last Esc until the buffers stood still."""
         if self._status.role not in self._roles:
@@ -71,6 +79,8 @@ class Foreground:
                 self._queue(text)
             case intents.Steer(text):
                 self._steer(text)
+            case intents.Continue():
+                self._continue()
             case intents.Unqueue(index):
                 self._backlog.edit(index, "")
                 self._let_go()
@@ -148,6 +158,23 @@ class Foreground:
             self._turn.freeze()
             self._turn.stop()
         await self._connections.close()
+
+    def _continue(self) -> None:
+        """Undo an Esc: the answer goes on where it was cut."""
+        left, state = self._left, self._services.state
+        if left is None or self._turn is not None:
+            what = "Nothing to continue: " + (
+                "the last answer is whole" if self._turn is None else "the answer is still coming"
+            )
+            state.trouble(Trouble(what, severity="information"))
+            return
+        history, by = self._services.requests.history, self._left_by
+        settled = left.settle()
+        if settled and left.message is not None and by is not None:
+            history.break_chain()
+            history.output(message_item(left.stands), origin(by))
+        state.note(self._number, "continued")
+        self._begin(left.words(settled=settled), repeated=True, going_on=left)
 
     def _queue(self, text: str) -> None:
         if not text.strip():
@@ -290,6 +317,7 @@ class Foreground:
             if self._turn is not None:
                 return
         self._forgetting = False
+        self._left, self._status.can_continue = None, False
         self._services.requests.forget()
         self._services.state.meter.forget()
         self._status.stopped = self._status.outcome = ""
@@ -297,8 +325,13 @@ class Foreground:
         self._services.state.metered()
         self._services.state.restated()
 
-    def _begin(self, text: str, *, repeated: bool = False) -> None:
-        """Start a turn; ``repeated`` if the conversation shows its text already."""
+    def _begin(
+        self, text: str, *, repeated: bool = False, going_on: CutReply | None = None
+    ) -> None:
+        """Start a turn; ``repeated`` if the conversation shows its text already.
+
+        ``going_on``: what was cut, with which its answer goes on.
+        """
         state, status = self._services.state, self._status
         self._number += 1
         for due in state.before_turn:
@@ -309,7 +342,8 @@ class Foreground:
             state.add(Block(BlockKind.USER, self._number, brief, state="done"), text)
         status.busy, status.stopping, status.stopped = True, False, ""
         status.outcome = status.unsent = ""
-        status.can_go_on = False
+        status.can_go_on = status.can_continue = False
+        self._left = None
         self._asked.add(text.strip())
         self._suggest()
         self._connections.describe(spec)
@@ -322,6 +356,7 @@ class Foreground:
             status.tiers.get(spec.role, ""),
             status.throttle,
             self._limits,
+            going_on,
         )
         state.meter.prompted(self._services.ports.clock.now(), spec.model)
         self._renew()
@@ -358,6 +393,7 @@ class Foreground:
         if turn is not None:
             self._keep_speed(turn, outcome)
             self._keep_prompt(turn)
+            self._keep_left(turn, outcome)
             for told in state.after_turn:
                 told(turn.request.number, turn.request.text, outcome)
             state.witness.turn_ends(turn.request.number, outcome)
@@ -391,6 +427,17 @@ class Foreground:
         else:
             self._next()
 
+    def _keep_left(self, turn: Turn, outcome: Outcome) -> None:
+        """What may go on by `Continue`."""
+        from tui.engine.continuing import CutReply
+
+        going_on = turn.request.going_on
+        if outcome != "completed" and turn.sent and not turn.unanswered:
+            self._left, self._left_by = turn.left or CutReply(), turn.request.spec
+        elif outcome != "completed":
+            self._left = going_on  # nobody answered: it can be asked again
+        self._status.can_continue = self._left is not None
+
     def _keep_prompt(self, turn: Turn) -> None:
         """A prompt that nobody answered is not lost: it goes back to the prompt box."""
         history, text = self._services.requests.history, turn.request.text
@@ -402,6 +449,10 @@ class Foreground:
             unanswered = history.withdraw(1 + turn.steering.said) if turn.sent else []
             before = [] if unanswered[:1] == [text] else [text]
             self._handover = "\n\n".join([*before, *unanswered])
+            return
+        if turn.request.going_on is not None:
+            if turn.unanswered:
+                history.withdraw(1)
             return
         if turn.unanswered:
             withdrawn = history.withdraw(1 + turn.steering.said)

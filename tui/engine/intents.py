@@ -66,6 +66,10 @@ class Interrupt(Intent, frozen=True):
     """Stop the foreground turn now; what is painted stays as it is."""
 
 
+class Continue(Intent, frozen=True):
+    """Let the answer go on that was cut, from its last character."""
+
+
 class Accept(Intent, frozen=True):
     """Accept these hunks; None means every decidable one."""
 

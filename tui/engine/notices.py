@@ -165,6 +165,8 @@ class Status(Struct):
     """There is a sandbox that works."""
     tasks: list[TaskView] = field(default_factory=list)
     """Running ones first, then those of the background that ended."""
+    can_continue: bool = False
+    """The last answer was cut, and `Continue` lets it go on."""
     can_go_on: bool = False
     """A limit, or a hook, stopped the last turn: Enter in an empty prompt lets it go on."""
     auto_accept: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -33,6 +33,9 @@ from tui.core.wire.refusals import RefusedFields, fields_refused, without
 from tui.engine.intents import Effort, Role
 from tui.engine.open_files import OpenFiles
 from tui.engine.ports import PatchTool, Ports, RoleSpec, ShellTool
+
+if TYPE_CHECKING:
+    from tui.engine.continuing import CutReply
 
 Version = tuple[int, int]
 """Identity and revision of a buffer."""
@@ -390,6 +393,8 @@ class TurnRequest(Struct, frozen=True):
     """Service tier; empty: the server's own choice."""
     throttle: float | None
     limits: TurnLimits = TurnLimits()
+    going_on: CutReply | None = None
+    """What was cut, with which it goes on."""
 
     @property
     def role(self) -> Role:

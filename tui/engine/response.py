@@ -31,6 +31,7 @@ from tui.engine.open_files import NOT_KNOWN
 from tui.engine.response_items import (
     PATCH_TOOL,
     Call,
+    Earlier,
     OpenMessage,
     Page,
     Slots,
@@ -38,6 +39,7 @@ from tui.engine.response_items import (
     characters_in,
     closed_json,
     hosted_header,
+    is_message,
     is_shell,
     message_item,
     message_text,
@@ -51,6 +53,7 @@ from tui.engine.tools import brief_call
 if TYPE_CHECKING:
     from tui.core.patches.landing import Landing
     from tui.core.steps import Work
+    from tui.engine.continuing import CutReply
 
 
 _SEEN_EARLY_CHARS = 2_000
@@ -67,23 +70,6 @@ Landings = Callable[..., "Landing"]
 """
 
 
-class Earlier:
-    """The patch calls of a turn that landed."""
-
-    def __init__(self) -> None:
-        self.broke = False
-        """The connection was lost: the model may say again what it said."""
-        self._calls: list[Call] = []
-
-    def add(self, call: Call) -> None:
-        """A patch landed."""
-        self._calls.append(call)
-
-    def like(self, item: Item) -> list[Call]:
-        """Those that this call may be a repetition of: of its name, after a loss of any."""
-        return [call for call in self._calls if self.broke or _same(call.item, item)]
-
-
 class Calls:
     """The calls of one response."""
 
@@ -96,7 +82,9 @@ class Calls:
         self._page = page
         self._state: SessionState = page.state
         self._landings = landings
-        self._earlier = earlier
+        self.earlier = earlier
+        self.going_on: CutReply | None = None
+        """The patch of the answer that was cut, with which the next patch goes on."""
         self._keyed: dict[str, Call] = {}
         self._place: tuple[str, int] | None = None
         self._closed = False
@@ -107,16 +95,62 @@ class Calls:
         patch = patch and not self._page.plans
         shell = is_shell(item)
         name = self._page.unused(str(item.get("call_id", "")))
+        if patch and (joined := self._joined(item)) is not None:
+            self._keyed[key] = joined
+            self.all.append(joined)
+            return joined
         landing = self._landing_of(item, name) if patch else None
         kind = BlockKind.PATCH if patch else BlockKind.RUN if shell else BlockKind.TOOL
         name_of = brief_call(str(item.get("name", "")), "")
         title = PATCH_TOOL if patch else "" if shell else name_of
         call = Call(item, self._page.block(kind, title, name), landing)
-        call.twins = self._earlier.like(item) if patch else []
+        call.twins = self.earlier.like(item) if patch else []
         call.shell = shell and not self._page.plans and item.get("type") != "custom_tool_call"
         self._keyed[key] = call
         self.all.append(call)
         return call
+
+    def _joined(self, item: Item) -> Call | None:
+        """A call that goes on with the one that was cut."""
+        cut, self.going_on = self.going_on, None
+        old = cut.call if cut is not None else None
+        if cut is None or old is None or old.landing is None or is_shell(item):
+            return None
+        if item.get("type") == "apply_patch_call":
+            return None
+        from tui.core.edit_stream.arguments import ArgumentText
+        from tui.core.patches.seam import Joint
+
+        cut.call = None
+        call = Call(item, old.block, old.landing)
+        call.joint = Joint(old.landing, cut.stands)
+        call.unwrapped = ArgumentText() if item.get("type") == "function_call" else None
+        return call
+
+    def _join(self, call: Call, delta: str, *, last: bool = False) -> None:
+        """More of a call that goes on with one that was cut."""
+        joint = call.joint
+        assert joint is not None
+        known = joint.known
+        new = call.joined(delta, last=last)
+        if joint.known and not known:
+            if joint.apart:
+                self._part(call)
+                return
+            call.block.state = "open"
+            self._state.changed(call.block)
+        if new and call.landing is not None:
+            call.landing.feed(new)
+            self._state.wake()
+
+    def _part(self, call: Call) -> None:
+        """It is a patch of its own."""
+        name = self._page.unused(str(call.item.get("call_id", "")))
+        call.joint = call.unwrapped = None
+        call.block = self._page.block(BlockKind.PATCH, PATCH_TOOL, name)
+        call.landing = self._landing_of(call.item, name)
+        call.landing.feed(call.text)
+        self._state.wake()
 
     def streaming(self, key: str) -> Call | None:
         """The call of this key, as long as its end was not said."""
@@ -126,7 +160,9 @@ class Calls:
     def delta(self, call: Call, delta: str) -> None:
         """More of a call's input."""
         call.parts.append(delta)
-        if call.twins:
+        if call.joint is not None:
+            self._join(call, delta)
+        elif call.twins:
             self._compare(call, delta)
         elif call.landing is not None:
             call.landing.feed(delta)
@@ -228,7 +264,7 @@ class Calls:
             if not self._closed:
                 self.on_call(call)
             return item
-        again = next((twin for twin in self._earlier.like(item) if twin.said == text), None)
+        again = next((twin for twin in self.earlier.like(item) if twin.said == text), None)
         if again in self.all:
             self._withdraw(call)
             return None
@@ -236,7 +272,7 @@ class Calls:
             self._repeat(call, again)
         elif not self._closed:
             self._land(call, call.landing, text, late=late)
-            self._earlier.add(call)
+            self.earlier.add(call)
         self._answer(call)
         self._close(call, call.landing)
         return item
@@ -286,6 +322,9 @@ class Calls:
         ``late``: only the end says which file it is about.
         """
         hosted = call.item.get("type") == "apply_patch_call"
+        if call.joint is not None:
+            self._land_rest(call, text)
+            return
         seen = "" if call.twins else call.text
         whole = text.startswith(seen) and not late
         if not whole and not landing.hunks:
@@ -298,6 +337,19 @@ class Calls:
             if hosted:
                 landing.feed("\n*** End Patch\n")
         else:
+            doubt(landing)
+        landing.finish(cut=not whole)
+        self.show(landing, call.block, tail=False)
+
+    def _land_rest(self, call: Call, text: str) -> None:
+        """The end of a call that goes on with one that was cut."""
+        whole = text.startswith(call.text)
+        rest = text[len(call.text) :] if whole else ""
+        call.parts.append(rest)
+        self._join(call, rest, last=True)
+        landing = call.landing
+        assert landing is not None
+        if not whole:
             doubt(landing)
         landing.finish(cut=not whole)
         self.show(landing, call.block, tail=False)
@@ -322,16 +374,6 @@ def doubt(landing: Landing) -> None:
 def landed(landing: Landing) -> bool:
     """True if something of a patch stands, or stood, in a buffer."""
     return any(hunk.stage in PLACED for hunk in landing.hunks)
-
-
-def _same(one: Item, other: Item) -> bool:
-    """The same call by its name on the wire."""
-    kind = one.get("type")
-    if kind != other.get("type") or kind not in CALL_OUTPUTS:
-        return False
-    return one.get("call_id") == other.get("call_id") or bool(
-        one.get("id") and one.get("id") == other.get("id")
-    )
 
 
 def _with_whole_lines(call: Call) -> Item | None:
@@ -368,7 +410,15 @@ _LATE_CHARS = 500
 class Reply:
     """The blocks, landings and calls of one response."""
 
-    def __init__(self, page: Page, landings: Landings, earlier: Earlier | None = None) -> None:
+    def __init__(
+        self,
+        page: Page,
+        landings: Landings,
+        earlier: Earlier | None = None,
+        going_on: CutReply | None = None,
+    ) -> None:
+        """``going_on``: what was cut, with which this one goes on."""
+        self.going_on = going_on
         self.chars = 0
         """Characters of output that came, reasoning left out."""
         self.room = MOST_CHARS
@@ -378,6 +428,7 @@ class Reply:
         """Finished items, in order: what goes into the history."""
         self.response_id = ""
         self.calls = Calls(page, landings, earlier or Earlier())
+        self.calls.going_on = going_on
         self._page = page
         self._state: SessionState = page.state
         self._meter: Meter = page.state.meter
@@ -387,6 +438,7 @@ class Reply:
         self._prose: dict[str, OpenMessage] = {}
         self._reasoning: dict[str, Block] = {}
         self._closed = False
+        self._whole = list(going_on.whole) if going_on is not None else []
         self.handlers: dict[type, Callable[..., None]] = {
             TextDelta: self.text,
             RefusalDelta: self.text,
@@ -445,7 +497,7 @@ class Reply:
         if call is None:
             return
         self.chars += len(event.delta)
-        if call.landing is None or call.twins:
+        if call.landing is None or call.twins or call.joint is not None:
             self.calls.delta(call, event.delta)
         else:
             call.parts.append(event.delta)
@@ -502,6 +554,7 @@ class Reply:
             return
         for prose in self._prose.values():
             if not prose.ended and prose.said:
+                self._say(prose, "", last=True)
                 self.items.append(message_item(prose.said.text))
         ended = self.calls.finish_all()
         self.slots.mended |= bool(ended)
@@ -545,16 +598,50 @@ class Reply:
 
     def _begin_prose(self, key: str) -> OpenMessage:
         self.room -= _ITEM_CHARS
-        prose = OpenMessage(self._landings(self._page.unused(key), "text"))
+        prose = self._joined_message() or OpenMessage(self._fresh(key), echoes=self._whole)
         self._prose[key] = prose
         return prose
 
-    def _say(self, prose: OpenMessage, delta: str) -> None:
+    def _fresh(self, key: str) -> Landing:
+        return self._landings(self._page.unused(key), "text")
+
+    def _joined_message(self) -> OpenMessage | None:
+        """A message that goes on with the one that was cut."""
+        cut, self.going_on = self.going_on, None
+        old = cut.message if cut is not None else None
+        if cut is None or old is None:
+            return None
+        from tui.core.patches.seam import Joint
+
+        cut.message = None
+        prose = OpenMessage(old.landing, old.block, old.patch, told=old.told)
+        prose.joint = Joint(old.landing, cut.stands)
+        return prose
+
+    def _say(self, prose: OpenMessage, delta: str, *, last: bool = False) -> None:
         self.chars += len(delta)
         prose.said.append(delta)
-        landing = prose.landing
-        landing.feed(delta)
-        prose.show(self._page)
+        delta = prose.unechoed(delta, last=last)
+        new = prose.joined(delta, self._page, lambda: self._fresh("going on"), last=last)
+        if new:
+            prose.landing.feed(new)
+            prose.show(self._page)
+
+    @property
+    def left(self) -> CutReply:
+        """What it leaves half-said, once it was cut."""
+        from tui.engine.continuing import CutReply
+
+        left = CutReply(whole=[message_text(one) for one in self.items if is_message(one)])
+        left.earlier = self.calls.earlier
+        calls = (one for one in reversed(self.calls.all) if one.landing and one.parts)
+        left.call = next((one for one in calls if not (one.done or one.twins)), None)
+        if left.call is None:
+            messages = (one for one in reversed(self._prose.values()) if one.said)
+            left.message = next((one for one in messages if not one.ended), None)
+        if (half := left.call or left.message) is not None:
+            left.stands = half.stands
+        return left
 
     def _said(self, key: str) -> str | None:
         """What an item's deltas have said; None: it is compared with an earlier one."""
@@ -589,5 +676,5 @@ class Reply:
             prose, said = self._begin_prose(key), ""
             prose.ended = True
         if text.startswith(said):
-            self._say(prose, text[len(said) :])
+            self._say(prose, text[len(said) :], last=True)
         prose.end(self._page, cut=False)

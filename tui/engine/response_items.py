@@ -20,7 +20,9 @@ from tui.core.text.pieces import Pieces
 from tui.engine.session_state import SessionState
 
 if TYPE_CHECKING:
+    from tui.core.edit_stream.arguments import ArgumentText
     from tui.core.patches.landing import Landing
+    from tui.core.patches.seam import Joint
     from tui.core.steps import Work
 
 
@@ -80,6 +82,11 @@ def message_item(text: str) -> Item:
     """A message whose end nobody said."""
     content = [{"type": "output_text", "text": text, "annotations": []}]
     return {"type": "message", "role": "assistant", "content": content}
+
+
+def is_message(item: Item) -> bool:
+    """True for what is said."""
+    return item.get("type") == "message"
 
 
 def is_shell(item: Item) -> bool:
@@ -283,6 +290,59 @@ class OpenMessage(Struct):
     said: Pieces = field(default_factory=Pieces)
     ended: bool = False
     """The server finished the item."""
+    told: int = 0
+    """Characters of it that are shown as text."""
+    joint: Joint | None = None
+    """It goes on with one that was cut."""
+    echoes: list[str] = field(default_factory=list)
+    """Messages that stand already: one that repeats them is not shown."""
+    held: str = ""
+    """What may be such a repetition."""
+
+    def unechoed(self, text: str, *, last: bool) -> str:
+        """A piece, unless all of it so far is as a message that stands."""
+        if not self.echoes:
+            return text
+        self.held += text
+        self.echoes = [one for one in self.echoes if one.startswith(self.held)]
+        if self.echoes and not (last and self.held not in self.echoes):
+            return ""
+        text, self.held, self.echoes = self.held, "", []
+        return text
+
+    @property
+    def stands(self) -> str:
+        """All of its text, with that of the one that it goes on with."""
+        return self.said.text if self.joint is None else self.joint.text
+
+    def joined(self, text: str, page: Page, fresh: Callable[[], Landing], *, last: bool) -> str:
+        """What of a piece is new; where it goes on with a message that was cut, that opens."""
+        joint = self.joint
+        if joint is None:
+            return text
+        known = joint.known
+        new = joint.feed(text, last=last)
+        if joint.known and not known:
+            self._rejoin(joint, page, fresh)
+        return new
+
+    def _rejoin(self, joint: Joint, page: Page, fresh: Callable[[], Landing]) -> None:
+        """What stands goes on, or gives way to what is said in its place."""
+        old = [block for block in (self.block, self.patch) if block is not None]
+        surplus = self.told - joint.prose
+        if joint.apart or surplus > (self.block.length if self.block else 0):
+            if joint.seam.anew:
+                page.state.supersede(old)
+            self.landing, self.joint = fresh(), None
+            self.block = self.patch = None
+            self.told = 0
+            return
+        if self.block is not None and surplus:
+            self.block.say(self.block.text[: self.block.length - surplus])
+        self.told -= surplus
+        for block in old:
+            block.state = "open"
+            page.state.changed(block)
 
     @property
     def shows(self) -> bool:
@@ -302,6 +362,7 @@ class OpenMessage(Struct):
             if self.block is None:
                 self.block = page.block(BlockKind.TEXT)
             page.state.append(self.block, text)
+            self.told += len(text)
 
     def end(self, page: Page, *, cut: bool) -> None:
         """Nothing more comes."""
@@ -329,6 +390,10 @@ class Call(Struct):
     done: bool = False
     said: str = ""
     """The whole input, once it is done."""
+    joint: Joint | None = None
+    """It goes on with one that was cut."""
+    unwrapped: ArgumentText | None = None
+    """Of a function: takes the patch out of the arguments, to join it."""
     shell: bool = False
     """It calls a shell, maybe to apply a patch."""
     twins: list[Call] = field(default_factory=list)
@@ -359,3 +424,47 @@ class Call(Struct):
     def text(self) -> str:
         """The input or arguments as far as they came."""
         return self.parts.text
+
+    @property
+    def stands(self) -> str:
+        """Its patch as far as it came, with that of the call that it goes on with."""
+        if self.joint is not None:
+            return self.joint.text
+        if self.item.get("type") != "function_call":
+            return self.text
+        from tui.core.edit_stream.arguments import ArgumentText
+
+        return ArgumentText().feed(self.text)
+
+    def joined(self, delta: str, *, last: bool = False) -> str:
+        """What of a piece is new, of a call that goes on with another."""
+        text = delta if self.unwrapped is None else self.unwrapped.feed(delta)
+        assert self.joint is not None
+        return self.joint.feed(text, last=last)
+
+
+class Earlier:
+    """The patch calls of a turn that landed."""
+
+    def __init__(self) -> None:
+        self.broke = False
+        """The connection was lost: the model may say again what it said."""
+        self._calls: list[Call] = []
+
+    def add(self, call: Call) -> None:
+        """A patch landed."""
+        self._calls.append(call)
+
+    def like(self, item: Item) -> list[Call]:
+        """Those that this call may be a repetition of: of its name, after a loss of any."""
+        return [call for call in self._calls if self.broke or _same(call.item, item)]
+
+
+def _same(one: Item, other: Item) -> bool:
+    """The same call by its name on the wire."""
+    kind = one.get("type")
+    if kind != other.get("type") or kind not in CALL_OUTPUTS:
+        return False
+    return one.get("call_id") == other.get("call_id") or bool(
+        one.get("id") and one.get("id") == other.get("id")
+    )

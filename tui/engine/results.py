@@ -27,8 +27,8 @@ from tui.engine.connections import REHEARSAL
 from tui.engine.notices import Status, Trouble
 from tui.engine.ports import PatchFormat, RoleSpec
 from tui.engine.requests import Outcome, PatchReport, TurnRequest, origin
-from tui.engine.response import Earlier, Reply, landed
-from tui.engine.response_items import PATCH_TOOL, Call, Page, is_shell
+from tui.engine.response import Reply, landed
+from tui.engine.response_items import PATCH_TOOL, Call, Earlier, Page, is_shell
 from tui.engine.services import Services
 from tui.engine.session_state import SessionState
 from tui.engine.shell_calls import as_answer
@@ -37,6 +37,7 @@ from tui.engine.tools import ToolResult
 if TYPE_CHECKING:
     from tui.core.patches.landing import Landing
     from tui.core.steps import Work
+    from tui.engine.continuing import CutReply
 
 
 _BROKEN = "error: the tool failed; the user was told"
@@ -227,14 +228,21 @@ class Record:
         self._services = services
         self._request = request
         self._runner = runner
+        self.left: CutReply | None = None
+        """What its last response left half-said, if it was cut."""
+        self._going_on = request.going_on
+        services.state.keeps_cut = request.going_on is not None
         self._half: list[Block] = []
         """Texts that broke off and are asked for again."""
         self._earlier = Earlier()
+        if request.going_on is not None and request.going_on.earlier is not None:
+            self._earlier = request.going_on.earlier
+            self._earlier.broke = True
 
     def reply(self, role: str) -> Reply:
         """A response that is to come."""
         page = Page(self._services.state, self._request.number, role)
-        reply = Reply(page, self.landing, self._earlier)
+        reply = Reply(page, self.landing, self._earlier, self._going_on)
         reply.calls.on_call = self._runner.run
         reply.calls.privacy = self._services.open_files.privacy
         return reply
@@ -282,6 +290,9 @@ class Record:
         and will be asked for again, one of which nothing stands there is forgotten.
         """
         reply.close(cut=cut)
+        self.left = reply.left if cut else None
+        if reply.started:
+            self._going_on, self._services.state.keeps_cut = None, False
         self.chars += reply.chars
         requests = self._services.requests
         for item in reply.items:
@@ -328,6 +339,7 @@ class Record:
 
     def close(self, outcome: Outcome) -> None:
         """The turn is over: what the next one tells the model of it."""
+        self._services.state.keeps_cut = False
         how = _CUT.get(outcome)
         cut = None if how is None else CutAnswer(self._request.number, self.chars, how)
         self._services.requests.cut = cut

@@ -194,6 +194,7 @@ class Session:
         foreground, saving = self._foreground, self._saving
         of_conversation = (
             intents.Prompt,
+            intents.Continue,
             intents.Queue,
             intents.Steer,
             intents.Unqueue,

@@ -225,6 +225,8 @@ class SessionState:
         """Called with the turn's number in the moment in which a request of it leaves."""
         self.after_turn: list[Callable[[int, str, str], None]] = []
         """Told a turn's number, its prompt and how it ended."""
+        self.keeps_cut = False
+        """What was cut stays, though a request leaves: the answer to it goes on with it."""
         self.before_turn: list[Callable[[int], None]] = []
         """Called with its number before a turn begins."""
         self.briefs: dict[str, str] = {}

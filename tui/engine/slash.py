@@ -14,6 +14,7 @@ from tui.core.text.patterns import pattern
 from tui.engine.intents import (
     Against,
     ChooseModel,
+    Continue,
     Dismiss,
     Effort,
     Export,
@@ -67,6 +68,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("tier", "Ask for a service tier of the current model, such as priority", "[NAME|off]"),
     Command("throttle", "Slow the model down, to feel the difference", "[TOKENS/S|off]"),
     Command("steer", "Add to the answer that streams, without stopping it", "TEXT"),
+    Command("continue", "Let the answer go on that you stopped, from its last character"),
     Command("verify", "Run the project's tests"),
     Command("undo", "Undo the model's last turn, byte for byte"),
     Command("redo", "Redo the last decision or turn that you undid"),
@@ -278,6 +280,7 @@ def _forget(argument: str, status: Status) -> Intent | str | None:
 _PLAIN: Mapping[str, Intent] = {
     "fast": Switch("fast"),
     "deep": Switch("deep"),
+    "continue": Continue(),
     "clear": NewConversation(),
     "undo": UndoTurn(),
     "redo": RedoDecision(),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -31,6 +32,9 @@ from tui.engine.results import SOFTLY, CallRunner, Record, Served
 from tui.engine.services import Services
 from tui.engine.session_state import SessionState
 from tui.errors import DuettoError, EndpointError
+
+if TYPE_CHECKING:
+    from tui.engine.continuing import CutReply
 
 GO_ON = "say “go on” to let it continue"
 CUTS = {
@@ -132,6 +136,11 @@ class Turn:
             events.ErrorEvent: self._failed,
             events.Unknown: self._served.heard,
         }
+
+    @property
+    def left(self) -> CutReply | None:
+        """What it left half-said."""
+        return self._record.left
 
     def start(self) -> None:
         """Send the next request: at once within a turn, if the socket is open.
@@ -421,7 +430,8 @@ class Turn:
             self._resuming = self._cut == "steered" and self._services.backlog.holds("steer")
             if not self._resuming:
                 why = CUTS.get(self._cut, self._cut)
-                self._fail(Trouble("The answer is incomplete", why, GO_ON, severity="warning"))
+                step = "/continue lets it go on"
+                self._fail(Trouble("The answer is incomplete", why, step, severity="warning"))
                 return
         if self._runner.waiting:
             return

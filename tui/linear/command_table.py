@@ -56,6 +56,7 @@ _SHARED = frozenset(
         "tier",
         "throttle",
         "steer",
+        "continue",
         "verify",
         "undo",
         "redo",

@@ -393,6 +393,9 @@ STILL_S = (10.0, 30.0, 60.0)
 """After so much silence it is said that something still runs; then every minute."""
 
 
+_MOST_CUT = 4
+
+
 class Narrator:
     """Reads the session as a screen does, and says each thing once."""
 
@@ -403,6 +406,8 @@ class Narrator:
         self._told = next((n for n, block in enumerate(blocks) if block.turn == last > 0), 0)
         """Blocks that were begun to be told; of an earlier session its last turn is."""
         self._live: list[tuple[Block, BlockNarrator]] = []
+        self._cut: list[tuple[Block, BlockNarrator]] = []
+        """The last ones that were cut: they may go on."""
         self._echoed: list[str] = []
         self._asked: set[int] = set()
         self._answering = (0, "")
@@ -462,12 +467,12 @@ class Narrator:
     def _blocks(self) -> list[str]:
         lines: list[str] = []
         blocks = self._session.transcript.blocks
-        live = []
-        for block, narrator in self._live:
+        live, were = [], self._live
+        for block, narrator in were:
             lines += narrator.news()
             if block.state == "open":
                 live.append((block, narrator))
-        self._live = live
+        self._live = [*live, *self._gone_on(lines)]
         while self._told < len(blocks):
             block = blocks[self._told]
             self._told += 1
@@ -476,9 +481,19 @@ class Narrator:
                 block, self._session.workspace, self._pace, echoed=self._is_echoed(block)
             )
             lines += narrator.news()
+            were.append((block, narrator))
             if block.state == "open":
                 self._live.append((block, narrator))
+        self._cut = [*self._cut, *(one for one in were if one[0].state == "cut")][-_MOST_CUT:]
         return lines
+
+    def _gone_on(self, lines: list[str]) -> list[tuple[Block, BlockNarrator]]:
+        """Those that were cut, and go on (`/continue`)."""
+        again = [one for one in self._cut if one[0].state != "cut"]
+        self._cut = [one for one in self._cut if one[0].state == "cut"]
+        for _, narrator in again:
+            lines += narrator.news()
+        return [one for one in again if one[0].state == "open"]
 
     def _head(self, block: Block) -> list[str]:
         """Who speaks, when that is somebody else than before."""
@@ -529,6 +544,8 @@ class Narrator:
             lines.append(f"{kept}." if kept else "No hunk had landed.")
         elif status.outcome == "failed":
             lines.append("The turn failed.")
+        if status.can_continue:
+            lines.append("/continue goes on with it.")
         waiting = waiting_words(session.workspace.hunk_list.unsettled())
         return [*lines, waiting] if waiting else lines
 

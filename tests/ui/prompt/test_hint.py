@@ -230,6 +230,11 @@ async def test_what_sending_does_to_a_cut_hunk_is_said_before() -> None:
         hunk = session.hunk(Stage.CUT, 11, added=2)
         await settled(session, pilot)
         assert "send  takes the cut hunk back · Alt+J decides on it" in hint(app)
+        session.status.can_continue = True
+        session.changed()
+        await settled(session, pilot)
+        assert "send  takes the cut hunk back · /continue goes on" in hint(app)
+        session.status.can_continue = False
         hunk.decision = Decision.ACCEPTED
         session.changed()
         await settled(session, pilot)

@@ -15,6 +15,7 @@ from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.rehearsal.answers import (
     DEFAULT_MISTAKES,
     DEFAULT_SEED,
+    AnswerPart,
     AnswerStyle,
     Player,
     PlaySpeed,
@@ -22,6 +23,7 @@ from tui.bridge.rehearsal.answers import (
 )
 from tui.bridge.routing import Candidate
 from tui.bridge.time_slices import aside
+from tui.core.instructions import STOPPED_BY_ACCIDENT
 from tui.core.wire.json_writing import is_long, size_of
 
 FAST = "rehearsal-fast"
@@ -100,6 +102,16 @@ def rate_of(value: object, param: str) -> float:
 
 
 _CHARS_PER_TOKEN = 4
+_MOST_KEPT = 20
+"""Conversations of which the last answer is known."""
+
+
+def _asks_to_go_on(item: Mapping[str, Any]) -> bool:
+    """Whether a message asks for the rest of an answer that was cut."""
+    content = item.get("content")
+    first = content[0] if isinstance(content, list) and content else None
+    text = first.get("text") if isinstance(first, dict) else content
+    return isinstance(text, str) and text.startswith(STOPPED_BY_ACCIDENT)
 
 
 class RehearsalEndpoint:
@@ -107,6 +119,8 @@ class RehearsalEndpoint:
 
     def __init__(self, rehearsal: Rehearsal) -> None:
         self._rehearsal = rehearsal
+        self._said: dict[str, list[AnswerPart]] = {}
+        """What was answered last in each conversation: asked to go on, it is said once more."""
 
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """Play one run at its rate."""
@@ -114,8 +128,16 @@ class RehearsalEndpoint:
             style, pace = self._rehearsal.style_and_speed(asked.request)
         except NoSuchModelError as error:
             raise Refused(400, error.code, str(error), param=error.param) from error
-        items = list(asked.items)
-        parts = await aside(asked, lambda: answer(asked.request, items, style))
+        said = self._said.get(conversation := str(asked.request.get("prompt_cache_key")))
+        asks_again = bool(asked.items) and _asks_to_go_on(asked.items[-1])
+        items = [item for item in asked.items if not _asks_to_go_on(item)]
+        if asks_again and said:
+            parts = said
+        else:
+            parts = await aside(asked, lambda: answer(asked.request, items, style))
+        self._said[conversation] = parts
+        if len(self._said) > _MOST_KEPT:
+            del self._said[next(iter(self._said))]
         tokens = await aside(asked, lambda: input_tokens(asked.request, items))
         player = Player(parts, pace, seed=style.seed, now=time.monotonic())
         while not player.done:

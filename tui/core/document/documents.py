@@ -132,6 +132,10 @@ class Documents:
         self.hunk_list.forget(hunk)
         self.bump()
 
+    def number_again(self) -> None:
+        """The last hunks were forgotten, and come again: they get the same numbers."""
+        self._ids = self.hunks[-1].id if self.hunks else 0
+
     def ask_again(self) -> None:
         """A new patch begins: what the disk said may be so no more."""
         self._refused.clear()

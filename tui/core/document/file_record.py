@@ -48,6 +48,12 @@ class EditsSince:
         """Somebody is told how the text is now."""
         self._were_on.clear()
 
+    def copy(self) -> EditsSince:
+        """The same, as it is now."""
+        same = EditsSince()
+        same._were_on |= self._were_on
+        return same
+
     def before(self, weave: Weave, text: str) -> str:
         """The whole text without these edits: with those of all others."""
         return weave.without(self._changed(weave), text)

@@ -8,8 +8,9 @@ from itertools import chain, groupby
 
 from tui.core.document.documents import Documents, Maker
 from tui.core.document.file_record import FileRecord
-from tui.core.document.hunk import Hunk
+from tui.core.document.hunk import PLACED, Hunk, Kind
 from tui.core.document.waiting_places import OpenSection
+from tui.core.files import is_ignore_file, why_private
 from tui.core.patches.painter import Group, Painter
 from tui.core.text.change_set import Author
 from tui.core.text.indent import stands_right
@@ -263,3 +264,65 @@ def _landed(record: FileRecord, painter: Painter, group: Group) -> Hunk | None:
             if not (quotes and other.call_id == group.hunk.call_id):
                 return other
     return None
+
+
+LEAST_LINES = 10
+"""Of a shorter file the half is soon gone."""
+
+
+def flag_private(documents: Documents, hunks: Sequence[Hunk], call_id: str) -> None:
+    """Flag what touches a secret by its name, or what says which files are ignored.
+
+    A model need not have seen a file to give it another name, under which it is no secret.
+    ``call_id`` is that of the hunks: of very many none is looked at where no name is odd.
+    """
+    targets = {hunk.target for hunk in documents.removals if hunk.call_id == call_id}
+    names = {*documents.hunk_list.files_of(call_id), *targets}
+    odd = {path for path in names if path and _private_flag([path])}
+    for hunk in hunks if odd else ():
+        if odd & {hunk.path, hunk.target}:
+            _flag(hunk, _private_flag([path for path in (hunk.path, hunk.target) if path]))
+
+
+def _private_flag(paths: list[str]) -> str:
+    reason = next(filter(None, map(why_private, paths)), "")
+    if reason:
+        return f"a private file: {reason}"
+    return "it says which files are ignored" if any(map(is_ignore_file, paths)) else ""
+
+
+def flag_shrunken(documents: Documents, hunks: Sequence[Hunk], call_id: str) -> None:
+    """Flag the hunks that take lines away, if more than half of a file's lines go."""
+    paths = documents.hunk_list.files_of(call_id)
+    by_path: dict[str, list[Hunk]] = {
+        path: [] for path in paths if _may_be_shrunken(documents, path)
+    }
+    for hunk in hunks if by_path else ():
+        landed = hunk.kind is not Kind.DELETE and hunk.stage in PLACED
+        if landed and hunk.path in by_path:
+            by_path[hunk.path].append(hunk)
+    for path, shrinking in by_path.items():
+        gone = sum(hunk.removed - hunk.added for hunk in shrinking)
+        before = gone + _rows(documents, path)
+        if before < LEAST_LINES or 2 * gone <= before:
+            continue
+        for hunk in shrinking:
+            if hunk.removed > hunk.added:
+                _flag(hunk, f"shrink: {gone} of {before} lines of the file go")
+
+
+def _flag(hunk: Hunk, words: str) -> None:
+    if words not in hunk.flags:  # a patch that was cut and went on ends twice
+        hunk.flags += (words,)
+
+
+def _may_be_shrunken(documents: Documents, path: str) -> bool:
+    """Whether hunks took more lines away than there are now, whatever they added."""
+    return sum(tally.removed for tally in documents.hunk_list.in_file(path)) > _rows(
+        documents, path
+    )
+
+
+def _rows(documents: Documents, path: str) -> int:
+    record = documents.records.get(path)
+    return file_rows(record.buffer) if record is not None else 0

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
 from tui.core.document.hunk import UNPAINTED, Hunk, Kind, Stage
-from tui.core.edit_stream.events import Ev, FileOp, Line
+from tui.core.edit_stream import Parser
+from tui.core.edit_stream.events import Ev, FileEnd, FileOp, Line, SectionEnd, SectionStart
 from tui.core.files import ascii_shown
 from tui.errors import EditRefused
 
@@ -93,6 +95,9 @@ class FileWork:
 
     def end(self, closed: bool, why: Why) -> None:
         """No more events of this file come."""
+
+    def resume(self, earlier: FileWork) -> None:
+        """It goes on where an earlier one on the same file was cut."""
 
     def hunk(self, kind: Kind, section: int = 0) -> Hunk:
         """A new hunk of this file."""
@@ -201,3 +206,31 @@ def _ending_with(documents: Documents, name: str) -> list[str]:
         return []
     known = dict.fromkeys([*documents.buffers, *documents.names()])
     return [path for path in known if path.endswith("/" + name)]
+
+
+class CutPatch(NamedTuple):
+    """A patch that was cut, read once more up to there."""
+
+    parser: Parser
+    events: Sequence[Ev]
+    begun: Sequence[Ev]
+    """Those of the file that is open."""
+    whole: set[int]
+    """The sections that had their end."""
+    hunks: Sequence[Hunk]
+    """What is not whole."""
+
+
+def open_file(events: Sequence[Ev]) -> tuple[Sequence[Ev], set[int]]:
+    """The events of the file that is open behind these, and the sections that are whole."""
+    whole, section, first = set[int](), 0, len(events)
+    for at, event in enumerate(events):
+        if isinstance(event, FileOp):
+            first = at
+        elif isinstance(event, FileEnd):
+            first = len(events)
+        elif isinstance(event, SectionStart):
+            section = event.number
+        elif isinstance(event, SectionEnd):
+            whole.add(section)
+    return events[first:], whole

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
-from tui.core.document.hunk import OPEN, PLACED, Hunk, Kind, Stage
+from tui.core.document.hunk import OPEN, PLACED, Decision, Hunk, Kind, Stage
 from tui.core.document.report import Private, landing_report, open_to_all
-from tui.core.document.review import MOVES_OVER
+from tui.core.document.review import MOVES_OVER, above, reject
 from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Channel, Format, parser_for
 from tui.core.edit_stream.events import (
@@ -35,14 +35,24 @@ from tui.core.edit_stream.events import (
     SectionEnd,
     SectionStart,
 )
-from tui.core.files import ascii_shown, is_ignore_file, why_private
+from tui.core.files import ascii_shown
 from tui.core.patches.candidates import nearest_miss
-from tui.core.patches.file_work import FileWork, Gathered, NewHunk, Why, is_file, path_of
+from tui.core.patches.checks import flag_private, flag_shrunken
+from tui.core.patches.file_work import (
+    CutPatch,
+    FileWork,
+    Gathered,
+    NewHunk,
+    Why,
+    is_file,
+    open_file,
+    path_of,
+)
 from tui.core.patches.new_text import AddWork, SearchWork, WholeWork
 from tui.core.patches.placement import Search
 from tui.core.patches.section import Section
 from tui.core.steps import Work, finished
-from tui.core.text.rows import file_rows, row_count, whole_text
+from tui.core.text.rows import file_rows, row_count, rows_text, whole_text
 from tui.errors import EditRefused
 
 
@@ -156,6 +166,12 @@ class UpdateWork(FileWork):
             self._move_on(self.record, self.record.moving, hunk)
         else:
             self._move(self.record, hunk)
+
+    def resume(self, earlier: FileWork) -> None:
+        """Look behind the sections that stand."""
+        if isinstance(earlier, UpdateWork) and self.record is earlier.record:
+            self._search = earlier._search
+            self.hunks[:0] = [one for one in earlier.hunks if one.stage is Stage.LANDED]
 
     def _refuse(self, reason: str) -> None:
         if self._refused is None:
@@ -373,63 +389,6 @@ def _existing(documents: Documents, path: str) -> FileRecord | None:
     return record
 
 
-LEAST_LINES = 10
-"""Of a shorter file the half is soon gone."""
-
-
-def flag_private(documents: Documents, hunks: Sequence[Hunk], call_id: str) -> None:
-    """Flag what touches a secret by its name, or what says which files are ignored.
-
-    A model need not have seen a file to give it another name, under which it is no secret.
-    ``call_id`` is that of the hunks: of very many none is looked at where no name is odd.
-    """
-    targets = {hunk.target for hunk in documents.removals if hunk.call_id == call_id}
-    names = {*documents.hunk_list.files_of(call_id), *targets}
-    odd = {path for path in names if path and _private_flag([path])}
-    for hunk in hunks if odd else ():
-        if odd & {hunk.path, hunk.target}:
-            hunk.flags += (_private_flag([path for path in (hunk.path, hunk.target) if path]),)
-
-
-def _private_flag(paths: list[str]) -> str:
-    reason = next(filter(None, map(why_private, paths)), "")
-    if reason:
-        return f"a private file: {reason}"
-    return "it says which files are ignored" if any(map(is_ignore_file, paths)) else ""
-
-
-def flag_shrunken(documents: Documents, hunks: Sequence[Hunk], call_id: str) -> None:
-    """Flag the hunks that take lines away, if more than half of a file's lines go."""
-    paths = documents.hunk_list.files_of(call_id)
-    by_path: dict[str, list[Hunk]] = {
-        path: [] for path in paths if _may_be_shrunken(documents, path)
-    }
-    for hunk in hunks if by_path else ():
-        landed = hunk.kind is not Kind.DELETE and hunk.stage in PLACED
-        if landed and hunk.path in by_path:
-            by_path[hunk.path].append(hunk)
-    for path, shrinking in by_path.items():
-        gone = sum(hunk.removed - hunk.added for hunk in shrinking)
-        before = gone + _rows(documents, path)
-        if before < LEAST_LINES or 2 * gone <= before:
-            continue
-        for hunk in shrinking:
-            if hunk.removed > hunk.added:
-                hunk.flags += (f"shrink: {gone} of {before} lines of the file go",)
-
-
-def _may_be_shrunken(documents: Documents, path: str) -> bool:
-    """Whether hunks took more lines away than there are now, whatever they added."""
-    return sum(tally.removed for tally in documents.hunk_list.in_file(path)) > _rows(
-        documents, path
-    )
-
-
-def _rows(documents: Documents, path: str) -> int:
-    record = documents.records.get(path)
-    return file_rows(record.buffer) if record is not None else 0
-
-
 _LONG_TAIL = 16_384
 """Characters: an unfinished line of so many is painted in every second frame, of twice as many in
 every third, and so on."""
@@ -470,11 +429,14 @@ class Landing:
         """Path and row where it wrote last, for follow mode."""
         self._documents = workspace.documents
         self._documents.ask_again()
+        self._format, self.channel = fmt, channel
         self._parser = parser_for(fmt, channel, partial(is_file, self._documents))
+        self._before_cut = 0
+        """Hunks with a greater number were made by the cut itself."""
         self._work: FileWork | None = None
         self._last_work: FileWork | None = None
         self._hunks: list[Hunk] = []
-        self._forgotten = 0
+        self._forgotten = len(self._documents.forgotten)
         """How many the documents had forgotten when these were taken out here."""
         self._why = Why()
         self._freeze = self._documents.freeze
@@ -560,6 +522,7 @@ class Landing:
         if self.finished:
             return
         self._freeze = self._documents.freeze and not withdrawn
+        self._before_cut = self._hunks[-1].id if self._hunks else 0
         self._go_on()
         path, unplaced = "", None
         if cut and self._freeze:
@@ -584,6 +547,87 @@ class Landing:
         flag_private(self._documents, hunks, self.call_id)
         self._documents.bump()
         self.workspace.on_landed(hunks, not (self.failure or self.was_cut))
+
+    def reopen(self, text: str, *, probe: bool = False) -> int | None:
+        """Go on behind ``text``, all of it that stands, as if it had not been cut there.
+
+        Sections that are whole in it stay, whatever became of them; what was cut is painted again
+        and goes on. Returns how much of ``text`` is prose; None: it cannot go on, as somebody
+        typed in what was cut or decided on it. ``probe``: only say whether it can.
+        """
+        cut = self._cut_in(text)
+        work = self._last_work if cut.begun else None
+        busy = work is not None and bool(work.path) and work.path in self._documents.busy
+        unlike = self.channel == "shell" or self.alone or bool(self.failure)
+        if busy or unlike or not all(self._is_untouched(one) for one in cut.hunks):
+            return None
+        if not probe:
+            self._reopen(cut)
+        return sum(len(event.text) for event in cut.events if isinstance(event, Prose))
+
+    def cut_alike(self, text: str, other: str) -> bool:
+        """True if the same section is open behind both texts."""
+        one, two = self._cut_in(text), self._cut_in(other)
+        return one.whole == two.whole and bool(one.begun) == bool(two.begun)
+
+    def take_out_cut(self, text: str) -> None:
+        """What is cut behind ``text`` comes anew in another patch: it goes, as far as it can."""
+        self._take_out([one for one in self._cut_in(text).hunks if self._is_untouched(one)])
+
+    def _cut_in(self, text: str) -> CutPatch:
+        channel: Channel = "text" if self.channel == "text" else "custom"
+        parser = parser_for(self._format, channel, partial(is_file, self._documents))
+        events = parser.feed(text)
+        begun, whole = open_file(events)
+        work = self._last_work if begun else None
+        hunks = dict.fromkeys(one for one in work.hunks if one.section not in whole) if work else {}
+        hunks.update(dict.fromkeys(one for one in self.hunks if one.id > self._before_cut))
+        return CutPatch(parser, events, begun, whole, [*hunks])
+
+    def _is_untouched(self, hunk: Hunk) -> bool:
+        """True if it stands as it was painted, and nobody decided on it."""
+        if hunk.decision is not Decision.PENDING:
+            return False
+        record = self._documents.records.get(hunk.path)
+        if hunk.start is None or hunk.end is None or record is None or record.gone:
+            return hunk.stage not in PLACED or hunk.kind in (Kind.MOVE, Kind.DELETE)
+        now = rows_text(record.buffer, hunk.start.line, hunk.end.line)
+        return now == hunk.agent and not above(self._documents, hunk)
+
+    def _take_out(self, hunks: Sequence[Hunk]) -> None:
+        known = self._documents.records
+        paths = {hunk.path for hunk in hunks if hunk.path in known}
+        before = [(known[path], known[path].by_others.copy()) for path in paths]
+        finished(reject(self._documents, hunks, ""))
+        for record, others in before:  # nobody but the model did this
+            record.by_others = others
+        for hunk in hunks:
+            self._documents.forget_hunk(hunk)
+        self._hunks = [*self.hunks]
+        self._documents.number_again()
+
+    def _reopen(self, cut: CutPatch) -> None:
+        earlier = self._last_work
+        self._documents.unplaced.clear()
+        self._documents.ask_again()
+        self._take_out(cut.hunks)
+        self.finished = self.was_cut = False
+        self._why, self._parser, self._rest = Why(), cut.parser, 0
+        skipped = False
+        for event in cut.begun:
+            if isinstance(event, SectionStart):
+                skipped = event.number in cut.whole
+            if skipped:
+                continue
+            new = self._work is None
+            self._take(event)
+            if new and earlier is not None:
+                self._resume(earlier)
+        self._note_line()
+
+    def _resume(self, earlier: FileWork) -> None:
+        if self._work is not None:
+            self._work.resume(earlier)
 
     def report(self, private: Private = open_to_all) -> str:
         """What the model is told of it: what is where now, and what is not (in words)."""

@@ -254,6 +254,9 @@ class Hint(Bar):
             return f"{status.deciding} · Esc stops"
         if status.running:
             return "Esc stops the command"
+        if status.can_continue:
+            cut = self._session.workspace.hunk_list.cut()
+            return "takes the cut hunk back · /continue goes on" if cut else "/continue goes on"
         if self._session.workspace.hunk_list.cut():
             return f"takes the cut hunk back · {shown('review')} decides on it"
         if status.can_send_failure and not prompt.text:
