@@ -50,6 +50,7 @@ BUDGETS = {
     "key echo at 10,000 tokens/s with a store, times that without": 1.10,
     "MB of a day of 10,000,000 tokens": 200.0,
     "ms of the slowest search in 1,000,000 lines": 50.0,
+    "s from resuming 5,000 turns to the last words of them on the screen": 1.0,
 }
 """A key's echo differs by up to a tenth between two rounds of the same."""
 CONFIG = """schema = 1
@@ -258,6 +259,58 @@ def search(folder: Path) -> float:
     return slowest
 
 
+def long_session(folder: Path, work: Path, turns: int) -> None:
+    """One of so many turns, each with words and an accepted hunk."""
+    texts = Texts()
+    records: list[Record] = [Began(str(work), "app", "1")]
+    for turn in range(1, turns + 1):
+        prompt, said = texts.prose(200), texts.prose(1_200)
+        said += "\n\nthe very last words" * (turn == turns)
+        records.append(TurnBegan(turn, prompt, "fast", "m", "flood"))
+        at = 3 * (turn - 1)
+        blocks = ((BlockKind.USER, prompt), (BlockKind.PATCH, ""), (BlockKind.TEXT, said))
+        for n, (kind, words) in enumerate(blocks):
+            call = f"call_{turn}" * (kind is BlockKind.PATCH)
+            records.append(BlockSaid(at + n, turn, kind, "", "fast", call, "done", 0, words))
+        new = texts.code(400)
+        items = (
+            ("prompt", {"type": "message", "role": "user", "content": [{"text": prompt}]}),
+            ("output", {"type": "custom_tool_call", "call_id": f"call_{turn}", "input": new}),
+            (
+                "answer",
+                {"type": "custom_tool_call_output", "call_id": f"call_{turn}", "output": "x"},
+            ),
+            ("output", {"type": "message", "content": [{"text": said}]}),
+        )
+        for n, (what, item) in enumerate(items, 4 * turn):
+            who = "flood\tm" if what == "output" else ""
+            records.append(EntryMade(n, float(n), what, who, item_as_json(dict(item)), turn))
+        state = Kind.EDIT, Stage.LANDED, Decision.ACCEPTED
+        records.append(HunkMade(turn, turn, f"call_{turn}", "a.py", *state, 1, "old\n", new))
+        records.append(FileKept(turn, "a.py", "after", ""))
+        records.append(TurnEnded(turn, "completed"))
+    stored(folder, "longest0", records)
+
+
+def resumed(turns: int, rounds: int) -> float:
+    """Seconds from the command to the last words of a long session, the median."""
+    taken = []
+    with stand(9) as (folder, environment):
+        long_session(Path(environment["DUETTO_HOME"]) / "data", folder, turns)
+        for _ in range(rounds):
+            emulator, began_s = Emulator(), time.monotonic()
+            with PseudoTerminal([*DUETTO, "resume", "longest0"], environment, folder) as terminal:
+                terminal.quits_with(b"\x11")
+                seen_s = 0.0
+                while not seen_s:
+                    terminal.rest(0.002)
+                    for at_s, rows in emulator.changes(terminal.take()):
+                        if any("the very last words" in row for row in rows):
+                            seen_s = seen_s or at_s - began_s
+            taken.append(seen_s)
+    return statistics.median(taken)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print, judge."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -279,6 +332,7 @@ def main(arguments: list[str] | None = None) -> int:
         lambda: key_echo(1 if quick else 3, 3.0 if quick else 8.0),
         of_day,
         of_search,
+        lambda: resumed(500 if quick else 5_000, 3 if quick else 5),
     ]
     over = False
     for (name, most), measured in zip(BUDGETS.items(), measures, strict=True):

@@ -123,8 +123,11 @@ class EntryMade(_Record, frozen=True):
     @property
     def said(self) -> Item:
         """The item."""
-        found: Item = json.loads(self.item)
-        return found
+        try:
+            return msgspec.json.decode(self.item, type=Item)
+        except msgspec.DecodeError:  # as `item_as_json` had to write it
+            found: Item = json.loads(self.item)
+            return found
 
 
 def sha_of(data: bytes) -> str:

@@ -113,8 +113,8 @@ class Resuming:
         self._found = finished(
             bringing_back(state.workspace.documents, stored.hunks, stored.unwritten)
         )
-        odd = {hunk.id for hunk in (*self._found.on_disk, *self._found.lost)}
-        known = (h for h in state.workspace.hunks if h.id not in stored.untold | odd)
+        news = {hunk.id for hunk in (*self._found.on_disk, *self._found.lost)} | stored.untold
+        known = (h for h in state.workspace.hunks if h.id not in news)
         requests.told.mark(known)
         self._owe()
         self._answer_commands()
