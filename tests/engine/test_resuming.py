@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
+import time
+from collections import Counter
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from tests.support.fakes import World, settle
+from tests.support.killed_sessions import Script
 from tests.support.stored_sessions import changed_since, numbers, resumed, stored
+from tests.support.tables import case
 from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts, update
 from tui.core.conversation import BlockKind
 from tui.core.document.hunk import Decision, Stage
-from tui.core.session_record import EntryMade, StoredSession, item_as_json, sha_of
+from tui.core.session_record import (
+    EntryMade,
+    HunkGone,
+    HunkMade,
+    HunksAre,
+    Record,
+    StoredRecord,
+    StoredSession,
+    TurnBegan,
+    item_as_json,
+    sha_of,
+)
+from tui.effects.store import reading
+from tui.effects.store.database import Database
+from tui.effects.store.writing import StoreWriter
 from tui.engine import intents
-from tui.engine.resuming import BROKEN_OFF, up_to
+from tui.engine.resuming import BROKEN_OFF, Resumption, up_to
+from tui.engine.session import SessionOptions
 
 TWO = update(
     "cache.py",
@@ -173,3 +198,73 @@ async def test_a_fork_has_the_turns_up_to_one_and_none_of_what_came_behind() -> 
     assert numbers(other.session.workspace.hunks) == [1]
     assert notes(other)[-1].startswith("a new session, from 1 turn of 7f3k2m00")
     assert texts(await asked(other)).count("make it safe") == 1
+
+
+class Watched(StoreWriter):
+    """Notes each record, and what lay on the disk when it was made."""
+
+    files: dict[str, bytes]
+    rows: list[tuple[Record, dict[str, bytes]]]
+
+    def _add(self, record: Record) -> None:
+        self.rows.append((record, dict(self.files)))
+        super()._add(record)
+
+
+async def played(folder: Path, seed: int) -> Watched:
+    """All records of a random conversation."""
+    script = Script(folder, seed, turns=4)
+    store = Watched(folder / "data", time.monotonic)
+    store.files, store.rows = script.world.files.data, []
+    script.store = store
+    script.world.ports.store = lambda: store
+    await script.play()
+    await script.session.close()
+    await asyncio.to_thread(store.close)
+    return store
+
+
+def decisions(records: Iterable[Record]) -> dict[int, Decision]:
+    """What the user had said of each hunk."""
+    found: dict[int, Decision] = {}
+    for record in records:
+        if isinstance(record, HunkMade):
+            found[record.id] = record.decision
+        elif isinstance(record, HunksAre):
+            found |= dict.fromkeys(record.ids, record.decision)
+        elif isinstance(record, HunkGone):
+            found.pop(record.id, None)
+    return {one: said for one, said in found.items() if said is not Decision.PENDING}
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_killed_at_any_record_a_session_goes_on(tmp_path: Path, seed: int) -> None:
+    store = await played(tmp_path, seed)
+    dice = random.Random(seed)
+    first = next(n for n, (one, _) in enumerate(store.rows) if isinstance(one, TurnBegan))
+    for number in range(8):
+        count = dice.randrange(first + 1, len(store.rows) + 1)
+        records, folder = [one for one, _ in store.rows[:count]], tmp_path / str(number)
+        database = Database(folder)
+        database.take("killed00", (StoredRecord(n, n, 0.0, r) for n, r in enumerate(records, 1)))
+        database.left("killed00")
+        database.close()
+        kept = await asyncio.to_thread(reading.load, folder, "killed00")
+        data = partial(reading.data, folder)
+        options = SessionOptions(ask=True, resumed=Resumption(kept, data))
+        world = World(store.rows[count - 1][1], options=options)
+        await world.runs()
+        await settle()
+        with case(f"seed {seed}, {count} of {len(store.rows)}: {records[-1]!r}"):
+            said = {h.id: h.decision for h in world.session.workspace.hunks}
+            had = decisions(records)
+            assert {one: said.get(one) for one in had} == had
+            assert world.wire.requests == []
+            request = await asked(world, "<go on>")
+            items = request["input"]
+            calls = Counter(i["call_id"] for i in items if str(i["type"]).endswith("_call"))
+            answers = Counter(i["call_id"] for i in items if str(i["type"]).endswith("_output"))
+            assert calls == answers
+            prompts = [text for text in texts(request) if text.startswith("<")]
+            assert len(prompts) == len({*prompts})
+            assert world.runner.commands == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 from collections.abc import Callable
@@ -149,3 +150,16 @@ def test_what_cannot_go_on_is_a_sentence(desk: Desk, piped: Piped, tmp_path: Pat
     ran = piped("resume", "--linear", "--here", name, given="/quit\n")
     assert ran.returncode == 0
     assert "Fits nowhere any more: hunk 2" in ran.stdout
+
+
+def test_without_a_screen(piped: Piped) -> None:
+    assert piped("exec", "hello").returncode == 0
+    ran = piped("exec", "--last", "--json", "and more")
+    events = [json.loads(line) for line in ran.stdout.splitlines()]
+    told = [one for one in events if one["type"] == "text.delta"]
+    (line,) = map(json.loads, piped("sessions", "--json").stdout.splitlines())
+    assert (line["turns"], line["kind"], line["first_words"]) == (2, "exec", "hello")
+    assert events[-1]["session"] == line["id"]
+    assert "".join(one["delta"] for one in told).count("rehearsal model") == 1, "only the new turn"
+    ran = piped("exec", "--resume", line["id"], "--last", "no")
+    assert (ran.returncode, ran.stderr.count("\n")) == (2, 1)
