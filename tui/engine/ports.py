@@ -21,7 +21,7 @@ from tui.core.price import Quote, SameTiers
 from tui.core.programs import AS_THE_USER, RunOptions, Sandbox
 from tui.core.programs import RunResult as RunResult
 from tui.core.run_report import RunReport
-from tui.core.session_record import FoundText, Record, SessionLine
+from tui.core.session_record import Record, SessionLine
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.unsaved import Unsaved
 from tui.core.wire.endpoint_facts import Abilities as Abilities
@@ -341,9 +341,6 @@ class SessionArchive(Protocol):
 
     async def sessions(self, words: str = "", folder: str = "") -> list[SessionLine]:
         """Those in which all of these words are (their beginnings will do), newest first."""
-
-    async def search(self, words: str, most: int = 100) -> list[FoundText]:
-        """Blocks in which all of these words are, newest first."""
 
     async def find(self, session_id: str) -> SessionLine:
         """A session by its id, by the beginning of it that no other has, or by its name."""

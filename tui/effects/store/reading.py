@@ -62,10 +62,6 @@ class Archive:
         """Those in which all of these words are (their beginnings will do), newest first."""
         return await asyncio.to_thread(sessions, self._data_dir, words, folder)
 
-    async def search(self, words: str, most: int = 100) -> list[FoundText]:
-        """Blocks in which all of these words are, newest first."""
-        return await asyncio.to_thread(search, self._data_dir, words, most)
-
     async def find(self, session_id: str) -> SessionLine:
         """A session by its id, by the beginning of it that no other has, or by its name."""
         return await asyncio.to_thread(find, self._data_dir, session_id)
@@ -92,7 +88,7 @@ def sessions(data_dir: Path, words: str = "", folder: str = "") -> list[SessionL
 
 
 def search(data_dir: Path, words: str, most: int = 100) -> list[FoundText]:
-    """As `Archive.search`. Raises StoreRefused."""
+    """Blocks in which all of these words are, newest first. Raises StoreRefused."""
     wanted = _match(words)
     if not wanted:
         return []
