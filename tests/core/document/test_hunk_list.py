@@ -34,7 +34,9 @@ def test_a_decision_settles_and_taking_it_back_does_not():
     first = found.hunks[0]
     for decision in (Decision.ACCEPTED, Decision.PENDING):
         first.decision = decision
-        found.reviewed(*([first] if decision is Decision.PENDING else []))
+        if decision is Decision.PENDING:
+            found.reopened(first)
+        found.reviewed()
         settled = decision is Decision.ACCEPTED
         assert (first in found.unsettled()) is not settled
     assert [hunk.id for hunk in found.unsettled()] == [1, 2]

@@ -272,7 +272,7 @@ class DecisionLog:
             yield entry
         finally:
             self._open = None
-            if entry.hunks:
+            if entry.size:
                 self.done.append(entry)
                 if not again:
                     self.undone.clear()

@@ -264,6 +264,7 @@ def _undo(documents: Documents, entry: DecisionEntry) -> Work[Undone]:
             stays[hunk] = f"hunk {hunk.id} of {hunk.path}: {refused}"
             continue
         documents.decisions.made += 1
+        documents.hunk_list.reopened(hunk)
         yield
     if left:
         documents.decisions.done.insert(-1, entry.twin(steps[:left]))
@@ -271,8 +272,9 @@ def _undo(documents: Documents, entry: DecisionEntry) -> Work[Undone]:
     if len(stays) == len(entry.steps):
         entry.tried = True
         raise EditRefused(next(iter(stays.values())))
-    entry.steps = [step for step in entry.steps if step.hunk not in stays]
-    documents.hunk_list.reviewed(*entry.hunks)
+    if stays:
+        entry.steps = [step for step in entry.steps if step.hunk not in stays]
+    documents.hunk_list.reviewed()
     documents.bump()
     return list(paths), list(stays.values())
 

@@ -47,6 +47,8 @@ class HunkList:
         self._files: dict[str, dict[str, HunksOfFile]] = {}
         """By call and path; both in the order in which they came."""
         self._unsettled: dict[int, Hunk] = {}
+        self._mixed = False
+        """Some of these are not in their order."""
 
     def __contains__(self, hunk_id: int) -> bool:
         return self._at(hunk_id) is not None
@@ -112,12 +114,18 @@ class HunkList:
             if hunk.id in self:
                 self._count(hunk)
 
-    def reviewed(self, *reopened: Hunk) -> None:
-        """The user decided; ``reopened`` hunks are to be decided again."""
+    def reopened(self, hunk: Hunk) -> None:
+        """A hunk is to be decided again; call `reviewed` when that is all."""
+        self._unsettled[hunk.id] = hunk
+        self._mixed = True
+
+    def reviewed(self) -> None:
+        """The user decided."""
         self.reviews += 1
-        if reopened:
-            self._unsettled.update({hunk.id: hunk for hunk in reopened})
-            self._unsettled = dict(sorted(self._unsettled.items()))
+        if self._mixed:
+            found = self._unsettled
+            self._unsettled = {number: found[number] for number in sorted(found)}
+            self._mixed = False
 
     def by_id(self, hunk_id: int) -> Hunk:
         """The hunk of that id. Raises KeyError."""

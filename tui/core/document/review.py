@@ -306,8 +306,9 @@ def reopen(documents: Documents, record: FileRecord) -> bool:
     record.undecided = {}
     for states in reversed(undecided.values()):
         record.undecide(states)
+        documents.hunk_list.reopened(hunk)
     documents.decisions.forget(undecided)
-    documents.hunk_list.reviewed(*undecided)
+    documents.hunk_list.reviewed()
     documents.bump()
     for other in others:
         reopen(documents, other)
