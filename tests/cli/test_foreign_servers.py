@@ -353,7 +353,7 @@ def asking(tmp_path: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
 def test_exec_is_ended_by_a_signal_under_a_flood(tmp_path: Path, name: str) -> None:
     with flooding(FLOODS[name]) as port, asking(tmp_path, port) as process:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
         assert process.returncode == 130
 
 
@@ -367,6 +367,6 @@ def test_exec_is_ended_by_a_signal_under_a_flood(tmp_path: Path, name: str) -> N
 )
 def test_exec_says_why_it_hears_no_more_of_a_flood(tmp_path: Path, name: str, why: str) -> None:
     with flooding(FLOODS[name]) as port, asking(tmp_path, port) as process:
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=300)
         assert process.returncode == 1
         assert why in said.decode()

@@ -16,7 +16,7 @@ from tui.ui.theming.contrast import luminance
 
 Start = Callable[..., Terminal]
 MODEL = ("--endpoint", "ws://127.0.0.1:9/v1/responses", "--fast", "m")
-UNREACHED = "cannot be reached"
+UNREACHED = "offline"
 OPENED = b"\x1b[?1049h"
 
 
