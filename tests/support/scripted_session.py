@@ -157,6 +157,10 @@ class ScriptedState:
         return not (self.status.busy or self.status.running)
 
     @property
+    def goes_on(self) -> bool:
+        return False
+
+    @property
     def last_turn(self) -> int:
         return max((block.turn for block in self.transcript.blocks), default=0)
 

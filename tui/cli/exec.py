@@ -165,7 +165,8 @@ class TextReport:
             # how it ended is told by `ended`
             told = any(block.text.startswith(what) for what in self._told)
             if block.kind is BlockKind.NOTE and status.busy and not (status.stopping or told):
-                self._say(f"duetto: {block.text}")
+                for line in block.text.split("\n"):
+                    self._say(f"duetto: {line}")
         self._blocks = len(blocks)
 
     def trouble(self, trouble: Trouble) -> None:

@@ -323,6 +323,11 @@ class Session:
         return store.id if store is not None and store.kept else ""
 
     @property
+    def goes_on(self) -> bool:
+        """It is an earlier session, or begins with one."""
+        return self.options.resumed is not None
+
+    @property
     def last_turn(self) -> int:
         """The number of the newest turn; 0: there is none."""
         return self._foreground.last_turn

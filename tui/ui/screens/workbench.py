@@ -113,7 +113,7 @@ class Workbench(PaintedScreen):
     def on_mount(self) -> None:
         """The prompt has the focus at the start, also over a file, unless a session goes on."""
         self.prompt_box.focus_prompt()
-        if self.session.status.open_paths and not self.session.last_turn:
+        if self.session.status.open_paths and not self.session.goes_on:
             self.panes.show("editor")
         self.sync(Notices(status=True, meter=True, hunks=True))
 
