@@ -149,7 +149,7 @@ def test_what_cannot_go_on_is_a_sentence(desk: Desk, piped: Piped, tmp_path: Pat
     assert "is not there any more" in ran.stderr
     ran = piped("resume", "--linear", "--here", name, given="/quit\n")
     assert ran.returncode == 0
-    assert "Fits nowhere any more: hunk 2" in ran.stdout
+    assert "conflict: file not found" in ran.stdout
 
 
 def test_without_a_screen(piped: Piped) -> None:
