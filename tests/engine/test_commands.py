@@ -19,6 +19,7 @@ from tui.engine.command_consent import ONCE, READING, REFUSE
 from tui.engine.commands import CommandRules
 from tui.engine.intents import Mode
 from tui.engine.requests import TurnLimits
+from tui.engine.results import SIDE_BY_SIDE
 from tui.engine.session import SessionOptions
 from tui.engine.shell_calls import ShellCall, shell_call
 from tui.engine.tools import CallError
@@ -326,6 +327,19 @@ async def test_reading_calls_run_side_by_side_and_writing_ones_in_order() -> Non
     hold.set()
     await answered(world)
     assert world.runner.commands[2:] == ["make one", "ls", "make two"]
+
+
+async def test_of_very_many_reading_calls_only_some_run_at_once() -> None:
+    world = World({"a.py": "one\n"})
+    hold = world.runner.hold = asyncio.Event()
+    model = await begun(world)
+    for number in range(60):
+        shell(model, "pwd", f"call_{number}")
+    model.complete()
+    await settle()
+    assert len(world.runner.commands) == SIDE_BY_SIDE
+    hold.set()
+    assert len(await answered(world)) == 60
 
 
 async def test_the_model_is_told_what_was_not_on_disk() -> None:

@@ -239,7 +239,7 @@ def test_of_long_output_the_end_is_told_and_all_can_be_read(stage: LinearStage) 
 def test_leaving_asks_when_something_would_be_left_behind(stage: LinearStage) -> None:
     stage.patched()
     said = stage.enter("/quit")
-    assert "2 hunks undecided: not on disk." in said
+    assert "2 hunks undecided: not on disk, kept for duetto resume." in said
     assert "1. Save, then leave\n2. Leave\n3. Stay\n" in said
     assert stage.enter("3") == "Staying.\n"
     assert not stage.app.is_over

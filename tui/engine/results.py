@@ -44,6 +44,8 @@ _BROKEN = "error: the tool failed; the user was told"
 _PLANS = "error: plan mode: nothing is edited; say in words what you would change"
 _READS = ("read_file", "list", "search", "shell_output")
 _OUTPUT_TOOLS = ("shell_output", "write_stdin")
+SIDE_BY_SIDE = 8
+"""Most calls that run at once: a model may ask for hundreds."""
 
 
 class CallRunner:
@@ -57,6 +59,7 @@ class CallRunner:
         self._on_done = on_done
         self._calls: list[Call] = []
         self._running: dict[asyncio.Task[None], Call] = {}
+        self._room = asyncio.Semaphore(SIDE_BY_SIDE)
 
     @property
     def waiting(self) -> bool:
@@ -131,7 +134,8 @@ class CallRunner:
                 {hunk.path for hunk in call.landing.hunks}
             )
             return
-        result = await self._result(call)
+        async with self._room:
+            result = await self._result(call)
         call.output, call.failed = result.output, result.failed
         self._services.state.append(call.block, result.brief)
 

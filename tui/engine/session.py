@@ -516,7 +516,8 @@ def reasons_to_stay(session: Session, draft: str) -> list[str]:
     pending = sum(hunk.decidable for hunk in session.workspace.hunks)
     if pending:
         plural = "s" if pending > 1 else ""
-        reasons.append(f"{pending} hunk{plural} undecided: not on disk.")
+        kept = ", kept for duetto resume" if session.stored_as else ""
+        reasons.append(f"{pending} hunk{plural} undecided: not on disk{kept}.")
     if draft.strip():
         reasons.append("A draft in the prompt is not sent.")
     if queued := len(status.queued):

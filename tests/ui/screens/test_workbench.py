@@ -328,7 +328,11 @@ def odd_file(session: ScriptedSession) -> None:
         (queue, "", "2 queued prompts are not sent."),
         (run, "", "A command still runs: sleep [b]5[/b]\\x1b[2J."),
         (odd_file, "", "Not saved: a"),
-        (lambda session: session.hunk(Stage.LANDED, 7), "", "1 hunk undecided: not on disk."),
+        (
+            lambda session: session.hunk(Stage.LANDED, 7),
+            "",
+            "1 hunk undecided: not on disk, kept for duetto resume.",
+        ),
     ],
 )
 async def test_what_would_be_lost_is_asked_about(
