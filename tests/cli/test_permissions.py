@@ -84,7 +84,9 @@ def test_a_home_that_may_not_be_read(duetto: Duetto, tmp_path: Path) -> None:
     (home / "config.toml").unlink()
     home.chmod(0o555)
     done = duetto.run("exec", "hi")
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.returncode == 0
+    assert done.stderr.startswith(b"duetto: This session is not kept: ")
+    assert done.stderr.count(b"\n") == 1
     home.chmod(0o755)
 
 

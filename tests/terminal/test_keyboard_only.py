@@ -99,7 +99,7 @@ QUEUE: list[Step] = [
     Say(f"{LEADER}q"),
     Say("d"),  # an interrupt may have been before what was sent from the queue
     Say(ESC),
-    Say(CLEAR, "Tab takes the suggestion"),
+    Say(CLEAR, "Tab takes the suggestion|/continue goes on"),
 ]
 
 REVIEW: list[Step] = [

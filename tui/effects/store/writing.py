@@ -333,6 +333,8 @@ class StoreWriter:
         if self._log is not None:
             with suppress(OSError):
                 self._log.sync()
+        if self._stuck:
+            return  # that is told, and nothing stays anywhere
         if tries >= _PATIENCE or isinstance(error, NewerStore):
             what = "Sessions do not reach the store"
             self._tell(what, f"{error}; this one stays in {self._folder}, and goes there later")
