@@ -263,7 +263,9 @@ async def test_a_command_goes_to_the_background_survives_esc_and_is_read_later()
     answer = (await answered(world))["call_a"]
     assert "in the background as task 1" in answer
     assert "all good" in answer
+    model.begin()
     world.session.submit(intents.Interrupt())
+    model.interrupted()
     await settle()
     (task,) = world.session.status.tasks
     assert (task.number, task.background, task.ended) == (1, True, "")
