@@ -28,13 +28,21 @@ PATCH = """*** Begin Patch
 HALF = "the half of a li"
 
 
-def rows(term: Terminal) -> list[tuple[int, str]]:
-    """The words of the editor's rows, without numbers, signs, labels and the pen."""
-    lines = term.lines
-    start = next(line.index("line 2") for line in lines if "line 2" in line)
+def rows(text: str) -> list[tuple[int, str]]:
+    """The words of the editor's rows above line 12, without numbers, signs, labels and the pen.
+
+    None where line 12 is not shown: the editor alone has it, the conversation has the patch.
+    """
+    lines = text.splitlines()
+    start = next((line.index("line 12") for line in lines if "line 12" in line), 0)
     words = (line[start : start + 20].replace("▍", " ").rstrip() for line in lines)
     found = [(y, row) for y, row in enumerate(words) if row.startswith(("line", "the "))]
-    return found[: next(at for at, (_, row) in enumerate(found) if row == "line 12")]
+    return found[: next((at for at, (_, row) in enumerate(found) if row == "line 12"), 0)]
+
+
+def has(text: str, row: str) -> bool:
+    """Whether the editor shows this row."""
+    return row in [words for _, words in rows(text)]
 
 
 @each("size", [(80, 24), (120, 40)])
@@ -49,20 +57,17 @@ def test_nothing_moves_until_the_next_instruction_leaves(
     term = start("--endpoint", address, "--fast", "m", folder, size=size)
     term.wait_for("send")
     term.type("go\r")
-    term.wait_for(lambda text: HALF in text and "line 12" in text)
-    before = rows(term)
+    before = rows(term.wait_for(lambda text: has(text, HALF)))
     shown = [row for _, row in before]
     assert shown[-4:] == ["the new line 8", HALF, "line 10", "line 11"]
     assert shown[-7:-4] == ["line 7", "line 8", "line 9"], "what is removed is there, too"
     term.type(ESC)
     term.wait_for("stopped after")
-    term.settle()
-    assert rows(term) == before
+    assert rows(term.settle()) == before
     assert (folder / "a.txt").read_text() == TEXT
     term.type("no, in capitals\r")
     term.wait_gone(HALF)
     term.wait_for("cut and undecided")
     if size[0] == 80:  # the conversation has all of the room now
         term.type(EDITOR)
-    term.wait_for("the new line 3")
-    assert HALF not in [row for _, row in rows(term)]
+    assert not has(term.wait_for(lambda text: has(text, "the new line 3")), HALF)
