@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -26,7 +26,8 @@ class StandIn:
     lists: bool = True
     holds: threading.Event = field(default_factory=threading.Event)
     """Until it is set nothing is answered."""
-    pause_s: float = 0.001
+    between: Callable[[], object] = lambda: time.sleep(0.001)
+    """Called, in a thread of its own, before each piece of an answer."""
     asked: list[str] = field(default_factory=list)
     """The models that were asked for an answer."""
     port: int = 0
@@ -87,7 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self._model = body["model"]
         for piece in NUMBERS:
-            time.sleep(self.server.provider.pause_s)
+            self.server.provider.between()
             self._event({"choices": [{"index": 0, "delta": {"content": piece}}]})
         self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
         usage = {"prompt_tokens": 20, "completion_tokens": 80, "total_tokens": 100}

@@ -98,7 +98,7 @@ def test_what_is_done_from_top_to_bottom_is_kept_in_few_objects() -> None:
     """Very many hunks wait; each becomes an object again when it is asked for."""
 
     def objects() -> int:
-        return sum(isinstance(one, WovenPiece | WovenEdit) for one in gc.get_objects())
+        return sum(type(one) in {WovenPiece, WovenEdit} for one in gc.get_objects())
 
     gc.collect()
     before = objects()

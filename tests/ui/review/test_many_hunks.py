@@ -93,7 +93,7 @@ async def test_rows_are_made_of_what_is_in_sight_only_and_a_closed_review_keeps_
 
     def shown() -> int:
         return sum(
-            isinstance(one, document.HeadRow | document.ChangeLines) for one in gc.get_objects()
+            type(one) in {document.HeadRow, document.ChangeLines} for one in gc.get_objects()
         )
 
     gc.collect()
