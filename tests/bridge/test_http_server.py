@@ -52,6 +52,12 @@ WRONG: dict[str, tuple[bytes, dict[str, str], int, str | None]] = {
         b'{"model":"rehearsal-fast","previous_response_id":"resp_x","stream":true}',
         {}, 400, "previous_response_not_found",
     ),
+    "a background": (
+        b'{"model":"rehearsal-fast","background":true}', {}, 400, "unsupported_parameter",
+    ),
+    "a template": (
+        b'{"model":"rehearsal-fast","prompt":{"id":"p"}}', {}, 400, "unsupported_parameter",
+    ),
     "a form": (JSON_BODY, {"Content-Type": "application/x-www-form-urlencoded"}, 415, None),
     "another charset": (JSON_BODY, {"Content-Type": "application/json; charset=utf-16"}, 415, None),
     "packed": (JSON_BODY, {"Content-Encoding": "gzip"}, 415, None),

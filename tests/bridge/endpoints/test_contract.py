@@ -139,3 +139,29 @@ async def test_pictures_are_refused_where_the_model_is_blind(there: Stand) -> No
     assert last["status"] == 400
     assert "text" in last["error"]["message"]
     assert there.server.requests == []
+
+
+@each(
+    "asked",
+    [
+        {"prompt": {"id": "pmpt_1"}},
+        {"moderation": {"model": "omni", "policy": {"input": {"mode": "block"}}}},
+        {"top_logprobs": 2},
+        {"include": ["message.output_text.logprobs"]},
+    ],
+)
+@of_each_kind
+async def test_what_only_the_responses_api_can_give(there: Stand, asked: dict[str, Any]) -> None:
+    if there.kind == "plain-words":
+        return  # a plug-in does as it likes
+    there.answers(Script([Say("never seen")]))
+    await there.ask(**asked)
+    (*_, last) = await there.until()
+    if there.kind in ("openai-responses", "responses-ws"):
+        (sent,) = there.server.requests
+        assert {name: sent.body[name] for name in asked} == asked
+    else:
+        (name,) = asked
+        assert (last["status"], last["error"]["param"]) == (400, name)
+        assert f"'{name}'" in last["error"]["message"]
+        assert there.server.requests == []

@@ -147,6 +147,21 @@ class Refused(Exception):
         return self.status in (401, 402, 403, 404, 408, 409, 425, 429) or self.status >= 500
 
 
+def refuse_unsaid(request: Mapping[str, Any]) -> None:
+    """Refuse what another API has no word for, and what would be missed if it were left out.
+
+    Raises Refused.
+    """
+    names = [name for name in ("prompt", "moderation", "top_logprobs") if request.get(name)]
+    include = request.get("include")
+    if isinstance(include, list) and "message.output_text.logprobs" in include:
+        names.append("include")
+    if names:
+        words = f"Unsupported parameter: '{names[0]}'. This model's endpoint does not speak the"
+        words += " Responses API, which alone has it: leave it out, or ask another endpoint."
+        raise Refused(400, "unsupported_parameter", words, param=names[0])
+
+
 class ResponseFailed(Refused):
     """The provider has begun a response that failed before anything of it was said."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from tui.bridge.endpoints.base import Asked, ModelFacts, Refused, Target
+from tui.bridge.endpoints.base import Asked, ModelFacts, Refused, Target, refuse_unsaid
 from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.rehearsal.answers import (
     DEFAULT_MISTAKES,
@@ -124,6 +124,7 @@ class RehearsalEndpoint:
 
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """Play one run at its rate."""
+        refuse_unsaid(asked.request)
         try:
             style, pace = self._rehearsal.style_and_speed(asked.request)
         except NoSuchModelError as error:

@@ -1,7 +1,8 @@
 """What a client says over the socket, as the server side reads it.
 
 Lenient where real clients differ (PROTOCOL sections 2 and 12): easy-form messages, a plain string
-as input, `stream` and `background` in the request, fields that nobody knows.
+as input, `stream` in the request, fields that nobody knows. What would be missed if it were left
+out is refused by its name.
 """
 
 from __future__ import annotations
@@ -33,6 +34,13 @@ LEAST_TOKENS_S = 1.0
 _NO_LIMIT_TOKENS_S = 1e9
 _MOST_NAME = 512
 _ENVELOPE = frozenset({"type", "stream_id", "generate", "stream", "background"})
+_UNSERVED = {
+    "background": "a response cannot be fetched later: leave it out and read the answer",
+    "background_options": "nothing is run in the background: leave it out",
+    "conversation": "no conversations are kept: send the items, or 'previous_response_id'",
+    "multi_agent": "one agent answers: leave it out",
+}
+"""What no endpoint can give through this server, and what to do instead."""
 
 
 class Create(msgspec.Struct, frozen=True):
@@ -246,6 +254,9 @@ def _create(raw: dict[str, Any]) -> Generator[None, None, Create | Invalid]:
         if not _is_name(raw.get(name)):
             words = f"Invalid '{name}': a string of at most {_MOST_NAME} characters is expected."
             items = Invalid(words, param=name)
+    if name := next((name for name in _UNSERVED if _is_asked(name, raw.get(name))), ""):
+        words = f"Unsupported parameter: '{name}'. Here {_UNSERVED[name]}."
+        items = Invalid(words, "unsupported_parameter", name)
     if isinstance(items, Invalid):
         parent = raw.get("previous_response_id")
         known = parent if parent is not None and _is_name(parent) else ""
@@ -262,6 +273,15 @@ def _create(raw: dict[str, Any]) -> Generator[None, None, Create | Invalid]:
         whole = whole and REFERENCE not in [item["type"] for item in part]
         yield
     return Create(request, lane, generate, whole=whole)
+
+
+def _is_asked(name: str, value: object) -> bool:
+    """Whether a field asks for something: what is there with its usual value does not."""
+    if isinstance(value, dict) and name == "background_options":
+        return value.get("completion_window") not in (None, "soonest")
+    if isinstance(value, dict) and name == "multi_agent":
+        return value.get("enabled") is not False
+    return value not in (None, False)
 
 
 def _is_lane(value: object) -> TypeGuard[str | None]:

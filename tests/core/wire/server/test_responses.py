@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.support.server_side import answer, create, one_run, sent
 from tests.support.tables import each
 from tui.core.steps import finished
-from tui.core.wire.client_events import Create, Invalid, posted_in_steps
+from tui.core.wire.client_events import Create, Invalid, decode_client, posted_in_steps
 from tui.core.wire.server import responses as shelves
 from tui.core.wire.server.protocol import ServerProtocol
 from tui.core.wire.server.responses import (
@@ -124,7 +125,7 @@ def posted(**fields: Any) -> Create | Invalid:
 
 
 def test_a_body_is_a_request_without_an_envelope() -> None:
-    got = posted(stream=True, type="response.interrupt", stream_id="a", background=True)
+    got = posted(stream=True, type="response.interrupt", stream_id="a", background=False)
     assert isinstance(got, Create)
     assert got.stream
     assert got.stream_id is None
@@ -135,11 +136,39 @@ def test_a_body_is_a_request_without_an_envelope() -> None:
         assert not got.stream
 
 
-@each("fields", [{"stream": "yes"}, {"stream": 1}, {"input": 5}, {"model": 1}])
+WRONG: list[dict[str, Any]] = [
+    {"stream": "yes"},
+    {"stream": 1},
+    {"input": 5},
+    {"model": 1},
+    {"background": True},
+    {"background_options": {"completion_window": "2h"}},
+    {"conversation": "conv_1"},
+    {"conversation": {"id": "conv_1"}},
+    {"multi_agent": {"enabled": True}},
+]
+NOTHING_ASKED: list[dict[str, Any]] = [
+    {"background": None},
+    {"background_options": {"completion_window": "soonest", "continuation_id": "a"}},
+    {"conversation": None},
+    {"multi_agent": {"enabled": False}},
+]
+
+
+@each("fields", WRONG)
 def test_a_body_with_a_wrong_field_is_refused_by_its_name(fields: dict[str, Any]) -> None:
     got = posted(**fields)
     assert isinstance(got, Invalid)
     assert [got.param] == list(fields)
+    assert f"'{got.param}'" in got.message
+    if got.param != "stream":  # on a socket it means nothing
+        said = decode_client(json.dumps({"type": "response.create", "stream_id": "a", **fields}))
+        assert said == msgspec.structs.replace(got, stream_id="a")
+
+
+@each("fields", NOTHING_ASKED)
+def test_a_field_that_asks_for_nothing_is_taken(fields: dict[str, Any]) -> None:
+    assert isinstance(posted(**fields), Create)
 
 
 @each("text", ["", "[]", "{", "null", "[" * 100_000])

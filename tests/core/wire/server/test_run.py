@@ -245,12 +245,26 @@ def test_unknown_ended_and_too_many(server: ServerProtocol) -> None:
 STEER_FAILED = "response.steer.failed"
 
 
-@pytest.mark.parametrize("field", ["context_management", "conversation"])
-def test_what_cannot_be_steered_says_so(server: ServerProtocol, field: str) -> None:
-    run = started(server, **{field: "x"})
+def test_what_cannot_be_steered_says_so(server: ServerProtocol) -> None:
+    run = started(server, context_management=[{"type": "compaction"}])
     steer(server, run.response_id)
     (failed,) = said(server)
     assert failed["error"]["code"] == "steering_not_supported"
+
+
+@pytest.mark.parametrize(
+    ("given", "echoed"),
+    [({"ticket": "7"}, {"ticket": "7"}), (None, {}), ("x", {}), ({"a": 1, "b": "2"}, {"b": "2"})],
+)
+def test_a_response_repeats_its_metadata(
+    server: ServerProtocol, given: Any, echoed: dict[str, str]
+) -> None:
+    run = started(server, metadata=given, parallel_tool_calls=False)
+    run.served["metadata"] = {"duetto_endpoint": "e"}
+    run.finish("completed")
+    last = said(server)[-1]["response"]
+    assert last["metadata"] == {**echoed, "duetto_endpoint": "e"}
+    assert last["parallel_tool_calls"] is False
 
 
 def called(server: ServerProtocol, **fields: Any) -> Run:

@@ -31,7 +31,15 @@ from tui.bridge.endpoints.anthropic.conversation import (
     as_json,
     conversation,
 )
-from tui.bridge.endpoints.base import Asked, EndpointSpec, ModelFacts, Refused, Target, options_over
+from tui.bridge.endpoints.base import (
+    Asked,
+    EndpointSpec,
+    ModelFacts,
+    Refused,
+    Target,
+    options_over,
+    refuse_unsaid,
+)
 from tui.bridge.endpoints.openai_responses.request import EFFORTS as ALL_EFFORTS
 from tui.bridge.endpoints.response_writer import characters_in
 from tui.bridge.endpoints.tools import Toolbox, ToolChoice
@@ -365,6 +373,7 @@ def messages_request(
     Raises Refused: it cannot be asked of this model.
     """
     request = asked.request
+    refuse_unsaid(request)
     box = toolbox(asked)
     unsupported = asked.unsupported if isinstance(asked, MessagesTurn) else frozenset()
     traits = adapted(traits_of(asked.model, asked.facts, options), unsupported)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tui.bridge.endpoints.base import Asked
+from tui.bridge.endpoints.base import Asked, refuse_unsaid
 from tui.bridge.endpoints.openai_chat.conversation import messages
 from tui.bridge.endpoints.openai_chat.dialect import ChatOptions
 from tui.bridge.endpoints.openai_responses.request import EFFORTS, nearest_effort
@@ -99,6 +99,7 @@ def toolbox(asked: Asked, chat_options: ChatOptions) -> Toolbox:
 def body(asked: Asked, chat_options: ChatOptions, box: Toolbox) -> dict[str, Any]:
     """The request of a streamed answer. Raises Refused: it cannot be asked of this model."""
     request = asked.request
+    refuse_unsaid(request)
     told: dict[str, Any] = {"model": asked.model, "stream": True}
     instructions = (
         request.get("instructions"),

@@ -426,15 +426,31 @@ class Run:
             "error": None,
             "incomplete_details": None,
             "usage": None,
-            "metadata": {},
             "tools": [],
             "tool_choice": "auto",
-            "parallel_tool_calls": True,
+            "parallel_tool_calls": request.get("parallel_tool_calls") is not False,
             "previous_response_id": request.get("previous_response_id"),
             "store": self.task.stored,
             **self.served,
+            "metadata": {**_noted(request.get("metadata")), **self.served.get("metadata", {})},
             **fields,
         }
+
+
+MOST_NOTES = 16
+"""Pairs of `metadata`, as OpenAI has it."""
+MOST_NOTE = 64 + 512
+"""Characters of one with its name."""
+
+
+def _noted(metadata: object) -> dict[str, str]:
+    """What a client's `metadata` says in words, which its response repeats."""
+    pairs = list(metadata.items())[:MOST_NOTES] if isinstance(metadata, dict) else []
+    return {
+        name: word
+        for name, word in pairs
+        if isinstance(word, str) and len(name) + len(word) <= MOST_NOTE
+    }
 
 
 def error_fields(
@@ -538,10 +554,8 @@ def refusal_of(items: Sequence[dict[str, Any]], run: Run, *, room: bool) -> dict
 
     ``room``: there is some for another text.
     """
-    excluding = ("conversation", "context_management", "multi_agent")
-    excluded = next((name for name in excluding if run.request.get(name)), "")
-    if excluded:
-        words = f"A response with '{excluded}' cannot be steered."
+    if run.request.get("context_management"):
+        words = "A response with 'context_management' cannot be steered."
         return steer_error("steering_not_supported", words)
     if run.interrupted:
         return steer_error("response_not_active", "The response is being stopped.")
