@@ -12,8 +12,8 @@ from tests.support.sources import ROOT
 from tests.support.tables import case
 from tui import settings
 from tui.cli.main import COMMANDS
-from tui.ui.keymap import SHIPPED
 from tui.ui.keys.remapping import remapped
+from tui.ui.keys.table import SHIPPED
 from tui.ui.theme import theme_names
 
 TEXT = README.read_text()

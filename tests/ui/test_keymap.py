@@ -19,7 +19,7 @@ from tui.ui.editor import sides
 from tui.ui.editor.paint import BARS, GUTTER_GHOST
 from tui.ui.key_decoder import KeyDecoder
 from tui.ui.keymap import KEYMAP, actions
-from tui.ui.keys.table import Scope
+from tui.ui.keys.table import SCOPES, Scope, When
 from tui.ui.screens.help import SIGNS, help_content
 from tui.ui.terminal.input_stream import InputStream
 
@@ -28,6 +28,11 @@ def test_conversation_commands_and_review_share_a_widget_and_no_key() -> None:
     scopes: tuple[Scope, ...] = ("conversation", "command", "review")
     for one, other in combinations(scopes, 2):
         assert not set(actions(one)) & set(actions(other))
+
+
+def test_rows_stand_in_scopes_and_states_that_there_are() -> None:
+    assert {row.scope for row in KEYMAP} == set(SCOPES)
+    assert {row.when for row in KEYMAP} <= set(get_args(When))
 
 
 def test_what_has_a_function_key_has_another_way_too() -> None:

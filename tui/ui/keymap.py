@@ -18,7 +18,7 @@ from textual.dom import DOMNode
 from tui.core.text.patterns import pattern
 from tui.ui.keys.spelling import LEADER
 from tui.ui.keys.spelling import key_name as spelled_name
-from tui.ui.keys.table import SCOPES, TABLE, Key, Scope, When
+from tui.ui.keys.table import SCOPES, SHIPPED, Key, Scope, When
 
 if TYPE_CHECKING:
     from typing import Any
@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     from tui.ui.keys.remapping import RefusedKey
 
 
-SHIPPED: tuple[Key, ...] = tuple(
-    key._replace(scope=scope, priority=key.priority or scope == "global")
-    for scope, keys in TABLE.items()
-    for key in keys
-)
-"""The rows as they are written: some take keys from others, see `KEYMAP`."""
 NEVER_LED = frozenset({"interrupt", "cancel", "app.leader"})
 """Actions that are not behind the leader key: what they do depends on what lies in front."""
 _NAMED = pattern(r"\{(?:(\w+)\.)?(\w+)\}")
@@ -222,8 +216,8 @@ def behind(begun: Sequence[str], scopes: Sequence[Scope]) -> dict[tuple[str, ...
 
 def leader_letter(row: Key) -> str:
     """Its key behind the leader, by the table as it is shipped; empty: it needs none."""
-    if row.letter or row.action in NEVER_LED:
-        return row.letter
+    if row.action in NEVER_LED:
+        return ""
     alone = (key.removeprefix("alt+") for key in row.keys if key.startswith("alt+"))
     return next((last for last in alone if "+" not in last and " " not in last), "")
 

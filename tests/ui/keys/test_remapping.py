@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from tests.support.tables import each
 from tui.ui import keymap
-from tui.ui.keymap import KEYMAP, SHIPPED, hints, key_name, rows, shown
+from tui.ui.keymap import KEYMAP, hints, key_name, rows, shown
 from tui.ui.keys.remapping import MOST_WAYS, remapped
 from tui.ui.keys.spelling import spelled
-from tui.ui.keys.table import SCOPES, Key, Scope
+from tui.ui.keys.table import SCOPES, SHIPPED, Key, Scope
 
 
 @pytest.fixture(autouse=True)
