@@ -6,20 +6,17 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
 from rich.segment import Segment
-from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.message import Message
-from textual.screen import ModalScreen
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from tui.core.files import amount, kind_by_name
 from tui.core.fuzzy import Sieve
 from tui.ui import theme
 from tui.ui.editor.cells import LineCells
 from tui.ui.finding.find import parse_place
-from tui.ui.finding.pick_list import STEPS, PickList
+from tui.ui.finding.pick_list import PickList, PickScreen
 from tui.ui.keymap import echo
 from tui.ui.stylesheets import sheet
 from tui.ui.terminal.terminal_app import TerminalApp
@@ -102,18 +99,11 @@ class FoundList(PickList[FoundFile]):
         return words if len(words) <= room else ""
 
 
-class FileFinder(ModalScreen[ChosenFile | None]):
+class FileFinder(PickScreen[ChosenFile | None]):
     """Type a few letters, Enter opens; ``name:12`` goes to a line."""
 
     CSS_PATH = sheet("finder")
-    AUTO_FOCUS = "Input"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "leave", show=False, priority=True),
-        # with priority, so that what is typed behind it is not the field's any more
-        Binding("enter", "take", show=False, priority=True),
-        *echo("open_file", "leave"),
-        *STEPS,
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*echo("open_file", "leave")]
 
     def __init__(
         self,
@@ -131,7 +121,7 @@ class FileFinder(ModalScreen[ChosenFile | None]):
         self._paths = paths
         self._recent = recent
         self._field = Field(placeholder="a few letters or words of its path, or name:line")
-        self._list = FoundList()
+        self._list: FoundList = FoundList()
         self._status = Static("", markup=False, id="found-count")
 
     def compose(self) -> ComposeResult:
@@ -144,30 +134,16 @@ class FileFinder(ModalScreen[ChosenFile | None]):
 
     def on_mount(self) -> None:
         """Offer what is recent."""
-        self._look("")
+        self.look_for("")
 
     def look_again(self) -> None:
         """All files were listed anew: the match that is lit stays lit, if it is still one."""
         lit = self._list.chosen
-        self._look(self._field.value)
+        self.look_for(self._field.value)
         if lit is not None:
             self._list.light(lit.path)
 
-    def action_leave(self) -> None:
-        """Open nothing."""
-        self.dismiss(None)
-
-    def action_step(self, rows: int) -> None:
-        """Light another match."""
-        self._list.step(rows)
-        self._weigh()
-
-    @on(FoundList.Lit)
-    def _scrolled(self, event: Message) -> None:
-        event.stop()
-        self._weigh()
-
-    def _weigh(self) -> None:
+    def lit(self) -> None:
         """Ask for the sizes of the binaries in sight."""
         known = self._list.sizes
         wanted = [p for p in self._list.in_sight if p not in known and kind_by_name(p)]
@@ -177,16 +153,6 @@ class FileFinder(ModalScreen[ChosenFile | None]):
     async def _weighed(self, wanted: Sequence[str]) -> None:
         self._list.sizes |= await self._sizes(wanted)
         self._list.refresh()
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._look(event.value)
-
-    @on(FoundList.Chosen)
-    def _clicked(self, event: Message) -> None:
-        event.stop()
-        self.action_take()
 
     def action_take(self) -> None:
         """Open what is lit."""
@@ -199,13 +165,14 @@ class FileFinder(ModalScreen[ChosenFile | None]):
             self.app.focus_comes()
         self.dismiss(ChosenFile(chosen.path, line, col))
 
-    def _look(self, text: str) -> None:
+    def look_for(self, words: str) -> None:
+        """Show the best matches."""
         paths = self._paths()
-        found = find_files(text.partition(":")[0], paths, self._recent)
+        found = find_files(words.partition(":")[0], paths, self._recent)
         self._list.show(found)
-        self.call_after_refresh(self._weigh)  # the first time it has no rows yet
+        self.call_after_refresh(self.lit)  # the first time it has no rows yet
         count = len(found)
-        words = (
+        said = (
             "no file matches"
             if not count
             else (
@@ -213,4 +180,4 @@ class FileFinder(ModalScreen[ChosenFile | None]):
                 " · ↑↓ choose · Enter open · Esc leave"
             )
         )
-        self._status.update(words)
+        self._status.update(said)

@@ -13,12 +13,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.segment import Segment
-from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.message import Message
-from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
@@ -28,7 +25,7 @@ from tui.ui.editor.brackets import kind_at
 from tui.ui.editor.cells import part_cells
 from tui.ui.editor.cursor import indent_of
 from tui.ui.editor.view import View
-from tui.ui.finding.pick_list import STEPS, PickList
+from tui.ui.finding.pick_list import PickList, PickScreen
 from tui.ui.keymap import echo
 from tui.ui.stylesheets import sheet
 from tui.ui.widgets.field import Field
@@ -213,16 +210,11 @@ class SymbolList(PickList[Symbol]):
         ]
 
 
-class OutlineScreen(ModalScreen[Symbol | None]):
+class OutlineScreen(PickScreen[Symbol | None]):
     """Type a few letters, Enter stays there, Esc goes back."""
 
     CSS_PATH = sheet("outline")
-    AUTO_FOCUS = "Input"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "leave", show=False, priority=True),
-        *echo("outline", "leave", "editor"),
-        *STEPS,
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*echo("outline", "leave", "editor")]
 
     def __init__(self, view: View, look: Look) -> None:
         """``look`` shows a symbol behind the list while the user moves through it."""
@@ -250,35 +242,19 @@ class OutlineScreen(ModalScreen[Symbol | None]):
         self._timer = self.set_interval(_PAUSE_S, self._collect)
         self._collect()
 
-    def action_leave(self) -> None:
-        """Back to where the cursor was."""
-        self.dismiss(None)
-
-    def action_step(self, rows: int) -> None:
-        """Light another symbol."""
-        self._list.step(rows)
-        self._show_lit()
-
-    def on_pick_list_lit(self, event: SymbolList.Lit) -> None:
-        """The wheel was turned."""
-        event.stop()
-        self._show_lit()
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
+    def look_for(self, words: str) -> None:
+        """Show what fits, the first of it in the editor."""
         self._filter()
-        if event.value:
-            self._show_lit()
+        if words:
+            self.lit()
 
-    @on(Input.Submitted)
-    @on(SymbolList.Chosen)
-    def _entered(self, event: Message) -> None:
-        event.stop()
+    def action_take(self) -> None:
+        """Stay there."""
         if (chosen := self._list.chosen) is not None:
             self.dismiss(self._now(chosen))
 
-    def _show_lit(self) -> None:
+    def lit(self) -> None:
+        """Show it in the editor."""
         self._moved = True
         if (chosen := self._list.chosen) is not None:
             self._look(self._now(chosen))

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from rich.segment import Segment
-from textual import events
+from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.screen import ModalScreen, ScreenResultType
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Input
 
 from tui.ui import theme
 
 Item = TypeVar("Item")
-STEPS: tuple[BindingType, ...] = tuple(
-    Binding(key, f"step({rows})", show=False, priority=True)
-    for key, rows in (("up", -1), ("down", 1), ("pageup", -10), ("pagedown", 10))
-)
-"""For the screen: with the focus in its field the keys move in the list."""
+_STEPS = (("up", -1), ("down", 1), ("pageup", -10), ("pagedown", 10))
 
 
 class PickList(Widget, Generic[Item]):
@@ -92,3 +90,52 @@ class PickList(Widget, Generic[Item]):
         event.stop()
         self.step(-self.WHEEL_ROWS)
         self.post_message(self.Lit())
+
+
+class PickScreen(ModalScreen[ScreenResultType]):
+    """A list over the screen, and a field that narrows it: the arrows move in the list.
+
+    All keys have priority, so that what is typed behind Enter is not the field's any more.
+    """
+
+    AUTO_FOCUS = "Input"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+c", "leave", show=False, priority=True),
+        Binding("enter", "take", show=False, priority=True),
+        *(Binding(key, f"step({rows})", show=False, priority=True) for key, rows in _STEPS),
+    ]
+    _list: PickList[Any]
+
+    def action_leave(self) -> None:
+        """Choose nothing."""
+        self.dismiss(None)
+
+    def action_step(self, rows: int) -> None:
+        """Light another one."""
+        self._list.step(rows)
+        self.lit()
+
+    @on(PickList.Lit)
+    def _scrolled(self, event: Message) -> None:
+        event.stop()
+        self.lit()
+
+    @on(PickList.Chosen)
+    def _clicked(self, event: Message) -> None:
+        event.stop()
+        self.action_take()
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.look_for(event.value)
+
+    def lit(self) -> None:
+        """Another one is lit."""
+
+    def look_for(self, words: str) -> None:
+        """Show what fits what is typed."""
+
+    def action_take(self) -> None:
+        """Have the one that is lit."""
+        raise NotImplementedError

@@ -21,9 +21,7 @@ from tui.engine.intents import (
     SetMode,
     StopCommand,
     StopDeciding,
-    StopTask,
     Switch,
-    ToBackground,
     UndoTurn,
     Verify,
 )
@@ -335,19 +333,14 @@ class TurnActions:
 
     def tasks(self) -> None:
         """The model's commands: what runs, what ran in the background."""
-        from tui.ui.screens.tasks import TaskActed, TasksScreen
-
-        def act(wanted: TaskActed) -> None:
-            number = wanted.task.number
-            stops = wanted.what == "stop"
-            self._session.submit(StopTask(number) if stops else ToBackground(number))
+        from tui.ui.screens.tasks import TasksScreen
 
         def looked(task: TaskView | None) -> None:
             self.over = None
             if task is not None:
                 self._panes.look_at_call(task.call_id)
 
-        screen = TasksScreen(self._session, act)
+        screen = TasksScreen(self._session)
         self.over = screen.sync
         self._screen.app.push_screen(screen, looked)
 

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import ClassVar
 
 from rich.segment import Segment
-from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.message import Message
-from textual.screen import ModalScreen
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from tui.core.session_record import SessionLine
 from tui.engine.ports import SessionArchive
@@ -20,7 +15,7 @@ from tui.engine.sessions import about, title_of
 from tui.errors import StoreRefused
 from tui.ui import theme
 from tui.ui.editor.cells import LineCells
-from tui.ui.finding.pick_list import STEPS, PickList
+from tui.ui.finding.pick_list import PickList, PickScreen
 from tui.ui.styled_text import clip, one_line
 from tui.ui.stylesheets import sheet
 from tui.ui.terminal.terminal_app import TerminalApp
@@ -52,16 +47,10 @@ class SessionList(PickList[SessionLine]):
         ]
 
 
-class SessionsScreen(ModalScreen[SessionLine | None]):
+class SessionsScreen(PickScreen[SessionLine | None]):
     """Type words, Enter goes on with the one that is lit."""
 
     CSS_PATH = sheet("sessions")
-    AUTO_FOCUS = "Input"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "leave", show=False, priority=True),
-        Binding("enter", "take", show=False, priority=True),
-        *STEPS,
-    ]
 
     def __init__(self, archive: SessionArchive, here: str, words: str = "") -> None:
         """``here`` is the id of the session that is open: it is not offered."""
@@ -69,7 +58,7 @@ class SessionsScreen(ModalScreen[SessionLine | None]):
         self._archive, self._here = archive, here
         self._field = Field(placeholder="words that were said, or its name")
         self._field.value = words
-        self._list = SessionList()
+        self._list: SessionList = SessionList()
         self._lit = Static("", markup=False, id="session-lit")
         self._status = Static("looking…", markup=False, id="session-count")
 
@@ -84,16 +73,7 @@ class SessionsScreen(ModalScreen[SessionLine | None]):
 
     def on_mount(self) -> None:
         """All of them, the newest first."""
-        self._look(self._field.value)
-
-    def action_leave(self) -> None:
-        """Stay in this one."""
-        self.dismiss(None)
-
-    def action_step(self, rows: int) -> None:
-        """Light another one."""
-        self._list.step(rows)
-        self._tell_lit()
+        self.look_for(self._field.value)
 
     def action_take(self) -> None:
         """Go on with what is lit."""
@@ -103,22 +83,8 @@ class SessionsScreen(ModalScreen[SessionLine | None]):
             self.app.focus_comes()
         self.dismiss(self._list.chosen)
 
-    @on(SessionList.Lit)
-    def _scrolled(self, event: Message) -> None:
-        event.stop()
-        self._tell_lit()
-
-    @on(SessionList.Chosen)
-    def _clicked(self, event: Message) -> None:
-        event.stop()
-        self.action_take()
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._look(event.value)
-
-    def _look(self, words: str) -> None:
+    def look_for(self, words: str) -> None:
+        """Ask the store for those that have these words."""
         self.run_worker(self._found(words), name="looking for sessions", exclusive=True)
 
     async def _found(self, words: str) -> None:
@@ -134,9 +100,9 @@ class SessionsScreen(ModalScreen[SessionLine | None]):
         none = "no session has these words" if words.strip() else "no other session is kept"
         ways = f"{count} · ↑↓ choose · Enter go on · Esc leave"
         self._status.update(ways if lines else f"{none} · Esc leave")
-        self._tell_lit()
+        self.lit()
 
-    def _tell_lit(self) -> None:
+    def lit(self) -> None:
         """What there is no room for in the row."""
         line = self._list.chosen
         if line is None:

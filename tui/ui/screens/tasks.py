@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tui.engine.intents import StopTask, ToBackground
 from tui.engine.notices import Notices, TaskView
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.conversation.views import wait_words
-from tui.ui.finding.pick_list import STEPS, PickList
+from tui.ui.finding.pick_list import PickList, PickScreen
 from tui.ui.styled_text import clip, one_line
 from tui.ui.stylesheets import sheet
 
@@ -27,13 +25,6 @@ _TICK_S = 1.0
 _MOST_ROWS = 12
 _STATE = 26
 """Cells of how it is with a command, at most."""
-
-
-class TaskActed(NamedTuple):
-    """What is wanted of a command."""
-
-    what: Literal["look", "background", "stop"]
-    task: TaskView
 
 
 class TaskList(PickList[TaskView]):
@@ -62,25 +53,24 @@ class TaskList(PickList[TaskView]):
         ]
 
 
-class TasksScreen(ModalScreen[TaskView | None]):
+class TasksScreen(PickScreen[TaskView | None]):
     """Enter looks at one in the conversation; the list follows what happens."""
 
     CSS_PATH = sheet("tasks")
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c,q", "leave", show=False, priority=True),
-        Binding("enter,space", "look", show=False, priority=True),
+        Binding("q", "leave", show=False, priority=True),
+        Binding("space", "take", show=False, priority=True),
         Binding("b", "want('background')", show=False, priority=True),
         Binding("s", "want('stop')", show=False, priority=True),
         Binding("k", "step(-1)", show=False),
         Binding("j", "step(1)", show=False),
-        *STEPS,
     ]
 
-    def __init__(self, session: Session, act: Callable[[TaskActed], None]) -> None:
-        """``act`` has it done; the chosen one is the screen's result, to be looked at."""
+    def __init__(self, session: Session) -> None:
+        """The chosen one is the screen's result, to be looked at."""
         super().__init__()
-        self._session, self._act = session, act
+        self._session = session
         self._tasks: list[TaskView] = []
         self._list = TaskList(session.now)
         self._words = Static("", markup=False, id="tasks-keys")
@@ -103,11 +93,7 @@ class TasksScreen(ModalScreen[TaskView | None]):
         if notices.status:
             self._take_up()
 
-    def action_leave(self) -> None:
-        """Back."""
-        self.dismiss(None)
-
-    def action_look(self) -> None:
+    def action_take(self) -> None:
         """Go to its card."""
         if (chosen := self._list.chosen) is not None:
             self.dismiss(chosen)
@@ -116,22 +102,8 @@ class TasksScreen(ModalScreen[TaskView | None]):
         """Have something done about it, while it runs."""
         chosen = self._list.chosen
         if chosen is not None and not chosen.ended and (what == "stop" or not chosen.background):
-            self._act(TaskActed(what, chosen))
-
-    def action_step(self, rows: int) -> None:
-        """Light another one."""
-        self._list.step(rows)
-        self._tell()
-
-    @on(PickList.Chosen)
-    def _clicked(self, event: Message) -> None:
-        event.stop()
-        self.action_look()
-
-    @on(PickList.Lit)
-    def _lit(self, event: Message) -> None:
-        event.stop()
-        self._tell()
+            stops, number = what == "stop", chosen.number
+            self._session.submit(StopTask(number) if stops else ToBackground(number))
 
     def _take_up(self) -> None:
         """The tasks as they are now; the one that was lit stays lit."""
@@ -142,9 +114,10 @@ class TasksScreen(ModalScreen[TaskView | None]):
             number = chosen.number if chosen is not None else 0
             found = (at for at, task in enumerate(tasks) if task.number == number)
             self._list.show(tasks, next(found, 0))
-        self._tell()
+        self.lit()
 
-    def _tell(self) -> None:
+    def lit(self) -> None:
+        """Say what can be done about it."""
         chosen = self._list.chosen
         if chosen is None:
             words = "no command runs, and none ran in the background · q back"

@@ -2,176 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from typing import ClassVar, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual import events, on
+from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
-from textual.message import Message
-from textual.screen import ModalScreen
-from textual.strip import Strip
-from textual.widgets import Input, Static
+from textual.containers import Vertical
+from textual.widgets import Static
 
 from tui.ui import theme
-from tui.ui.editor.paint import EditorRow, RowFrame, RowPainter
-from tui.ui.finding.pick_list import PickList
-from tui.ui.highlight.lines import Spans
-from tui.ui.review.document import DiffSide
-from tui.ui.review.paint import ColouredSide, DiffPainter, LineFormat, PaintedLine
+from tui.ui.finding.pick_list import PickList, PickScreen
 from tui.ui.styled_text import Piece, clip, make_strip, one_line, spread
 from tui.ui.stylesheets import sheet
 from tui.ui.theming.contrast_check import least_contrast
-from tui.ui.theming.palette import Palette
 from tui.ui.theming.theme_file import ThemeReading
 from tui.ui.theming.theme_manager import AUTO, ThemeManager
 from tui.ui.widgets.field import Field
-from tui.ui.widgets.painted import PaintedWidget
-
-_CODE = (
-    ("class Cache:", ""),
-    ('    """Keeps the newest values."""', ""),
-    ("    def put(self, key: str) -> None:", ""),
-    ("        self._lock = RLock()  # both", "accepted"),
-    ("        self._size = max(8, limit)", "pending"),
-    ("        self._old = None", "struck"),
-    ("        raise Full(f'{key!r} at {n}')", "landing"),
-)
-_FIRST = 9
-"""The number of the first line."""
-_SELECTED = 2
-_REMOVED, _ADDED = "    with self._lock:", "    with self._gate, limit(1.5):"
-_DIFFERS_OLD, _DIFFERS_NEW = (14, 19), (14, 31)
-_STATES: tuple[tuple[str, str], ...] = (
-    ("✓ accepted", "hunk-accepted"),
-    ("● pending", "hunk-pending"),
-    ("▸ landing", "hunk-landing"),
-    ("◐ cut", "hunk-cut"),
-    ("✗ rejected", "hunk-struck"),
-    ("! conflict", "hunk-conflict"),
-)
-_METER: tuple[tuple[str, str], ...] = (
-    (" ~1,043", "meter-rate"),
-    (" tok/s ", "muted"),
-    ("▁▃▅▇█▇ ", "meter-spark"),
-    ("├──┴──", "meter-scale"),
-    ("◆", "meter-mark"),
-    ("─┤", "meter-scale"),
-    (" ghost 7% ", "meter-ghost"),
-    ("●", "meter-online"),
-    (" 3 ms", "muted"),
-)
-_SAID: tuple[tuple[tuple[str, str], ...], ...] = (
-    ((" ▌ ", "you"), ("make it safe for threads", "foreground")),
-    ((" fast  ", "fast"), ("One lock, and a limit. ", "foreground"), ("412 tok", "faint")),
-    ((" deep  ", "deep"), ("Done. ", "foreground"), ("✓ 12 tests ", "success")),
-    (("       ", ""), ("1 flag", "warning"), (" · ", "faint"), ("✗ 1 failed", "error")),
-)
-
-
-@lru_cache(maxsize=32)
-def _spans(line: str) -> Spans:
-    """The tokens of one line of the sample."""
-    from pygments.lexers.python import PythonLexer  # loaded since the first paint, mostly
-
-    found, at = [], 0
-    for token, text in PythonLexer().get_tokens(line):
-        if text.strip():
-            found.append((at, at + len(text), token))
-        at += len(text)
-    return tuple(found)
-
-
-def sample_strips(palette: Palette, width: int) -> list[Strip]:
-    """All rows of the sample, ``width`` cells wide."""
-    rule = _row(palette, (("─" * width, "line"),), width)
-    return [
-        *(_row(palette, words, width) for words in _SAID),
-        rule,
-        *_code(palette, width),
-        rule,
-        *_diff(palette, width),
-        rule,
-        *_states(palette, width),
-        _row(palette, _METER, width, "panel"),
-    ]
-
-
-def _row(
-    palette: Palette, words: tuple[tuple[str, str], ...], width: int, back: str = "background"
-) -> Strip:
-    """One row of words in their colours."""
-    pieces = [(text, palette.style(colour)) for text, colour in words]
-    return make_strip(pieces, width, palette.style("foreground", back))
-
-
-def _code(palette: Palette, width: int) -> Iterator[Strip]:
-    """Lines as the editor paints them, with a selection and the pen."""
-    painter, frame = RowPainter(palette), RowFrame(width, 0, 2)
-    for index, (line, kind) in enumerate(_CODE):
-        chosen = ((4, 20, "selection"),) if index == _SELECTED else ()
-        yield painter.strip(
-            EditorRow(
-                text=line,
-                number=_FIRST + index,
-                kind=kind,
-                spans=_spans(line),
-                overlays=chosen,
-                current=index == _SELECTED,
-                writing=kind == "landing",
-            ),
-            frame,
-        )
-
-
-def _diff(palette: Palette, width: int) -> Iterator[Strip]:
-    """A line before and after, with the words that differ."""
-    painter, sheet = DiffPainter(palette), LineFormat(width, 0, 2, split=False)
-    old = ColouredSide(DiffSide("removed", 12, _REMOVED, 0, (_DIFFERS_OLD,)), _spans(_REMOVED))
-    new = ColouredSide(DiffSide("added", 12, _ADDED, 0, (_DIFFERS_NEW,)), _spans(_ADDED))
-    yield painter.line(PaintedLine(old, None, "", chosen=False), sheet)
-    yield painter.line(PaintedLine(None, new, "", chosen=False), sheet)
-
-
-def _states(palette: Palette, width: int) -> Iterator[Strip]:
-    """The states of hunks, as many a row as fit."""
-    row: list[tuple[str, str]] = []
-    used = 0
-    for text, colour in _STATES:
-        if used + len(text) + 2 > width:
-            yield _row(palette, tuple(row), width)
-            row, used = [], 0
-        row.append((f" {text} ", colour))
-        used += len(text) + 2
-    yield _row(palette, tuple(row), width)
-
-
-class Sample(PaintedWidget):
-    """The sample in the colours that are painted with now."""
-
-    def __init__(self) -> None:
-        super().__init__(id="theme-sample")
-        self._strips: list[Strip] = []
-        self._made_for: tuple[Palette, int] | None = None
-
-    def render_line(self, y: int) -> Strip:
-        """A row of it, blank below its end."""
-        palette, width = theme.active(), self.size.width
-        if self._made_for != (palette, width):
-            self._strips = sample_strips(palette, width)
-            self._made_for = (palette, width)
-        if y < len(self._strips):
-            return self._strips[y]
-        return make_strip([], width, palette.style("foreground", "background"))
-
 
 _SWATCH = ("accent", "fast", "deep", "success", "error")
-_ROOM_FOR_SAMPLE = 72
-"""Cells of the screen from which the sample stands beside the list."""
 
 
 class ThemeEntry(NamedTuple):
@@ -244,18 +94,10 @@ class ThemeList(PickList[ThemeEntry]):
             self.post_message(self.Chosen() if kept else self.Lit())
 
 
-class ThemeChooser(ModalScreen[None]):
+class ThemeChooser(PickScreen[None]):
     """Moving previews, Enter keeps, Esc restores."""
 
     CSS_PATH = sheet("chooser")
-    AUTO_FOCUS = "Input"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "restore", show=False, priority=True),
-        Binding("up", "step(-1)", show=False, priority=True),
-        Binding("down", "step(1)", show=False, priority=True),
-        Binding("pageup", "step(-8)", show=False, priority=True),
-        Binding("pagedown", "step(8)", show=False, priority=True),
-    ]
 
     def __init__(self, themes: ThemeManager) -> None:
         """``themes`` colours the app behind the list."""
@@ -264,24 +106,21 @@ class ThemeChooser(ModalScreen[None]):
         self._before = themes.choice
         self._all = entries(themes)
         self._list = ThemeList()
-        self._sample = Sample()
         self._status = Static("", markup=False, id="theme-status")
         self._due = False
         """What is lit is about to be previewed."""
         self._over = False
 
     def compose(self) -> ComposeResult:
-        """A field, the list with the sample beside it, what can be done."""
+        """A field, the list, what can be done."""
         with Vertical(id="theme-box"):
             yield Field(placeholder="a few letters of a theme, or: light")
-            with Horizontal(id="theme-both"):
-                yield self._list
-                yield self._sample
+            yield self._list
             yield self._status
 
     def on_mount(self) -> None:
         """The theme in use is lit."""
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._recolour())
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._list.refresh())
         self.query_one("#theme-box").border_title = "themes"
         self._show(self._all, self._before)
         self._tell()
@@ -294,44 +133,27 @@ class ThemeChooser(ModalScreen[None]):
         """Textual's signal would keep it."""
         self.app.theme_changed_signal.unsubscribe(self)
 
-    def on_resize(self, event: events.Resize) -> None:
-        """The sample stands beside the list where there is room; else the app itself is one."""
-        self.set_class(event.size.width < _ROOM_FOR_SAMPLE, "-narrow")
-
-    def action_step(self, rows: int) -> None:
-        """Preview another one."""
-        self._list.step(rows)
-        self._preview()
-
-    def action_restore(self) -> None:
+    def action_leave(self) -> None:
         """Close, with the theme of before."""
         self._over = True
         if self._themes.choice != self._before:
             self._themes.preview(self._before)
         self.dismiss(None)
 
-    @on(ThemeList.Lit)
-    def _lit(self, event: ThemeList.Lit) -> None:
-        event.stop()
-        self._preview()
+    def look_for(self, words: str) -> None:
+        """Show those that have the words, and preview the one that is lit then."""
+        found = [entry for entry in self._all if entry.fits(words)]
+        self._show(found, self._themes.choice if words else self._before)
+        self.lit()
 
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        found = [entry for entry in self._all if entry.fits(event.value)]
-        self._show(found, self._themes.choice if event.value else self._before)
-        self._preview()
-
-    @on(Input.Submitted)
-    @on(ThemeList.Chosen)
-    def _entered(self, event: Message) -> None:
-        event.stop()
+    def action_take(self) -> None:
+        """Close, and keep what is lit."""
         if (lit := self._list.chosen) is not None:
             self._over = True
             self._themes.choose(lit.choice)
             self.dismiss(None)
 
-    def _preview(self) -> None:
+    def lit(self) -> None:
         """Apply what is lit as soon as there is time: a held key moves the list meanwhile."""
         self._tell()
         if not self._due:
@@ -347,11 +169,6 @@ class ThemeChooser(ModalScreen[None]):
         choice = self._before if lit is None else lit.choice
         if choice != self._themes.choice:
             self._themes.preview(choice)
-
-    def _recolour(self) -> None:
-        """Renderers have another palette now."""
-        self._list.refresh()
-        self._sample.refresh()
 
     def _tell(self) -> None:
         if self._list.chosen is None:
