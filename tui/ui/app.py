@@ -14,6 +14,7 @@ from textual.app import SystemCommand
 from textual.binding import BindingType
 from textual.driver import Driver
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from tui.core.stamping import Stamp, no_stamp
@@ -338,6 +339,10 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
         self.say_state(Moment(busy, bool(self.session.status.asks), self.session.status.outcome))
 
     def _recolour(self) -> None:
-        """Textual's theme changed: renderers follow."""
-        if self.themes.recolour() is not None and self.bench.is_mounted:
-            self.bench.recolour()
+        """Textual's theme changed: whatever is on a screen is made anew, or painted anew."""
+        if self.themes.recolour() is None or not self.bench.is_mounted:
+            return
+        for screen in self.screen_stack:
+            for part in screen.walk_children(Widget):
+                getattr(part, "recolour", part.refresh)()
+        self.bench.refresh(layout=True)

@@ -289,12 +289,10 @@ class SheetScreen(ModalScreen[ScreenResultType]):
     def on_mount(self) -> None:
         """The first rows, when it is known how many there are."""
         self.call_after_refresh(self._write)
-        # the terminal may say late that its background is light
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._write())
 
-    def on_unmount(self) -> None:
-        """Textual's signal would keep it."""
-        self.app.theme_changed_signal.unsubscribe(self)
+    def recolour(self) -> None:
+        """The theme changed: a terminal may say late that its background is light."""
+        self._write()
 
     def on_resize(self) -> None:
         """Other rows."""

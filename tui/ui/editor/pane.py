@@ -155,8 +155,7 @@ class EditorPane(Vertical):
         yield self.find_bar
 
     def on_mount(self) -> None:
-        """Show what is open already; new colours are taken up at once."""
-        self.app.theme_changed_signal.subscribe(self, lambda theme: self._recolour())
+        """Show what is open already."""
         self.files.sync_tabs()
 
     def sync(self, notices: Notices) -> None:
@@ -197,14 +196,6 @@ class EditorPane(Vertical):
         self.find.follow()
         self.note()
         self.dock.place()
-
-    def _recolour(self) -> None:
-        self.files.tabs.refresh()
-        for side in self.sides:
-            for part in (side.title, side.editor, side.overview):
-                part.refresh()
-        if self.dock.tree is not None:
-            self.dock.tree.refresh()
 
     # -- actions of the keymap's scope "editor" -------------------------------------------
 

@@ -59,7 +59,7 @@ class GuidePanel(PaintedWidget):
         page = (said, at, way_out, figures)
         if page != (self._said, self._at, self._way_out, self._figures):
             self._said, self._at, self._way_out, self._figures = page
-            self.remake()
+            self.recolour()
 
     @property
     def text(self) -> str:
@@ -68,19 +68,17 @@ class GuidePanel(PaintedWidget):
 
     def on_mount(self) -> None:
         """How many rows there are for it depends on the screen, not on its own size."""
-        self.app.theme_changed_signal.subscribe(self, lambda _: self.remake())
         self.screen.screen_layout_refresh_signal.subscribe(self, lambda _: self._fit())
 
     def on_unmount(self) -> None:
-        """Textual's signals would keep it."""
-        self.app.theme_changed_signal.unsubscribe(self)
+        """Textual's signal would keep it."""
         self.screen.screen_layout_refresh_signal.unsubscribe(self)
 
     def on_resize(self) -> None:
         """Another width breaks lines elsewhere."""
-        self.remake()
+        self.recolour()
 
-    def remake(self) -> None:
+    def recolour(self) -> None:
         """Make the rows anew, and take as much room as they need."""
         self._height = self.screen.size.height
         width = self.size.width or self.screen.size.width
@@ -92,7 +90,7 @@ class GuidePanel(PaintedWidget):
     def _fit(self) -> None:
         """After a layout: a taller or lower screen has room for more or less."""
         if self.screen.size.height != self._height:
-            self.remake()
+            self.recolour()
 
     def render_line(self, y: int) -> Strip:
         """One row: a bar, and what is said."""

@@ -185,13 +185,6 @@ class PromptBox(Vertical):
         crowded = self._question.waits and height <= self._question.rows + _FRAME + _BESIDE_QUESTION
         self._queue.display = listed and not crowded
 
-    def recolour(self) -> None:
-        """The theme changed."""
-        self._hint.recolour()
-        self._question.recolour()
-        self._queue.recolour()
-        self._completions.recolour()
-
     # -- the focus
 
     @property

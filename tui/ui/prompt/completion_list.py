@@ -53,14 +53,6 @@ class CompletionList(RowsBox):
         self._kind, self._items, self._at, self._total = kind, items, at, total
         self._paint()
 
-    def recolour(self) -> None:
-        """The theme changed."""
-        self._paint()
-
-    def on_resize(self) -> None:
-        """Clip anew."""
-        self._paint()
-
     def on_click(self, event: events.Click) -> None:
         """Take this one."""
         event.stop()

@@ -120,14 +120,6 @@ class QuestionBox(RowsBox, can_focus=True):
             self._was_clicked, self._top = True, 0
         self._paint()
 
-    def on_resize(self) -> None:
-        """Wrap anew."""
-        self._paint()
-
-    def recolour(self) -> None:
-        """The theme changed."""
-        self._paint()
-
     def on_key(self, event: events.Key) -> None:
         """Letters or digits answer, arrows choose, Enter takes it; text goes to the prompt."""
         if self._ask is None:

@@ -99,14 +99,6 @@ class QueueList(RowsBox, can_focus=True):
         super().watch_has_focus(has_focus)
         self._paint()
 
-    def on_resize(self) -> None:
-        """Clip anew."""
-        self._paint()
-
-    def recolour(self) -> None:
-        """The theme changed."""
-        self._paint()
-
     def on_key(self, event: events.Key) -> None:
         """What is typed here and is no key of the list belongs into the prompt."""
         if event.is_printable and event.character and event.key not in _KEYS:

@@ -174,10 +174,6 @@ class FileList(PaintedWidget):
         below = self._top + rows < len(self._files)
         return " ↓ " if below and self._index(y) == self._top + rows - 1 else "   "
 
-    def recolour(self) -> None:
-        """The theme changed."""
-        self.refresh()
-
     def on_click(self, event: events.Click) -> None:
         """Go to that file."""
         event.stop()
@@ -388,7 +384,6 @@ class ReviewScreen(PaintedScreen):
         """Show what there is."""
         self.view.words = "" if self.content.decides else "One moment…"
         self.call_after_refresh(self.content.look)
-        self.app.theme_changed_signal.subscribe(self, lambda _: self.recolour())
 
     def sync(self, notices: Notices) -> None:
         """Take up what changed; called once a frame."""
@@ -402,16 +397,10 @@ class ReviewScreen(PaintedScreen):
             if trouble.severity == "information":
                 self.say(inert(". ".join(filter(None, (trouble.what, trouble.why)))))
 
-    def recolour(self) -> None:
-        """The theme changed."""
-        for part in (self._title, self._list, self._keys, self.view):
-            part.recolour()
-
     def leave(self, message: Message | None = None) -> None:
         """Back to the workbench, which gets this message."""
         self._left = True
         self.content.stop()
-        self.app.theme_changed_signal.unsubscribe(self)  # it would keep the screen
         self.dismiss()
         if message is not None:
             self._tell(message)

@@ -76,10 +76,6 @@ class TurnMap(PaintedWidget):
             self._chosen = hunk_id
             self.refresh()
 
-    def recolour(self) -> None:
-        """The theme changed."""
-        self.refresh()
-
     def on_resize(self) -> None:
         """It came into sight, or has room for more."""
         self._look()

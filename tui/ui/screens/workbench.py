@@ -153,13 +153,6 @@ class Workbench(PaintedScreen):
         self.guide, self.turn_actions.leave_guide = guide, guide.leave
         guide.begin()
 
-    def recolour(self) -> None:
-        """The theme changed: lines were made with colours, they are made anew."""
-        bars = (self.header, self.status_line, self._keys)
-        for part in (*bars, self.transcript, self.prompt_box, self.panes.turn_map):
-            part.recolour()
-        self.refresh(layout=True)
-
     def on_resize(self, event: events.Resize) -> None:
         """Show all of it, or a sentence where the terminal is too small."""
         width, height = event.size

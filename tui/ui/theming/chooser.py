@@ -120,7 +120,6 @@ class ThemeChooser(PickScreen[None]):
 
     def on_mount(self) -> None:
         """The theme in use is lit."""
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._list.refresh())
         self.query_one("#theme-box").border_title = "themes"
         self._show(self._all, self._before)
         self._tell()
@@ -128,10 +127,6 @@ class ThemeChooser(PickScreen[None]):
     def _show(self, shown: Sequence[ThemeEntry], choice: str) -> None:
         at = next((at for at, one in enumerate(shown) if one.choice == choice), 0)
         self._list.show(shown, at)
-
-    def on_unmount(self) -> None:
-        """Textual's signal would keep it."""
-        self.app.theme_changed_signal.unsubscribe(self)
 
     def action_leave(self) -> None:
         """Close, with the theme of before."""

@@ -154,7 +154,7 @@ def fitting(groups: list[Group], width: int, gap: int = 3) -> list[list[Piece]]:
 
 
 class RowsBox(PaintedWidget):
-    """Base of the queue and of questions above the prompt."""
+    """Base of the lists above the prompt: `_paint` shows what there is, with `show_lines`."""
 
     _lines: tuple[StyledLine, ...] = ()
 
@@ -162,6 +162,17 @@ class RowsBox(PaintedWidget):
     def rows(self) -> int:
         """How many are shown."""
         return len(self._lines)
+
+    def on_resize(self) -> None:
+        """Clip and wrap anew."""
+        self._paint()
+
+    def recolour(self) -> None:
+        """The theme changed."""
+        self._paint()
+
+    def _paint(self) -> None:
+        raise NotImplementedError
 
     def show_lines(self, lines: list[StyledLine]) -> None:
         """Show these; relays out only if their number changed."""
