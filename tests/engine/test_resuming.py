@@ -185,6 +185,29 @@ async def test_a_command_that_ran_when_duetto_was_killed_is_not_run_again() -> N
     assert other.runner.commands == []
 
 
+async def test_a_command_of_the_background_is_said_to_be_gone_once_and_its_number_with_it() -> None:
+    world = World({"cache.py": CACHE})
+    world.runner.hold = asyncio.Event()
+    model = await begun(world)
+    model.call("shell", {"command": "git log", "background": True}, "call_1")
+    model.complete()
+    await world.wire.request(2)
+    model.answers("It runs.")
+    await settle()
+    other = await resumed(world, replace(stored(world), commands=1))
+    gone = "task 1 (git log)"
+    assert [text for text in texts(await asked(other)) if gone in text] == [
+        f"duetto was started anew; no longer running or readable: {gone}"
+    ]
+    again = await resumed(world, replace(stored(other), commands=1))
+    model = await begun(again, "and now?")
+    assert str(again.wire.requests[-1]).count(gone) == 1
+    model.call("shell", {"command": "git status", "background": True}, "call_2")
+    model.complete()
+    request = await again.wire.request(len(again.wire.requests) + 1)
+    assert "as task 2" in outputs(request)["call_2"]
+
+
 async def test_a_fork_has_the_turns_up_to_one_and_none_of_what_came_behind() -> None:
     world = World({"cache.py": CACHE})
     await a_turn(world, PATCH)

@@ -10,12 +10,12 @@ import asyncio
 import functools
 import posixpath
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tui.core.conversation import Block, BlockState
+from tui.core.conversation import Block, BlockState, HistoryEntry
 from tui.core.document.workspace import Workspace
 from tui.core.programs import RunOptions, RunResult, Sandbox, is_below
 from tui.engine import intents
@@ -41,6 +41,7 @@ _AGAIN_S = 0.25
 _LONGEST_WAIT_S = 300.0
 _KEPT = 50
 """Commands of the background that ended and can still be read."""
+_IN_BACKGROUND = "it runs in the background as task "
 
 
 class CommandOutput:
@@ -203,9 +204,13 @@ class Commands:
 
     def take_ended(self) -> list[str]:
         """Commands of the background that ended since the last look, unless the model read that."""
-        ended = [f"task {n} ({self._jobs[n].line[:80]})" for n in self._ended if n in self._jobs]
+        ended = [_named(n, self._jobs[n].line) for n in self._ended if n in self._jobs]
         self._ended.clear()
         return ended
+
+    def go_on_behind(self, count: int) -> None:
+        """An earlier duetto had begun so many: a number stands for one command in a session."""
+        self._count = count
 
     def only_reads(self, call: Call) -> bool:
         """True for a command that may run beside others."""
@@ -240,7 +245,7 @@ class Commands:
         result = job.result
         if result is None:
             call.lives_on = True
-            where = f"it runs in the background as task {job.number}"
+            where = f"{_IN_BACKGROUND}{job.number}"
             output = "\n".join([f"{where}; read it with shell_output", *notes, "output so far:"])
             return ToolResult(f"{output}\n{job.news()}", "")
         call.result = result
@@ -389,6 +394,27 @@ class Commands:
                 below = posixpath.relpath(path, root)
                 return "" if below == "." else below
         raise CallError(f"{name} is outside the workspace: commands run inside it")
+
+
+def gone(entries: Iterable[HistoryEntry], lines: Mapping[str, str]) -> str:
+    """What a model is to hear of commands that an earlier duetto had in the background.
+
+    ``lines`` has commands by their calls. Empty: there is nothing that it does not know.
+    """
+    tasks: dict[int, str] = {}
+    for entry in entries:
+        item = entry.item
+        if entry.kind == "note":
+            tasks = {n: named for n, named in tasks.items() if _named(n, "")[:-1] not in str(item)}
+        elif found := re.match(rf"{_IN_BACKGROUND}(\d+); ", str(item.get("output", ""))):
+            number = int(found[1])
+            tasks[number] = _named(number, lines.get(str(item.get("call_id")), ""))
+    head = "duetto was started anew; no longer running or readable: "
+    return head + "; ".join(tasks.values()) if tasks else ""
+
+
+def _named(number: int, line: str) -> str:
+    return f"task {number} ({line[:80]})"
 
 
 def _stopped(job: Job, now: float, notes: Sequence[str]) -> str:

@@ -31,6 +31,7 @@ from tui.core.patches.past_hunks import BroughtBack, bringing_back
 from tui.core.session_record import BlockSaid, FileKept, StoredSession, sha_of
 from tui.core.steps import Work, finished
 from tui.core.text.diff import line_changes
+from tui.engine.commands import gone
 from tui.engine.requests import PatchReport
 from tui.engine.services import Services
 
@@ -118,6 +119,9 @@ class Resuming:
         requests.told.mark(known)
         self._owe()
         self._answer_commands()
+        services.commands.go_on_behind(stored.commands)
+        lines = {one.call_id: one.title for one in stored.blocks if one.kind is BlockKind.RUN}
+        requests.history.note(gone(requests.history.entries, lines))
         prices = [one.ended.figures.usd for one in stored.turns if one.ended is not None]
         state.meter.resume(sum(usd for usd in prices if usd is not None))
         if stored.turns and stored.turns[-1].ended is None:
