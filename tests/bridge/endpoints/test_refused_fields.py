@@ -98,6 +98,6 @@ async def test_messages_learn_it_too(words: str, status: int) -> None:
             await claude.ask(user="u", stop=["END"])
             events = await claude.until()
             assert text_of(events) == "ok"
-            assert events[-1]["response"]["metadata"]["duetto_left_out"] == "metadata"
+            assert events[-1]["response"]["metadata"]["duetto_left_out"] == "user"
         assert ["metadata" in body for body in bodies(claude)] == [True, False, False]
         assert all("stop_sequences" in body for body in bodies(claude))

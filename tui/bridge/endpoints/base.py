@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -11,6 +11,7 @@ import msgspec
 
 from tui.core.wire.address import Address
 from tui.core.wire.refusals import UNUSABLE
+from tui.core.wire.request_fields import unsaid
 
 MOST_READ_CHARS = 2**18
 """Of a call's arguments: longer ones are not read to find out whether they are JSON."""
@@ -147,19 +148,15 @@ class Refused(Exception):
         return self.status in (401, 402, 403, 404, 408, 409, 425, 429) or self.status >= 500
 
 
-def refuse_unsaid(request: Mapping[str, Any]) -> None:
-    """Refuse what another API has no word for, and what would be missed if it were left out.
+def left_out(request: Mapping[str, Any], said: Container[str]) -> list[str]:
+    """The fields of a request that an endpoint leaves out, if it says only ``said``.
 
-    Raises Refused.
+    Raises Refused: one would be missed.
     """
-    names = [name for name in ("prompt", "moderation", "top_logprobs") if request.get(name)]
-    include = request.get("include")
-    if isinstance(include, list) and "message.output_text.logprobs" in include:
-        names.append("include")
-    if names:
-        words = f"Unsupported parameter: '{names[0]}'. This model's endpoint does not speak the"
-        words += " Responses API, which alone has it: leave it out, or ask another endpoint."
-        raise Refused(400, "unsupported_parameter", words, param=names[0])
+    missed, names = unsaid(request, said)
+    if missed is not None:
+        raise Refused(400, missed.code, missed.message, param=missed.param)
+    return names
 
 
 class ResponseFailed(Refused):

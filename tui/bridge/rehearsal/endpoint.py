@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from tui.bridge.endpoints.base import Asked, ModelFacts, Refused, Target, refuse_unsaid
+from tui.bridge.endpoints.base import Asked, ModelFacts, Refused, Target, left_out
 from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.rehearsal.answers import (
     DEFAULT_MISTAKES,
@@ -124,7 +124,7 @@ class RehearsalEndpoint:
 
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """Play one run at its rate."""
-        refuse_unsaid(asked.request)
+        writer.left_out(left_out(asked.request, ("parallel_tool_calls", "reasoning.effort")))
         try:
             style, pace = self._rehearsal.style_and_speed(asked.request)
         except NoSuchModelError as error:

@@ -17,7 +17,7 @@ from typing import Any, TypeGuard
 import msgspec
 
 from tui.core.steps import finished, in_parts
-from tui.core.wire import json_reading
+from tui.core.wire import json_reading, request_fields
 from tui.core.wire.events import REFERENCE, unanswered_in_steps
 from tui.core.wire.json_reading import (
     MOST_REQUEST_VALUES,
@@ -26,21 +26,14 @@ from tui.core.wire.json_reading import (
     mended_json,
     too_heavy,
 )
+from tui.core.wire.request_fields import MOST_NAME
 
 _LANE = re.compile(r"[A-Za-z0-9_.-]{1,256}", re.ASCII)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 LEAST_TOKENS_S = 1.0
 """Slower a model cannot be made."""
 _NO_LIMIT_TOKENS_S = 1e9
-_MOST_NAME = 512
 _ENVELOPE = frozenset({"type", "stream_id", "generate", "stream", "background"})
-_UNSERVED = {
-    "background": "a response cannot be fetched later: leave it out and read the answer",
-    "background_options": "nothing is run in the background: leave it out",
-    "conversation": "no conversations are kept: send the items, or 'previous_response_id'",
-    "multi_agent": "one agent answers: leave it out",
-}
-"""What no endpoint can give through this server, and what to do instead."""
 
 
 class Create(msgspec.Struct, frozen=True):
@@ -159,11 +152,8 @@ def posted_in_steps(text: str | bytes | bytearray) -> Generator[None, None, Crea
     raw = yield from _object_in_steps(text)
     if isinstance(raw, Invalid):
         return raw
-    stream = raw.get("stream")
-    if stream is not None and not isinstance(stream, bool):
-        return Invalid("Invalid 'stream': true or false is expected.", param="stream")
     created = yield from _create({key: value for key, value in raw.items() if key != "stream_id"})
-    if isinstance(created, Create) and stream:
+    if isinstance(created, Create) and raw.get("stream"):
         return msgspec.structs.replace(created, stream=True)
     return created
 
@@ -250,16 +240,11 @@ def _create(raw: dict[str, Any]) -> Generator[None, None, Create | Invalid]:
     if not _is_lane(lane):
         return _NO_LANE
     items: list[dict[str, Any]] | Invalid = yield from _items_in_steps(raw.get("input"))
-    for name in ("model", "previous_response_id"):
-        if not _is_name(raw.get(name)):
-            words = f"Invalid '{name}': a string of at most {_MOST_NAME} characters is expected."
-            items = Invalid(words, param=name)
-    if name := next((name for name in _UNSERVED if _is_asked(name, raw.get(name))), ""):
-        words = f"Unsupported parameter: '{name}'. Here {_UNSERVED[name]}."
-        items = Invalid(words, "unsupported_parameter", name)
+    if (wrong := request_fields.fault(raw)) is not None:
+        items = Invalid(wrong.message, wrong.code, wrong.param)
     if isinstance(items, Invalid):
         parent = raw.get("previous_response_id")
-        known = parent if parent is not None and _is_name(parent) else ""
+        known = parent if isinstance(parent, str) and len(parent) <= MOST_NAME else ""
         return msgspec.structs.replace(
             items, stream_id=lane, is_create=True, previous_response_id=known
         )
@@ -275,21 +260,8 @@ def _create(raw: dict[str, Any]) -> Generator[None, None, Create | Invalid]:
     return Create(request, lane, generate, whole=whole)
 
 
-def _is_asked(name: str, value: object) -> bool:
-    """Whether a field asks for something: what is there with its usual value does not."""
-    if isinstance(value, dict) and name == "background_options":
-        return value.get("completion_window") not in (None, "soonest")
-    if isinstance(value, dict) and name == "multi_agent":
-        return value.get("enabled") is not False
-    return value not in (None, False)
-
-
 def _is_lane(value: object) -> TypeGuard[str | None]:
     return value is None or (isinstance(value, str) and _LANE.fullmatch(value) is not None)
-
-
-def _is_name(value: object) -> bool:
-    return value is None or (isinstance(value, str) and len(value) <= _MOST_NAME)
 
 
 def _items_in_steps(value: object) -> Generator[None, None, list[dict[str, Any]] | Invalid]:

@@ -168,7 +168,7 @@ def _served(status: Status, asked: str, width: int) -> Parts:
         (f"{indent}{clip(said, width - len(indent))}\n", "$faint" if expected else "$warning")
     ]
     if status.left_out:
-        words = f"not sent, for the server refuses it: {one_line(status.left_out)}"
+        words = f"not sent, for it is not taken there: {one_line(status.left_out)}"
         parts += paragraph(words, "$muted", width, indent)
     if status.fallback_reason:
         words = f"a fallback: {one_line(status.fallback_reason)}"

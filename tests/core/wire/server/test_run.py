@@ -252,18 +252,13 @@ def test_what_cannot_be_steered_says_so(server: ServerProtocol) -> None:
     assert failed["error"]["code"] == "steering_not_supported"
 
 
-@pytest.mark.parametrize(
-    ("given", "echoed"),
-    [({"ticket": "7"}, {"ticket": "7"}), (None, {}), ("x", {}), ({"a": 1, "b": "2"}, {"b": "2"})],
-)
-def test_a_response_repeats_its_metadata(
-    server: ServerProtocol, given: Any, echoed: dict[str, str]
-) -> None:
+@pytest.mark.parametrize("given", [{"ticket": "7"}, None])
+def test_a_response_repeats_its_metadata(server: ServerProtocol, given: Any) -> None:
     run = started(server, metadata=given, parallel_tool_calls=False)
     run.served["metadata"] = {"duetto_endpoint": "e"}
     run.finish("completed")
     last = said(server)[-1]["response"]
-    assert last["metadata"] == {**echoed, "duetto_endpoint": "e"}
+    assert last["metadata"] == {**(given or {}), "duetto_endpoint": "e"}
     assert last["parallel_tool_calls"] is False
 
 

@@ -13,7 +13,6 @@ from tui.bridge.endpoints.anthropic.request import (
     MessagesTurn,
     UnsupportedFields,
     at_usual_speed,
-    field_names,
     is_of_one_request,
     messages_request,
     options_of,
@@ -60,7 +59,7 @@ class AnthropicLanguage:
     def reader(self, asked: Asked, target: Target, writer: ResponseWriter) -> Reader:
         """See `Language`."""
         if isinstance(asked, MessagesTurn):
-            writer.left_out(field_names(asked.unsupported))
+            writer.left_out(asked.left_out)
         return MessagesReader(asked, target, writer, toolbox(asked))
 
 

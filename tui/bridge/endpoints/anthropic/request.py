@@ -37,8 +37,8 @@ from tui.bridge.endpoints.base import (
     ModelFacts,
     Refused,
     Target,
+    left_out,
     options_over,
-    refuse_unsaid,
 )
 from tui.bridge.endpoints.openai_responses.request import EFFORTS as ALL_EFFORTS
 from tui.bridge.endpoints.response_writer import characters_in
@@ -260,12 +260,6 @@ def unsupported_field_in(error: Refused, body: Mapping[str, Any]) -> str:
     return f"{FIELD}{refused[0]}" if refused else ""
 
 
-def field_names(unsupported: frozenset[str]) -> list[str]:
-    """The names of what is not sent; lessons of numbers and of thoughts are not about fields."""
-    fields = (one.removeprefix(FIELD) for one in unsupported)
-    return sorted(one for one in fields if " " not in one and one != REASONING)
-
-
 def adapted(known: ModelTraits, unsupported: frozenset[str]) -> ModelTraits:
     """How the model wants to be asked, by what was learnt."""
     if _BUDGET in unsupported:
@@ -355,6 +349,8 @@ class MessagesTurn(Asked, frozen=True):
     """What each of them took."""
     unsupported: frozenset[str] = frozenset()
     """What the server does not take (see `unsupported`)."""
+    left_out: list[str] = field(default_factory=list)
+    """What was asked for and is not in the body that was sent last."""
 
 
 class MessagesRequest(Struct):
@@ -373,7 +369,6 @@ def messages_request(
     Raises Refused: it cannot be asked of this model.
     """
     request = asked.request
-    refuse_unsaid(request)
     box = toolbox(asked)
     unsupported = asked.unsupported if isinstance(asked, MessagesTurn) else frozenset()
     traits = adapted(traits_of(asked.model, asked.facts, options), unsupported)
@@ -394,9 +389,38 @@ def messages_request(
         _say_sampling(body, request)
     mark(body, options)
     leave_out(body, unsupported)
+    left = _unsaid(sent, request)
+    if isinstance(asked, MessagesTurn):
+        asked.left_out[:] = left
     if isinstance(asked, MessagesTurn) and asked.said:
         body["messages"].append({"role": "assistant", "content": list(asked.said)})
     return sent
+
+
+def _unsaid(sent: MessagesRequest, request: Mapping[str, Any]) -> list[str]:
+    """What a request asks for and its body does not say.
+
+    Raises Refused: something of it would be missed.
+    """
+    body = sent.body
+    told = {**body, **body.get("output_config", {}), **body.get("tool_choice", {})}
+    places = {
+        "max_output_tokens": "max_tokens",
+        "parallel_tool_calls": "disable_parallel_tool_use" if "tools" in body else "model",
+        "reasoning.effort": "effort",
+        "safety_identifier": "metadata",
+        "service_tier": "speed" if "speed" in body else "service_tier",
+        "stop": "stop_sequences",
+        "tool_choice": "model",
+        "user": "metadata",
+    }
+    said = {name for name, place in places.items() if place in told}
+    said |= {name for name in ("temperature", "top_p") if body.get(name) == request.get(name)}
+    if "thinking" in body:
+        said.add("reasoning.effort")
+    if _wanted(request).get("type") in ("json_schema", "json_object"):
+        said.add("text.format")
+    return left_out(request, said)
 
 
 def at_usual_speed(asked: MessagesTurn, options: AnthropicOptions) -> MessagesTurn | None:
@@ -510,9 +534,8 @@ def _budget(effort: str, options: AnthropicOptions, max_tokens: int) -> int:
 
 def _say_format(body: dict[str, Any], request: Mapping[str, Any], traits: ModelTraits) -> None:
     """A JSON schema for the answer; where there is no such thing, in words."""
-    text = request.get("text")
-    wanted = text.get("format") if isinstance(text, Mapping) else None
-    if not isinstance(wanted, Mapping) or wanted.get("type") not in ("json_schema", "json_object"):
+    wanted = _wanted(request)
+    if wanted.get("type") not in ("json_schema", "json_object"):
         return
     schema = wanted.get("schema")
     if isinstance(schema, Mapping) and traits.structured:
@@ -523,6 +546,12 @@ def _say_format(body: dict[str, Any], request: Mapping[str, Any], traits: ModelT
     if isinstance(schema, Mapping):
         words += f" It has to match this JSON schema:\n{as_json(schema)}"
     body["system"] = [*body.get("system", ()), {"type": "text", "text": words}]
+
+
+def _wanted(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    text = request.get("text")
+    wanted = text.get("format") if isinstance(text, Mapping) else None
+    return wanted if isinstance(wanted, Mapping) else {}
 
 
 def _say_tier(sent: MessagesRequest, request: Mapping[str, Any], traits: ModelTraits) -> None:

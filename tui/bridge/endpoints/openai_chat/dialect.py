@@ -7,7 +7,7 @@ among them. A wrong guess is no harm: what a server says it does not know is lef
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -125,6 +125,8 @@ class SentRequest(Struct):
 
     toolbox: Toolbox | None = None
     body: Mapping[str, Any] = field(default_factory=dict)
+    left_out: Sequence[str] = ()
+    """What was asked for and is not in the body."""
 
 
 class ChatTurn(Asked, frozen=True):

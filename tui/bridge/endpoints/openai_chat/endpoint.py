@@ -10,7 +10,7 @@ from msgspec.structs import fields, replace
 from tui.bridge.endpoints.base import Asked, Refused, Target, options_over
 from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader
 from tui.bridge.endpoints.openai_chat.dialect import ChatOptions, ChatTurn, adapted, chat_options
-from tui.bridge.endpoints.openai_chat.request import body, toolbox
+from tui.bridge.endpoints.openai_chat.request import body, toolbox, unsaid_of
 from tui.bridge.endpoints.openai_chat.stream import ChatReader
 from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.core.wire.address import Address, checked, secrets_in
@@ -40,8 +40,9 @@ class ChatLanguage:
         habits = self.dialect(asked)
         box = toolbox(asked, habits)
         told = body(asked, habits, box)
+        left = unsaid_of(asked, habits, told)
         if isinstance(asked, ChatTurn):
-            asked.sent.toolbox, asked.sent.body = box, told
+            asked.sent.toolbox, asked.sent.body, asked.sent.left_out = box, told, left
         address = chat_address(target.address, habits.path)
         key = asked.request.get("prompt_cache_key")
         if habits.cache_key_header and isinstance(key, str) and key.isascii() and key.isprintable():
@@ -54,8 +55,8 @@ class ChatLanguage:
         habits = self.dialect(asked)
         sent = asked.sent.toolbox if isinstance(asked, ChatTurn) else None
         box = sent or toolbox(asked, habits)
-        if asked.model in self._learnt:
-            writer.left_out(habits.omit)
+        if isinstance(asked, ChatTurn):
+            writer.left_out(asked.sent.left_out)
         if box.left_out:
             writer.note(duetto_tools_left_out=", ".join(box.left_out)[:200])
         return ChatReader(writer, asked.model, box, habits, Mask(secrets_in(target.address)))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tui.bridge.endpoints.base import Asked, refuse_unsaid
+from tui.bridge.endpoints.base import Asked, left_out
 from tui.bridge.endpoints.openai_chat.conversation import messages
 from tui.bridge.endpoints.openai_chat.dialect import ChatOptions
 from tui.bridge.endpoints.openai_responses.request import EFFORTS, nearest_effort
@@ -99,7 +99,6 @@ def toolbox(asked: Asked, chat_options: ChatOptions) -> Toolbox:
 def body(asked: Asked, chat_options: ChatOptions, box: Toolbox) -> dict[str, Any]:
     """The request of a streamed answer. Raises Refused: it cannot be asked of this model."""
     request = asked.request
-    refuse_unsaid(request)
     told: dict[str, Any] = {"model": asked.model, "stream": True}
     instructions = (
         request.get("instructions"),
@@ -119,6 +118,30 @@ def body(asked: Asked, chat_options: ChatOptions, box: Toolbox) -> dict[str, Any
         told["response_format"] = format_
     told.update(chat_options.body)
     return without(told, chat_options.omit)
+
+
+def unsaid_of(asked: Asked, chat_options: ChatOptions, told: Mapping[str, Any]) -> list[str]:
+    """What a request asks for and its body does not say.
+
+    Raises Refused: something of it would be missed.
+    """
+    places = {
+        **{name: name for name in _AS_THEY_ARE},
+        "max_output_tokens": chat_options.max_tokens,
+        "parallel_tool_calls": "parallel_tool_calls" if "tools" in told else "model",
+        "prompt_cache_key": chat_options.cache_key,
+        "reasoning.effort": chat_options.effort.partition(".")[0],
+        "service_tier": "service_tier",
+        "text.verbosity": "verbosity",
+        "tool_choice": "tool_choice",
+    }
+    said = {name for name, place in places.items() if place in told}
+    if chat_options.effort_off.items() <= told.items():
+        said.add("reasoning.effort")
+    if _wanted(asked).get("type") in ("json_schema", "json_object"):
+        said.add("text.format")
+    left = left_out(asked.request, said)
+    return [*left, *(name for name in chat_options.omit if name in asked.request.keys() - {*left})]
 
 
 def _tools(request: Mapping[str, Any], chat_options: ChatOptions, box: Toolbox) -> dict[str, Any]:

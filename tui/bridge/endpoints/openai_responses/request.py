@@ -144,8 +144,7 @@ class ResponsesRequests:
     def body(self, asked: Asked, items: list[dict[str, Any]]) -> dict[str, Any]:
         """A request as this server takes it; ``items``: those of the conversation that are said."""
         told = {**settings(asked), "input": items_for(asked, items)}
-        omit = asked.facts.options.get("omit", self.options.omit)
-        return without(told, (*omit, *self._refused.of(asked.model)))
+        return without(told, self._left_out(asked))
 
     async def answered(
         self,
@@ -158,7 +157,9 @@ class ResponsesRequests:
         Raises what ``ask`` raises.
         """
         for tries_left in reversed(range(MOST_TRIES)):
-            writer.left_out(self._refused.of(asked.model))
+            without_effort = asked.facts.efforts == () and asked.request.get("reasoning")
+            mute = ["reasoning.effort"] if without_effort else []
+            writer.left_out(dict.fromkeys((*self._left_out(asked), *mute)))
             try:
                 await ask(asked, writer)
                 return
@@ -166,6 +167,11 @@ class ResponsesRequests:
                 over = writer.began or not tries_left or error.status not in STATUSES
                 if over or not self._learns(asked, error):
                     raise
+
+    def _left_out(self, asked: Asked) -> list[str]:
+        known = asked.facts.options.get("omit", self.options.omit)
+        names = [name for name in known if name.partition(".")[0] in asked.request]
+        return [*names, *self._refused.of(asked.model)]
 
     def _learns(self, asked: Asked, error: Refused) -> bool:
         sent = self.body(asked, list(asked.items))

@@ -432,25 +432,9 @@ class Run:
             "previous_response_id": request.get("previous_response_id"),
             "store": self.task.stored,
             **self.served,
-            "metadata": {**_noted(request.get("metadata")), **self.served.get("metadata", {})},
+            "metadata": {**(request.get("metadata") or {}), **self.served.get("metadata", {})},
             **fields,
         }
-
-
-MOST_NOTES = 16
-"""Pairs of `metadata`, as OpenAI has it."""
-MOST_NOTE = 64 + 512
-"""Characters of one with its name."""
-
-
-def _noted(metadata: object) -> dict[str, str]:
-    """What a client's `metadata` says in words, which its response repeats."""
-    pairs = list(metadata.items())[:MOST_NOTES] if isinstance(metadata, dict) else []
-    return {
-        name: word
-        for name, word in pairs
-        if isinstance(word, str) and len(name) + len(word) <= MOST_NOTE
-    }
 
 
 def error_fields(
