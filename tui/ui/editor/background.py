@@ -12,9 +12,9 @@ from typing import Protocol
 from textual.timer import Timer
 
 from tui.core.text.change_set import Position
+from tui.engine.session import Session
 from tui.ui.editor.brackets import Brackets, next_bracket
 from tui.ui.editor.overview import CALM_STEP_S, STEP_S, GutterGhost, HunkMarks
-from tui.ui.editor.session import EditorSession
 from tui.ui.editor.view import View
 from tui.ui.editor.wrapping import measure_on
 
@@ -77,7 +77,7 @@ class Canvas(Protocol):
 class Background:
     """The slices of one editor."""
 
-    def __init__(self, canvas: Canvas, session: EditorSession, repeats: Repeats) -> None:
+    def __init__(self, canvas: Canvas, session: Session, repeats: Repeats) -> None:
         self.hunks = HunkMarks()
         self.ghost = GutterGhost(session)
         self.twins: tuple[Canvas, ...] = ()

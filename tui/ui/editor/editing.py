@@ -14,11 +14,11 @@ from collections.abc import Callable
 
 from tui.core.document.workspace import undo_stopped, undo_waits
 from tui.core.text.change_set import Position
+from tui.engine.session import Session
 from tui.errors import EditRefused
 from tui.ui.editor import changes
 from tui.ui.editor.cells import copied
 from tui.ui.editor.cursor import Cursor
-from tui.ui.editor.session import EditorSession
 from tui.ui.editor.view import View
 from tui.ui.keymap import shown
 
@@ -157,7 +157,7 @@ class UndoGroups:
 class Editing:
     """Makes the changes of one editor: typing, undo, clipboard."""
 
-    def __init__(self, session: EditorSession, say: Callable[[str, bool], None]) -> None:
+    def __init__(self, session: Session, say: Callable[[str, bool], None]) -> None:
         """``say`` tells the user something; True: it is a warning."""
         self._session = session
         self._say = say

@@ -19,6 +19,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from tui.core.text.change_set import Position
+from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.editor import changes
 from tui.ui.editor.background import Background, Repeats
@@ -27,7 +28,6 @@ from tui.ui.editor.cursor import EDGE_SCROLL_S, WHEEL_LINES, Drag
 from tui.ui.editor.editing import CHANGES, COPIES, MOVES, PASTES, SCROLLS, Editing
 from tui.ui.editor.overview import lay_over
 from tui.ui.editor.paint import EditorRow, RowFrame, RowPainter, gutter_width
-from tui.ui.editor.session import EditorSession
 from tui.ui.editor.view import View
 from tui.ui.key_queue import TypedKey
 from tui.ui.widgets.painted import PaintedWidget
@@ -65,7 +65,7 @@ class Editor(PaintedWidget, can_focus=True):
         """The user changed the text."""
 
     def __init__(
-        self, session: EditorSession, follow: Follow | None = None, *, id: str | None = None
+        self, session: Session, follow: Follow | None = None, *, id: str | None = None
     ) -> None:
         """``follow`` is shared by two editors beside each other."""
         super().__init__(id=id)

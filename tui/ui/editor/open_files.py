@@ -16,9 +16,9 @@ from tui.core.document.workspace import Workspace, fate_words, written_paths, wr
 from tui.core.text.change_set import Position
 from tui.engine.intents import CloseFile, OpenFile
 from tui.engine.notices import Notices, Status
+from tui.engine.session import Session
 from tui.errors import EditRefused
 from tui.ui.editor.editor import Editor
-from tui.ui.editor.session import EditorSession
 from tui.ui.editor.sides import FOLLOWS, EditorSide, Heading, Sides, Tab, Tabs
 from tui.ui.editor.view import View
 from tui.ui.keymap import shown
@@ -84,7 +84,7 @@ class WrittenFiles:
 class FileTabs:
     """Shows files in tabs and sides; a sentence where there is none to show."""
 
-    def __init__(self, session: EditorSession, sides: Sides, pane: Widget) -> None:
+    def __init__(self, session: Session, sides: Sides, pane: Widget) -> None:
         self.tabs = Tabs(id="tabs")
         self.notice = Static(_nothing_open(), markup=False, id="editor-notice")
         self.on_shown: Callable[[], None] = lambda: None

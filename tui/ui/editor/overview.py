@@ -26,10 +26,10 @@ from textual.widget import Widget
 from tui.core.document.hunk import OPEN, Decision, Hunk, Stage
 from tui.core.document.waiting_places import nearest
 from tui.core.document.workspace import Workspace, fate_words, stage_words
+from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.editor.cells import TAB_SIZE, part_cells
 from tui.ui.editor.paint import GUTTER_GHOST, Chip, EditorRow, gutter_width
-from tui.ui.editor.session import EditorSession
 from tui.ui.editor.view import View
 from tui.ui.styled_text import clip, one_line
 
@@ -139,7 +139,7 @@ class ShownGhost(NamedTuple):
 class GutterGhost:
     """Where a model at 50 tokens/s would be writing, as one editor shows it."""
 
-    def __init__(self, session: EditorSession) -> None:
+    def __init__(self, session: Session) -> None:
         self.mode: Mode = "linger"
         self.calm = False
         """Nothing moves by itself: it goes when the turn ends."""

@@ -12,10 +12,10 @@ from textual.widget import Widget
 from tui.core.document.workspace import landing_number
 from tui.engine.intents import OpenFile, SaveFile
 from tui.engine.notices import Notices
+from tui.engine.session import Session
 from tui.ui.editor import changes
 from tui.ui.editor.editor import Editor
 from tui.ui.editor.open_files import FileTabs
-from tui.ui.editor.session import EditorSession
 from tui.ui.editor.sides import FEWEST_COLUMNS, EditorSide, Sides, Tabs
 from tui.ui.finding.find import Find, FindBar
 from tui.ui.keymap import bindings
@@ -36,7 +36,7 @@ _WIDEST, _NARROWEST = 36, 24
 class TreeDock:
     """Opens, places and puts away the tree of one editor pane."""
 
-    def __init__(self, session: EditorSession, sides: Sides, pane: Widget) -> None:
+    def __init__(self, session: Session, sides: Sides, pane: Widget) -> None:
         self.tree: FileTree | None = None
         """None until it was first wanted."""
         self.cramped = False
@@ -132,7 +132,7 @@ class EditorPane(Vertical):
 
     BINDINGS = bindings("editor")
 
-    def __init__(self, session: EditorSession, *, id: str | None = None) -> None:
+    def __init__(self, session: Session, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session = session
         self.sides = Sides(session, self)

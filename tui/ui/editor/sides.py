@@ -23,10 +23,10 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.core.text.buffer import Buffer
+from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.editor.editor import Editor, Follow
 from tui.ui.editor.overview import Overview, OverviewMark
-from tui.ui.editor.session import EditorSession
 from tui.ui.editor.view import View
 from tui.ui.styled_text import clip_left, one_line
 from tui.ui.widgets.painted import PaintedWidget
@@ -309,7 +309,7 @@ class EditorSide(Horizontal):
             super().__init__()
             self.x = x
 
-    def __init__(self, session: EditorSession, follow: Follow, *, id: str, editor_id: str) -> None:
+    def __init__(self, session: Session, follow: Follow, *, id: str, editor_id: str) -> None:
         super().__init__(id=id)
         self.title = SideTitle()
         self.editor = Editor(session, follow, id=editor_id)
@@ -400,7 +400,7 @@ class EditorSide(Horizontal):
 class Sides:
     """The sides of a pane, which one the user is in, and where the landing edit is followed."""
 
-    def __init__(self, session: EditorSession, pane: Widget) -> None:
+    def __init__(self, session: Session, pane: Widget) -> None:
         self.divided = False
         """There are two."""
         self.follow = Follow()

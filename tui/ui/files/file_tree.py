@@ -19,9 +19,9 @@ from textual.strip import Strip
 
 from tui.core.files import FolderEntry, GitState, amount, kind_by_name
 from tui.engine.notices import Notices
+from tui.engine.session import Session
 from tui.errors import FileRefused
 from tui.ui import theme
-from tui.ui.editor.session import EditorSession
 from tui.ui.editor.sides import UNSAVED
 from tui.ui.files.tree_rows import PathIndex, TreeList, TreeRow, best, filtered
 from tui.ui.keymap import bindings
@@ -70,7 +70,7 @@ class FileTree(PaintedWidget, can_focus=True):
     class Left(Message):
         """The user goes back to the editor."""
 
-    def __init__(self, session: EditorSession, *, id: str | None = None) -> None:
+    def __init__(self, session: Session, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.list = TreeList()
         self._session = session

@@ -16,9 +16,9 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
 from tui.core.text.change_set import Position
+from tui.engine.session import Session
 from tui.ui.editor.cells import copied
 from tui.ui.editor.editor import Editor
-from tui.ui.editor.session import EditorSession
 from tui.ui.editor.sides import Sides
 from tui.ui.editor.view import View
 from tui.ui.finding.search import Query, TextSearch
@@ -242,7 +242,7 @@ _AGAIN = "Ctrl+Z takes it back"
 class Find:
     """Does what the find bar asks for, in the editor that the user is in."""
 
-    def __init__(self, session: EditorSession, sides: Sides, bar: FindBar) -> None:
+    def __init__(self, session: Session, sides: Sides, bar: FindBar) -> None:
         self.on_note: Callable[[], None] = lambda: None
         """Called when what is said of the cursors may be other than before."""
         self._session = session

@@ -15,12 +15,13 @@ from collections.abc import Callable, Sequence
 from itertools import chain, islice
 from typing import Literal, NamedTuple
 
+from textual.widgets import TextArea
+
 from tui.core.fuzzy import FuzzyMatch, Sieve, fit, folded, holds
 from tui.core.text.patterns import pattern
 from tui.engine.notices import Status
 from tui.engine.slash import COMMANDS, Command, find_command, split_command
 from tui.ui import theme
-from tui.ui.prompt.draft import Draft
 
 _COMMAND = pattern(r"/([\w-]*)$")
 _ARGUMENT = pattern(r"/([\w-]+)((?:[ \t]+\S+)*)[ \t]+(\S*)$")
@@ -297,7 +298,7 @@ class Completer:
     """Items for one query at a time; `on_change` is told when they are others."""
 
     def __init__(
-        self, draft: Draft, paths: Callable[[], list[str]], status: Callable[[], Status]
+        self, draft: TextArea, paths: Callable[[], list[str]], status: Callable[[], Status]
     ) -> None:
         """``paths`` lists the workspace's files; ``status`` is the session's."""
         self.query: CompletionQuery | None = None

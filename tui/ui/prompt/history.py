@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from textual.widgets import TextArea
+
 from tui.core.conversation import PastPrompt
 from tui.core.fuzzy import folded
 from tui.ui.prompt.completion import MOST, Completer, CompletionItem, CompletionQuery
-from tui.ui.prompt.draft import Draft
 from tui.ui.styled_text import one_line
 
 _LONGEST = 500
@@ -117,7 +118,7 @@ class HistorySearch:
 
     def __init__(
         self,
-        draft: Draft,
+        draft: TextArea,
         history: DraftHistory,
         completer: Completer,
         write: Callable[[str], None],

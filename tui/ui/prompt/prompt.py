@@ -19,7 +19,7 @@ from rich.text import Text
 from textual import events
 from textual.content import Content
 from textual.widgets import TextArea
-from textual.widgets.text_area import Edit, EditResult, Location, Selection
+from textual.widgets.text_area import DocumentBase, Edit, EditResult, Location, Selection
 
 from tui.core.text.patterns import pattern
 from tui.engine.intents import Mode, SetMode
@@ -41,7 +41,6 @@ from tui.ui.messages import (
     Wanted,
 )
 from tui.ui.prompt.completion import Completer, CompletionItem
-from tui.ui.prompt.draft import DraftLines
 from tui.ui.prompt.history import DraftHistory, HistorySearch
 from tui.ui.styled_text import inert
 
@@ -105,7 +104,7 @@ class Folds:
             return places[at]
         return None
 
-    def beside(self, lines: DraftLines, at: Location) -> tuple[Location, Location] | None:
+    def beside(self, lines: DocumentBase, at: Location) -> tuple[Location, Location] | None:
         """Both ends of the label that this place touches, the one before it first."""
         row, column = at
         places = self.places(lines.get_line(row))
@@ -113,7 +112,7 @@ class Folds:
         return None if touched is None else ((row, touched[0]), (row, touched[1]))
 
     def widened(
-        self, lines: DraftLines, top: Location, bottom: Location
+        self, lines: DocumentBase, top: Location, bottom: Location
     ) -> tuple[Location, Location]:
         """The places of an edit that takes whole labels only; a text put into one comes behind."""
         above, below = self._inside(lines, top), self._inside(lines, bottom)
@@ -124,7 +123,7 @@ class Folds:
             bottom if below is None else (bottom[0], below[1]),
         )
 
-    def outside(self, lines: DraftLines, at: Location, before: Location) -> Location:
+    def outside(self, lines: DocumentBase, at: Location, before: Location) -> Location:
         """A place at an end of the label around it: the one that the cursor was not at."""
         place = self._inside(lines, at)
         if place is None:
@@ -134,7 +133,7 @@ class Folds:
             return (row, end if before[1] == start else start)
         return (row, start if at[1] - start < end - at[1] else end)
 
-    def _inside(self, lines: DraftLines, at: Location) -> tuple[int, int] | None:
+    def _inside(self, lines: DocumentBase, at: Location) -> tuple[int, int] | None:
         """The label that a place lies inside of."""
         row, column = at
         return self.around(lines.get_line(row), column) if row < lines.line_count else None
@@ -318,14 +317,6 @@ class PromptArea(TextArea):
                 self._vi.insert()
             self.post_message(Entered(text, how))
         return True
-
-    def checkpoint(self) -> None:
-        """What follows is undone by itself."""
-        self.history.checkpoint()
-
-    def select(self, anchor: Location, cursor: Location) -> None:
-        """Select what lies between the two."""
-        self.selection = Selection(anchor, cursor)
 
     def _folded(self, text: str, beside: str = "") -> str:
         return self.folds.fold(text, beside) if self.folds is not None else text

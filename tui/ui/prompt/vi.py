@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from textual import events
+from textual.widgets import TextArea
+from textual.widgets.text_area import Location, Selection
 
 from tui.core.vi.keys import Act, ViKeys
-from tui.ui.prompt.draft import Draft, Location
 
 _MEANT = {"backspace": "h", "space": " "}
 
@@ -17,7 +18,7 @@ class ViController:
 
     def __init__(
         self,
-        draft: Draft,
+        draft: TextArea,
         walk: Callable[[int], object],
         search: Callable[[], object],
         done: Callable[[], None],
@@ -73,13 +74,13 @@ class ViController:
             self._walk(-1 if act.order == "older" else 1)
             return
         if act.text is not None:
-            draft.checkpoint()
+            draft.history.checkpoint()
             places = self._location(act.start), self._location(act.end)
             draft.replace(act.text, *places, maintain_selection_offset=False)
-            draft.checkpoint()
+            draft.history.checkpoint()
         end = self._location(act.cursor)
         if act.mode == "visual":
-            draft.select(self._location(self._keys.anchor), end)
+            draft.selection = Selection(self._location(self._keys.anchor), end)
         else:
             draft.move_cursor(end)
 
