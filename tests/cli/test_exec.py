@@ -30,6 +30,7 @@ from tui.cli.exec import ExecTurn, JsonReport, WireNews
 from tui.cli.options import ModelFlags
 from tui.core.files import LINK_OUTSIDE
 from tui.engine import recovery
+from tui.engine.notices import Trouble
 from tui.engine.ports import PatchFormat, RoleSpec
 from tui.engine.session import Session, SessionOptions
 from tui.engine.turn import Countdown
@@ -365,6 +366,15 @@ async def test_another_transport_is_told(tmp_path: Path) -> None:
     (told,) = of_kind(events, "transport")
     assert told["transport"] == "http"
     assert upstream.upgrades == 1
+
+
+async def test_a_retry_says_why_when_the_note_came_a_frame_before(tmp_path: Path) -> None:
+    async with nasty(Nasty([FINE])) as url, session_over(tmp_path, url) as session:
+        news = WireNews()
+        session.warn(Trouble("The server is down", noted=True))
+        assert list(news.new(session)) == []
+        session.status.retry_s = 0.2
+        assert list(news.new(session)) == [("retry", {"in_s": 0.2, "why": "The server is down"})]
 
 
 async def test_steering_is_told_once_a_step(tmp_path: Path) -> None:

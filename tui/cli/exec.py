@@ -213,6 +213,8 @@ class WireNews:
         self._reconnects = 0
         self._steering: list[tuple[str, str]] = []
         self._blocks = 0
+        self._note = ""
+        """What was noted last: a wait begins after the note of it, perhaps in another frame."""
 
     def passes_over(self, session: Session) -> None:
         """What is there is not new."""
@@ -221,10 +223,13 @@ class WireNews:
     def new(self, session: Session) -> Iterator[tuple[str, dict[str, object]]]:
         """Events by type: a wait before a try, a reconnection, another transport, a steer."""
         status = session.status
-        notes = self._notes(session)
+        blocks = session.transcript.blocks
+        for block in blocks[self._blocks :]:
+            self._note = block.text if block.kind is BlockKind.NOTE else self._note
+        self._blocks = len(blocks)
         left_s, last_s = status.retry_s, self._retry_s
         if left_s is not None and (last_s is None or left_s > last_s):
-            yield "retry", {"in_s": _rounded(left_s), "why": notes[-1] if notes else ""}
+            yield "retry", {"in_s": _rounded(left_s), "why": self._note}
         self._retry_s = left_s
         reconnects = sum({view.endpoint: view.reconnects for view in session.network()}.values())
         if reconnects > self._reconnects:
@@ -239,12 +244,6 @@ class WireNews:
             if (text, fate) not in self._steering:
                 yield "steer", {"text": text, "fate": fate}
         self._steering = steering
-
-    def _notes(self, session: Session) -> list[str]:
-        blocks = session.transcript.blocks
-        fresh = [b.text for b in blocks[self._blocks :] if b.kind is BlockKind.NOTE]
-        self._blocks = len(blocks)
-        return fresh
 
 
 class JsonReport:
