@@ -20,8 +20,9 @@ from tui.engine.commands import CommandRules
 from tui.engine.intents import Mode
 from tui.engine.requests import TurnLimits
 from tui.engine.results import SIDE_BY_SIDE
-from tui.engine.session import SessionOptions
+from tui.engine.session import SessionOptions, reasons_to_stay
 from tui.engine.shell_calls import ShellCall, shell_call
+from tui.engine.slash import task_words
 from tui.engine.tools import CallError
 
 BOX = Sandbox(works=True, words="bubblewrap")
@@ -250,6 +251,22 @@ async def test_esc_ends_what_the_answer_started_and_the_next_request_is_valid() 
     assert answer.startswith("stopped by the user")
     assert "all good" in answer
     assert cards(world)[0][2] == "cut"
+
+
+async def test_a_command_that_is_being_stopped_is_no_reason_to_stay() -> None:
+    world = World({"cache.py": CACHE})
+    world.runner.hold, world.runner.lingers = asyncio.Event(), asyncio.Event()
+    model = await begun(world)
+    shell(model, "git log")
+    model.complete()
+    await settle()
+    world.session.submit(intents.Interrupt())
+    await settle()
+    assert world.runner.ended == reasons_to_stay(world.session, "") == []
+    assert "being stopped" in task_words(world.session.status, 0.0)
+    world.runner.lingers.set()
+    await settle()
+    assert world.runner.ended == ["git log"]
 
 
 async def test_a_command_goes_to_the_background_survives_esc_and_is_read_later() -> None:

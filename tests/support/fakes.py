@@ -287,6 +287,8 @@ class FakeRunner:
         self.output: list[str] = ["all good\n"]
         self.result = RunResult(0, 0.5)
         self.hold: asyncio.Event | None = None
+        self.lingers: asyncio.Event | None = None
+        """What is stopped ends when this is set."""
         self.box = Sandbox()
         self.git_setting = ""
         self.ended: list[str | Sequence[str]] = []
@@ -313,6 +315,8 @@ class FakeRunner:
             if self.hold is not None:
                 await self.hold.wait()
         finally:
+            if self.lingers is not None:
+                await self.lingers.wait()
             self.ended.append(command)
         return self.result
 

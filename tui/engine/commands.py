@@ -116,7 +116,7 @@ class Job:
         self.began_s = self.deadline_s = 0.0
         self.consent = ""
         """Why it may run."""
-        self.background = False
+        self.background = self.stopping = False
         self.result: RunResult | None = None
         self.task: asyncio.Task[None] | None = None
         self.released = asyncio.Event()
@@ -126,8 +126,9 @@ class Job:
         """What the model has read of it."""
 
     def stop(self) -> None:
-        """End the process group."""
+        """End the process group, which may take a moment."""
         if self.task is not None:
+            self.stopping = True
             self.task.cancel()
 
     def news(self) -> str:
@@ -201,6 +202,7 @@ class Commands:
                     self._state.trouble(Trouble(f"No task {number} runs", severity="warning"))
                 else:
                     job.stop()
+                    self._restate()
 
     def take_ended(self) -> list[str]:
         """Commands of the background that ended since the last look, unless the model read that."""
@@ -241,6 +243,7 @@ class Commands:
         except asyncio.CancelledError:
             if not job.background:
                 job.stop()
+                self._restate()
             raise
         result = job.result
         if result is None:
@@ -277,6 +280,7 @@ class Commands:
             raise CallError(f"there is no task {number}")
         if arguments.flag("stop"):
             job.stop()
+            self._restate()
         wait_s = arguments.decimal(0.0, "wait_s") or arguments.decimal(0.0, "yield_time_ms") / 1000
         if wait_s > 0 and not job.ended.is_set():
             await self._wait(job, min(wait_s, _LONGEST_WAIT_S))
@@ -379,6 +383,7 @@ class Commands:
                 job.call_id,
                 job.began_s,
                 background=job.background,
+                stopping=job.stopping,
                 ended="" if job.result is None else ending(job.result, job.deadline_s)[1:-1],
             )
             for job in jobs

@@ -58,6 +58,8 @@ class TaskView(Struct, frozen=True):
     """On the session's clock."""
     background: bool = False
     """The answer does not wait for it, Esc does not end it."""
+    stopping: bool = False
+    """It was told to end, and will in a moment."""
     ended: str = ""
     """How it ended, in words; empty: it runs."""
 

@@ -528,7 +528,7 @@ def reasons_to_stay(session: Session, draft: str) -> list[str]:
     reasons += [
         f"The model's command still runs, and ends with duetto: {inert(task.command)}."
         for task in status.tasks
-        if not task.ended
+        if not (task.ended or task.stopping)
     ]
     if status.running:
         reasons.append(f"A command still runs: {inert(status.running)}.")

@@ -254,7 +254,10 @@ def task_words(status: Status, now: float) -> str:
     """The model's commands, a line each; not safe to show as it is."""
     lines = [
         f"{task.number}  {task.command}  "
-        + (task.ended or f"running for {now - task.began_s:.0f} s")
+        + (
+            task.ended
+            or ("being stopped" if task.stopping else f"running for {now - task.began_s:.0f} s")
+        )
         + ("  (background)" if task.background and not task.ended else "")
         for task in status.tasks
     ]

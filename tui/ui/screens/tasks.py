@@ -40,6 +40,7 @@ class TaskList(PickList[TaskView]):
         said, colour = item.ended, "muted"
         if not item.ended:
             place, colour = ("background", "accent") if item.background else ("running", "warning")
+            place = "being stopped" if item.stopping else place
             said = f"{wait_words(self._now() - item.began_s)}  {place}"
         said = f"  {clip(one_line(said), _STATE)} "
         number = f"{item.number} "
