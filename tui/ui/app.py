@@ -298,7 +298,7 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
         self.on_begun()
 
     async def _warm(self) -> None:
-        """Load what the first answer needs, and the other themes."""
+        """Load what the first answer needs, and the other themes; then look after those."""
         await asyncio.sleep(preload.AFTER_S)
         await asyncio.to_thread(preload.warm)
         self.themes.register_all()
@@ -309,7 +309,7 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
                 await asyncio.sleep(0)  # a key goes first
         preload.settle()
         self.on_settled()
-        self.run_worker(self.themes.look_after(), name="themes", group="themes")
+        await self.themes.look_after()
 
     def _paint(self) -> None:
         """One frame: drain, and let the screen take it up."""
