@@ -44,6 +44,8 @@ OTHER_KEYS = re.compile(rb"\x1b\[>4(?:;(?P<level>\d+))?m")
 KIND = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
 DEADLINE_S = 120.0
 """Long, for a busy machine: it is only ever reached by what fails."""
+FRAME_END = b"\x1b[?2026l"
+"""Ends a synchronised update: what is shown by then is a whole frame."""
 WRAP = 7
 ALT_SCREEN, CURSOR, PASTE, FOCUS, SYNC = 1049, 25, 2004, 1004, 2026
 MOUSE = (1000, 1002, 1003, 1006, 1015, 1016)
@@ -82,7 +84,7 @@ class Terminal:
         self.wide = False
         """A black circle takes two cells."""
         self.output = b""
-        """All that the process wrote."""
+        """All that the process wrote, to the frame that the screen shows."""
         self.modes: dict[int, bool] = {}
         """Private modes as they were last set (True) or reset."""
         self.kitty_depth = 0
@@ -93,6 +95,8 @@ class Terminal:
         self._screen = Screen(self.columns, self.rows)
         self._stream = pyte.ByteStream(self._screen)
         self._pending = b""
+        self._unread = b""
+        self._esc = False
         master, slave = pty.openpty()
         self._fd = master
         self.path = os.ttyname(slave)
@@ -117,7 +121,13 @@ class Terminal:
     # what a person does
 
     def type(self, text: str, gap_s: float = 0.0) -> None:
-        """Press keys; with a gap after each character if one is given."""
+        """Press keys; with a gap after each character if one is given.
+
+        Behind an Esc they come when it was taken: together they would be Alt and the first of them.
+        """
+        if self._esc:
+            self._let_esc_be_taken()
+        self._esc = text.endswith("\x1b")
         if not gap_s:
             os.write(self._fd, text.encode())
             return
@@ -176,6 +186,8 @@ class Terminal:
     ) -> str:
         """Read until the text stands on the screen, in a whole frame; returns the screen.
 
+        Each frame is looked at, so that one that is soon painted over is not missed; what the
+        process wrote behind the one that is returned is not read yet.
         Raises AssertionError with the screen when it does not come.
         """
         shown = _checker(wanted)
@@ -202,6 +214,15 @@ class Terminal:
             came = self.pump(quiet_s / looks)
             quiet = 0 if came or self._works() else quiet + 1
         return self.text
+
+    def _let_esc_be_taken(self) -> None:
+        """Read until the process has slept for longer than it waits for the rest of a sequence."""
+        deadline, looks = time.monotonic() + 10, 3
+        while looks and self.status is None and time.monotonic() < deadline:
+            until = time.monotonic() + 0.03
+            while (left_s := until - time.monotonic()) > 0:
+                self.pump(left_s)
+            looks -= not self._works()
 
     def _works(self) -> bool:
         """It has keys to read, or one of its threads or children runs or waits for a processor."""
@@ -264,18 +285,27 @@ class Terminal:
         return bool(termios.tcgetattr(self._fd)[3] & termios.ECHO)
 
     def pump(self, seconds: float) -> bool:
-        """Read what comes within this time; False when nothing came."""
-        try:
-            ready, _, _ = select.select([self._fd], [], [], seconds)
-            data = os.read(self._fd, 65536) if ready else b""
-        except OSError:
-            # the other end was closed: the process has ended, or soon will have
-            self._reap()
-            time.sleep(min(seconds, 0.01))
-            return False
+        """Read what comes within this time, a frame at most; False when nothing came."""
+        if not self._unread:
+            try:
+                ready, _, _ = select.select([self._fd], [], [], seconds)
+                self._unread = os.read(self._fd, 65536) if ready else b""
+            except OSError:
+                # the other end was closed: the process has ended, or soon will have
+                self._reap()
+                time.sleep(min(seconds, 0.01))
+                return False
+        came = self._next_frame()
+        self._reap()
+        return came
+
+    def _next_frame(self) -> bool:
+        """Show what was read, to the end of the first frame in it; False: there was nothing."""
+        _, _, behind = (self._pending + self._unread).partition(FRAME_END)
+        data = self._unread[: len(self._unread) - len(behind)]
+        self._unread = behind
         if data:
             self._take(data)
-        self._reap()
         return bool(data)
 
     def close(self) -> None:
