@@ -72,7 +72,7 @@ PROMPT: list[Step] = [
 ]
 
 QUEUE: list[Step] = [
-    Say("/throttle 8\r", "throttled"),
+    Say("/throttle 1\r", "throttled"),  # no hunk lands, however long it takes
     Say("make the cache safe for threads"),
     Do("prompt", "send", "redirect"),
     Say("with a plain Lock"),

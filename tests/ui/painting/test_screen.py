@@ -147,9 +147,8 @@ async def test_what_the_terminal_lost_is_written_again(glass: Glass) -> None:
     session = ScriptedSession()
     app = DuettoApp(session.as_session(), workspace="/ledger")
     async with app.run_test(size=(120, 36)) as pilot:
-        await pilot.pause(0.05)
+        await until(pilot, lambda: glass.rows() == held(app))
         glass.screen.resize(5, 20)
         glass.screen.resize(36, 120)
         app.refresh()
-        await pilot.pause(0.05)
-        assert glass.rows() == held(app)
+        await until(pilot, lambda: glass.rows() == held(app))
