@@ -1,6 +1,7 @@
 import asyncio
 import contextlib
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tui.effects.commands import runner
 from tui.effects.commands.runner import CommandRunner
 
 PY = sys.executable
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux only")
 
 
 class Lines:
@@ -132,17 +134,121 @@ async def test_what_is_given_is_on_stdin_and_need_not_be_read(tmp_path: Path) ->
     assert b"".join(output).split() == [b"1000000"]
 
 
-async def test_what_left_the_group_is_stopped_too(tmp_path: Path) -> None:
+DAEMON = """
+import os, signal, sys, time
+ready, say = os.pipe()
+if os.fork():
+    os.close(say)
+    os.read(ready, 1)
+    os._exit(0)
+os.setsid()
+if os.fork(): os._exit(0)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print(os.getpid(), "daemon", flush=True)
+for fd in range(5): os.close(fd)
+time.sleep(300)
+"""
+"""It forks twice, leads a session, is deaf, and holds no pipe."""
+HIDDEN = f"env -i {PY} -ISc '{DAEMON}'"
+"""No variable tells whose it is."""
+ENDLESS = f"{HIDDEN}; nohup setsid sleep 300 & echo $$ leader; while :; do sleep 1; done"
+
+
+def processes(said: str) -> dict[str, int]:
+    return {name: int(pid) for pid, name in (line.split() for line in said.splitlines())}
+
+
+def helpers(parent: int) -> list[int]:
+    """The guard, as a child of a process; the wardens, as its own."""
+    stats = [path.read_text() for path in Path("/proc").glob("[0-9]*/stat") if readable(path)]
+    return [
+        int(stat.split()[0])
+        for stat in stats
+        if int(stat.rsplit(")", 1)[1].split()[1]) == parent and "python" in stat
+    ]
+
+
+def readable(path: Path) -> bool:
+    try:
+        return b"guard.py" in path.with_name("cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+@linux
+@each("killed", ["", "the guard", "the warden"])
+async def test_what_a_stopped_command_started_is_gone_however_it_hides(
+    killed: str, tmp_path: Path
+) -> None:
     output = Lines()
-    daemon = "import os,time;os.setsid();print(os.getpid(),'ok',flush=True);time.sleep(60)"
-    running = asyncio.create_task(
-        CommandRunner(str(tmp_path)).run(f'{PY} -c "{daemon}" & sleep 60', output, 60)
+    runner = CommandRunner(str(tmp_path))
+    running = asyncio.create_task(runner.run(ENDLESS, output, 60))
+    for name in ("daemon", "leader"):
+        await output.has(f"{name}\n")
+    (guard,) = helpers(os.getpid())
+    if killed == "the guard":
+        os.kill(guard, signal.SIGKILL)
+        await gone(guard)
+    if killed == "the warden":
+        for warden in helpers(guard):
+            os.kill(warden, signal.SIGKILL)
+        assert (await running).status == -signal.SIGKILL
+    else:
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+    for pid in processes(output.text).values():
+        await gone(pid)
+    assert (await runner.run("exit 3", Lines(), 60)).status == 3
+
+
+@linux
+async def test_what_it_leaves_running_ends_with_a_command_of_the_model(tmp_path: Path) -> None:
+    output = Lines()
+    result = await CommandRunner(str(tmp_path)).run(HIDDEN, output, 60, AS_THE_MODEL)
+    assert result.status == 0
+    assert not alive(processes(output.text)["daemon"])
+
+
+@linux
+async def test_a_daemon_of_the_users_own_goes_on(tmp_path: Path) -> None:
+    output = Lines()
+    runner = CommandRunner(str(tmp_path))
+    await runner.run(HIDDEN, output, 60)
+    pid = processes(output.text)["daemon"]
+    with contextlib.suppress(asyncio.CancelledError):
+        running = asyncio.create_task(runner.run("echo on; sleep 60", on := Lines(), 60))
+        await on.has("on")
+        running.cancel()
+        await running
+    assert alive(pid)
+    os.kill(pid, signal.SIGKILL)
+
+
+@linux
+@each("leaves", ["", "os.setsid()"])
+async def test_what_moves_on_all_the_time_is_ended(leaves: str, tmp_path: Path) -> None:
+    output = Lines()
+    moving = (
+        "import os, signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN); print('on', flush=1)\n"
+        f"while True:\n    {leaves}\n    if os.fork(): os._exit(0)"
     )
-    await output.has("ok")
+    running = asyncio.create_task(
+        CommandRunner(str(tmp_path)).run(f'{PY} -ISc "{moving}"; sleep 60', output, 60)
+    )
+    await output.has("on")
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    await gone(int(output.text.split()[0]))
+    here = str(tmp_path)
+    assert not [p for p in Path("/proc").glob("[0-9]*/cwd") if linked(p) == here]
+
+
+def linked(path: Path) -> str:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
 
 
 async def test_a_deaf_group_is_killed_with_its_command(tmp_path: Path) -> None:

@@ -23,9 +23,11 @@ echo "began $1" >>log
 sh -c 'trap "" TERM; exec sleep 300' &
 deaf=$!
 setsid sleep 300 &
+env -i setsid tail -f "$PWD/mine.txt" &
+tail=$!
 until sleep 0.15; test -e alive; do :; done
 kill $!
-kill -9 $deaf
+kill -9 $deaf $tail
 echo "ended $1" >>log
 """
 PATCH = "*** Begin Patch\n*** Update File: mine.txt\n@@\n-mine\n+theirs\n*** End Patch\n"
@@ -89,10 +91,13 @@ def lines(path: Path) -> list[str]:
 
 def all_gone(witness: str) -> None:
     """Wait until no process of the session is there."""
-    wanted = f"{WITNESS}={witness}".encode()
+    wanted = witness.encode()
     until = time.monotonic() + 30
     while left := [
-        path.parent.name for path in Path("/proc").glob("[0-9]*/environ") if has(path, wanted)
+        path.parent.name
+        for name in ("environ", "cmdline")
+        for path in Path("/proc").glob(f"[0-9]*/{name}")
+        if has(path, wanted)
     ]:
         assert time.monotonic() < until, left
         time.sleep(0.02)

@@ -190,12 +190,12 @@ class Launch(NamedTuple):
     argv: tuple[str, ...]
     variables: Mapping[str, str] = {}
     """Over those of its environment."""
-    confine: Callable[[], None] | None = None
-    """Called in the new process before the program."""
+    ruleset: int = -1
+    """Of Landlock, for the new process: a file descriptor, the caller's until `tidy`."""
+    forbids: bytes = b""
+    """For seccomp, with a ruleset."""
     tidy: Callable[[], None] = lambda: None
     """Called when all of it has ended, in a thread."""
-    strays: bool = False
-    """What leaves its process group is to be looked for when it ends."""
 
 
 class RunResult(Struct, frozen=True):

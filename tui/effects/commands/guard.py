@@ -1,8 +1,10 @@
-"""Ends commands whose duetto is gone, however it ended, and clears away what stood for them.
+"""Starts commands, and ends all that they started: with the command, or should duetto be gone.
 
-A process beside duetto reads a pipe that duetto holds. Each command says its number there before
-it becomes what it is to run, so that none can begin unseen; when the pipe ends, duetto has ended,
-and what is noted then is stopped. This needs nothing of the system but pipes and process groups.
+A small process beside duetto, the guard, forks a warden for each command. What the command starts
+stays below its warden whatever it does (double forks, sessions, a cleared environment), because
+orphans are given to the warden (Linux: PR_SET_CHILD_SUBREAPER) and not to init. A warden holds a
+socket of duetto's, whose end says that duetto is gone. It needs the guard no more: who kills that
+one ends nothing. Who kills a warden has its orphans given to the guard, which kills them.
 
 The file is run as a script, too: it imports nothing of ours.
 """
@@ -10,90 +12,95 @@ The file is run as a script, too: it imports nothing of ours.
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import errno
+import gc
+import marshal
 import os
+import select
 import signal
+import socket
+import struct
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable
 from functools import cache
+from typing import Any, NoReturn
 
-MARK = "DUETTO_COMMAND"
-"""The variable that all processes of a command inherit, whatever group they are in."""
-ENTER = f'printf "+run %s %s\\0" $$ "${MARK}" >&0 && exec "$@" <>"$0"'
-"""For a shell whose stdin is `CommandGuard.entrance`; ``$0`` is what the command has as stdin.
-
-The leader of a session gets the first terminal that it opens.
-"""
-_GRACE_S = 1.0
-_LAST_S = 0.4
+ANSWER = struct.Struct("=ci")
+"""What a warden says: READY, STARTED with the process, FAILED with errno, EXITED with the status
+(negative: the signal), and ENDED when nothing is left of it."""
+READY, STARTED, FAILED, EXITED, ENDED = b"r", b"s", b"f", b"x", b"e"
+_LENGTH = struct.Struct("=I")
+_MOST_FDS = 8
+_CLEAR_S = 0.4
+"""For what is killed and was forking meanwhile."""
 _LOOK_S = 0.02
+_SUBREAPER, _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER, _RESTRICT = 36, 38, 22, 2, 446
 
 
 class CommandGuard:
-    """Duetto's end of the pipe."""
+    """Duetto's end of the guard."""
 
     def __init__(self) -> None:
-        self._writing = -1
-        self._noted: dict[str, None] = {}
+        self._control: socket.socket | None = None
+        self._pid = 0
+        self._lock = threading.Lock()
 
-    def entrance(self) -> int:
-        """Where a command says its number; -1: this system has no such guard."""
-        if os.name == "nt" or not sys.executable:
-            return -1
-        if self._writing < 0 or not self._write(""):
-            self._start()
-        return self._writing
+    def ready(self) -> None:
+        """Have it started. Raises OSError."""
+        with self._lock:
+            if self._control is None:
+                self._start()
 
-    def note(self, kind: str, what: str) -> None:
-        """Have something ended or removed, should this process end before `forget`.
+    def warden(self) -> socket.socket:
+        """The socket of a new warden, which says READY; anew where somebody ended the guard.
 
-        ``run``: a process group and its mark; ``empty``: a file or folder, if it is empty;
-        ``file``: a file; ``tree``: a folder with all in it.
+        Raises OSError.
         """
-        self._noted[f"{kind} {what}"] = None
-        self._write(f"+{kind} {what}")
+        ours, theirs = socket.socketpair()
+        with theirs, self._lock:
+            for again in (True, False):
+                try:
+                    if self._control is None:
+                        self._start()
+                    assert self._control is not None
+                    socket.send_fds(self._control, [b"w"], [theirs.fileno()])
+                    return ours
+                except OSError:
+                    self.gone()
+                    if not again:
+                        ours.close()
+                        raise
+        raise AssertionError
 
-    def entered(self, what: str) -> None:
-        """A command has noted itself."""
-        self._noted[f"run {what}"] = None
-
-    def forget(self, kind: str, what: str) -> None:
-        """It is over, or gone."""
-        self._noted.pop(f"{kind} {what}", None)
-        self._write(f"-{kind} {what}")
+    def gone(self) -> None:
+        """It has ended: the next command gets another."""
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+            with contextlib.suppress(OSError):
+                os.waitpid(self._pid, os.WNOHANG)
 
     def _start(self) -> None:
-        """Anew, too, where somebody ended the guard."""
-        if self._writing >= 0:
-            os.close(self._writing)
-        reading, self._writing = os.pipe()
-        nothing = (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)
-        try:
-            os.posix_spawn(
-                sys.executable,
-                (sys.executable, "-I", "-S", __file__),
-                {},
-                file_actions=[
-                    (os.POSIX_SPAWN_DUP2, reading, 0),
-                    nothing,
-                    (os.POSIX_SPAWN_DUP2, 1, 2),
-                ],
-            )
-        except OSError:
-            os.close(self._writing)
-            self._writing = -1
-        finally:
-            os.close(reading)
-        for noted in self._noted:
-            self._write(f"+{noted}")
-
-    def _write(self, record: str) -> bool:
-        if self._writing < 0:
-            return False
-        with contextlib.suppress(BrokenPipeError):
-            os.write(self._writing, os.fsencode(record) + b"\0")
-            return True
-        return False
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                self._pid = os.posix_spawn(
+                    sys.executable,
+                    (sys.executable, "-I", "-S", __file__),
+                    {},
+                    file_actions=[
+                        (os.POSIX_SPAWN_DUP2, theirs.fileno(), 0),
+                        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                        (os.POSIX_SPAWN_DUP2, 1, 2),
+                    ],
+                )
+            except OSError:
+                ours.close()
+                raise
+        self._control = ours
 
 
 @cache
@@ -102,72 +109,33 @@ def command_guard() -> CommandGuard:
     return CommandGuard()
 
 
-def pids() -> list[str]:
-    """All processes, where the system shows them (Linux)."""
-    with contextlib.suppress(OSError):
-        return [name for name in os.listdir("/proc") if name.isdecimal()]
-    return []
+def message(what: dict[str, Any]) -> bytes:
+    """For a warden.
+
+    ``note``: a kind and a path to remove should duetto be gone (``empty``: a file or folder, if it
+    is empty; ``file``; ``tree``: a folder with all in it). ``run``: argv, env, pty, whole, ruleset,
+    filter, grace_s (between SIGTERM and SIGKILL), last_s (for what is left at its end); with it
+    come stdin, output, folder and the ruleset, if there is one. ``stop``: end it all. ``done``:
+    what was noted is cleared away.
+    """
+    data = marshal.dumps(what)
+    return _LENGTH.pack(len(data)) + data
 
 
-def is_alive(group: int) -> bool:
-    """Somebody of a group is more than a dead process that nobody has asked about."""
-    found = pids()
-    for pid in found:
-        with contextlib.suppress(OSError, IndexError), open(f"/proc/{pid}/stat", "rb") as file:
-            state, _, of_group = file.read().rpartition(b")")[2].split()[:3]
-            if int(of_group) == group and state not in (b"Z", b"X"):
-                return True
-    return not found  # where it cannot be told, it is taken for alive
+def confine(ruleset: int, forbids: bytes) -> None:
+    """Put limits on this process and all that it starts: Landlock's and seccomp's."""
+    libc = ctypes.CDLL(None)
+    text = ctypes.create_string_buffer(forbids)
+    program = struct.pack("HxxxxxxP", len(forbids) // 8, ctypes.addressof(text))
+    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    if libc.syscall(_RESTRICT, ruleset, 0) or (
+        forbids and libc.prctl(_SET_SECCOMP, _FILTER, program, 0, 0)
+    ):
+        os._exit(126)
 
 
-def marked(*marks: str) -> list[int]:
-    """Processes of commands, also those that left the group, where environments show (Linux)."""
-    wanted = [f"{MARK}={mark}".encode() for mark in marks]
-    found = []
-    for pid in pids():
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
-            environment = file.read()
-            if any(mark in environment for mark in wanted):
-                found.append(int(pid))
-    return found
-
-
-def signalled(signal_one: Callable[[int, int], None], pid: int, number: int) -> bool:
-    """False: nobody is there."""
-    try:
-        signal_one(pid, number)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
-
-
-def _end(runs: dict[int, str]) -> None:
-    """Stop groups, and what left them: SIGTERM, then SIGKILL."""
-    for number, grace_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, _LAST_S)):
-        until = time.monotonic() + grace_s
-        first: int = number
-        while True:
-            there = [
-                group for group in runs if signalled(os.killpg, group, first) and is_alive(group)
-            ]
-            left = marked(*runs.values())
-            for pid in left:
-                signalled(os.kill, pid, number)
-            if not there and not left:
-                return
-            if time.monotonic() > until:
-                break
-            first = 0 if number == signal.SIGTERM else number
-            time.sleep(_LOOK_S)
-
-
-def clear_away(kind: str, path: str) -> None:
-    """Remove what was noted, and forget it; see `CommandGuard.note`."""
-    _remove(kind, path)
-    command_guard().forget(kind, path)
-
-
-def _remove(kind: str, path: str) -> None:
+def remove(kind: str, path: str) -> None:
+    """Remove what was noted; see `message`."""
     with contextlib.suppress(OSError):
         if kind == "tree":
             import shutil
@@ -181,32 +149,337 @@ def _remove(kind: str, path: str) -> None:
             os.unlink(path)
 
 
-def _records() -> Iterable[str]:
-    rest = b""
-    while data := os.read(0, 65_536):
-        *whole, rest = (rest + data).split(b"\0")
-        yield from map(os.fsdecode, whole)
+def signalled(signal_one: Callable[[int, int], None], pid: int, number: int) -> bool:
+    """False: nobody is there."""
+    try:
+        signal_one(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _parents() -> dict[int, list[int]]:
+    """Processes by their parent, where the system shows them (Linux)."""
+    children: dict[int, list[int]] = {}
+    with contextlib.suppress(OSError):
+        for name in filter(str.isdecimal, os.listdir("/proc")):
+            if (stat := _stat(int(name))) is not None:
+                children.setdefault(int(stat[1]), []).append(int(name))
+    return children
+
+
+def _stat(pid: int) -> list[bytes] | None:
+    """State, parent and group."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()[:3]
+    return None
+
+
+def _children(pid: int) -> list[int]:
+    """They may be incomplete while some are ending. Raises OSError: it is not told."""
+    found = []
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+            found += [int(child) for child in file.read().split()]
+    return found
+
+
+def _below(top: int, but: Iterable[int] = ()) -> dict[int, int]:
+    """What lives below a process -> its group; it may be incomplete, see `_children`."""
+    parents = None if os.path.exists(f"/proc/{top}/task/{top}/children") else _parents()
+    found, looked = dict[int, int](), [top]
+    while looked:
+        pid = looked.pop()
+        with contextlib.suppress(OSError):
+            below = _children(pid) if parents is None else parents.get(pid, [])
+            looked += [child for child in below if child not in but]
+        if pid != top and (stat := _stat(pid)) is not None and stat[0] not in (b"Z", b"X"):
+            found[pid] = int(stat[2])
+    return found
+
+
+def _kill_below(top: int, ended: dict[int, int], but: Iterable[int] = ()) -> None:
+    """Kill all of it by its groups, so that what forks and ends meanwhile is met, too."""
+    until = time.monotonic() + _CLEAR_S
+    while (left := _below(top, but)) and time.monotonic() < until:
+        for group in set(left.values()) - {os.getpgid(0)}:
+            signalled(os.killpg, group, signal.SIGKILL)
+        for pid in left:
+            signalled(os.kill, pid, signal.SIGKILL)
+        _reap(ended)
+
+
+def _reap(ended: dict[int, int]) -> bool:
+    """Note which children ended, and how; False: there is none any more."""
+    try:
+        while (child := os.waitpid(-1, os.WNOHANG))[0]:
+            ended[child[0]] = os.waitstatus_to_exitcode(child[1])
+    except ChildProcessError:
+        return False
+    return True
+
+
+class _Waiting:
+    """Waits for a socket, and for the end of children."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._woken, writing = os.pipe()
+        os.set_blocking(writing, False)
+        os.set_blocking(self._woken, False)
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._channel = channel
+        self._poll = select.poll()
+        self._poll.register(channel, select.POLLIN)
+        self._poll.register(self._woken, select.POLLIN)
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """True: the socket has something."""
+        ready = self._poll.poll(None if seconds is None else max(0, seconds) * 1000)
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._woken, 4096)
+        return any(fd == self._channel.fileno() for fd, _ in ready)
+
+    def deaf(self) -> None:
+        """Duetto is gone: only children are waited for."""
+        self._poll.unregister(self._channel)
+
+
+class _Warden:
+    """Looks after one command."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        self._waiting = _Waiting(channel)
+        self._notes: list[tuple[str, str]] = []
+        self._pid = 0
+        self._left = True
+        """The command itself has not ended."""
+        self._whole = True
+        self._grace_s = self._last_s = 0.5
+        self._until = 0.0
+        """When it is killed; 0: it is not being ended."""
+        self._ended = dict[int, int]()
+        self._told: set[int] = set()
+        """Who got SIGTERM."""
+        self._over = self._is_deaf = False
+
+    def serve(self) -> None:
+        """To the end of the command, and until duetto has cleared away."""
+        self._say(READY)
+        while not (self._over and self._is_deaf):
+            ending = self._until and not self._over
+            if self._waiting.wait(_LOOK_S if ending else None):
+                self._take()
+            self._look()
+        for kind, path in reversed(self._notes):
+            remove(kind, path)
+
+    def _take(self) -> None:
+        what, fds = self._receive()
+        if what is None:
+            self._is_deaf = True
+            self._waiting.deaf()
+            self._whole = True
+            self._over = self._over or not self._pid
+            self._end(self._grace_s)
+        elif "note" in what:
+            self._notes.append(what["note"])
+        elif "run" in what:
+            self._run(what, fds)
+        elif "stop" in what:
+            self._whole = True
+            self._end(self._grace_s)
+        else:
+            self._notes.clear()
+
+    def _receive(self) -> tuple[dict[str, Any] | None, list[int]]:
+        data, fds, size = b"", list[int](), _LENGTH.size
+        with contextlib.suppress(OSError):
+            while len(data) < size:
+                more, received, _, _ = socket.recv_fds(
+                    self._channel, min(size - len(data), 1 << 20), _MOST_FDS
+                )
+                if not more:
+                    return None, fds
+                fds += received
+                data += more
+                if size == _LENGTH.size:
+                    size += _LENGTH.unpack(data)[0] if len(data) == size else 0
+            return marshal.loads(data[_LENGTH.size :]), fds
+        return None, fds
+
+    def _run(self, what: dict[str, Any], fds: list[int]) -> None:
+        self._whole, self._grace_s, self._last_s = what["whole"], what["grace_s"], what["last_s"]
+        for fd in fds:
+            os.set_inheritable(fd, False)
+        reading, writing = os.pipe()
+        self._pid = os.fork()
+        if not self._pid:
+            try:
+                _become(what, fds)
+            except OSError as error:
+                os.write(writing, struct.pack("=i", error.errno or errno.EINVAL))
+            finally:
+                os._exit(127)
+        os.close(writing)
+        for fd in fds:
+            os.close(fd)
+        failed = os.read(reading, 4)
+        os.close(reading)
+        if failed:
+            self._over = True
+            self._say(FAILED, struct.unpack("=i", failed)[0])
+        else:
+            self._say(STARTED, self._pid)
+
+    def _look(self) -> None:
+        """Who ended, and what is left."""
+        some = _reap(self._ended)
+        if self._over:
+            return
+        if self._left and self._pid in self._ended:
+            self._exited()
+            self._end(self._last_s)
+        if self._until:
+            there = self._there()
+            for pid in there.keys() - self._told:
+                signalled(os.kill, pid, signal.SIGTERM)
+                signalled(os.kill, pid, signal.SIGCONT)
+            self._told |= there.keys()
+            if there and time.monotonic() >= self._until:
+                self._kill()
+                there, some = self._there(), _reap(self._ended)
+            if not there and not self._left and not (self._whole and some):
+                self._over = True
+                self._say(ENDED)
+
+    def _end(self, grace_s: float) -> None:
+        until = time.monotonic() + grace_s
+        self._until = min(until, self._until or until)
+
+    def _there(self) -> dict[int, int]:
+        """Whom it has to end."""
+        there = _below(os.getpid())
+        if not self._whole:
+            there = {pid: group for pid, group in there.items() if group == self._pid}
+        if not there and self._pid and not os.path.isdir("/proc/self"):
+            # where nobody is shown: as long as the group can be signalled
+            return {-self._pid: 0} if signalled(os.killpg, self._pid, 0) else {}
+        return there
+
+    def _kill(self) -> None:
+        signalled(os.killpg, self._pid, signal.SIGKILL)
+        if self._whole:
+            _kill_below(os.getpid(), self._ended)
+        if self._left:
+            if self._pid not in self._ended:
+                status = os.waitpid(self._pid, 0)[1]
+                self._ended[self._pid] = os.waitstatus_to_exitcode(status)
+            self._exited()
+
+    def _exited(self) -> None:
+        self._left = False
+        self._say(EXITED, self._ended[self._pid])
+
+    def _say(self, what: bytes, number: int = 0) -> None:
+        with contextlib.suppress(OSError):
+            self._channel.sendall(ANSWER.pack(what, number))
+
+
+def _become(what: dict[str, Any], fds: list[int]) -> NoReturn:
+    """The command. Raises OSError."""
+    os.setsid()
+    os.fchdir(fds[2])
+    for number, fd in enumerate((fds[0], fds[1], fds[1])):
+        os.dup2(fd, number)
+    if what["pty"]:
+        import fcntl
+        import termios
+
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    if len(fds) > 3:
+        confine(fds[3], what["filter"])
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    argv, environment = what["argv"], what["env"]
+    try:
+        os.execve(argv[0], argv, environment)
+    except OSError as error:
+        if error.errno == errno.ENOEXEC:  # a script that does not say for whom
+            os.execve("/bin/sh", [b"/bin/sh", *argv], environment)
+        raise
+
+
+def _adopt_orphans() -> None:
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+
+
+class _Guard:
+    """Forks wardens."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._waiting = _Waiting(control)
+        self._wardens: set[int] = set()
+        self._stay: set[int] = set()
+        """What a command of the user's left running on purpose."""
+
+    def serve(self) -> socket.socket | None:
+        """Until duetto is gone; in a new warden: its socket."""
+        while True:
+            if self._waiting.wait():
+                try:
+                    said, fds, _, _ = socket.recv_fds(self._control, 1, _MOST_FDS)
+                except OSError:
+                    return None
+                if not said:
+                    return None
+                for fd in fds:
+                    os.set_inheritable(fd, False)
+                    if not (pid := os.fork()):
+                        self._control.close()
+                        return socket.socket(fileno=fd)
+                    self._wardens.add(pid)
+                    os.close(fd)
+            self._look()
+
+    def _look(self) -> None:
+        ended = dict[int, int]()
+        _reap(ended)
+        while ended:
+            pid, status = ended.popitem()
+            if pid not in self._wardens:
+                self._stay.discard(pid)
+                continue
+            self._wardens.discard(pid)
+            known = self._wardens | self._stay
+            if status < 0:
+                _kill_below(os.getpid(), ended, known)
+            else:
+                self._stay |= _below(os.getpid(), known).keys()
 
 
 def main() -> None:
-    """Wait for duetto's end, then end what it left."""
+    """Be the guard, or one of its wardens."""
     with contextlib.suppress(OSError):
         os.setsid()  # not of the group that a terminal's end, or a kill, is for
     os.chdir("/")
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    noted: dict[tuple[str, str], None] = {}
-    for record in _records():
-        kind, _, what = record[1:].partition(" ")
-        if record.startswith("+"):
-            noted[kind, what] = None
-        else:
-            noted.pop((kind, what), None)
-    runs = [what.split() for kind, what in noted if kind == "run"]
-    if runs:
-        _end({int(group): mark for group, mark in runs})
-    for kind, what in reversed(noted):
-        if kind != "run":
-            _remove(kind, what)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
+    gc.disable()
+    _adopt_orphans()
+    control = socket.socket(fileno=os.dup(0))
+    os.dup2(1, 0)
+    channel = _Guard(control).serve()
+    if channel is not None:
+        with contextlib.suppress(OSError):
+            os.setsid()
+        _adopt_orphans()
+        _Warden(channel).serve()
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Runs commands in the workspace: the tests, what the user typed after ``!``, the model's own.
 
 A command is a process group of its own, with a deadline, and nobody types into it; stopping it
-stops all that it started, also what has left the group.
+stops all that it started, also what has left the group (`guard`). What a command of the model
+leaves running ends with it; what the user's own leaves in another group goes on.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import errno
 import os
 import shutil
 import signal
-from asyncio.subprocess import DEVNULL, Process
+import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from tui.core.programs import (
     AS_THE_USER,
@@ -28,17 +29,25 @@ from tui.core.programs import (
     only_reading,
     without_keys,
 )
-from tui.effects.commands.guard import ENTER, MARK, command_guard, is_alive, marked, signalled
+from tui.effects.commands.guard import (
+    ANSWER,
+    ENDED,
+    EXITED,
+    FAILED,
+    STARTED,
+    command_guard,
+    message,
+    signalled,
+)
 
 GRACE_S = 1.5
 """Between SIGTERM and SIGKILL."""
 STRAGGLER_S = 0.5
 """How long output, and what a command left running in its group, is still awaited at its end."""
-_LAST_S = 0.4
-"""For what is killed and was forking meanwhile."""
+_LAST_S = 0.5
+"""For a warden that was told to kill, until it is given up."""
 _READ_BYTES = 32_768
 """At a time: a key waits for no more than one such piece."""
-_LOOK_S = 0.01
 _MOST_NAMED = 80
 """Characters of a command that cannot be started, in the sentence that says so."""
 _BASHES = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash")
@@ -51,15 +60,23 @@ class Confining(Protocol):
 
     sandbox: Sandbox
 
-    def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
-        """How a command is started in it, in an absolute folder. Raises OSError."""
+    def launch(
+        self,
+        argv: Sequence[str],
+        folder: str,
+        confined: Confinement,
+        note: Callable[[str, str], None],
+    ) -> Launch:
+        """How a command is started in it, in an absolute folder. Raises OSError.
+
+        ``note`` is told what is to be removed should duetto be gone (`guard.message`).
+        """
 
 
 class _Started(NamedTuple):
-    process: Process
+    warden: _WardenChannel
     output: _OutputPipe
     launch: Launch
-    mark: str
 
 
 class CommandRunner:
@@ -92,6 +109,8 @@ class CommandRunner:
         return await asyncio.shield(self._finding)
 
     async def _found(self) -> Confining | None:
+        with contextlib.suppress(OSError):
+            await asyncio.to_thread(command_guard().ready)
         if self._find_sandbox is None:
             return None
         try:
@@ -129,33 +148,34 @@ class CommandRunner:
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
             return RunResult(None, clock() - began, error=f"cannot start {_named(command)}: {why}")
-        process = started.process
+        warden = started.warden
         stopped = True
         timed_out = False
         try:
             async with asyncio.timeout(deadline_s):
-                await process.wait()
+                await warden.left.wait()
             stopped = False
         except TimeoutError:
             timed_out = True
         finally:
             await self._end(started, stopped=stopped)
-        return RunResult(process.returncode, clock() - began, timed_out=timed_out)
+        return RunResult(warden.status, clock() - began, timed_out=timed_out)
 
     async def _end(self, started: _Started, *, stopped: bool) -> None:
-        """Stop what is left: all that a ``stopped`` command started, else its group at least."""
+        """Stop what is left: all that a ``stopped`` command started, else what belongs to it."""
+        warden = started.warden
         try:
-            async with asyncio.TaskGroup() as ending:
-                grace_s = GRACE_S if stopped else STRAGGLER_S
-                ending.create_task(_end_group(started.process, grace_s))
-                if stopped or started.launch.strays:
-                    ending.create_task(_end_marked(started.mark))
+            if stopped:
+                warden.say({"stop": True})
+            grace_s = (GRACE_S if stopped else STRAGGLER_S) + _LAST_S
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(warden.ended.wait(), grace_s)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(started.output.ended.wait(), STRAGGLER_S)
         finally:
-            command_guard().forget("run", f"{started.process.pid} {started.mark}")
             started.output.close()
             await asyncio.to_thread(started.launch.tidy)
+            warden.close()
 
     async def _start(
         self,
@@ -166,60 +186,193 @@ class CommandRunner:
         argv = _shell(command, bash=how.bash) if isinstance(command, str) else tuple(command)
         if not argv or not argv[0]:
             raise ValueError("the command is empty")
-        folder = self._folder(how.folder)
+        if any("\0" in word for word in argv):
+            raise ValueError("it holds a NUL character")
         environment = child_environment(self._environment)
         if not how.keys:
             environment = without_keys(environment)
         if how.reads:
             environment = only_reading(environment, self._root)
-        argv = (_program(argv[0], folder, environment), *argv[1:])
-        entrance = command_guard().entrance()
+        confining = None if how.confined is None else await self._confining()
+        given = await asyncio.to_thread(_stdin, how.stdin)
+        fds = [given]
+        warden = None
         launch = Launch(argv)
-        if how.confined is not None:
-            confining = await self._confining()
-            if confining is None:
-                raise OSError("there is no sandbox")
-            launch = confining.launch(argv, folder, how.confined)
-        mark = os.urandom(12).hex()
-        environment |= {**launch.variables, MARK: mark}
-        given = await asyncio.to_thread(_stdin, how.stdin) if how.stdin else None
-        reading, writing = _terminal() if how.pty else os.pipe()
-        stdin = os.devnull if given is None else f"/dev/fd/{given}"
-        stdin = os.ttyname(writing) if how.pty else stdin
-        entered = ("/bin/sh", "-c", ENTER, stdin) if entrance >= 0 else ()
         try:
-            process = await asyncio.create_subprocess_exec(
-                *entered,
-                *launch.argv,
-                cwd=folder,
-                env=environment,
-                stdin=entrance if entered else DEVNULL if given is None else given,
-                pass_fds=() if given is None else (given,),
-                stdout=writing,
-                stderr=writing,
-                start_new_session=True,
-                preexec_fn=launch.confine,
-            )
+            folder, opened = self._folder(how.folder)
+            fds.append(opened)
+            argv = (_program(argv[0], folder, environment), *argv[1:])
+            warden = await _new_warden()
+            launch = Launch(argv)
+            if how.confined is not None:
+                if confining is None:
+                    raise OSError("there is no sandbox")
+                launch = confining.launch(argv, folder, how.confined, warden.note)
+            reading, writing = _terminal() if how.pty else os.pipe()
+            fds.append(writing)
+            pipe = _OutputPipe(reading, output)
+            try:
+                await warden.run(
+                    launch,
+                    {**environment, **launch.variables},
+                    [writing if how.pty else given, writing, opened],
+                    pty=how.pty,
+                    whole=not how.keys,
+                )
+            except BaseException:
+                pipe.close()
+                raise
+            return _Started(warden, pipe, launch)
         except BaseException:
-            os.close(reading)
             await asyncio.to_thread(launch.tidy)
+            if warden is not None:
+                warden.close()
             raise
         finally:
-            os.close(writing)
-            if given is not None:
-                os.close(given)
-        if entered:
-            command_guard().entered(f"{process.pid} {mark}")
-        return _Started(process, _OutputPipe(reading, output), launch, mark)
+            for fd in fds:
+                os.close(fd)
 
-    def _folder(self, below: str) -> str:
-        """Where a command starts. Raises OSError."""
-        folder = os.path.realpath(os.path.join(self._root, below))
-        if not is_below(folder, self._root):
-            raise OSError(f"{below} leads out of the workspace")
-        if not os.path.isdir(folder):
-            raise OSError(f"the folder {below or self._root} is not there")
-        return folder
+    def _folder(self, below: str) -> tuple[str, int]:
+        """Where a command starts, and the same opened: nobody can swap it. Raises OSError."""
+        named = os.path.join(self._root, below)
+        try:
+            opened = os.open(named, os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY))
+        except (FileNotFoundError, NotADirectoryError):
+            folder = os.path.realpath(named)
+            if is_below(folder, self._root):
+                raise OSError(f"the folder {below or self._root} is not there") from None
+            raise OSError(f"{below} leads out of the workspace") from None
+        try:
+            if os.path.isdir("/proc/self/fd"):
+                folder = os.readlink(f"/proc/self/fd/{opened}")
+            else:
+                folder = os.path.realpath(named)
+            if not is_below(folder, self._root):
+                raise OSError(f"{below} leads out of the workspace")
+            return folder, opened
+        except OSError:
+            os.close(opened)
+            raise
+
+
+class _WardenChannel:
+    """Who starts a command and ends it; see `guard`."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        channel.setblocking(False)
+        self._channel = channel
+        self._loop = asyncio.get_running_loop()
+        self._answers = b""
+        self._pid = 0
+        self._number = 0
+        self.status: int | None = None
+        self._began = asyncio.Event()
+        """Forked, then started or not."""
+        self.left = asyncio.Event()
+        """The command itself has ended."""
+        self.ended = asyncio.Event()
+        """Nothing of it is left."""
+        self._loop.add_reader(channel, self._read)
+
+    async def is_there(self) -> bool:
+        """Whether it was forked at all."""
+        await self._began.wait()
+        self._began.clear()
+        return not self.ended.is_set()
+
+    async def run(
+        self,
+        launch: Launch,
+        environment: Mapping[str, str],
+        fds: list[int],
+        *,
+        pty: bool,
+        whole: bool,
+    ) -> None:
+        """Have it start the command, with its stdin, output and folder. Raises OSError."""
+        what = {
+            "run": True,
+            "argv": [os.fsencode(word) for word in launch.argv],
+            "env": {os.fsencode(name): os.fsencode(v) for name, v in environment.items()},
+            "pty": pty,
+            "whole": whole,
+            "filter": launch.forbids,
+            "grace_s": GRACE_S,
+            "last_s": STRAGGLER_S,
+        }
+        data = message(what)
+        if launch.ruleset >= 0:
+            fds = [*fds, launch.ruleset]
+        socket.send_fds(self._channel, [data[:1]], fds)
+        await self._loop.sock_sendall(self._channel, data[1:])
+        await self._began.wait()
+        if not self._pid:
+            number = self._number or errno.EPIPE
+            raise OSError(number, os.strerror(number))
+
+    def note(self, kind: str, path: str) -> None:
+        """Have it remove something, should this process end before `close`."""
+        self.say({"note": (kind, path)})
+
+    def say(self, what: dict[str, Any]) -> None:
+        """Tell it something short."""
+        with contextlib.suppress(OSError):
+            self._channel.send(message(what))
+
+    def close(self) -> None:
+        """All is cleared away."""
+        self.say({"done": True})
+        self._loop.remove_reader(self._channel)
+        self._channel.close()
+
+    def _read(self) -> None:
+        try:
+            data = self._channel.recv(4096)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._lost()
+        self._answers += data
+        while len(self._answers) >= ANSWER.size:
+            answer, self._answers = self._answers[: ANSWER.size], self._answers[ANSWER.size :]
+            self._hear(*ANSWER.unpack(answer))
+
+    def _hear(self, what: bytes, number: int) -> None:
+        if what == EXITED:
+            self.status = number
+            self.left.set()
+        elif what == ENDED:
+            self.ended.set()
+        else:
+            self._pid = number if what == STARTED else 0
+            self._number = number if what == FAILED else 0
+            self._began.set()
+
+    def _lost(self) -> None:
+        """Somebody killed it: its group is stopped here, all else by the guard."""
+        self._loop.remove_reader(self._channel)
+        if self._pid and not self.ended.is_set():
+            signalled(os.killpg, self._pid, signal.SIGKILL)
+            if self.status is None:
+                self.status = -signal.SIGKILL
+        for event in (self.ended, self.left, self._began):
+            event.set()
+
+
+async def _new_warden() -> _WardenChannel:
+    """Raises OSError."""
+    for _ in range(2):  # the guard may have been killed meanwhile
+        warden = _WardenChannel(command_guard().warden())
+        try:
+            if await warden.is_there():
+                return warden
+        except BaseException:
+            warden.close()
+            raise
+        warden.close()
+    raise OSError("the process that starts commands cannot be started")
 
 
 def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
@@ -282,6 +435,8 @@ def _shell(command: str, *, bash: bool) -> tuple[str, ...]:
 
 def _stdin(data: bytes) -> int:
     """A file without a name, not a pipe: nobody waits for who does not read it."""
+    if not data:
+        return os.open(os.devnull, os.O_RDONLY)
     import tempfile
 
     with tempfile.TemporaryFile() as file:
@@ -315,41 +470,3 @@ def _program(name: str, folder: str, environment: Mapping[str, str]) -> str:
     if found is None:
         raise FileNotFoundError(errno.ENOENT, "no such program, or it cannot be run")
     return found
-
-
-async def _end_group(process: Process, grace_s: float) -> None:
-    """Stop what is left of the process group: SIGTERM, then SIGKILL."""
-    kill = getattr(signal, "SIGKILL", signal.SIGTERM)
-    try:
-        number: int = signal.SIGTERM
-        for _ in range(round(grace_s / _LOOK_S)):
-            there = _signal(process, number)
-            if process.returncode is not None and not (
-                there and await asyncio.to_thread(is_alive, process.pid)
-            ):
-                break
-            number = 0
-            await asyncio.sleep(_LOOK_S)
-    finally:
-        _signal(process, kill)
-    await process.wait()
-
-
-def _signal(process: Process, number: int) -> bool:
-    """False: nobody is there."""
-    if os.name == "nt":
-        return signalled(lambda _, sent: process.send_signal(sent), 0, number)
-    return signalled(os.killpg, process.pid, number)
-
-
-async def _end_marked(mark: str) -> None:
-    """Stop what has left the group, where the system shows processes' environments (Linux)."""
-    deadline = asyncio.get_running_loop().time()
-    for number, grace_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, _LAST_S)):
-        deadline += grace_s
-        while pids := await asyncio.to_thread(marked, mark):
-            for pid in pids:
-                signalled(os.kill, pid, number)
-            if asyncio.get_running_loop().time() > deadline:
-                break
-            await asyncio.sleep(10 * _LOOK_S)

@@ -17,11 +17,11 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from tui.core.programs import Confinement, Launch, Sandbox, is_below, safe_path
-from tui.effects.commands.guard import clear_away, command_guard
+from tui.effects.commands.guard import confine, remove
 
 _PROOF_S = 3.0
 """A sandbox that needs longer for nothing does not work."""
@@ -91,12 +91,26 @@ class Place:
         yield from (name for name in names if os.path.exists(name))
 
 
+Note = Callable[[str, str], None]
+"""Told what is to be removed should duetto be gone: a kind and a path (`guard.message`)."""
+
+
+def _unnoted(_kind: str, _path: str) -> None:
+    pass
+
+
 class Tool(Protocol):
     """One way to confine."""
 
     sandbox: Sandbox
 
-    def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
+    def launch(
+        self,
+        argv: Sequence[str],
+        folder: str,
+        confined: Confinement,
+        note: Note = _unnoted,
+    ) -> Launch:
         """How a command is started in it. Raises OSError."""
 
 
@@ -160,7 +174,9 @@ def failing(tool: Tool, place: Place) -> str:
             launch.argv,
             cwd=place.root,
             env={"PATH": "/bin:/usr/bin", "LC_ALL": "C"},
-            preexec_fn=launch.confine,
+            preexec_fn=None
+            if launch.ruleset < 0
+            else lambda: confine(launch.ruleset, launch.forbids),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -199,7 +215,13 @@ class NoSandbox:
     def __init__(self, words: str) -> None:
         self.sandbox = Sandbox(works=False, words=words)
 
-    def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
+    def launch(
+        self,
+        argv: Sequence[str],
+        folder: str,
+        confined: Confinement,
+        note: Note = _unnoted,
+    ) -> Launch:
         """Raises OSError: nothing may run unconfined by mistake."""
         raise OSError(self.sandbox.words)
 
@@ -222,14 +244,20 @@ class Bubblewrap:
             emptied=_EMPTIED,
         )
 
-    def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
+    def launch(
+        self,
+        argv: Sequence[str],
+        folder: str,
+        confined: Confinement,
+        note: Note = _unnoted,
+    ) -> Launch:
         """See `Tool`."""
         place, root = self._place, self._place.root
-        made = self._make() if confined.writable else []
+        made = self._make(note) if confined.writable else []
         leads_away = os.path.join(root, _LEADS_AWAY)
         stray = leads_away if confined.writable and not os.path.lexists(leads_away) else ""
         if stray:
-            command_guard().note("file", stray)
+            note("file", stray)
         around = [secret for secret in place.secrets if is_below(root, secret)]
         inside = [secret for secret in place.secrets if secret not in around]
         shared = () if confined.network else ("--unshare-net",)
@@ -258,7 +286,7 @@ class Bubblewrap:
             tidy=lambda: self._unmake(made, stray),
         )
 
-    def _make(self) -> list[str]:
+    def _make(self, note: Note) -> list[str]:
         """Have something empty lie where nothing may be made; it goes with the last command."""
         made = []
         with self._lock:
@@ -266,25 +294,14 @@ class Bubblewrap:
                 path = os.path.join(self._place.root, name.rstrip("/"))
                 if os.path.dirname(path) in self._made:
                     continue
-                if path not in self._made and not self._stands(path, folder=name.endswith("/")):
+                if path not in self._made and os.path.lexists(path):
+                    continue
+                note("empty", path)
+                if path not in self._made and not _stands(path, folder=name.endswith("/")):
                     continue
                 self._made[path] += 1
                 made.append(path)
         return made
-
-    def _stands(self, path: str, *, folder: bool) -> bool:
-        """Make something empty; False: there is something, or it cannot be made."""
-        if os.path.lexists(path):
-            return False
-        command_guard().note("empty", path)
-        with contextlib.suppress(OSError):
-            if folder:
-                os.mkdir(path)
-            else:
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
-            return True
-        command_guard().forget("empty", path)
-        return False
 
     def _unmake(self, made: Iterable[str], stray: str) -> None:
         with self._lock:
@@ -292,9 +309,20 @@ class Bubblewrap:
                 self._made[path] -= 1
                 if self._made[path] <= 0:
                     del self._made[path]
-                    clear_away("empty", path)
+                    remove("empty", path)
             if stray:
-                clear_away("file", stray)
+                remove("file", stray)
+
+
+def _stands(path: str, *, folder: bool) -> bool:
+    """Make something empty; False: there is something, or it cannot be made."""
+    with contextlib.suppress(OSError):
+        if folder:
+            os.mkdir(path)
+        else:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+        return True
+    return False
 
 
 def _hide(paths: Iterable[str]) -> list[str]:
@@ -308,10 +336,10 @@ def _hide(paths: Iterable[str]) -> list[str]:
     return hidden
 
 
-def _temporary() -> str:
+def _temporary(note: Note) -> str:
     """A folder for one command."""
     folder = os.path.realpath(tempfile.mkdtemp(prefix="duetto-command-"))
-    command_guard().note("tree", folder)
+    note("tree", folder)
     return folder
 
 
@@ -320,12 +348,8 @@ _LANDLOCK_NET = 4
 _EXECUTE, _READ_FILE, _READ_DIR = 1, 4, 8
 _OF_A_FILE = 0xC007
 """Execute, write, read, truncate, ioctl."""
-_RULESET, _ADD_RULE, _RESTRICT = 444, 445, 446
-_NO_NEW_PRIVILEGES = 38
-_SET_SECCOMP, _FILTER = 22, 2
-_STAYS_OPEN = (
-    ".git with its hooks and configuration, .duetto, and a daemon that hides its environment"
-)
+_RULESET, _ADD_RULE = 444, 445
+_STAYS_OPEN = ".git with its hooks and configuration, and .duetto"
 _SOCKET_CALLS = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
 """By machine: how the kernel names it, and the number of ``socket``."""
 _IO_URING, _OTHER_NUMBERS = 425, 0x40000000
@@ -366,22 +390,27 @@ class Landlock:
         )
         self._no_sockets = no_sockets
 
-    def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
+    def launch(
+        self,
+        argv: Sequence[str],
+        folder: str,
+        confined: Confinement,
+        note: Note = _unnoted,
+    ) -> Launch:
         """See `Tool`."""
-        temporary = _temporary()
+        temporary = _temporary(note)
         variables = {name: value.replace("/tmp", temporary, 1) for name, value in _CACHES.items()}
         secrets = self._place.secrets
         every = (1 << (16 if self._version >= 5 else 15)) - 1
         net = 0 if confined.network else 3
         size = 24 if self._version >= 6 else 16
         attributes = struct.pack("QQQ", every, net, 3)[:size]  # 3: abstract sockets, signals
-        libc, ruleset = self._libc, self._call(_RULESET, attributes, size, 0)
+        ruleset = self._call(_RULESET, attributes, size, 0)
         forbids = self._no_sockets if not confined.network else b""
-        text = ctypes.create_string_buffer(forbids)
 
         def tidy() -> None:
             os.close(ruleset)
-            clear_away("tree", temporary)
+            remove("tree", temporary)
 
         try:
             self._allow(ruleset, "/", _EXECUTE | _READ_DIR)
@@ -397,15 +426,7 @@ class Landlock:
             tidy()
             raise
 
-        def confine() -> None:
-            program = struct.pack("HxxxxxxP", len(forbids) // 8, ctypes.addressof(text))
-            libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-            if libc.syscall(_RESTRICT, ruleset, 0) or (
-                forbids and libc.prctl(_SET_SECCOMP, _FILTER, program, 0, 0)
-            ):
-                os._exit(126)
-
-        return Launch(tuple(argv), variables, confine, tidy, strays=True)
+        return Launch(tuple(argv), variables, ruleset, forbids, tidy)
 
     def _allow(self, ruleset: int, path: str, rights: int) -> None:
         try:
@@ -414,10 +435,7 @@ class Landlock:
             return
         try:
             if not os.path.isdir(path):
-                rights &= (
-                    ~(0x3FF0 | _READ_DIR) | 2
-                )  # of a file: execute, write, read, truncate, ioctl
-                rights &= 1 | 2 | 4 | (1 << 14) | (1 << 15)
+                rights &= _OF_A_FILE
             if rights:
                 self._call(_ADD_RULE, ruleset, 1, struct.pack("=Qi", rights, opened), 0)
         finally:
@@ -464,15 +482,21 @@ class Seatbelt:
             f" no network{place.remark}",
         )
 
-    def launch(self, argv: Sequence[str], folder: str, confined: Confinement) -> Launch:
+    def launch(
+        self,
+        argv: Sequence[str],
+        folder: str,
+        confined: Confinement,
+        note: Note = _unnoted,
+    ) -> Launch:
         """See `Tool`."""
-        temporary = _temporary()
+        temporary = _temporary(note)
         variables = {name: value.replace("/tmp", temporary, 1) for name, value in _CACHES.items()}
         profile = seatbelt_profile(self._place, confined, temporary)
         return Launch(
             (self._program, "-p", profile, *argv),
             variables,
-            tidy=lambda: clear_away("tree", temporary),
+            tidy=lambda: remove("tree", temporary),
         )
 
 
