@@ -352,7 +352,7 @@ def open_app(asked: Invocation, beginning: Beginning | None = None) -> int:
             return code
         from tui.cli import resume
 
-        again, beginning = resume.again(setup.paths, onward), None
+        again, beginning = resume.again(setup.paths, onward, whole=False), None
         asked = Invocation((), asked.flags, again=again)
         start = prepared(asked, options)
 
