@@ -208,7 +208,7 @@ async def test_a_client_whose_machine_is_gone_is_let_go_and_one_that_answers_pin
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(client_transport, "PING_S", 0.05)
-    monkeypatch.setattr(client_transport, "PONG_S", 0.2)
+    monkeypatch.setattr(client_transport, "PONG_S", 1.5)
     served = Bridge(QUICK, token="the-token")
     await served.start()
     async with dial(served) as there, RawClient(served.port) as gone:

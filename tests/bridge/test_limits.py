@@ -79,7 +79,7 @@ async def test_every_frame_is_text_and_an_idle_socket_is_pinged(
 
 @each("busy", [True, False])
 async def test_an_old_connection_is_told_and_closed(busy: bool) -> None:
-    old = Bridge(QUICK, token="the-token", max_age_s=1.0)
+    old = Bridge(QUICK, token="the-token", max_age_s=3.0 if busy else 0.5)
     await old.start()
     async with connect(old.url, additional_headers=TOKEN, proxy=None) as socket:
         if busy:

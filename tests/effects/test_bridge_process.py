@@ -58,10 +58,10 @@ async def test_it_starts_when_it_is_asked_for_and_once(bridge: BridgeProcess) ->
 async def test_a_bridge_that_hangs_is_replaced(
     bridge: BridgeProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bridge_process, "ANSWER_S", 0.2)
-    monkeypatch.setattr(bridge_process, "GRACE_S", 0.1)
     before, pid = await bridge.address(), bridge.pid
     assert await bridge.address() == before
+    monkeypatch.setattr(bridge_process, "ANSWER_S", 0.2)
+    monkeypatch.setattr(bridge_process, "GRACE_S", 0.1)
     os.kill(pid, signal.SIGSTOP)
     after = await bridge.address()
     assert after.url != before.url or after.headers != before.headers

@@ -79,7 +79,7 @@ async def test_a_line_for_bash_is_run_by_bash(tmp_path: Path) -> None:
 
 async def test_the_deadline_ends_the_whole_group(tmp_path: Path) -> None:
     output = Lines()
-    result = await CommandRunner(str(tmp_path)).run("sleep 60 & echo $!; wait", output, 0.5)
+    result = await CommandRunner(str(tmp_path)).run("sleep 60 & echo $!; wait", output, 2.0)
     assert result.timed_out
     await gone(int(output.text))
 
@@ -90,7 +90,7 @@ async def test_what_ignores_sigterm_is_killed(
     monkeypatch.setattr(runner, "GRACE_S", 0.2)
     output = Lines()
     command = "trap '' TERM; echo $$; while :; do sleep 0.05; done"
-    result = await CommandRunner(str(tmp_path)).run(command, output, 0.5)
+    result = await CommandRunner(str(tmp_path)).run(command, output, 2.0)
     assert result.timed_out
     assert result.status == -9
     await gone(int(output.text))

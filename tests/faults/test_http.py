@@ -74,7 +74,7 @@ async def behind_the_bridge(
             "up",
             websocket,
             MonotonicClock(),
-            options=replace(PATIENT, ping_interval_s=0.1, silence_s=2.0),
+            options=replace(PATIENT, ping_interval_s=0.1, silence_s=5.0),
             fallback=partial(bridge.address, "up"),
         )
         try:

@@ -14,8 +14,9 @@ from tui.engine import connections, intents
 from tui.engine.notices import Trouble
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing comes of it, and that is soon clear."""
     monkeypatch.setattr(connections, "PREWARM_S", 0.3)
 
 
@@ -45,6 +46,7 @@ async def test_the_turn_goes_on_from_it(echo: bool) -> None:
         await at.goes_on()
 
 
+@pytest.mark.usefixtures("quick")
 @each("manner", ["refuse", "ignore", "generate", "close"])
 async def test_where_it_fails_the_turn_says_all(manner: Prewarms) -> None:
     server = Nasty([FINE], echo=True, prewarm=manner, interrupt="accept")
@@ -58,6 +60,7 @@ async def test_where_it_fails_the_turn_says_all(manner: Prewarms) -> None:
         await at.goes_on()
 
 
+@pytest.mark.usefixtures("quick")
 @each("manner", ["refuse", "ignore", "generate", "close"])
 async def test_it_fails_once_and_that_is_remembered(manner: Prewarms) -> None:
     server = Nasty([FINE], echo=True, prewarm=manner, interrupt="accept")

@@ -92,7 +92,7 @@ def test_a_kill_loses_no_typing_of_more_than_a_second_ago(
     term.type("/rescue\r")
     term.wait_for("IMPORTANTold")
     term.wait_for("❯ half a thought")
-    assert not folder.exists()
+    term.wait_for(lambda _: not folder.exists())
 
 
 def test_a_kill_while_keys_go_on_loses_none_that_had_been_kept(

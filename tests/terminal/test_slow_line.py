@@ -56,6 +56,8 @@ def test_a_line_of_few_bytes_a_second(start: Start) -> None:
     """Frames are left out, keys are not: Esc stops the answer while the line is full."""
     term = start("practice", size=(120, 36))
     term.wait_for("send")
+    term.type("/throttle 60\r")  # or it is over before the key comes
+    term.wait_for("throttled")
     term.settle()
     term.type("make the cache safe for threads\r")
     while not full(term):

@@ -17,7 +17,7 @@ def test_the_answer_takes_the_text_up_without_a_stop(
 ) -> None:
     term = start("practice")
     term.wait_for("Tab takes the suggestion")
-    term.type("/throttle 120\r")
+    term.type("/throttle 50\r")
     term.wait_for("throttled")
     term.type("\t")
     term.wait_for("❯ make the cache safe for threads")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -61,9 +62,11 @@ def test_a_file_of_ones_own_is_worn_with_its_mistakes_told_and_put_on_as_it_is_s
     term.wait_for("line 4")
     term.wait_for("'fast'?")
     assert "102030" in grounds(term)
-    for number in range(40):  # a watch takes a moment to begin
+    for number in range(240):  # a watch takes a moment to begin
         file.write_text(f'base = "dusk"\n[palette]\nbackground = "#2010{number:02x}"\n')
-        term.pump(0.5)
+        until_s = time.monotonic() + 0.5
+        while (left_s := until_s - time.monotonic()) > 0:
+            term.pump(left_s)
         if any(ground.startswith("2010") for ground in grounds(term)):
             break
     assert any(ground.startswith("2010") for ground in grounds(term))
