@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from textual.events import Paste
 from textual.widgets import Static
 
 from tests.support.scripted_app import exercise, running, settled
@@ -58,6 +59,29 @@ async def test_it_is_said_who_has_the_keys_and_escape_leads_to_the_prompt() -> N
         await pilot.press("escape")
         assert app.focused is box.prompt
         assert "send" in "".join(words for words, _ in box._hint.pieces(60))
+
+
+@pytest.mark.parametrize(
+    ("keys", "asked"),
+    [([], "plain"), (["alt+n"], "command"), (["alt+1"], ""), (["f4"], "")],
+)
+async def test_what_is_pasted_where_nothing_takes_it_is_in_the_prompt(
+    keys: list[str], asked: str
+) -> None:
+    session = ScriptedSession({"a.py": "one\n"})
+    async with running(session) as (app, pilot):
+        if asked == "plain":
+            session.status.asks.append(Ask(1, "Run make ?", "", ("Run it", "Do not")))
+        elif asked:
+            session.asks_to_run("make")
+        await settled(session, pilot)
+        await pilot.press(*keys)
+        app.post_message(Paste("yes\n\x1b[2J 1"))
+        await settled(session, pilot)
+        await pilot.press("!")
+        prompt = app.bench.prompt_box.prompt
+        assert (prompt.text, app.focused) == ("yes\n␛[2J 1!", prompt)
+        assert session.intents == []
 
 
 async def test_ctrl_c_stops_then_clears_then_leaves(session: ScriptedSession) -> None:

@@ -187,6 +187,11 @@ class Workbench(PaintedScreen):
             event.stop()
             self.prompt_box.focus_prompt(event.character)
 
+    def on_paste(self, event: events.Paste) -> None:
+        """What is pasted where nothing takes it is the prompt's, too."""
+        self.prompt_box.focus_prompt()
+        self.prompt_box.prompt.on_paste(event)
+
     async def action_command(self, action: str) -> None:
         """Do what a row of the keymap's scope "global" says: ``accept``, ``pane('editor')``."""
         _, name, arguments = parse(action)
