@@ -9,7 +9,7 @@ PatchTool = Literal["custom", "function", "text"]
 ShellTool = Literal["auto", "function", "shell", "local_shell", "bash", "none"]
 PatchFormat = Literal["auto", "apply_patch", "search_replace", "unified_diff", "whole_file"]
 
-STOPPED_BY_ACCIDENT = "I stopped your last answer by accident."
+STOPPED_BY_ACCIDENT = "Your last answer was cut off by accident."
 """How a model is asked to go on begins."""
 
 _APPLY_PATCH = """\
