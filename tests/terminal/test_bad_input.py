@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import resource
 import socket
 from collections.abc import Callable
+from pathlib import Path
 
+from tests.support.patch_server import PatchServer, made
 from tests.support.terminal import Terminal
 
 
@@ -38,3 +41,27 @@ def test_an_endpoint_that_is_not_there_leaves_the_app_usable(
         term.type("y")
         assert term.wait_exit() == 0
     assert term.trouble() == ""
+
+
+def test_an_accept_without_room_says_so_and_is_done_again_with_room(
+    start: Callable[..., Terminal], tmp_path: Path
+) -> None:
+    before, after, patch = made(4000, 1)
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "f00.txt").write_text(before["f00.txt"])
+    server = PatchServer(patch)
+    address = f"ws://127.0.0.1:{server.port}/v1/responses"
+    term = start("--endpoint", address, "--fast", "m", folder)
+    term.wait_for("send")
+    term.type("go\r")
+    term.wait_for("Done.")
+    unlimited = resource.RLIM_INFINITY
+    resource.prlimit(term.pid, resource.RLIMIT_FSIZE, (20_000, unlimited))
+    term.type("\x1ba")
+    term.wait_for(re.compile("file too large", re.IGNORECASE))
+    assert (folder / "f00.txt").read_text() == before["f00.txt"]
+    resource.prlimit(term.pid, resource.RLIMIT_FSIZE, (unlimited, unlimited))
+    term.type("\x1ba")
+    term.wait_for(lambda _: (folder / "f00.txt").read_text() == after["f00.txt"])
+    term.leave()

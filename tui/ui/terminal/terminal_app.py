@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 _NAMES = (
     *("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGPROF"),
-    *("SIGXCPU", "SIGXFSZ", "SIGIO", "SIGPWR", "SIGSTKFLT", "SIGTRAP", "SIGSYS", "SIGABRT"),
+    *("SIGXCPU", "SIGIO", "SIGPWR", "SIGSTKFLT", "SIGTRAP", "SIGSYS", "SIGABRT"),
 )
-"""Not SIGKILL, which nobody sees; not SIGPIPE, which Python ignores; not SIGVTALRM, the alarm over
+"""Not SIGKILL, which nobody sees; not SIGPIPE and SIGXFSZ, which Python ignores, so that a write
+without room (`ulimit -f`) fails and is told; not SIGVTALRM, the alarm over
 lexers; and not those of a fault in the machine's code, after which no handler of Python's runs."""
 ENDING: tuple[signal.Signals, ...] = tuple(
     signal.Signals[name] for name in _NAMES if name in signal.Signals.__members__
