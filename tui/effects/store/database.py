@@ -13,10 +13,13 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from tui.core import session_record as records
 from tui.core.conversation import BlockKind
@@ -362,6 +365,7 @@ class _Intake:
         self.n: int = found[0] if found else 0
         self._seq: int = found[1] if found else 0
         self._last_ms = 0
+        self._columns: dict[str, list[str]] = {}
         self._handlers: dict[type, Callable[[StoredRecord, Any], object]] = {
             records.Began: self._began,
             records.Resumed: self._resumed,
@@ -369,18 +373,18 @@ class _Intake:
             records.Ended: self._ended,
             records.TurnBegan: self._turn_began,
             records.TurnEnded: self._turn_ended,
-            records.RequestSent: self._request,
+            records.RequestSent: partial(self._insert, "requests"),
             records.EntryMade: self._entry,
             records.EntryGone: self._entry_gone,
             records.BlockSaid: self._block,
             records.HunkMade: self._hunk,
             records.HunksAre: self._hunks_are,
             records.HunkGone: self._hunk_gone,
-            records.FileKept: self._file,
+            records.FileKept: partial(self._insert, "files"),
             records.BlobKept: lambda row, blob: self._blob(row, blob.sha, blob.data),
-            records.CommandBegan: self._command,
+            records.CommandBegan: partial(self._insert, "commands"),
             records.CommandEnded: self._command_ended,
-            records.Judged: self._judged,
+            records.Judged: partial(self._insert, "verdicts"),
             records.Happened: self._happened,
         }
 
@@ -412,13 +416,18 @@ class _Intake:
         names = ", ".join(f"{name} = ?" for name in values)
         self._do(f"UPDATE sessions SET {names} WHERE n = ?", (*values.values(), self.n))
 
-    def _insert(self, table: str, **values: object) -> None:
-        """A row of this session; one of the same key is replaced."""
-        names = ", ".join(("session", *values))
-        marks = ", ".join("?" * (len(values) + 1))
-        self._do(
-            f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({marks})", (self.n, *values.values())
-        )
+    def _insert(self, table: str, row: StoredRecord, record: Struct, **more: object) -> None:
+        """A row of this session, of what its columns are named for; one of its key is replaced."""
+        if table not in self._columns:
+            found = self._do("SELECT name FROM pragma_table_info(?)", (table,))
+            self._columns[table] = [name for (name,) in found]
+        known = {"session": self.n, "seq": row.seq, "ms": row.ms, **asdict(record), **more}
+        values = {name: known[name] for name in self._columns[table] if name in known}
+        for name, value in values.items():
+            if isinstance(value, Struct):
+                values[name] = _json.encode(value).decode()
+        names, marks = ", ".join(values), ", ".join("?" * len(values))
+        self._do(f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({marks})", (*values.values(),))
 
     def _began(self, row: StoredRecord, began: records.Began) -> None:
         if not self.n:
@@ -444,16 +453,7 @@ class _Intake:
         self._set(ended=1)
 
     def _turn_began(self, row: StoredRecord, began: records.TurnBegan) -> None:
-        self._insert(
-            "turns",
-            number=began.number,
-            seq=row.seq,
-            began_ms=row.ms,
-            role=began.role,
-            model=began.model,
-            endpoint=began.endpoint,
-            began=_json.encode(began).decode(),
-        )
+        self._insert("turns", row, began, began_ms=row.ms, began=began)
         self._do("UPDATE sessions SET turns = max(turns, ?) WHERE n = ?", (began.number, self.n))
         self._do(
             "UPDATE sessions SET first_words = ? WHERE n = ? AND first_words = ''",
@@ -479,17 +479,6 @@ class _Intake:
             ),
         )
 
-    def _request(self, row: StoredRecord, sent: records.RequestSent) -> None:
-        self._insert(
-            "requests",
-            number=sent.number,
-            seq=row.seq,
-            turn=sent.turn,
-            ms=row.ms,
-            chained=sent.chained,
-            head=sent.head,
-        )
-
     def _entry(self, row: StoredRecord, entry: records.EntryMade) -> None:
         self._entry_gone(row, entry)
         item: str | bytes | None = None
@@ -499,17 +488,7 @@ class _Intake:
             self._blob(row, blob, entry.item)
         else:
             item = packed(entry.item.decode())
-        self._insert(
-            "entries",
-            id=entry.id,
-            seq=row.seq,
-            place=entry.place,
-            turn=entry.turn,
-            kind=entry.kind,
-            origin=entry.origin,
-            item=item,
-            blob=blob,
-        )
+        self._insert("entries", row, entry, item=item, blob=blob)
 
     def _entry_gone(self, row: StoredRecord, entry: records.EntryGone | records.EntryMade) -> None:
         self._do(
@@ -526,27 +505,13 @@ class _Intake:
 
     def _block(self, row: StoredRecord, block: records.BlockSaid) -> None:
         before = self._stored_block(block.at)
-        report = None if block.report is None else _json.encode(block.report).decode()
         if before is None:
-            self._do(
-                "INSERT INTO blocks (session, at, turn, kind, title, speaker, call_id, state,"
-                " report, ms, text) VALUES (?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, '')",
-                (
-                    self.n,
-                    block.at,
-                    block.turn,
-                    block.kind,
-                    block.title,
-                    block.speaker,
-                    block.call_id,
-                    report,
-                    row.ms,
-                ),
-            )
+            self._insert("blocks", row, block, state="open", text="")
             before = self._stored_block(block.at)
             assert before is not None
         else:
             _unindex(self._connection, before)
+            report = None if block.report is None else _json.encode(block.report).decode()
             self._do(
                 "UPDATE blocks SET title = ?, speaker = ?, call_id = ?, state = 'open', report = ?"
                 " WHERE n = ?",
@@ -581,23 +546,8 @@ class _Intake:
 
     def _hunk(self, row: StoredRecord, hunk: records.HunkMade) -> None:
         decided = None if hunk.decision is Decision.PENDING else row.ms
-        self._insert(
-            "hunks",
-            id=hunk.id,
-            seq=row.seq,
-            turn=hunk.turn,
-            call_id=hunk.call_id,
-            path=hunk.path,
-            stage=hunk.stage,
-            decision=hunk.decision,
-            reason=hunk.reason,
-            words=hunk.words,
-            author=hunk.author,
-            ms=row.ms,
-            decided_ms=decided,
-            waits=_waits(hunk.stage, hunk.decision),
-            made=packed(_json.encode(hunk).decode()),
-        )
+        waits, made = _waits(hunk.stage, hunk.decision), packed(_json.encode(hunk).decode())
+        self._insert("hunks", row, hunk, decided_ms=decided, waits=waits, made=made)
 
     def _hunks_are(self, row: StoredRecord, news: records.HunksAre) -> None:
         decided = None if news.decision is Decision.PENDING else row.ms
@@ -620,60 +570,14 @@ class _Intake:
     def _hunk_gone(self, row: StoredRecord, gone: records.HunkGone) -> None:
         self._do("DELETE FROM hunks WHERE session = ? AND id = ?", (self.n, gone.id))
 
-    def _file(self, row: StoredRecord, file: records.FileKept) -> None:
-        self._insert(
-            "files",
-            seq=row.seq,
-            turn=file.turn,
-            path=file.path,
-            moment=file.moment,
-            ms=row.ms,
-            blob=file.blob,
-        )
-
-    def _command(self, row: StoredRecord, began: records.CommandBegan) -> None:
-        self._insert(
-            "commands",
-            number=began.number,
-            turn=began.turn,
-            call_id=began.call_id,
-            line=began.line,
-            folder=began.folder,
-            mode=began.mode,
-            confined=began.confined,
-            consent=began.consent,
-            ms=row.ms,
-        )
-
     def _command_ended(self, row: StoredRecord, ended: records.CommandEnded) -> None:
         self._do(
             "UPDATE commands SET seconds = ?, status = ?, how = ? WHERE session = ? AND number = ?",
             (ended.seconds, ended.status, ended.how, self.n, ended.number),
         )
 
-    def _judged(self, row: StoredRecord, judged: records.Judged) -> None:
-        report = None if judged.report is None else _json.encode(judged.report).decode()
-        self._insert(
-            "verdicts",
-            seq=row.seq,
-            turn=judged.turn,
-            ms=row.ms,
-            command=judged.command,
-            verdict=judged.verdict,
-            seconds=judged.seconds,
-            report=report,
-        )
-
     def _happened(self, row: StoredRecord, happened: records.Happened) -> None:
-        self._insert(
-            "events",
-            seq=row.seq,
-            turn=happened.turn,
-            ms=row.ms,
-            s=row.s if happened.s is None else happened.s,
-            what=happened.what,
-            detail=happened.detail,
-        )
+        self._insert("events", row, happened, s=row.s if happened.s is None else happened.s)
 
 
 def _waits(stage: Stage, decision: Decision) -> bool:
