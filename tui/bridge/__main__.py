@@ -19,7 +19,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from tui.bridge.endpoints.base import Target
 from tui.bridge.endpoints.kinds import load
-from tui.bridge.rehearsal.endpoint import LEAST_TOKENS_S, MOST_TOKENS_S, Rehearsal
+from tui.bridge.rehearsal.endpoint import Rehearsal
+from tui.bridge.routing import LEAST_TOKENS_S, MOST_TOKENS_S
 from tui.bridge.server import Bridge, prepare, run
 from tui.bridge.targets import key_of, read_endpoint_line, target
 from tui.errors import EXIT_FAILED, EXIT_OK, EndpointError

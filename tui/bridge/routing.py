@@ -264,18 +264,19 @@ def rated(request: Mapping[str, Any], target: Target) -> tuple[str, float]:
     metadata = request.get("client_metadata")
     wanted = metadata.get("duetto_tokens_s") if isinstance(metadata, dict) else None
     if wanted is not None:
-        tokens_s = _rate(wanted)
+        tokens_s = rate_of(wanted, "client_metadata.duetto_tokens_s")
     return model, tokens_s
 
 
-def _rate(value: object) -> float:
+def rate_of(value: object, param: str) -> float:
+    """A rate in tokens/s, 1 to 20,000. Raises Refused."""
     try:
         rate = float(str(value))
     except ValueError:
         rate = 0.0
     if not LEAST_TOKENS_S <= rate <= MOST_TOKENS_S:
         words = f"{str(value)[:40]!r} is not a rate of 1 to 20000 tokens/s."
-        raise Refused(400, "invalid_rate", words, param="client_metadata.duetto_tokens_s")
+        raise Refused(400, "invalid_rate", words, param=param)
     return rate
 
 

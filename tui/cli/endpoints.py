@@ -217,7 +217,7 @@ def with_models(spec: EndpointSpec, models: list[ModelSettings]) -> EndpointSpec
     """The specification with what ``[models.fast]`` and ``[models.deep]`` say of its models."""
     known = dict(spec.models)
     for model in models:
-        said = _model_facts(model)
+        said = _table_facts(model)
         known[model.name] = said.over(known[model.name]) if model.name in known else said
     return msgspec.structs.replace(spec, models=known)
 
@@ -347,17 +347,6 @@ def _table_facts(table: object) -> ModelFacts:
     from tui.bridge.endpoints.base import ModelFacts
 
     return msgspec.convert(table, ModelFacts, from_attributes=True)
-
-
-def _model_facts(model: ModelSettings) -> ModelFacts:
-    from tui.bridge.endpoints.base import ModelFacts
-
-    return ModelFacts(
-        context_window=model.context_window,
-        max_output_tokens=model.max_output_tokens,
-        images=model.images,
-        fallbacks=model.fallbacks,
-    )
 
 
 class ResolvedEndpoint(Struct, frozen=True):

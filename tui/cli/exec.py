@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import shlex
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
@@ -18,7 +17,7 @@ from msgspec.structs import replace
 from tui.cli.apply import hunk_fields
 from tui.cli.composition import Composition, tracer_for
 from tui.cli.models import SessionSetup, resolve
-from tui.cli.open_app import log_broken, session_options
+from tui.cli.open_app import command_prefix, log_broken, session_options
 from tui.cli.options import ModelFlags, model_options, record_option, settings_for, trace_option
 from tui.cli.process import text_of
 from tui.cli.target import target_of
@@ -501,7 +500,10 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
         ambiguous=setup.settings.editor.ambiguous,
         linked=choices["linked"],
         mode=choices["mode"] or options.mode,
-        commands=replace(rules, allow=(*rules.allow, *map(_words, choices["allow"]))),
+        commands=replace(
+            rules,
+            allow=(*rules.allow, *(command_prefix(one, "--allow") for one in choices["allow"])),
+        ),
         limits=replace(
             limits,
             rounds=choices["max_rounds"] or limits.rounds,
@@ -534,17 +536,6 @@ def _again(choices: ExecOptions) -> Again | None:
     paths, here = Paths.find(), choices["folder"] is not None
     chosen = choices["resume"] or resume.newest(paths).id
     return resume.again(paths, Onward(chosen), here=here)
-
-
-def _words(prefix: str) -> tuple[str, ...]:
-    """The words of a command's beginning. Raises UsageError: it has none."""
-    try:
-        words = tuple(shlex.split(prefix))
-    except ValueError as error:
-        raise UsageError(f"--allow {prefix!r}: {error}") from None
-    if not words:
-        raise UsageError("--allow needs the beginning of a command, as in --allow 'npm test'")
-    return words
 
 
 def _text(prompt: str) -> str:

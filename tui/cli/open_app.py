@@ -45,7 +45,7 @@ from tui.cli.target import OpenTarget, current_folder, target_of
 from tui.core.inert_text import inert
 from tui.core.unsaved import Unsaved
 from tui.effects.rescue import RescueFolders
-from tui.errors import EXIT_FAILED, EXIT_OK, FileRefused, SettingsError, UsageError
+from tui.errors import EXIT_FAILED, EXIT_OK, FileRefused, UsageError
 from tui.settings import (
     PROJECT_FILE,
     Paths,
@@ -410,7 +410,7 @@ def home_of(models: ResolvedModels, paths: Paths) -> OpenTarget:
 
 
 def session_options(settings: Settings) -> SessionOptions:
-    """What the settings say of the model's commands. Raises SettingsError: an ``allow`` is none."""
+    """What the settings say of the model's commands. Raises UsageError: an ``allow`` is none."""
     from tui.engine.commands import CommandRules
     from tui.engine.requests import TurnLimits
     from tui.engine.session import SessionOptions
@@ -419,19 +419,22 @@ def session_options(settings: Settings) -> SessionOptions:
     return SessionOptions(
         mode=table.mode,
         commands=CommandRules(
-            tuple(_prefix(prefix) for prefix in table.allow), table.network, table.deadline_s
+            tuple(command_prefix(prefix, "[commands] allow") for prefix in table.allow),
+            table.network,
+            table.deadline_s,
         ),
         limits=TurnLimits(table.max_rounds, table.max_tokens, table.max_cost, table.max_time_s),
     )
 
 
-def _prefix(prefix: str) -> tuple[str, ...]:
+def command_prefix(prefix: str, where: str) -> tuple[str, ...]:
+    """The words of a command's beginning, said ``where``. Raises UsageError: it has none."""
     try:
         words = tuple(shlex.split(prefix))
     except ValueError as error:
-        raise SettingsError(f"[commands] allow: {prefix!r} is not a command ({error})") from None
+        raise UsageError(f"{where}: {prefix!r} is not a command ({error})") from None
     if not words:
-        raise SettingsError("[commands] allow: one is empty; say how a command begins: 'npm test'")
+        raise UsageError(f"{where}: say how a command begins, as in 'npm test'")
     return words
 
 

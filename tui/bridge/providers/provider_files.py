@@ -298,19 +298,8 @@ def of_url(known: Mapping[str, ProviderFacts], url: str) -> ProviderFacts | None
 
 
 def _facts(entry: ModelEntry) -> ModelFacts:
-    return ModelFacts(
-        context_window=entry.context_window,
-        max_output_tokens=entry.max_output_tokens,
-        ask_output_tokens=entry.ask_output_tokens,
-        images=entry.images,
-        efforts=entry.efforts,
-        fallbacks=entry.fallbacks,
-        route=entry.route,
-        state="" if entry.state == "current" else entry.state,
-        successor=entry.successor,
-        steers=entry.steers,
-        options=entry.options,
-    )
+    facts = msgspec.convert(entry, ModelFacts, from_attributes=True)
+    return msgspec.structs.replace(facts, state="") if facts.state == "current" else facts
 
 
 def _read(

@@ -21,24 +21,13 @@ from tui.bridge.rehearsal.answers import (
     PlaySpeed,
     answer,
 )
-from tui.bridge.routing import Candidate
+from tui.bridge.routing import Candidate, rate_of
 from tui.bridge.time_slices import aside
 from tui.core.instructions import STOPPED_BY_ACCIDENT
 from tui.core.wire.json_writing import is_long, size_of
 
 FAST = "rehearsal-fast"
 DEEP = "rehearsal-deep"
-LEAST_TOKENS_S = 1.0
-MOST_TOKENS_S = 20_000.0
-
-
-class NoSuchModelError(Exception):
-    """A request names a model or a rate that there is not; the text is for the client."""
-
-    def __init__(self, code: str, message: str, param: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.param = param
 
 
 class Rehearsal(Struct, frozen=True):
@@ -58,18 +47,15 @@ class Rehearsal(Struct, frozen=True):
         """The manner and the pace that a request asks for.
 
         Raises:
-            NoSuchModelError: no such model, or a rate that is not between 1 and 20,000.
+            Refused: no such model, or a rate that is not between 1 and 20,000.
         """
         asked = request.get("model")
         name, _, rate = (asked if isinstance(asked, str) else "").partition("@")
         if self.any_model and name and name not in (FAST, DEEP):
             name, rate = DEEP, ""
         if name not in (FAST, DEEP):
-            raise NoSuchModelError(
-                "model_not_found",
-                f"{_unknown(asked)}: {FAST} and {DEEP} are here, each also as NAME@RATE.",
-                "model",
-            )
+            words = f"{_unknown(asked)}: {FAST} and {DEEP} are here, each also as NAME@RATE."
+            raise Refused(400, "model_not_found", words, param="model")
         deep = name == DEEP
         tokens_s = self.deep_tokens_s if deep else self.fast_tokens_s
         if rate:
@@ -86,19 +72,6 @@ class Rehearsal(Struct, frozen=True):
 
 def _unknown(asked: object) -> str:
     return "The request names no model" if asked is None else f"There is no model {asked!r}"
-
-
-def rate_of(value: object, param: str) -> float:
-    """A rate in tokens/s, 1 to 20,000. Raises NoSuchModelError."""
-    try:
-        rate = float(str(value))
-    except ValueError:
-        rate = 0.0
-    if not LEAST_TOKENS_S <= rate <= MOST_TOKENS_S:
-        raise NoSuchModelError(
-            "invalid_rate", f"{value!r} is not a rate of 1 to 20000 tokens/s.", param
-        )
-    return rate
 
 
 _CHARS_PER_TOKEN = 4
@@ -125,10 +98,7 @@ class RehearsalEndpoint:
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """Play one run at its rate."""
         writer.left_out(left_out(asked.request, ("parallel_tool_calls", "reasoning.effort")))
-        try:
-            style, pace = self._rehearsal.style_and_speed(asked.request)
-        except NoSuchModelError as error:
-            raise Refused(400, error.code, str(error), param=error.param) from error
+        style, pace = self._rehearsal.style_and_speed(asked.request)
         said = self._said.get(conversation := str(asked.request.get("prompt_cache_key")))
         asks_again = bool(asked.items) and _asks_to_go_on(asked.items[-1])
         items = [item for item in asked.items if not _asks_to_go_on(item)]

@@ -114,12 +114,7 @@ class Workspace:
         Raises:
             EditRefused: the file has become read-only.
         """
-        record = self.documents.look(path)
-        if record.view:
-            return None
-        _check_open(self, record, again=False)
-        place = record.undo_log.undo(record.weave, _careful(self.documents, record))
-        return place and record.buffer.clamp(place)
+        return self._undo(path, again=False)
 
     def redo(self, path: str) -> Position | None:
         """Redo what was undone last; returns where, None if there is nothing.
@@ -127,11 +122,15 @@ class Workspace:
         Raises:
             EditRefused: the file has become read-only.
         """
+        return self._undo(path, again=True)
+
+    def _undo(self, path: str, *, again: bool) -> Position | None:
         record = self.documents.look(path)
         if record.view:
             return None
-        _check_open(self, record, again=True)
-        place = record.undo_log.redo(record.weave, _careful(self.documents, record))
+        _check_open(self, record, again=again)
+        step = record.undo_log.redo if again else record.undo_log.undo
+        place = step(record.weave, _careful(self.documents, record))
         return place and record.buffer.clamp(place)
 
     def is_dirty(self, path: str) -> bool:
