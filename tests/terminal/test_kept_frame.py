@@ -71,10 +71,12 @@ def test_it_is_there_before_the_imports_without_text(
     term.wait_for("secret words")
 
 
+@pytest.mark.parametrize("size", [(120, 36), (80, 24)])
 def test_the_real_one_takes_its_place_without_a_flicker(
-    start: Start, gate: Gate, kept: list[str]
+    start: Start, gate: Gate, tmp_path: Path, size: tuple[int, int]
 ) -> None:
-    term, fd = held(start, gate)
+    kept = keep(start, gate, tmp_path, size)
+    term, fd = held(start, gate, size=size)
     before = len(term.output)
     os.close(fd)
     term.wait_for(lambda text: text == "\n".join(kept))
@@ -82,6 +84,7 @@ def test_the_real_one_takes_its_place_without_a_flicker(
     assert not any(sign in later for sign in (b"\x1b[2J", b"\x1b[J", b"\x1b[K", b"\x1b[?1049"))
     assert not any(mode in later for mode in (b"\x1b[?2004h", b"\x1b[?1003h", b"\x1b[>5u"))
     assert term.output.count(OPENED) == 1
+    assert ("▏".encode() in later) == (size[0] >= 100), "the panes of another width"
     first = later[later.index(b"\x1b[?2026h") : later.index(b"\x1b[?2026l")]
     assert b"secret words" in first or b"secret" in first
     term.leave()

@@ -61,6 +61,7 @@ class Panes(Vertical):
 
     def compose(self) -> ComposeResult:
         """The editor is docked to the right where there is room for both."""
+        self._fit(self.app.size.width)  # the first frame, too, has the panes that it will have
         transcript, prompt_box, editor = self._parts
         with Vertical(id="editor-side"):
             yield editor
