@@ -339,7 +339,7 @@ class Rescuing:
         unsaved = self._kept[0]
         self._state.note(
             0,
-            f"duetto ended before this was saved: {unsaved.words}\n"
+            f"duetto ended with unsaved work: {unsaved.words}\n"
             f"It is kept in {unsaved.folder}\n"
             "/rescue brings it back, /rescue forget removes it",
         )
