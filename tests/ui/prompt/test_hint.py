@@ -234,6 +234,10 @@ async def test_what_sending_does_to_a_cut_hunk_is_said_before() -> None:
         session.changed()
         await settled(session, pilot)
         assert "send  takes the cut hunk back · /continue goes on" in hint(app)
+        await pilot.resize_terminal(40, 24)
+        await pilot.pause()
+        assert hint(app).endswith("send  takes the cut hunk back"), "no word is cut"
+        await pilot.resize_terminal(80, 24)
         session.status.can_continue = False
         hunk.decision = Decision.ACCEPTED
         session.changed()

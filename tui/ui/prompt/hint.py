@@ -111,6 +111,8 @@ class Hint(Bar):
             pieces += [(shown, palette.style("muted") if index else chip), (label, chip)]
         if short and cell_len(words) > room - 2:
             words = short
+        while " · " in words and cell_len(words) > room - 2:
+            words = words.rpartition(" · ")[0]
         if words and room > _LEAST_WORDS + 2:
             pieces.append((f"  {clip(words, room - 2)}", palette.style("faint")))
         return pieces
