@@ -8,6 +8,7 @@ from typing import Any
 from tests.support.rehearsed import CUSTOM, FUNCTION, READ, Conversation, user
 from tests.support.strict_patch import apply_patch
 from tests.support.tables import each
+from tui.bridge.rehearsal import TRY_HERE
 from tui.bridge.rehearsal.answers import (
     ELSEWHERE,
     AnswerPart,
@@ -214,6 +215,11 @@ def test_tried_here_it_writes_a_comment_that_applies(path: str, text: str, added
 def test_a_file_is_read_before_it_is_written_and_one_without_comments_is_left_alone() -> None:
     (call,) = elsewhere("try it here", {}, "src/app.go", "x.json")
     assert json.loads(call) == {"path": "src/app.go"}
+    (call,) = elsewhere("try it here", {}, "docs/Makefile", "Makefile", "a/setup.cfg", "src/b.py")
+    assert json.loads(call) == {"path": "src/b.py"}
+    said, patch = elsewhere(TRY_HERE, {})
+    assert "A new file" in said
+    assert apply_patch({}, patch)["try-it-here.md"].startswith("<!-- A comment from duetto")
     (text,) = elsewhere("try it in data.json", {"data.json": "{}"})
     assert "has no comments" in text
     (text,) = elsewhere("try it here", {"data.json": "{}"})

@@ -7,3 +7,5 @@ to answer, `patches` turns the wanted change into a patch against the text in th
 
 RECORD = ".practice.json"
 """A practice workspace has this file: which files belong to an exercise, and how they came."""
+TRY_HERE = "try it here: a comment in one of my files"
+"""What is suggested in a folder of the user's."""

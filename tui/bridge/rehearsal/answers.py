@@ -216,7 +216,10 @@ _MARKS = {
 }
 _MARK_OF = {ending: mark for mark, endings in _MARKS.items() for ending in endings.split()}
 _SETTINGS = frozenset(["toml", "yaml", "yml", "cfg", "conf", "ini", "md"])
-"""Endings of files that are less fun."""
+_BESIDE = frozenset(["doc", "docs", "examples", "test", "tests", "vendor"])
+"""Endings and folders of files that are less fun."""
+_NEW_FILE = "try-it-here.md"
+"""In a folder without files."""
 _CLOSED = {"<!--": " -->", "/*": " */"}
 _REFUSED = re.compile(
     r"\bnot (?:be )?(?:placed|applied|found|valid)\b|\brefused\b|\brejected\b|\bconflict"
@@ -319,7 +322,7 @@ def after_patch(outputs: Sequence[str]) -> str:
     for output in outputs:
         for line in output.split(f"\n{_QUOTED}")[0].splitlines():
             if _REFUSED.search(line) and not _PLACED.search(line):
-                return f"Not everything found its place: {line.strip()[:300]}"
+                return f"Part of the patch was not placed: {line.strip()[:300]}"
     return "Done. Accept or reject the hunks."
 
 
@@ -687,15 +690,24 @@ def _mark(path: str) -> str:
     return "#" if name in ("Makefile", "Dockerfile") else _MARK_OF.get(name.rpartition(".")[2], "")
 
 
+def _how_far(path: str) -> tuple[bool, bool, str]:
+    """The project's own code first."""
+    *folders, name = path.split("/")
+    _, _, ending = name.rpartition(".")
+    return not _BESIDE.isdisjoint(folders), ending in _SETTINGS or ending == name, path
+
+
 def _comment(parsed: ParsedRequest, asked: str) -> list[AnswerPart]:
     """A comment at the end of the file asked for, of an open one, or of another of the project.
 
     At the end of a file it changes nothing that the file means.
     """
     names = (line for line in parsed.listed if " " not in line and not line.startswith("."))
-    listed = sorted(names, key=lambda name: (name.rpartition(".")[2] in _SETTINGS, name))
+    listed = sorted(names, key=_how_far)
     found = (path for path in ([asked] if asked else [*parsed.files, *listed]) if _mark(path))
     path = next((path for path in found if path not in parsed.unreadable), "")
+    if not (path or asked) and any(line.startswith(_FILES_HEADS[1]) for line in parsed.listed):
+        return _appended(parsed, _NEW_FILE, _said("<!--"), f"A new file, `{_NEW_FILE}`, live:")
     if not path:
         what = f"`{asked}` has no comments that I know" if asked else "I see no file with comments"
         return [TextPart(f"{what}. Open a source file or a Markdown file, and ask again.")]
@@ -703,10 +715,13 @@ def _comment(parsed: ParsedRequest, asked: str) -> list[AnswerPart]:
         return [function_call("read_file", path=path)]
     if path not in parsed.files:
         return [TextPart(f"I cannot see `{path}`: open it, and ask again.")]
-    mark, text = _mark(path), parsed.files[path]
-    said = [f"{mark} {line}{_CLOSED.get(mark, '')}" for line in _COMMENT.splitlines()]
+    text, said = parsed.files[path], _said(_mark(path))
     gap = [""] if text.strip() and not text.endswith("\n\n") else []
     return _appended(parsed, path, [*gap, *said], f"A comment at the end of `{path}`, live:")
+
+
+def _said(mark: str) -> list[str]:
+    return [f"{mark} {line}{_CLOSED.get(mark, '')}" for line in _COMMENT.splitlines()]
 
 
 def _calls(parsed: ParsedRequest, wanted: FreeForm) -> list[AnswerPart]:

@@ -364,7 +364,7 @@ class PromptBox(Vertical):
 
     def _show_queue(self) -> None:
         status = self._session.status
-        self.prompt.suggest(status.prompts, status.suggestion)
+        self.prompt.suggest(status.prompts if status.suggestion else [], status.suggestion)
         place = self._editing.place
         self._queue.show(status.queued, status.steering, status.steering_fates, place)
         if self._queue.has_focus and not status.queued:
