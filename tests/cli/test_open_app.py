@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tui.bridge.rehearsal import TRY_HERE
 from tui.bridge.rehearsal.scripts import load_scripts
 from tui.cli.models import SessionSetup, resolve
 from tui.cli.open_app import LastWords, git_branch, options_for, require_screen, trouble_with
@@ -121,7 +122,7 @@ def test_the_practice_workspace_offers_its_exercises(tmp_path: Path) -> None:
     assert options.prompts == tuple(exercise.prompt for exercise in load_scripts())
     assert options.suggest is not None
     assert options.suggest() == options.prompts[0]
-    assert options_for(setup(tmp_path, tmp_path)).prompts == ()
+    assert options_for(setup(tmp_path, tmp_path)).prompts == (TRY_HERE,)
 
 
 def test_the_branch_is_read_from_git(tmp_path: Path) -> None:

@@ -55,11 +55,12 @@ class FirstRun:
         """As for the guide, where the practice lies under the screen."""
         return options if self._guided is None else self._guided.options(options)
 
-    def begin(self, app: DuettoApp) -> None:
-        """Put the screen up; called when the first picture is there."""
+    def join(self, app: DuettoApp) -> None:
+        """Have the first picture be that of the screen."""
         from tui.ui.first_run.screen import FirstRunScreen
 
-        app.push_screen(FirstRunScreen(self, lambda: self.go_on(app), app.connect_model))
+        screen = FirstRunScreen(self, lambda: self.go_on(app), app.connect_model)
+        app.on_mounted = partial(app.push_screen, screen)
 
     async def look(self, tell: Callable[[FoundHere], None]) -> tuple[ModelSource, ...]:
         """See `Port`."""

@@ -270,8 +270,8 @@ class Beginning(Protocol):
     def options(self, options: SessionOptions) -> SessionOptions:
         """How the session behaves then."""
 
-    def begin(self, app: DuettoApp) -> None:
-        """The first picture is on the screen."""
+    def join(self, app: DuettoApp) -> None:
+        """Have the app, which does not run yet, call when it is time."""
 
 
 @click.command("open")
@@ -345,14 +345,14 @@ def open_app(asked: Invocation, beginning: Beginning | None = None) -> int:
         setup, root = start.setup, start.target.root
         opened = partial(made_app, start.composition.session, setup.settings, root, start.theme)
         config = asked.flags.config or setup.paths.config_file
-        begin = None if beginning is None else beginning.begin
-        begin = _list_sessions if asked.lists else begin
-        code, onward = asyncio.run(_run(start, opened, begin, config))
+        join = None if beginning is None else beginning.join
+        join = _list_sessions if asked.lists else join
+        code, onward = asyncio.run(_run(start, opened, join, config))
         if onward is None:
             return code
         from tui.cli import resume
 
-        again, beginning = resume.again(setup.paths, onward, whole=False), None
+        again, beginning = resume.again(setup.paths, onward), None
         asked = Invocation((), asked.flags, again=again)
         start = prepared(asked, options)
 
@@ -440,7 +440,7 @@ def command_prefix(prefix: str, where: str) -> tuple[str, ...]:
 
 def options_for(setup: SessionSetup) -> SessionOptions:
     """How the session behaves; in the practice workspace its exercises are offered."""
-    from tui.bridge.rehearsal import RECORD
+    from tui.bridge.rehearsal import RECORD, TRY_HERE
 
     editor, root = setup.settings.editor, setup.root
     options = replace(
@@ -453,7 +453,7 @@ def options_for(setup: SessionSetup) -> SessionOptions:
         kind="rehearsal" if setup.models.rehearsal else "app",
     )
     if not (root / RECORD).is_file():
-        return options
+        return replace(options, prompts=(TRY_HERE,)) if setup.models.rehearsal else options
     from tui.bridge.rehearsal.scripts import load_scripts
     from tui.cli.practice import suggested
 
@@ -468,13 +468,13 @@ def options_for(setup: SessionSetup) -> SessionOptions:
 def _list_sessions(app: DuettoApp) -> None:
     from tui.ui.screens.session_choice import resume
 
-    app.call_later(resume, app, app.session)
+    app.on_begun = partial(app.call_later, resume, app, app.session)
 
 
 async def _run(
     start: Start,
     opened: Callable[[], DuettoApp],
-    begin: Callable[[DuettoApp], None] | None,
+    join: Callable[[DuettoApp], None] | None,
     config: Path,
 ) -> tuple[int, Onward | None]:
     """Until the user leaves; the exit code, and the session to go to."""
@@ -488,8 +488,8 @@ async def _run(
     app.copy_here = composition.copy_here
     app.connecting = composition.connector
     composition.prompting.serve(app.bench.prompt_box)
-    if begin is not None:
-        app.on_begun = partial(begin, app)
+    if join is not None:
+        join(app)
     app.on_settled = partial(keep_frame, app, setup, config)
     if setup.tracer is not None:
         setup.tracer.watch()

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -207,6 +208,10 @@ class Guided(Struct):
             save="on-accept",
             auto_accept=False,
         )
+
+    def join(self, app: DuettoApp) -> None:
+        """See `Beginning`."""
+        app.on_begun = partial(self.begin, app)
 
     def begin(self, app: DuettoApp) -> None:
         """Put the guide onto the screen; called when it shows its first picture."""

@@ -7,6 +7,7 @@ import contextlib
 import logging
 import os
 import shutil
+import socket
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,6 +55,9 @@ async def look_around(place: Surroundings, tell: Tell) -> tuple[ModelSource, ...
     Returns the first of these. Never raises.
     """
     tell(FoundHere("terminal", _terminal(place.environment), "found"))
+    tell(FoundHere("git", "looking…", "looking"))
+    if place.here is not None:
+        tell(FoundHere("tests", "looking…", "looking"))
     looking = asyncio.create_task(look_for_sources(place, tell))
     await _all((looking, _git(tell), _tests(place, tell)))
     return await looking
@@ -150,7 +154,7 @@ async def _server(
 ) -> ModelSource | None:
     """A server at the port that it chooses by itself; None: there is none that could answer."""
     where = f"127.0.0.1:{one.port}"
-    if not await _listens(one.port or 0):
+    if not await asyncio.to_thread(_listens, one.port or 0):
         if name not in SERVERS:
             return None
         tell(FoundHere(one.title, "nothing listening", "nothing"))
@@ -182,16 +186,15 @@ def offers_of(endpoint: str, found: ModelList) -> tuple[ModelOffer, ...]:
     )
 
 
-async def _listens(port: int) -> bool:
-    """Whether somebody takes a connection; nothing is said to them."""
+def _listens(port: int) -> bool:
+    """Whether a server takes a connection; nothing is said to it.
+
+    In a thread: while the first picture is made the event loop has no time for an answer.
+    """
     try:
-        async with asyncio.timeout(KNOCK_S):
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
-    except (OSError, TimeoutError):
+        socket.create_connection(("127.0.0.1", port), KNOCK_S).close()
+    except OSError:
         return False
-    writer.close()
-    with contextlib.suppress(OSError):
-        await writer.wait_closed()
     return True
 
 

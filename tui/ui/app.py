@@ -86,7 +86,9 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
         """Copies by a program of this machine's desktop; False: there is none."""
         self.connecting: Callable[[], ConnectPort] | None = None
         """Gives what connecting a model needs of the outside; None: it cannot be done here."""
-        self.on_begun: Callable[[], None] = lambda: None
+        self.on_mounted: Callable[[], object] = lambda: None
+        """Called before the first picture, for a screen that covers the workbench in it."""
+        self.on_begun: Callable[[], object] = lambda: None
         """Called when the first picture is on the screen and the session runs."""
         self.on_settled: Callable[[], None] = lambda: None
         """Called when all is loaded that the first answer needs."""
@@ -143,6 +145,7 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
             self.leaving.catch_signals
         )  # until it is mounted the driver sees to them
         self.call_after_refresh(self._start)
+        self.on_mounted()
 
     def refresh(
         self, *, repaint: bool = True, layout: bool = False, recompose: bool = False
@@ -315,6 +318,8 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
         """One frame: drain, and let the screen take it up."""
         bench = self.bench
         if not bench.is_mounted:
+            if self._frame is not None:  # what is not drained wakes nothing again
+                bench.call_later(self._frame.wake)
             return
         notices, behind = self.session.drain(), bench.transcript.rows.behind
         if behind is not None and notices.transcript_from is None:

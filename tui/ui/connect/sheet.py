@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, NamedTuple
 
 from msgspec import Struct, field
@@ -148,7 +148,8 @@ def choices(chooser: Chooser, room: Room) -> list[Row]:
             [("  ", style("muted")), (typed, style("accent" if chooser.typed else "faint"))]
         )
     window = chooser.window(room.height)
-    lines = [_choice(chooser, index, room.width) for index in window]
+    column = _words_column(chooser, room.width)
+    lines = [_choice(chooser, index, room.width, column) for index in window]
     if sum(map(len, lines)) > room.height:
         lines = [line[:1] for line in lines]  # what is below them is left out
     rows += [row for line in lines for row in line]
@@ -166,7 +167,18 @@ def label(chooser: Chooser, index: int) -> str:
     return title if chooser.filtered else f"{index + 1}  {title}"
 
 
-def _choice(chooser: Chooser, index: int, width: int) -> list[Row]:
+def _words_column(chooser: Chooser, width: int) -> int:
+    """Where the words beside the titles begin, so that as many as possible fit."""
+    pairs = [
+        (2 + cell_len(label(chooser, index)), cell_len(one_line(item.words)))
+        for index, item in enumerate(chooser.shown)
+    ]
+    beside = [(used, words) for used, words in pairs if used + 3 + words <= width]
+    title = max((used for used, _ in beside), default=0) + 3
+    return max(title, min(34, width - max((words for _, words in beside), default=0)))
+
+
+def _choice(chooser: Chooser, index: int, width: int, column: int) -> list[Row]:
     """One row to choose; its words go below where they do not fit beside it."""
     style = theme.active().style
     item, lit = chooser.shown[index], index == chooser.at
@@ -180,7 +192,7 @@ def _choice(chooser: Chooser, index: int, width: int) -> list[Row]:
     words, used = one_line(item.words), 2 + cell_len(title)
     beside = bool(words) and used + 3 + cell_len(words) <= width
     if beside:
-        gap = max(34 - used, 3) if 34 + cell_len(words) <= width else 3
+        gap = max(column - used, 3) if column + cell_len(words) <= width else 3
         row += [(" " * gap, style("muted", back)), (words, style("muted", back))]
     if lit:
         filled = sum(cell_len(text) for text, _ in row)
@@ -226,28 +238,41 @@ class RowSheet(PaintedWidget):
             self.text = text
             """What stands in it."""
 
-    _written: Sequence[Row] = ()
+    def __init__(self, page: Callable[[Room], Sequence[Row]]) -> None:
+        """``page`` gives the rows for the room that there is."""
+        super().__init__()
+        self._page = page
+        self._written: Sequence[Row] | None = None
+        self._room = Room(0, 0)
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """What is written, for the size of now."""
+        room = Room(*self.size)
+        if self._written is None or room != self._room:
+            self._written, self._room = self._page(room), room
+        return self._written
 
     def on_click(self, event: events.Click) -> None:
         """Which row it was."""
         event.stop()
-        if 0 <= event.y < len(self._written):
-            row = "".join(text for text, _ in self._written[event.y])
+        if 0 <= event.y < len(self.rows):
+            row = "".join(text for text, _ in self.rows[event.y])
             self.post_message(self.Clicked(row))
 
-    def write(self, rows: Sequence[Row]) -> None:
-        """Have these rows, and nothing else."""
-        self._written = rows
+    def write(self) -> None:
+        """The page says something else now."""
+        self._written = None
         self.refresh()
 
     @property
     def text(self) -> str:
         """All that is written, as plain text."""
-        return "\n".join("".join(text for text, _ in row) for row in self._written)
+        return "\n".join("".join(text for text, _ in row) for row in self.rows)
 
     def render_line(self, y: int) -> Strip:
         """One row."""
-        pieces = self._written[y] if y < len(self._written) else []
+        pieces = self.rows[y] if y < len(self.rows) else []
         return make_strip(pieces, self.size.width, theme.active().style("foreground", "background"))
 
 
@@ -272,7 +297,7 @@ class SheetScreen(ModalScreen[ScreenResultType]):
 
     def __init__(self, items: Sequence[Item] = ()) -> None:
         super().__init__()
-        self._sheet = RowSheet()
+        self._sheet = RowSheet(self._rows_for)
         self._chooser = Chooser(items)
         self._field: TypedField | None = None
         """What is typed into; None: what is typed chooses."""
@@ -286,20 +311,9 @@ class SheetScreen(ModalScreen[ScreenResultType]):
         """One sheet."""
         yield self._sheet
 
-    def on_mount(self) -> None:
-        """The first rows, when it is known how many there are."""
-        self.call_after_refresh(self._write)
-
     def recolour(self) -> None:
         """The theme changed: a terminal may say late that its background is light."""
         self._write()
-
-    def on_resize(self) -> None:
-        """Other rows."""
-        self.call_after_refresh(self._write)
-
-    on_screen_resume = on_resize
-    """The help, or the palette, lay over this."""
 
     def on_key(self, event: events.Key) -> None:
         """A digit chooses; where there is much to choose from, what is typed filters."""
@@ -364,16 +378,19 @@ class SheetScreen(ModalScreen[ScreenResultType]):
         return typed
 
     def _write(self) -> None:
+        """The page anew."""
+        self._sheet.write()
+
+    def _rows_for(self, room: Room) -> list[Row]:
         """The page, for the room that there is."""
-        room = Room(*self._sheet.size)
-        if room.width < 8 or not self.is_current:
-            return
+        if room.width < 8:
+            return []
         rows = self._head(room) if room.height >= 12 else []
         foot = key_rows(self._keys(), room)
         rows += self._body(room, len(rows) + len(foot))
         rows = rows[: room.height - len(foot)]
         above: list[Row] = [[] for _ in range((room.height - len(rows) - len(foot)) // 3)]
-        self._sheet.write([*above, *rows, *foot])
+        return [*above, *rows, *foot]
 
     def _head(self, room: Room) -> list[Row]:
         """What the page is for."""

@@ -39,7 +39,7 @@ _SIGNS: dict[State, tuple[str, str]] = {
     "odd": ("▲", "warning"),
 }
 """Sign and colour of each state; the words beside it say the same."""
-_ORDER: dict[State, int] = {"found": 0, "looking": 1, "odd": 2, "nothing": 3}
+_ORDER: dict[State, int] = {"found": 0, "looking": 0, "odd": 1, "nothing": 2}
 _ROWS_BESIDE = 13
 """Rows of the first page besides what was found: heading, ways with their words, keys."""
 _LEAST_TALL = 18
