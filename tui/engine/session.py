@@ -55,8 +55,7 @@ if TYPE_CHECKING:
     from tui.engine.hooks import Hooks
     from tui.engine.model_choice import ModelChoice
     from tui.engine.recording import SessionRecording
-    from tui.engine.resuming import Resuming, Resumption
-    from tui.engine.sessions import SessionKeeping
+    from tui.engine.resuming import Resumption, Taken
 
 PromptLabel = Literal["send", "redirect", "queue"]
 AltLabel = Literal["steer", "queue"]
@@ -155,17 +154,18 @@ class Session:
         """What is kept of the session, from the first time that something is wanted of it."""
         self._handlers = self._handlers_by_type()
         self._state.before_turn.append(self.diffs.turn_begins)
-        self._resuming: Resuming | None = None
+        self._taken: Taken = ()
         if self.options.resumed is not None:
             self._go_on_with(self.options.resumed)
 
     def _go_on_with(self, resumption: Resumption) -> None:
         from tui.engine.resuming import Resuming  # hardly a session does
 
-        self._resuming = Resuming(
+        resuming = Resuming(
             self._shared, resumption, lambda hunk_ids: self.submit(intents.Accept(hunk_ids))
         )
-        self._foreground.go_on_behind(self._resuming.begin())
+        self._foreground.go_on_behind(resuming.begin())
+        self._taken = resuming.taken
 
     @property
     def on_wake(self) -> Callable[[], None]:
@@ -364,8 +364,6 @@ class Session:
     async def run(self) -> None:
         """Dial ahead of the first prompt, watch the files; returns when that is set up."""
         self._supervisor.start(self._foreground.dial(), "connecting")
-        if self._resuming is not None:
-            self._supervisor.start(self._resuming.read(), "reading the earlier part")
         if self._ports.store is not None:
             self._supervisor.start(self._record_soon(self._ports.store), "keeping the session")
         self._supervisor.start(self._shared.commands.look(), "looking for a sandbox")
@@ -405,15 +403,14 @@ class Session:
 
         requests, kind = self._shared.requests, self.options.kind
         self.recording = SessionRecording(self._state, requests, self._ports, store, kind)
-        resumed, resuming = self.options.resumed, self._resuming
-        if resumed is None or resuming is None:
+        resumed = self.options.resumed
+        if resumed is None:
             self.recording.begin()
         elif resumed.is_fork:
-            self.recording.fork(resuming.stored, resuming.kept)
+            self.recording.fork(resumed.stored, self._taken)
         else:
-            recording = self.recording
-            recording.go_on(resuming.stored, resuming.kept)
-            resuming.on_read = lambda: recording.read(resuming.stored, resuming.kept)
+            self.recording.go_on(resumed.stored, self._taken)
+        self._taken = ()
         self._state.witness = self.recording
         store.on_lost = self.recording.renew
 
@@ -427,17 +424,7 @@ class Session:
     def _keep(self, intent: intents.Rename | intents.Export) -> None:
         from tui.engine.sessions import SessionKeeping  # after the first paint
 
-        keeping = SessionKeeping(self._shared, self.recording, self.stored_as)
-        if self._resuming is None or self._resuming.is_read or isinstance(intent, intents.Rename):
-            keeping.handle(intent)
-        else:
-            self._supervisor.start(self._export(keeping, intent, self._resuming), "exporting")
-
-    async def _export(
-        self, keeping: SessionKeeping, intent: intents.Export, resuming: Resuming
-    ) -> None:
-        await resuming.read()
-        keeping.handle(intent)
+        SessionKeeping(self._shared, self.recording, self.stored_as).handle(intent)
 
     def _choose_model(self, intent: intents.UseModel | intents.ChooseModel) -> None:
         self._choice.handle(intent)
