@@ -185,6 +185,7 @@ async def test_what_a_stopped_command_started_is_gone_however_it_hides(
     running = asyncio.create_task(runner.run(ENDLESS, output, 60))
     for name in ("daemon", "leader"):
         await output.has(f"{name}\n")
+    pids = processes(output.text)
     (guard,) = helpers(os.getpid())
     if killed == "the guard":
         os.kill(guard, signal.SIGKILL)
@@ -197,7 +198,7 @@ async def test_what_a_stopped_command_started_is_gone_however_it_hides(
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
-    for pid in processes(output.text).values():
+    for pid in pids.values():
         await gone(pid)
     assert (await runner.run("exit 3", Lines(), 60)).status == 3
 

@@ -261,7 +261,7 @@ class _Warden:
         """When it is killed; 0: it is not being ended."""
         self._ended = dict[int, int]()
         self._told: set[int] = set()
-        """Who got SIGTERM."""
+        """Groups that got SIGTERM."""
         self._over = self._is_deaf = False
 
     def serve(self) -> None:
@@ -343,10 +343,10 @@ class _Warden:
             self._end(self._last_s)
         if self._until:
             there = self._there()
-            for pid in there.keys() - self._told:
-                signalled(os.kill, pid, signal.SIGTERM)
-                signalled(os.kill, pid, signal.SIGCONT)
-            self._told |= there.keys()
+            for group in set(there.values()) - self._told:  # at once, so that none sees another end
+                signalled(os.killpg, group, signal.SIGTERM)
+                signalled(os.killpg, group, signal.SIGCONT)
+            self._told |= set(there.values())
             if there and time.monotonic() >= self._until:
                 self._kill()
                 there, some = self._there(), _reap(self._ended)
@@ -365,7 +365,7 @@ class _Warden:
             there = {pid: group for pid, group in there.items() if group == self._pid}
         if not there and self._pid and not os.path.isdir("/proc/self"):
             # where nobody is shown: as long as the group can be signalled
-            return {-self._pid: 0} if signalled(os.killpg, self._pid, 0) else {}
+            return {0: self._pid} if signalled(os.killpg, self._pid, 0) else {}
         return there
 
     def _kill(self) -> None:
@@ -456,7 +456,7 @@ class _Guard:
                 continue
             self._wardens.discard(pid)
             known = self._wardens | self._stay
-            if status < 0:
+            if status:
                 _kill_below(os.getpid(), ended, known)
             else:
                 self._stay |= _below(os.getpid(), known).keys()
