@@ -6,8 +6,7 @@ PROTOCOL.md section 4 (which close means what) and section 11 (what is sent agai
 from __future__ import annotations
 
 import asyncio
-import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import cycle, product
 from typing import Any
 
@@ -21,13 +20,10 @@ from tests.support.nasty_steps import (
     Ending,
     Fin,
     HalfOpen,
-    NoPongs,
     Reset,
     Script,
     Step,
-    Storm,
     Wait,
-    dribbling,
 )
 from tests.support.server_words import (
     added,
@@ -36,8 +32,6 @@ from tests.support.server_words import (
     completed,
     created,
     delta,
-    error,
-    failed,
     function_call,
     message,
     patch_call,
@@ -187,18 +181,6 @@ async def test_of_a_patch_that_breaks_in_the_second_file_the_first_stays_once() 
         await at.goes_on()
 
 
-async def test_a_break_that_comes_each_time_is_told_after_five_tries() -> None:
-    tries = [[created(f"resp_{n}"), *spoken("one", f"msg_{n}"), Reset()] for n in range(6)]
-    server = Nasty(tries, echo=True)
-    async with stand(server) as at:
-        await at.seat.ask("go")
-        assert at.session.status.outcome == "failed"
-        assert (len(server.requests), len(at.troubles)) == (6, 1)
-        assert at.waits == pytest.approx([0.2, 0.4, 0.8, 0.6, 1.0, 0.2, 1.0, 1.0, 1.0])
-        assert len(server.inputs[5]) == len(server.inputs[0]) + 5
-        assert server.faults == []
-
-
 @pytest.mark.parametrize("round_trips", [1, 3])
 async def test_shut_while_a_tool_runs_the_next_round_goes_over_a_new_socket(
     round_trips: int, monkeypatch: pytest.MonkeyPatch
@@ -266,14 +248,6 @@ async def test_a_cable_pulled_between_turns_costs_a_dial() -> None:
         assert (at.troubles, server.connections) == ([], 2)
 
 
-async def test_a_server_that_answers_no_pings_but_speaks_is_alive() -> None:
-    noise = Storm(delta("x", "msg_x"), 12, gap_s=0.06)
-    server = Nasty([[NoPongs(), created("resp_1"), noise, completed("resp_1")]], echo=True)
-    async with stand(server, options=HASTY) as at:
-        assert await at.seat.ask("go") == "x" * 12
-        assert (server.connections, at.session.status.outcome) == (1, "completed")
-
-
 async def test_pongs_alone_do_not_make_an_answer() -> None:
     server = Nasty([[created("resp_1"), *ONE, Wait(20)], FINE], echo=True)
     async with stand(server, options=HASTY) as at:
@@ -300,89 +274,4 @@ async def test_esc_in_a_stall_frees_the_prompt() -> None:
         at.session.submit(intents.Interrupt())
         await at.seat.until(lambda: not at.session.status.busy)
         assert at.session.status.outcome == "interrupted"
-        await at.goes_on()
-
-
-@each("echo", [True, False])
-async def test_a_line_that_dribbles(echo: bool) -> None:
-    text = "fine – " + "é漢🙂" * 40
-    steps: list[Step] = [
-        created("resp_1"),
-        *spoken(text, "msg_one"),
-        *called(patch_call(PATCH)),
-        completed("resp_1"),
-    ]
-    server = Nasty([steps, FINE], echo=echo)
-    async with nasty(server) as direct, dribbling(direct) as url, stand(server, url=url) as at:
-        await at.seat.ask("go")
-        assert (at.whole, at.troubles, at.text) == ([text, "fine"], [], PATCHED)
-        assert server.connections == 1
-        await at.goes_on()
-
-
-ENDINGS: list[Ending] = [Reset(), Fin(), *map(Close, (1000, 1001, 1011, 1012, 1013))]
-NOISE: list[Step] = [{"type": "codex.rate_limits"}, {"type": "ping"}]
-
-
-@dataclass
-class Day:
-    """What the server will say, and what the user must find in the end."""
-
-    chance: random.Random
-    scripts: list[list[Step]] = field(default_factory=list)
-    whole: list[str] = field(default_factory=list)
-    broken: list[str] = field(default_factory=list)
-    reads: int = 0
-
-    def turn(self) -> int:
-        """A turn with breaks in it; how many responses it takes."""
-        before = len(self.scripts)
-        for _ in range(self.chance.randrange(4)):
-            self._response(self._way_out())
-        self._response([completed(f"resp_{len(self.scripts)}")], last=True)
-        return len(self.scripts) - before
-
-    def _way_out(self) -> list[Step]:
-        number = len(self.scripts)
-        ways: list[list[Step]] = [[ending] for ending in ENDINGS]
-        ways += [[error(500, "server_error", "x")], [failed("server_error", "x", f"resp_{number}")]]
-        return self.chance.choice(ways)
-
-    def _response(self, way_out: list[Step], *, last: bool = False) -> None:
-        number, chance = len(self.scripts), self.chance
-        steps: list[Step] = [created(f"resp_{number}"), *NOISE[: chance.randrange(3)]]
-        if last or chance.random() < 0.5:
-            self.whole.append(f"message {number}")
-            steps += spoken(self.whole[-1], f"msg_{number}")
-        if not last and chance.random() < 0.4:
-            self.reads += 1
-            call = function_call("read_file", '{"path":"notes.txt"}', f"call_{number}")
-            steps += called(call)
-        if not last and chance.random() < 0.4:
-            self.broken.append(f"half {number}")
-            steps.append(delta(self.broken[-1], f"half_{number}"))
-        elif not last and chance.random() < 0.4:
-            steps += begun(function_call("list", '{"path":""}', f"half_{number}"), 0.6)
-        if not last and len(steps) == 1 and chance.random() < 0.5:
-            steps.clear()
-        self.scripts.append([*steps, *way_out])
-
-
-@each("echo", [True, False])
-@each("seed", range(6))
-async def test_every_word_stands_once(seed: int, echo: bool) -> None:
-    day = Day(random.Random(seed))
-    turns = [day.turn() for _ in range(4)]
-    server = Nasty(day.scripts, echo=echo)
-    async with stand(server) as at:
-        for number in range(len(turns)):
-            await at.seat.ask(f"prompt {number}")
-            assert at.session.status.outcome == "completed"
-            assert len(server.requests) == sum(turns[: number + 1])
-        assert (at.whole, at.broken) == (day.whole, day.broken)
-        assert (at.files.reads["notes.txt"], at.troubles) == (day.reads, [])
-        assert at.text == at.files.data["cache.py"].decode()
-        asked = [str(item["content"]) for item in server.inputs[-1] if item.get("role") == "user"]
-        for number in range(len(turns)):
-            assert sum(f"prompt {number}" in text for text in asked) == 1
         await at.goes_on()

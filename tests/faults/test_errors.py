@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from tests.support.fault_stand import FINE, PATCHED, stand
 from tests.support.nasty_server import Nasty
-from tests.support.nasty_steps import Close, Gate, Raw, Step
+from tests.support.nasty_steps import Close, Step
 from tests.support.server_words import (
-    added,
     called,
-    completed,
     created,
-    delta,
     error,
     failed,
     function_call,
-    message,
     patch_call,
     spoken,
     turn,
@@ -29,16 +24,6 @@ ONE = spoken("one", "msg_one")
 READ = function_call("read_file", '{"path":"notes.txt"}')
 LIMIT = error(400, "websocket_connection_limit_reached", "60 minutes")
 NOT_FOUND = error(400, "previous_response_not_found", "gone")
-UNKNOWN: list[Step] = [
-    {"type": "response.some_future_event", "foo": 1},
-    {"type": "codex.rate_limits", "rate_limits": None},
-    {"type": "ping"},
-    Raw(b"this is not json"),
-    Raw(b'{"type": 5}'),
-    Raw(b"[]"),
-    {"type": "response.inject.created", "response_id": "resp_other"},
-    {"type": "response.output_text.annotation.added", "item_id": "msg_one", "annotation": {}},
-]
 
 
 async def test_a_parent_that_is_gone_is_said_in_full_on_the_same_socket() -> None:
@@ -121,22 +106,6 @@ async def test_a_key_refused_in_the_stream_is_told_once(code: str | None) -> Non
 
 @each(
     "event",
-    [
-        error(429, "rate_limit_exceeded", "x", headers={"retry-after": "2"}),
-        error(429, "websocket_queue_full", "x", headers={"Retry-After": "2"}),
-    ],
-)
-async def test_throttling_waits_as_long_as_it_is_told(event: dict[str, Any]) -> None:
-    server = Nasty([[event], FINE], echo=True)
-    async with stand(server) as at:
-        await at.seat.ask("go")
-        assert (at.whole, at.troubles, at.waits) == (["fine"], [], [1.0, 1.0])
-        assert server.connections == 1
-        await at.goes_on()
-
-
-@each(
-    "event",
     [error(500, "server_error", "x"), error(503, None, "x"), failed("server_error", "x", "resp_1")],
 )
 async def test_a_server_error_costs_a_dial_and_nothing_else(event: dict[str, Any]) -> None:
@@ -147,58 +116,3 @@ async def test_a_server_error_costs_a_dial_and_nothing_else(event: dict[str, Any
         assert (len(server.requests), server.connections) == (2, 2)
         assert "previous_response_id" not in server.requests[1]
         await at.goes_on()
-
-
-async def test_unknown_events_between_all_others() -> None:
-    plain: list[Step] = turn(1, *ONE, *called(READ))
-    mixed = [step for known in plain for step in (*UNKNOWN, known)]
-    server = Nasty([[*mixed, *UNKNOWN], FINE], echo=True)
-    async with stand(server) as at:
-        await at.seat.ask("go")
-        assert (at.whole, at.troubles, at.notes) == (["one", "fine"], [], [])
-        assert (len(server.requests), server.connections) == (2, 1)
-        assert at.files.reads["notes.txt"] == 1
-        await at.goes_on()
-
-
-@each(
-    "fields",
-    [
-        {"usage": None},
-        {"usage": {}},
-        {"usage": {"input_tokens": 3}},
-        {"usage": {"input_tokens": 3, "output_tokens": 4, "input_tokens_details": None}},
-        {"output": []},
-        {"output": None},
-        {"status": None, "model": None},
-    ],
-)
-async def test_a_terminal_event_that_leaves_things_out(fields: dict[str, Any]) -> None:
-    end = completed("resp_1", **fields)
-    if fields.get("status", "") is None:
-        end["response"] = {"id": "resp_1"}
-    server = Nasty([[created("resp_1"), *ONE, *called(READ), end], FINE], echo=True)
-    async with stand(server) as at:
-        await at.seat.ask("go")
-        assert (at.whole, at.troubles) == (["one", "fine"], [])
-        assert server.requests[1]["previous_response_id"] == "resp_1"
-        await at.goes_on()
-
-
-async def test_output_that_only_the_terminal_event_has() -> None:
-    server = Nasty([[created("resp_1"), completed("resp_1", output=[message("one"), READ])], FINE])
-    async with stand(server) as at:
-        await at.seat.ask("go")
-        assert (at.whole, at.files.reads["notes.txt"]) == (["one", "fine"], 1)
-        assert at.session.status.outcome == "completed"
-
-
-@each("late", [delta("late", "msg_late"), added(message("")), completed("x")])
-async def test_what_comes_after_the_end_belongs_to_nobody(late: dict[str, Any]) -> None:
-    gate = asyncio.Event()
-    server = Nasty([[*FINE, late], [Gate(gate), *turn(2, *spoken("two", "msg_two"))]], echo=True)
-    async with stand(server) as at:
-        await at.seat.ask("go")
-        gate.set()
-        await at.seat.ask("again")
-        assert (at.whole, at.broken, at.troubles) == (["fine", "two"], [], [])

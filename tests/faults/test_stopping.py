@@ -6,9 +6,6 @@ PROTOCOL.md section 8.
 from __future__ import annotations
 
 import asyncio
-import json
-import random
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -16,13 +13,12 @@ import pytest
 from tests.support.fault_stand import CACHE, FINE, Stand, stand
 from tests.support.lines import Party, party
 from tests.support.nasty_server import Interrupts, Nasty
-from tests.support.nasty_steps import Close, Gate, Raw, Step, Storm, Wait
+from tests.support.nasty_steps import Close, Gate, Step, Storm, Wait
 from tests.support.server_words import (
     begun,
     completed,
     created,
     delta,
-    error,
     incomplete,
     patch_call,
     spoken,
@@ -142,41 +138,9 @@ def proven(**more: Any) -> Capabilities:
     return Capabilities(lanes=True, **more)
 
 
-def letters(number: int, letter: str, count: int = 30) -> list[dict[str, Any]]:
-    said = [delta(letter, f"msg_{number}")] * count
-    return [created(f"resp_{number}"), *said, completed(f"resp_{number}")]
-
-
 async def asked(these: Party) -> None:
     for line in these.lines:
         await line.ask("go")
-
-
-def shuffled(streams: Sequence[Sequence[dict[str, Any]]], seed: int) -> list[dict[str, Any]]:
-    """All of them, each in its own order, in any order among each other."""
-    chance, left = random.Random(seed), [list(stream) for stream in streams]
-    mixed = []
-    while any(left):
-        mixed.append(chance.choice([stream for stream in left if stream]).pop(0))
-    return mixed
-
-
-@each("seed", range(3))
-async def test_lanes_that_interleave_in_any_order(seed: int) -> None:
-    names = ("main", "helper", "third")
-    told = [
-        [{**event, "stream_id": name} for event in letters(number, name[0])]
-        for number, name in enumerate(names)
-    ]
-    both = asyncio.Event()
-    server = Nasty([[Gate(both)], [Gate(both)], shuffled(told, seed)])
-    async with party(server, names, proven()) as these:
-        await asked(these)
-        for line, name in zip(these.lines, names, strict=True):
-            await line.ended()
-            assert line.text == name[0] * 30
-            assert (line.count(events.Created), line.count(events.Completed)) == (1, 1)
-        assert (server.connections, these.sockets) == (1, 1)
 
 
 @each("manner", ["accept", "ignore", "fail", "error", "late"])
@@ -222,101 +186,6 @@ async def test_a_socket_that_ends_ends_all_its_lanes_and_each_goes_on() -> None:
         assert (these.server.connections, these.sockets) == (2, 1)
 
 
-async def test_a_server_that_refuses_the_name_is_asked_without_it() -> None:
-    refused = error(400, "unknown_parameter", "stream_id", param="stream_id")
-    server = Nasty([[refused], letters(1, "x"), letters(2, "y")])
-    async with party(server, TWO) as these:
-        await asked(these)
-        for line in these.lines:
-            await line.ended()
-            assert line.count(events.ErrorEvent) == 0
-        assert sorted(line.text[0] for line in these.lines) == ["x", "y"]
-        assert these.capabilities.lanes is False
-
-
-async def test_more_conversations_than_a_socket_carries() -> None:
-    names = tuple(f"attempt-{number}" for number in range(40))
-    server = Nasty([letters(number, "z", 5) for number in range(40)], echo=True)
-    async with party(server, names, proven()) as these:
-        await asked(these)
-        for line in these.lines:
-            await line.ended()
-            assert line.text == "z" * 5
-        assert server.connections == 2
-
-
-ONE_LATE_ANSWERS, TWO_LATE_ANSWERS = spoken("one", "msg_one"), spoken("two", "msg_two")
-
-
-def unknown(kind: str) -> dict[str, Any]:
-    return error(400, "unknown_event", f"Unknown event type 'response.{kind}'.", param="type")
-
-
-async def test_a_steer_is_refused_after_its_text_came_back() -> None:
-    gate = asyncio.Event()
-    said = Raw(json.dumps(unknown("steer")).encode())
-    first: list[Step] = [
-        created("resp_1"),
-        *ONE_LATE_ANSWERS,
-        Gate(gate),
-        said,
-        Wait(0.05),
-        *TWO_LATE_ANSWERS,
-    ]
-    server = Nasty([[*first, completed("resp_1")], FINE], echo=True)
-    async with stand(server) as at:
-        at.session.submit(intents.Prompt("go"))
-        await at.seat.until(lambda: "one" in at.seat.said())
-        at.session.submit(intents.Steer("also"))
-        await at.seat.until(lambda: not at.session.status.steering)
-        gate.set()
-        await at.seat.until(lambda: at.whole == ["one", "two", "fine"])
-        assert (at.troubles, len(server.requests), server.connections) == ([], 2, 1)
-
-
-def refused(**more: Any) -> dict[str, Any]:
-    words = {"code": "interrupt_not_supported", "message": "no"}
-    return {"type": "response.interrupt.failed", "response_id": "resp_1", "error": words, **more}
-
-
-REFUSALS = {
-    "error": unknown("interrupt"),
-    "error with a neighbour's name": {**unknown("interrupt"), "stream_id": "helper"},
-    "error with the old name": {**unknown("interrupt"), "stream_id": "main"},
-    "vague error": error(400, "invalid_request_error", "Bad request."),
-    "failed": refused(),
-    "failed with the old name": refused(stream_id="main"),
-    "accepted": {"type": "response.interrupt.accepted", "response_id": "resp_1"},
-}
-
-
-@each("answer", REFUSALS)
-async def test_an_interrupt_is_answered_after_the_lane_was_given_up(answer: str) -> None:
-    gate = asyncio.Event()
-    long: list[Step] = [created("resp_1"), Storm(delta("x", "m"), 1500, gap_s=0.002)]
-    other: list[Step] = [created("resp_2"), delta("y", "m"), Gate(gate)]
-    said = Raw(json.dumps(REFUSALS[answer]).encode())
-    helped = [*other, said, Wait(0.05), delta("z", "m"), completed("resp_2")]
-    begun, *rest = turn(3, *spoken("next", "msg_next"))
-    after: list[Step] = [begun, Gate(gate), Wait(0.05), *rest]
-    server = Nasty([long, helped, after], echo=True)
-    async with party(server, ("main", "helper"), Capabilities(lanes=True)) as these:
-        main, helper = these.lines
-        await main.ask("go")
-        await helper.ask("go")
-        await main.until(lambda: len(main.text) > 5 and helper.text == "y")
-        main.wire.interrupt()
-        frozen = main.text
-        await main.until(lambda: not main.wire.busy)
-        await main.ask("again")
-        await main.until(lambda: main.count(events.Created) == 2)
-        gate.set()
-        await helper.ended()
-        assert (helper.text, helper.count(events.ErrorEvent)) == ("yz", 0)
-        await main.until(lambda: main.count(events.Completed))
-        assert (main.text, main.count(events.ErrorEvent)) == (frozen + "next", 0)
-
-
 @each("loud", [False, True])
 async def test_an_accepted_interrupt_may_take_a_while(
     loud: bool, monkeypatch: pytest.MonkeyPatch
@@ -331,7 +200,7 @@ async def test_an_accepted_interrupt_may_take_a_while(
     cut = incomplete("interrupted", "resp_1")
     first: list[Step] = [
         created("resp_1"),
-        *ONE_LATE_ANSWERS,
+        *ONE,
         delta("x", "m"),
         Gate(gate),
         accepted,

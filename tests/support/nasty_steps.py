@@ -7,13 +7,12 @@ import json
 import socket
 import struct
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
-from websockets.frames import Frame, Opcode
 
 Event = Mapping[str, Any]
 
@@ -39,11 +38,6 @@ class Fin:
 @dataclass(frozen=True, slots=True)
 class HalfOpen:
     """From now on nothing is read, answered or closed: a cable was pulled."""
-
-
-@dataclass(frozen=True, slots=True)
-class NoPongs:
-    """Pings are read and not answered from now on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +71,7 @@ class Storm:
     gap_s: float = 0.0
 
 
-Step = Event | Close | Reset | Fin | HalfOpen | NoPongs | Raw | Wait | Gate | Storm
+Step = Event | Close | Reset | Fin | HalfOpen | Raw | Wait | Gate | Storm
 Script = Sequence[Sequence[Step]]
 Ending = Close | Reset | Fin
 
@@ -90,9 +84,7 @@ async def played(
         if isinstance(step, Close | Reset | Fin | HalfOpen):
             await _broken_off(connection, step)
             return
-        if isinstance(step, NoPongs):
-            _silence_pongs(connection)
-        elif isinstance(step, Raw):
+        if isinstance(step, Raw):
             await connection.send(step.data, text=not step.binary)
         elif isinstance(step, Wait):
             await asyncio.sleep(step.seconds)
@@ -127,45 +119,3 @@ async def _taken(connection: ServerConnection) -> None:
     pong = await connection.ping()
     with suppress(TimeoutError, ConnectionClosed):
         await asyncio.wait_for(pong, 60)
-
-
-def _silence_pongs(connection: ServerConnection) -> None:
-    protocol = connection.protocol
-    send = protocol.send_frame
-
-    def without_pongs(frame: Frame) -> None:
-        if frame.opcode is not Opcode.PONG:
-            send(frame)
-
-    protocol.send_frame = without_pongs
-
-
-@asynccontextmanager
-async def dribbling(url: str, size: int = 1) -> AsyncIterator[str]:
-    """The server at ``url`` behind a line on which its bytes come so many at a time."""
-    head, _, path = url.removeprefix("ws://").partition("/")
-    host, _, port = head.partition(":")
-    pipes: set[asyncio.Task[None]] = set()
-
-    async def pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most: int) -> None:
-        with suppress(OSError):
-            while data := await reader.read(65536):
-                for at in range(0, len(data), most):
-                    writer.write(data[at : at + most])
-                    await asyncio.sleep(0)
-        writer.close()
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there, back = await asyncio.open_connection(host, int(port))
-        for work in (pipe(reader, back, 65536), pipe(there, writer, size)):
-            task = asyncio.create_task(work)
-            pipes.add(task)
-            task.add_done_callback(pipes.discard)
-
-    running = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield f"ws://127.0.0.1:{running.sockets[0].getsockname()[1]}/{path}"
-    finally:
-        running.close()
-        for task in pipes:
-            task.cancel()
