@@ -163,3 +163,14 @@ def test_without_a_screen(piped: Piped) -> None:
     assert "".join(one["delta"] for one in told).count("rehearsal model") == 1, "only the new turn"
     ran = piped("exec", "--resume", line["id"], "--last", "no")
     assert (ran.returncode, ran.stderr.count("\n")) == (2, 1)
+
+
+def test_each_session_of_a_run_is_recorded_in_a_file_of_its_own(
+    piped: Piped, tmp_path: Path
+) -> None:
+    told = ("--linear", "--record", "run.jsonl", "--trace", "trace.jsonl")
+    ran = piped(*told, given="hello\n/fork\nand more\n/fork\n/quit\n")
+    assert "Recorded to run-2.jsonl and trace-2.jsonl" in ran.stdout
+    files = [tmp_path / f"run{number}.jsonl" for number in ("", "-2", "-3")]
+    assert ["and more" in file.read_text() for file in files] == [False, True, False]
+    assert (tmp_path / "trace-3.jsonl").exists()

@@ -352,9 +352,36 @@ def open_app(asked: Invocation, beginning: Beginning | None = None) -> int:
             return code
         from tui.cli import resume
 
-        again, beginning = resume.again(setup.paths, onward), None
-        asked = Invocation((), asked.flags, again=again)
+        again, beginning = resume.again(setup.paths, onward, whole=False), None
+        asked = next_of(asked, again)
         start = prepared(asked, options)
+
+
+def next_of(asked: Invocation, again: Again) -> Invocation:
+    """The same for another session: what is recorded of it goes to files of its own."""
+    record, trace = map(_next_file, (asked.record, asked.trace))
+    return Invocation((), asked.flags, record, trace, again)
+
+
+def _next_file(file: Path | None) -> Path | None:
+    """``run.jsonl``, ``run-2.jsonl``, ``run-3.jsonl``: the next one that is not there."""
+    while file is not None and os.path.lexists(file):
+        stem, _, number = file.stem.rpartition("-")
+        if not (stem and number.isascii() and number.isdecimal()):
+            stem, number = file.stem, "1"
+        file = file.with_name(f"{stem}-{int(number) + 1}{file.suffix}")
+    return file
+
+
+def recorded(asked: Invocation) -> Trouble | None:
+    """Where a session that goes on is recorded; None: nowhere."""
+    from tui.engine.notices import Trouble
+
+    files = [str(file) for file in (asked.record, asked.trace) if file is not None]
+    if asked.again is None or not files:
+        return None
+    what = f"Recorded to {' and '.join(files)}"
+    return Trouble(what, severity="information", noted=True)
 
 
 class Start(Struct, frozen=True):
@@ -389,7 +416,8 @@ def prepared(asked: Invocation, options: Callable[[SessionSetup], SessionOptions
     if again is not None:
         chosen = again.options(chosen, models.roles)
     composition = Composition(setup, chosen, record=asked.record)
-    for wrong in filter(None, (composition.prompting.left_over(), trouble_with(complaints))):
+    wrong_ones = (composition.prompting.left_over(), trouble_with(complaints), recorded(asked))
+    for wrong in filter(None, wrong_ones):
         composition.session.warn(wrong)
     return Start(setup, target, theme, composition)
 

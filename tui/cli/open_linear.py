@@ -25,6 +25,7 @@ from tui.cli.open_app import (
     LastWords,
     Start,
     log_broken,
+    next_of,
     open_files,
     options_for,
     prepared,
@@ -70,7 +71,8 @@ def open_linear(asked: Invocation) -> int:
         from tui.cli import resume
 
         again, rest = resume.again(start.setup.paths, onward), linear.app.rest
-        start = prepared(Invocation((), asked.flags, again=again), _options)
+        asked = next_of(asked, again)
+        start = prepared(asked, _options)
         completion.session = start.composition.session
 
 
