@@ -26,7 +26,7 @@ from tests.support.fakes import World
 from tests.support.fakes import settle as settled
 from tests.support.killed_sessions import Script
 from tests.support.turns import begun
-from tui.core.session_record import Record, StoredRecord, StoredSession
+from tui.core.session_record import Record, StoredRecord, StoredSession, TurnBegan
 from tui.effects.store import reading
 from tui.effects.store.database import Database
 from tui.effects.store.writing import StoreWriter, settle
@@ -73,6 +73,9 @@ class Memory:
     def forget(self, *, all_sessions: bool = False) -> None:
         self.rows.clear()
 
+    async def durable(self) -> None:
+        """There is no disk."""
+
     async def settled(self) -> None:
         """Nothing is under way."""
 
@@ -81,6 +84,34 @@ class Memory:
         database.take(self.id, self.rows)
         database.close()
         return reading.load(folder, self.id)
+
+
+class SlowDisk(Memory):
+    """A store whose disk takes its time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = asyncio.Event()
+
+    async def durable(self) -> None:
+        await self.written.wait()
+
+
+async def test_a_prompt_is_sent_and_a_command_run_when_the_disk_has_it() -> None:
+    store, world = SlowDisk(), World({"a.py": "x = 1\n"})
+    world.ports.store = lambda: store
+    await world.runs()
+    world.session.submit(intents.Prompt("go on"))
+    await settled()
+    assert any(isinstance(row.record, TurnBegan) for row in store.rows)
+    assert world.wire.requests == []
+    world.session.submit(intents.RunCommand("make"))
+    await settled()
+    assert world.runner.commands == []
+    store.written.set()
+    await world.wire.request(1)
+    await settled()
+    assert world.runner.commands == ["make"]
 
 
 class KeptConversation(Conversation):

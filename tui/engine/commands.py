@@ -326,6 +326,7 @@ class Commands:
         confined = how.confined.words if how.confined is not None else ""
         number = witness.command_begins(job.line, job.call_id, confined, job.consent)
         try:
+            await witness.kept()
             job.result = await self._ports.runner.run(
                 shell.command,
                 job.output.feed,

@@ -326,6 +326,9 @@ class SessionStore(Protocol):
     def commit(self, record: Record) -> None:
         """Keep this, and all that was put before: from now on it outlives a kill."""
 
+    async def durable(self) -> None:
+        """Return when all that was committed outlives a power cut, or cannot be made to."""
+
     def blob(self, data: bytes) -> str:
         """Keep bytes, if they are not kept yet; their SHA-256 in hexadecimal digits."""
 

@@ -279,6 +279,10 @@ class SessionRecording(Witness):
         self._turns.append(began)
         self._store.commit(began)
 
+    async def kept(self) -> None:
+        """The disk has it."""
+        await self._store.durable()
+
     def request_leaves(self, turn: int, body: Mapping[str, object]) -> None:
         """All of its items are kept before it is sent."""
         self._look(all_hunks=True)

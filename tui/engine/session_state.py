@@ -176,6 +176,9 @@ class Witness:
     def turn_begins(self, number: int, text: str, spec: RoleSpec, effort: str, tier: str) -> None:
         """A prompt is shown, and about to be sent."""
 
+    async def kept(self) -> None:
+        """Return when what was told before outlives a power cut, as far as it is kept at all."""
+
     def request_leaves(self, turn: int, body: Mapping[str, object]) -> None:
         """A request is about to be sent."""
 

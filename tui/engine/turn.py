@@ -255,6 +255,8 @@ class Turn:
             await self._connection.prewarm.over()
             await self.wire.open()
             await self._services.open_files.prepare()
+            if not self.sent:  # the prompt outlives a power cut before anybody answers it
+                await self._services.state.witness.kept()
         except DuettoError as error:
             self._task = None
             known = error if isinstance(error, EndpointError) else EndpointError(str(error))

@@ -198,6 +198,7 @@ class Verification:
         consent = "the user allowed it" if command.needs_consent else "the user runs it"
         number = state.witness.command_begins(command_line(argv), "", "", consent)
         try:
+            await state.witness.kept()
             result = await self._services.ports.runner.run(argv, sink.feed, command.deadline_s)
         except asyncio.CancelledError:
             if not self._stopping:

@@ -86,6 +86,27 @@ async def test_what_is_committed_is_in_the_log_at_once(tmp_path: Path, kept: Kep
     assert in_use(tmp_path, kept.writer.id)
 
 
+async def test_what_is_durable_is_on_the_disk_and_so_is_its_name(
+    tmp_path: Path, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[int, int]] = []
+
+    def fsync(fd: int) -> None:
+        found = os.fstat(fd)
+        synced.append((found.st_ino, found.st_size))
+
+    monkeypatch.setattr("os.fsync", fsync)
+    kept.says("one")
+    assert kept.writer._log is not None
+    path = kept.writer._log.path
+    await kept.writer.durable()
+    assert synced[0] == (path.stat().st_ino, path.stat().st_size)
+    assert [one for one, _ in synced[1:]] == [path.parent.stat().st_ino, tmp_path.stat().st_ino]
+    kept.says("two")
+    await kept.writer.durable()
+    assert synced[3:] == [(path.stat().st_ino, path.stat().st_size)]
+
+
 async def test_nobody_else_may_read_it(tmp_path: Path, kept: Kept) -> None:
     kept.says("one")
     await kept.writer.settled()

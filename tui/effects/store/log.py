@@ -73,6 +73,8 @@ class SessionLog:
         """
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.path = folder / (session_id + SUFFIX)
+        self._is_named = False
+        """A power cut leaves it in its folder."""
         making = folder / f".{session_id}.{os.getpid()}"
         with suppress(FileNotFoundError):
             making.unlink()
@@ -114,8 +116,16 @@ class SessionLog:
         self.size = self._start
 
     def sync(self) -> None:
-        """Bring it to the disk. Raises OSError."""
+        """Bring it to the disk, and its name. Raises OSError."""
         os.fsync(self._fd)
+        if not self._is_named:
+            for folder in (self.path.parent, self.path.parent.parent):
+                fd = os.open(folder, os.O_RDONLY)
+                try:
+                    os.fsync(fd)
+                finally:
+                    os.close(fd)
+            self._is_named = True
 
     def close(self, *, remove: bool) -> None:
         """Let go of it; whoever comes next takes what is in it."""

@@ -48,6 +48,8 @@ _MOST_WAITING = 64_000_000
 _PART = 500
 """Records in one transaction, of a log that was left."""
 _CLOSING_S = 3.0
+_SYNC_S = 2.0
+"""So long what is to be done waits until the disk has what was committed."""
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 _EPOCH_S = 1_735_689_600
 """2025."""
@@ -144,6 +146,19 @@ class StoreWriter:
             self._write()
         self._urgent.set()
         self._wake.set()
+
+    async def durable(self) -> None:
+        """See `engine.ports.SessionStore`; a disk that takes very long is waited for no more."""
+        with self._short:
+            log = self._log if self._state == "kept" and not self._stuck else None
+        if log is None:
+            return
+        syncing = asyncio.ensure_future(asyncio.to_thread(log.sync))
+        syncing.add_done_callback(lambda done: done.cancelled() or done.exception())
+        done, _ = await asyncio.wait({syncing}, timeout=_SYNC_S)
+        error = syncing.exception() if done else TimeoutError("the disk is too slow")
+        if error is not None:
+            self._tell("A power cut may take the end of this session", f"{log.path}: {error}")
 
     def blob(self, data: bytes) -> str:
         """Keep bytes, if they are not kept yet; what they are called."""
