@@ -243,10 +243,12 @@ async def goes_on(
     world: World, stored: StoredSession, folder: Path, *, is_fork: bool = False
 ) -> tuple[World, StoreWriter]:
     """Another duetto goes on with it, for one turn."""
-    line = None if is_fork else (stored.line.id, stored.seq)
+    line, rest = None if is_fork else (stored.line.id, stored.seq), None
+    if not is_fork:
+        stored, rest = reading.begin(folder / "data", stored.line.id)
     store = StoreWriter(folder / "data", time.monotonic, resumed=line)
     data = partial(reading.data, folder / "data")
-    options = SessionOptions(ask=True, resumed=Resumption(stored, data, is_fork))
+    options = SessionOptions(ask=True, resumed=Resumption(stored, data, is_fork, rest))
     other = World(world.files.data, options=options)
     other.ports.store = lambda: store
     await other.runs()
@@ -255,10 +257,12 @@ async def goes_on(
     return other, store
 
 
+@pytest.mark.parametrize("shown", [1, 100])
 @pytest.mark.parametrize("seed", range(3))
 async def test_a_resumed_session_is_kept_on_and_nothing_of_it_twice(
-    tmp_path: Path, seed: int
+    tmp_path: Path, seed: int, shown: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(reading, "_TAIL", shown)
     script = Script(tmp_path, seed, turns=4)
     await script.play()
     stored = await closed(script.world, script.store, tmp_path)

@@ -261,7 +261,11 @@ def decisions(records: Iterable[Record]) -> dict[int, Decision]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_killed_at_any_record_a_session_goes_on(tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize("shown", [1, 100])
+async def test_killed_at_any_record_a_session_goes_on(
+    tmp_path: Path, seed: int, shown: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_TAIL", shown)
     store = await played(tmp_path, seed)
     dice = random.Random(seed)
     first = next(n for n, (one, _) in enumerate(store.rows) if isinstance(one, TurnBegan))
@@ -272,9 +276,9 @@ async def test_killed_at_any_record_a_session_goes_on(tmp_path: Path, seed: int)
         database.take("killed00", (StoredRecord(n, n, 0.0, r) for n, r in enumerate(records, 1)))
         database.left("killed00")
         database.close()
-        kept = await asyncio.to_thread(reading.load, folder, "killed00")
+        kept, rest = await asyncio.to_thread(reading.begin, folder, "killed00")
         data = partial(reading.data, folder)
-        options = SessionOptions(ask=True, resumed=Resumption(kept, data))
+        options = SessionOptions(ask=True, resumed=Resumption(kept, data, rest=rest))
         world = World(store.rows[count - 1][1], options=options)
         await world.runs()
         await settle()

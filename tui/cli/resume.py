@@ -48,15 +48,19 @@ class Again(Struct, frozen=True):
         )
 
 
-def again(paths: Paths, onward: Onward, *, here: bool = False) -> Again:
+def again(paths: Paths, onward: Onward, *, here: bool = False, whole: bool = True) -> Again:
     """What to go on with; ``here``: in the current folder, wherever it was.
 
-    Raises StoreRefused: there is no such session; UsageError: it cannot go on.
+    ``whole``: False, if what is shown first will do to begin with. Raises StoreRefused: there is
+    no such session; UsageError: it cannot go on.
     """
     from tui.effects.store import reading
     from tui.engine.resuming import Resumption, up_to
 
-    stored = reading.load(paths.data_dir, onward.session_id)
+    if whole or onward.fork:
+        stored, rest = reading.load(paths.data_dir, onward.session_id), None
+    else:
+        stored, rest = reading.begin(paths.data_dir, onward.session_id)
     line = stored.line
     if line.alive and not onward.fork:
         raise UsageError(
@@ -72,7 +76,7 @@ def again(paths: Paths, onward: Onward, *, here: bool = False) -> Again:
             f" duetto resume {line.id} --here goes on in the current one"
         )
     blobs = partial(reading.data, paths.data_dir)
-    return Again(folder, Resumption(stored, blobs, onward.fork))
+    return Again(folder, Resumption(stored, blobs, onward.fork, rest))
 
 
 def newest(paths: Paths) -> SessionLine:
@@ -126,12 +130,13 @@ def resume_command(
     chosen = newest(paths).id if choices["last"] else session
     if chosen is None and (choices["fork"] or choices["here"]):
         raise UsageError("--fork and --here need an ID, or --last")
-    found = None
+    found, in_lines = None, is_linear(linear, flags)
     if chosen is not None:
-        found = again(paths, Onward(chosen, fork=choices["fork"]), here=choices["here"])
+        onward = Onward(chosen, fork=choices["fork"])
+        found = again(paths, onward, here=choices["here"], whole=in_lines)
     record, trace = choices["record"], choices["trace"]
     asked = Invocation((), flags, record, trace, again=found, lists=found is None)
-    if is_linear(linear, flags):
+    if in_lines:
         from tui.cli.open_linear import open_linear
 
         return open_linear(asked)

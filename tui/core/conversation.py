@@ -67,6 +67,11 @@ class History:
         self._warm_signature = ""
         """Of the prewarm under way; empty once anything else was sent."""
 
+    def begin_with(self, entries: list[HistoryEntry]) -> None:
+        """These were said before all others."""
+        self.entries[:0] = entries
+        self._shown = _Shown("")
+
     def prompt(self, text: str) -> None:
         """The user says something."""
         self.entries.append(HistoryEntry("prompt", user_item(text)))
@@ -389,6 +394,10 @@ class Block(Struct, eq=False):
     def text_between(self, start: int, end: int) -> str:
         """The characters from ``start`` to before ``end``."""
         return self._said.between(start, end)
+
+
+UNREAD = Block(BlockKind.NOTE, 0, state="done")
+"""Stands for each block of an earlier session that is not read yet."""
 
 
 class Transcript(Struct, eq=False):

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct, field
 
-from tui.core.conversation import BlockKind, BlockState, EntryKind, Item
+from tui.core.conversation import BlockKind, BlockState, EntryKind, HistoryEntry, Item
 from tui.core.document.hunk import Decision, Kind, Stage, Woven
 from tui.core.run_report import RunReport
 
@@ -141,6 +141,16 @@ def item_as_json(item: Item) -> bytes:
         return msgspec.json.encode(item)
     except (UnicodeEncodeError, OverflowError):  # half a character, a very large number
         return json.dumps(item).encode("ascii")
+
+
+class KeptEntry(NamedTuple):
+    """An item of the history as it is kept."""
+
+    entry: HistoryEntry
+    item: Item
+    id: int
+    place: float
+    turn: int
 
 
 class EntryGone(_Record, frozen=True):
@@ -371,6 +381,10 @@ class StoredSession(Struct, frozen=True):
     """Of all that there ever were."""
     blocks: tuple[BlockSaid, ...] = ()
     """In order, each whole."""
+    first: int = 0
+    """So many blocks before them are not read, nor anything that only a request needs."""
+    usd: float = 0.0
+    """What all turns cost, as far as that is known."""
     hunks: tuple[HunkMade, ...] = ()
     """By id, as they are now."""
     files: dict[str, FileKept] = field(default_factory=dict)

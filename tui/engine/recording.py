@@ -11,10 +11,9 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter, is_
-from typing import TYPE_CHECKING, NamedTuple
 
 import tui
-from tui.core.conversation import Block, HistoryEntry, Item
+from tui.core.conversation import Block, HistoryEntry
 from tui.core.document.hunk import OPEN, PLACED, TAKEN_BACK, Decision, Hunk, Stage
 from tui.core.programs import RunResult
 from tui.core.run_report import RunReport
@@ -32,6 +31,7 @@ from tui.core.session_record import (
     HunkMade,
     HunksAre,
     Judged,
+    KeptEntry,
     Moment,
     Named,
     Record,
@@ -52,25 +52,12 @@ from tui.engine.ports import Ports, RoleSpec, SessionStore
 from tui.engine.requests import Requests
 from tui.engine.session_state import SessionState, Witness
 
-if TYPE_CHECKING:
-    from tui.engine.resuming import Taken
-
 _LOOK_S = 0.5
 _SOON_S = 0.01
 _MOST_HUNKS = 100
 """So many in one look."""
 _AROUND = 3
 """Lines above and below a hunk by which it is found again."""
-
-
-class _Entry(NamedTuple):
-    """An item of the history as it is kept."""
-
-    entry: HistoryEntry
-    item: Item
-    id: int
-    place: float
-    turn: int
 
 
 _KEPT: Mapping[type[Intent], str] = {
@@ -134,12 +121,14 @@ class SessionRecording(Witness):
         self._commands = self._sent = 0
         self._name = ""
         self._timer: asyncio.TimerHandle | None = None
-        self._entries: list[_Entry] = []
+        self._entries: list[KeptEntry] = []
         self._blocks: dict[int, _BlockState] = {}
         self._hunks: dict[int, _HunkState] = {}
         self._turns: list[Record] = []
         """The beginnings and ends of all."""
         self._last_entry = 0
+        self._unread = self._renews = False
+        """Not all of the session is read; and what is kept is to be said again then."""
         self._take_as_new()
 
     def begin(self) -> None:
@@ -151,27 +140,33 @@ class SessionRecording(Witness):
         for record in (*self._turns, *map(_made, self._entries)):
             self._store.put(record)
 
-    def fork(self, stored: StoredSession, taken: Taken) -> None:
-        """A new session goes on from a stored one; ``taken``: see `go_on`."""
-        self._take_turns(stored, taken)
+    def fork(self, stored: StoredSession, kept: list[KeptEntry]) -> None:
+        """A new session goes on from a stored one; ``kept``: its entries."""
+        self._take_turns(stored, kept)
+        self._turn = _last_of(stored)
+        self._last_entry = max((one.id for one in self._entries), default=0)
         self._parent = stored.line.id, self._turn
         self.begin()
 
-    def _take_turns(self, stored: StoredSession, taken: Taken) -> None:
-        self._entries = [
-            _Entry(entry, item, kept.id, kept.place, kept.turn)
-            for (entry, item), kept in zip(taken, stored.entries, strict=True)
+    def _take_turns(self, stored: StoredSession, kept: list[KeptEntry]) -> None:
+        self._entries = [*kept, *self._entries]
+        self._turns[:0] = [
+            one for turn in stored.turns for one in (turn.began, turn.ended) if one is not None
         ]
-        self._last_entry = max((one.id for one in self._entries), default=0)
-        for turn in stored.turns:
-            self._turns += filter(None, (turn.began, turn.ended))
-            self._turn = turn.began.number
 
-    def go_on(self, stored: StoredSession, taken: Taken) -> None:
-        """The stored session goes on; ``taken``: what its entries became, and their items."""
-        self._take_turns(stored, taken)
+    def go_on(self, stored: StoredSession, kept: list[KeptEntry]) -> None:
+        """The stored session goes on; ``kept``: its entries.
+
+        What of it is not read comes with `read` later.
+        """
+        self._unread = stored.first > 0
+        self._turn = _last_of(stored)
+        if self._unread:
+            self._state.unkept.difference_update(range(stored.first))
+        else:
+            self._take_turns(stored, kept)
         self._last_entry = stored.entry_count
-        for at, block in enumerate(stored.blocks):
+        for at, block in enumerate(stored.blocks, stored.first):
             self._blocks[at] = (
                 0,
                 len(block.text),
@@ -181,13 +176,21 @@ class SessionRecording(Witness):
                 block.call_id,
                 block.report is not None,
             )
-        self._hunks = {
-            one.id: (one.stage, one.decision, one.reason, one.words, one.path)
-            for one in stored.hunks
-        }
+        self._hunks = _states_of(stored.hunks)
         self._commands, self._sent = stored.commands, stored.requests
         self._name = stored.line.name
         self._store.commit(Resumed(self._ports.files.named_root, tui.__version__))
+
+    def read(self, stored: StoredSession, kept: list[KeptEntry]) -> None:
+        """All of it is read."""
+        if not self._unread:
+            return
+        self._unread = False
+        self._take_turns(stored, kept)
+        for number, state in _states_of(stored.hunks).items():
+            self._hunks.setdefault(number, state)
+        if self._renews:
+            self.renew()
 
     def _take_as_new(self) -> None:
         """Nothing is kept so far."""
@@ -204,6 +207,9 @@ class SessionRecording(Witness):
 
     def renew(self) -> None:
         """What was kept is lost: say all of it again."""
+        self._renews = self._unread
+        if self._unread:
+            return
         self._take_as_new()
         self.begin()
         self._look(all_hunks=True)
@@ -509,18 +515,26 @@ class SessionRecording(Witness):
             if kept is None or kept.place != place or kept.item is not entry.item:
                 self._last_entry += kept is None
                 number = self._last_entry if kept is None else kept.id
-                kept = _Entry(entry, entry.item, number, place, self._turn)
+                kept = KeptEntry(entry, entry.item, number, place, self._turn)
                 self._store.put(_made(kept))
             self._entries.append(kept)
             last = place
 
 
-def _made(one: _Entry) -> EntryMade:
+def _last_of(stored: StoredSession) -> int:
+    return max((turn.began.number for turn in stored.turns), default=0)
+
+
+def _states_of(hunks: Iterable[HunkMade]) -> dict[int, _HunkState]:
+    return {one.id: (one.stage, one.decision, one.reason, one.words, one.path) for one in hunks}
+
+
+def _made(one: KeptEntry) -> EntryMade:
     kind, origin = one.entry.kind, one.entry.origin
     return EntryMade(one.id, one.place, kind, origin, item_as_json(one.item), one.turn)
 
 
-def _same(known: list[_Entry], entries: Sequence[HistoryEntry]) -> int:
+def _same(known: list[KeptEntry], entries: Sequence[HistoryEntry]) -> int:
     """How many entries from the first one on say what was kept."""
     item = attrgetter("item")
     same = zip(
@@ -532,7 +546,7 @@ def _same(known: list[_Entry], entries: Sequence[HistoryEntry]) -> int:
     return found.index(False) if False in found else len(found)
 
 
-def _places_behind(fresh: Sequence[HistoryEntry], known: Mapping[int, _Entry]) -> list[float]:
+def _places_behind(fresh: Sequence[HistoryEntry], known: Mapping[int, KeptEntry]) -> list[float]:
     """For each entry the place of the next one that has a place, or 0."""
     found, following = list[float](), 0.0
     for entry in reversed(fresh):

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from tui.core.context import CutAnswer, user_edit
 from tui.core.conversation import (
     CALL_OUTPUTS,
+    UNREAD,
     Block,
     BlockKind,
     HistoryEntry,
@@ -27,22 +28,21 @@ from tui.core.document.file_record import UserChange
 from tui.core.document.hunk import Hunk, Stage
 from tui.core.document.report import QuoteQuota, landing_report, not_kept, shown
 from tui.core.inert_text import inert
-from tui.core.patches.past_hunks import BroughtBack, bringing_back
-from tui.core.session_record import BlockSaid, FileKept, StoredSession, sha_of
-from tui.core.steps import Work, finished
+from tui.core.patches.past_hunks import BroughtBack, bringing_back, settled
+from tui.core.session_record import BlockSaid, FileKept, KeptEntry, StoredSession, sha_of
+from tui.core.steps import Work, finished, in_parts
 from tui.core.text.diff import line_changes
 from tui.engine.commands import gone
+from tui.engine.notices import Trouble
 from tui.engine.requests import PatchReport
 from tui.engine.services import Services
+from tui.errors import StoreRefused
 
 BROKEN_OFF = "duetto ended while it ran: what it did by then is not known"
 _DIED = "broke off, as duetto ended,"
 _NAMED = 6
 _SAID = (BlockKind.TEXT, BlockKind.REASONING, BlockKind.TOOL, BlockKind.PATCH, BlockKind.RUN)
 """Blocks that show that a model has answered."""
-
-
-Taken = Sequence[tuple[HistoryEntry, Item]]
 
 
 class Resumption(Struct, frozen=True):
@@ -53,6 +53,8 @@ class Resumption(Struct, frozen=True):
     """The bytes of a blob, for a thread; None: they are not there."""
     is_fork: bool = False
     """It is the beginning of a new session."""
+    rest: Callable[[], StoredSession] | None = None
+    """Reads all of it, for a thread; None: ``stored`` is all. Raises StoreRefused."""
 
 
 def up_to(stored: StoredSession, turn: int) -> StoredSession:
@@ -65,6 +67,7 @@ def up_to(stored: StoredSession, turn: int) -> StoredSession:
         entries=stored.entries[: _entries_of(stored, turn)],
         blocks=stored.blocks[:first],
         hunks=tuple(hunk for hunk in stored.hunks if hunk.turn <= turn),
+        usd=sum((one.ended.figures.usd or 0.0) for one in turns if one.ended is not None),
     )
 
 
@@ -78,9 +81,37 @@ def _entries_of(stored: StoredSession, turn: int) -> int:
     return next(later, len(stored.entries))
 
 
-def _entry(stored: StoredSession, at: int) -> HistoryEntry:
-    one = stored.entries[at]
-    return HistoryEntry(one.kind, one.said, one.origin)
+class _Earlier:
+    """What was said, decided and sent before that which is shown at once; made in any thread."""
+
+    def __init__(self, stored: StoredSession, head: StoredSession) -> None:
+        """``head`` is a part of it; it may be all."""
+        self.stored = stored
+        self.kept: list[KeptEntry] = []
+        for one in stored.entries:
+            item = one.said
+            entry = HistoryEntry(one.kind, item, one.origin)
+            self.kept.append(KeptEntry(entry, item, one.id, one.place, one.turn))
+        entries = [one.entry for one in self.kept]
+        self.blocks = [_block(said) for said in stored.blocks[: head.first]]
+        known = {hunk.id for hunk in head.hunks}
+        self.past = [hunk for hunk in stored.hunks if hunk.id not in known]
+        self.hunks = [settled(hunk) for hunk in self.past]
+        calls = _calls(entries)
+        answered = {entry.item.get("call_id") for entry in entries if entry.kind == "answer"}
+        self.broken = [call for name, call in calls.items() if name in stored.running - answered]
+        """Calls of commands that ran when duetto was killed."""
+        self.owed = [
+            (entry, calls[str(entry.item.get("call_id"))])
+            for entry in entries
+            if entry.kind in ("answer", "cut")
+            and entry.item.get("output") == ""
+            and str(entry.item.get("call_id")) in calls
+        ]
+        """Answers of patches that were never sent, and the calls."""
+        lines = {one.call_id: one.title for one in stored.blocks if one.kind is BlockKind.RUN}
+        self.gone = gone(entries, lines)
+        """What the model is to hear of commands that ran on."""
 
 
 class Resuming:
@@ -94,38 +125,38 @@ class Resuming:
     ) -> None:
         """``accept`` writes hunks that the user had accepted."""
         self._services = services
-        self._stored = resumption.stored
+        self._head = self.stored = resumption.stored
+        """What was read of it so far."""
         self._data = resumption.data
         self._is_fork = resumption.is_fork
-        self.taken: Taken = ()
-        """The history as it was stored, entry by entry, each with its item."""
+        self._rest = resumption.rest
+        self._reading = asyncio.Lock()
+        self.kept: list[KeptEntry] = []
+        """The history as it was stored, as far as it is read."""
+        self.on_read: Callable[[], None] = lambda: None
+        """Called when all of it is."""
+        self._history = services.requests.history
         self._accept = accept
         self._found = BroughtBack()
         services.open_files.first = self._look
 
     def begin(self) -> int:
         """Have all of it there; returns the number of the last turn."""
-        stored, services = self._stored, self._services
+        stored, services = self.stored, self._services
         state, requests = services.state, services.requests
+        state.transcript.blocks.extend([UNREAD] * stored.first)
         for said in stored.blocks:
-            state.add(_block(said), said.text)
-        requests.history.entries = [_entry(stored, at) for at in range(len(stored.entries))]
-        self.taken = [(entry, entry.item) for entry in requests.history.entries]
+            state.add(_block(said))
         self._found = finished(
             bringing_back(state.workspace.documents, stored.hunks, stored.unwritten)
         )
         news = {hunk.id for hunk in (*self._found.on_disk, *self._found.lost)} | stored.untold
         known = (h for h in state.workspace.hunks if h.id not in news)
         requests.told.mark(known)
-        self._owe()
-        self._answer_commands()
         services.commands.go_on_behind(stored.commands)
-        lines = {one.call_id: one.title for one in stored.blocks if one.kind is BlockKind.RUN}
-        requests.history.note(gone(requests.history.entries, lines))
-        prices = [one.ended.figures.usd for one in stored.turns if one.ended is not None]
-        state.meter.resume(sum(usd for usd in prices if usd is not None))
-        if stored.turns and stored.turns[-1].ended is None:
-            self._died()
+        state.meter.resume(stored.usd)
+        if self._rest is None:
+            self._take(_Earlier(stored, stored))
         for path in dict.fromkeys(hunk.path for hunk in self._found.placed):
             if path in state.workspace.buffers:
                 services.open_files.open(path, None, 0, aside=True)
@@ -133,18 +164,61 @@ class Resuming:
 
     @property
     def _last_turn(self) -> int:
-        return max((one.turn for one in self._stored.blocks), default=0)
+        return max((one.turn for one in self._head.blocks), default=0)
 
-    def _owe(self) -> None:
-        """Answers of patches that were never sent are said from what the hunks are now."""
-        requests, hunks = self._services.requests, self._services.state.workspace.hunk_list
-        calls = _calls(requests.history.entries)
-        for entry in requests.history.entries:
-            call = calls.get(str(entry.item.get("call_id")))
-            if entry.kind not in ("answer", "cut") or entry.item.get("output") != "" or not call:
-                continue
-            if of_call := hunks.of_call(str(entry.item.get("call_id"))):
+    @property
+    def is_read(self) -> bool:
+        """All of it is there."""
+        return self._rest is None
+
+    async def read(self) -> None:
+        """Have what is not read yet; nothing of it holds a key up."""
+        async with self._reading:
+            if self._rest is None:
+                return
+            services, rest = self._services, self._rest
+            try:
+                earlier = await asyncio.to_thread(lambda: _Earlier(rest(), self._head))
+            except StoreRefused as error:
+                self._rest = None
+                what = "What was said earlier cannot be read: the model does not know it"
+                services.state.trouble(Trouble(what, str(error), noted=True))
+                return
+            now = services.ports.clock.now
+            await services.state.input_first.do(self._hunks(earlier), now)
+            self._take(earlier)
+            self._rest = None
+            self.on_read()
+
+    def _hunks(self, earlier: _Earlier) -> Work[None]:
+        hunk_list, told = self._services.state.workspace.hunk_list, self._services.requests.told
+        yield from hunk_list.add_before(earlier.hunks)
+        for part in in_parts(one for one in earlier.hunks if one.id not in earlier.stored.untold):
+            told.mark(part)
+            yield len(part)
+        self._services.state.workspace.documents.bump()
+
+    def _take(self, earlier: _Earlier) -> None:
+        """All of it is read: the history is there, and what was said."""
+        services, requests = self._services, self._services.requests
+        self.stored, self.kept = earlier.stored, earlier.kept
+        if earlier.blocks:
+            services.state.read_earlier(earlier.blocks)
+        if requests.history is not self._history:  # a new conversation was begun
+            return
+        history = self._history
+        later, history.entries = history.entries, []
+        history.begin_with([one.entry for one in self.kept])
+        hunks = services.state.workspace.hunk_list
+        for entry, call in earlier.owed:
+            if of_call := hunks.of_call(str(call.get("call_id"))):
                 requests.owed.append(partial(self._report, entry, call, of_call))
+        for call in earlier.broken:
+            history.answer(call, BROKEN_OFF, failed=True)
+        history.note(earlier.gone)
+        if self.stored.turns and self.stored.turns[-1].ended is None:
+            self._died()
+        history.entries += later
 
     def _report(self, entry: HistoryEntry, call: Item, hunks: Sequence[Hunk]) -> Work[PatchReport]:
         services, documents = self._services, self._services.state.workspace.documents
@@ -156,19 +230,11 @@ class Resuming:
         item = answer_item(call, output, failed=bool(lost) or entry.kind == "cut")
         return PatchReport(entry, item, states)
 
-    def _answer_commands(self) -> None:
-        """A command that ran when duetto was killed is not one that was never run."""
-        history = self._services.requests.history
-        answered = {e.item.get("call_id") for e in history.entries if e.kind == "answer"}
-        for name, call in _calls(history.entries).items():
-            if name in self._stored.running and name not in answered:
-                history.answer(call, BROKEN_OFF, failed=True)
-
     def _died(self) -> None:
         """It was killed in the last turn: a prompt that nobody answered is given back."""
-        services, last = self._services, self._stored.turns[-1].began
+        services, last = self._services, self.stored.turns[-1].began
         requests, status = services.requests, services.state.status
-        of_turn = [one for one in self._stored.blocks if one.turn == last.number]
+        of_turn = [one for one in self.stored.blocks if one.turn == last.number]
         chars = sum(len(one.text) for one in of_turn if one.kind is BlockKind.TEXT)
         if any(one.kind in _SAID for one in of_turn):
             requests.cut = CutAnswer(last.number, chars, _DIED)
@@ -178,7 +244,8 @@ class Resuming:
 
     async def _look(self) -> None:
         """What is to be said before anything is asked."""
-        services, stored = self._services, self._stored
+        await self.read()
+        services, stored = self._services, self.stored
         changed = await asyncio.to_thread(self._changed, stored.files.values())
         if changed:
             await services.open_files.catalogue.prepare([path for path, *_ in changed])
@@ -195,7 +262,7 @@ class Resuming:
         services.state.hunks_changed()
 
     def _opening(self) -> str:
-        line, count = self._stored.line, self._last_turn
+        line, count = self.stored.line, self._last_turn
         turns = f"{count:,} turn{'s' * (count != 1)}"
         if self._is_fork:
             return f"a new session, from {turns} of {line.id}"
@@ -244,16 +311,18 @@ def _edits(path: str, before: bytes, now: bytes) -> list[UserChange]:
 
 
 def _block(said: BlockSaid) -> Block:
-    state = "cut" if said.state == "open" else said.state
-    return Block(
+    block = Block(
         said.kind,
         said.turn,
         title=said.title,
         speaker=said.speaker,
         call_id=said.call_id,
-        state=state,
+        state="cut" if said.state == "open" else said.state,
         report=said.report,
     )
+    if said.text:
+        block.append(said.text)
+    return block
 
 
 def _calls(entries: Iterable[HistoryEntry]) -> dict[str, Item]:

@@ -55,7 +55,8 @@ if TYPE_CHECKING:
     from tui.engine.hooks import Hooks
     from tui.engine.model_choice import ModelChoice
     from tui.engine.recording import SessionRecording
-    from tui.engine.resuming import Resumption, Taken
+    from tui.engine.resuming import Resuming, Resumption
+    from tui.engine.sessions import SessionKeeping
 
 PromptLabel = Literal["send", "redirect", "queue"]
 AltLabel = Literal["steer", "queue"]
@@ -154,18 +155,17 @@ class Session:
         """What is kept of the session, from the first time that something is wanted of it."""
         self._handlers = self._handlers_by_type()
         self._state.before_turn.append(self.diffs.turn_begins)
-        self._taken: Taken = ()
+        self._resuming: Resuming | None = None
         if self.options.resumed is not None:
             self._go_on_with(self.options.resumed)
 
     def _go_on_with(self, resumption: Resumption) -> None:
         from tui.engine.resuming import Resuming  # hardly a session does
 
-        resuming = Resuming(
+        self._resuming = Resuming(
             self._shared, resumption, lambda hunk_ids: self.submit(intents.Accept(hunk_ids))
         )
-        self._foreground.go_on_behind(resuming.begin())
-        self._taken = resuming.taken
+        self._foreground.go_on_behind(self._resuming.begin())
 
     @property
     def on_wake(self) -> Callable[[], None]:
@@ -364,6 +364,8 @@ class Session:
     async def run(self) -> None:
         """Dial ahead of the first prompt, watch the files; returns when that is set up."""
         self._supervisor.start(self._foreground.dial(), "connecting")
+        if self._resuming is not None:
+            self._supervisor.start(self._resuming.read(), "reading the earlier part")
         if self._ports.store is not None:
             self._supervisor.start(self._record_soon(self._ports.store), "keeping the session")
         self._supervisor.start(self._shared.commands.look(), "looking for a sandbox")
@@ -403,14 +405,15 @@ class Session:
 
         requests, kind = self._shared.requests, self.options.kind
         self.recording = SessionRecording(self._state, requests, self._ports, store, kind)
-        resumed = self.options.resumed
-        if resumed is None:
+        resumed, resuming = self.options.resumed, self._resuming
+        if resumed is None or resuming is None:
             self.recording.begin()
         elif resumed.is_fork:
-            self.recording.fork(resumed.stored, self._taken)
+            self.recording.fork(resuming.stored, resuming.kept)
         else:
-            self.recording.go_on(resumed.stored, self._taken)
-        self._taken = ()
+            recording = self.recording
+            recording.go_on(resuming.stored, resuming.kept)
+            resuming.on_read = lambda: recording.read(resuming.stored, resuming.kept)
         self._state.witness = self.recording
         store.on_lost = self.recording.renew
 
@@ -424,7 +427,17 @@ class Session:
     def _keep(self, intent: intents.Rename | intents.Export) -> None:
         from tui.engine.sessions import SessionKeeping  # after the first paint
 
-        SessionKeeping(self._shared, self.recording, self.stored_as).handle(intent)
+        keeping = SessionKeeping(self._shared, self.recording, self.stored_as)
+        if self._resuming is None or self._resuming.is_read or isinstance(intent, intents.Rename):
+            keeping.handle(intent)
+        else:
+            self._supervisor.start(self._export(keeping, intent, self._resuming), "exporting")
+
+    async def _export(
+        self, keeping: SessionKeeping, intent: intents.Export, resuming: Resuming
+    ) -> None:
+        await resuming.read()
+        keeping.handle(intent)
 
     def _choose_model(self, intent: intents.UseModel | intents.ChooseModel) -> None:
         self._choice.handle(intent)

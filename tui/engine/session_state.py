@@ -279,6 +279,12 @@ class SessionState:
         self._changed_from(self.transcript.add(block))
         return block
 
+    def read_earlier(self, blocks: list[Block]) -> None:
+        """Blocks that were not read yet are there now: the first ones."""
+        self.transcript.blocks[: len(blocks)] = blocks
+        self._notices.transcript_from = 0
+        self.wake()
+
     def note(self, turn: int, text: str, state: BlockState = "done") -> Block:
         """Say in the conversation what happened."""
         return self.add(Block(BlockKind.NOTE, turn, state=state), text)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tui.core.conversation import BlockKind
 from tui.core.document.hunk import Decision, Kind, Stage
@@ -158,6 +159,29 @@ def test_a_session_comes_back_as_it_is_now(tmp_path: Path) -> None:
     assert kept.turns[0].ended is not None
     assert kept.turns[0].ended.figures.usd == 0.25
     assert kept.files["a.py"].blob == "f" * 64
+
+
+def test_of_a_long_session_the_last_page_comes_first(tmp_path: Path) -> None:
+    records = [
+        *said(*(f"prompt {number}" for number in range(1, 301))),
+        *(hunk(number) for number in range(1, 301)),
+        HunksAre(tuple(range(4, 301)), Stage.LANDED, Decision.ACCEPTED, author="user"),
+        EntryMade(1, 1.0, "prompt", "", b"{}", 1),
+        FileKept(1, "a.py", "after", "f" * 64),
+    ]
+    apart = [
+        replace(one, call_id=f"c{one.id}") if isinstance(one, HunkMade) else one for one in records
+    ]
+    name = write(tmp_path, *apart)
+    head, rest = reading.begin(tmp_path, name)
+    assert rest is not None
+    whole = rest()
+    assert whole == reading.load(tmp_path, name)
+    assert whole.blocks[head.first :] == head.blocks
+    assert 100 <= len(head.blocks) <= 110
+    assert [one.id for one in head.hunks] == [1, 2, 3, 300]
+    assert (head.usd, head.entry_count, head.seq) == (75.0, 1, whole.seq)
+    assert (head.turns, head.entries) == (whole.turns[-1:], ())
 
 
 def test_an_id_is_enough_as_far_as_it_is_the_only_one(tmp_path: Path) -> None:

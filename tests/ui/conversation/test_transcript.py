@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.scripted_app import running, settled
+from tests.support.scripted_app import running, settled, until
 from tests.support.scripted_session import ScriptedSession
+from tui.core.conversation import UNREAD, Block, BlockKind
 from tui.core.document.hunk import Stage
 from tui.engine.intents import PlaceHunk
 from tui.ui.app import DuettoApp
@@ -96,3 +97,26 @@ async def test_nothing_that_a_model_or_a_program_says_acts(session: ScriptedSess
         for character in "\x1b\x07\x9b\u202e":
             assert character not in text
         assert "[red]x[/red]" in text
+
+
+async def test_what_was_said_earlier_comes_above_what_is_read() -> None:
+    session = ScriptedSession()
+    session.state.transcript.blocks.extend([UNREAD] * 400)
+    session.say("user", "the newest words")
+    earlier = [Block(BlockKind.USER, n, state="done") for n in range(400)]
+    for number, block in enumerate(earlier):
+        block.append(f"prompt {number}")
+    async with running(session, (80, 24)) as (app, pilot):
+        await settled(session, pilot)
+        assert "the newest words" in "\n".join(shown(app))
+        session.state.read_earlier(earlier)
+        pane = app.bench.transcript
+        await until(pilot, lambda: pane.rows.views[0].block is earlier[0])
+        assert "the newest words" in "\n".join(shown(app))
+        pane.focus()
+        await pilot.pause()
+        pane.action_scroll_home()
+        await pilot.pause()
+        assert "prompt 0" in shown(app)[1]
+        assert [view.block for view in pane.rows.views] == session.transcript.blocks
+        assert [view.index for view in pane.rows.views] == list(range(401))

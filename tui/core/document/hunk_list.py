@@ -63,6 +63,23 @@ class HunkList:
         if len(self.hunks) % FOLDED == 0:
             fold(self.hunks[-2 * FOLDED : -FOLDED])
 
+    def add_before(self, hunks: Sequence[Hunk]) -> Work[None]:
+        """Take in hunks of an earlier time that none of the calls here has, in order of ids."""
+        for at in range(0, len(hunks), FOLDED):
+            part = hunks[at : at + FOLDED]
+            for hunk in part:
+                self._by_call.setdefault(hunk.call_id, []).append(hunk)
+                hunk.need = need_of(hunk)
+                if not _is_settled(hunk):
+                    self.reopened(hunk)
+                self._count(hunk)
+            fold(part)
+            yield len(part)
+        self.hunks[:] = sorted([*hunks, *self.hunks], key=_ID)
+        calls = sorted(self._files, key=lambda call: [one.id for one in self._by_call[call][:1]])
+        self._files = {call: self._files[call] for call in calls}
+        self.reviewed()
+
     def watched(self) -> dict[int, Hunk]:
         """All hunks by id, for who empties it; what changes from now on comes in again."""
         news = self.tally.news = {hunk.id: hunk for hunk in self.hunks}

@@ -59,14 +59,13 @@ def bringing_back(
     documents.ask_again()
     touched: dict[str, FileRecord] = {}
     for one in past:
-        if one.stage in OPEN and not (one.stage is Stage.CANDIDATES and one.reason):
-            _remember(documents, one, Stage.REFUSED, one.reason or UNPAINTED)
-        elif _waits(one, written=one.id not in unwritten):
+        incomplete = one.stage in OPEN and not (one.stage is Stage.CANDIDATES and one.reason)
+        if not incomplete and _waits(one, written=one.id not in unwritten):
             _place(documents, one, found)
             if record := documents.records.get(documents.links.get(one.path, one.path)):
                 touched[record.path] = record
         else:
-            _remember(documents, one, one.stage, one.reason)
+            documents.remember(settled(one))
         yield 1
     for record in touched.values():
         record.shifts.follow(record.waiting)
@@ -84,14 +83,25 @@ def _waits(past: HunkMade, *, written: bool) -> bool:
     return past.stage in PLACED or past.stage in (Stage.CONFLICT, Stage.CANDIDATES)
 
 
+def settled(past: HunkMade) -> Hunk:
+    """A hunk that stands nowhere, and for which no place is looked for."""
+    if past.stage in OPEN and not (past.stage is Stage.CANDIDATES and past.reason):
+        return _hunk(past, Stage.REFUSED, past.reason or UNPAINTED)
+    return _hunk(past, past.stage, past.reason)
+
+
 def _remember(documents: Documents, past: HunkMade, stage: Stage, reason: str) -> Hunk:
-    """Take in a hunk that stands nowhere."""
+    hunk = _hunk(past, stage, reason)
+    documents.remember(hunk)
+    return hunk
+
+
+def _hunk(past: HunkMade, stage: Stage, reason: str) -> Hunk:
     hunk = Hunk(past.id, past.turn, past.call_id, past.path, past.kind, section=past.section)
     hunk.base, hunk.agent, hunk.woven = past.base, past.agent, past.woven
     hunk.added, hunk.removed = past.added, past.removed
     hunk.target, hunk.flags, hunk.words = past.target, past.flags, past.words
     hunk.stage, hunk.decision, hunk.reason = stage, past.decision, reason
-    documents.remember(hunk)
     return hunk
 
 

@@ -7,10 +7,11 @@ killed brought into the file.
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
@@ -50,6 +51,20 @@ _LINE = """
 """
 _NAMES = SessionLine.__struct_fields__
 _RUNNING = "SELECT call_id FROM commands WHERE session = ? AND seconds IS NULL"
+_TAIL, _MOST_TAIL = 100, 400
+"""So many blocks are shown at once, and as many more as their turn has, up to so many."""
+_FIRST = """
+    SELECT max(0, ifnull((SELECT max(at) FROM blocks WHERE session = ? AND kind = 'user'
+            AND at <= (SELECT max(at) FROM blocks WHERE session = ?) - ?), 0),
+        (SELECT ifnull(max(at), 0) FROM blocks WHERE session = ?) - ?)
+"""
+_CALLS = """
+    SELECT call_id FROM hunks WHERE session = ? AND waits
+    UNION SELECT call_id FROM hunks WHERE session = ?
+        AND id = (SELECT max(id) FROM hunks WHERE session = ?)
+    UNION SELECT call_id FROM blocks WHERE session = ? AND at >= ? AND call_id != ''
+"""
+_ACCEPTED = "SELECT call_id, path, seq FROM hunks WHERE session = ? AND decision = 'accepted'"
 
 
 class Archive:
@@ -114,28 +129,64 @@ def find(data_dir: Path, session_id: str) -> SessionLine:
 def load(data_dir: Path, session_id: str) -> StoredSession:
     """All of a session, named as for `find`. Raises StoreRefused."""
     with _reading(data_dir) as base:
-        known = _known(base, session_id)
-        line = _line(data_dir, base, known)
-        n, seq = base.execute("SELECT n, seq FROM sessions WHERE id = ?", (known,)).fetchone()
-        hunks, changed = _hunks(base, n)
-        entries, count = _entries(base, n)
-        files, written = _files(base, n)
-        sent = _one(base, "SELECT max(seq) FROM requests WHERE session = ?", n)
-        return StoredSession(
-            line,
-            seq,
-            turns=tuple(_turns(base, n)),
-            entries=entries,
-            entry_count=count,
-            blocks=tuple(_blocks(base, n)),
-            hunks=hunks,
-            files=files,
-            commands=_one(base, "SELECT max(number) FROM commands WHERE session = ?", n),
-            requests=_one(base, "SELECT max(number) FROM requests WHERE session = ?", n),
-            untold=frozenset(one for one, last in changed.items() if last > sent),
-            unwritten=_unwritten(hunks, changed, written),
-            running=frozenset(row[0] for row in base.execute(_RUNNING, (n,))),
-        )
+        return _stored(data_dir, base, session_id)
+
+
+def begin(
+    data_dir: Path, session_id: str
+) -> tuple[StoredSession, Callable[[], StoredSession] | None]:
+    """What a session is shown with, and what reads all of it as it is now, for a thread.
+
+    None: that is all. Raises StoreRefused.
+    """
+    reading = _reading(data_dir)
+    base = reading.__enter__()
+    try:
+        base.execute("BEGIN")  # what is read later is of the same moment
+        head = _stored(data_dir, base, session_id, head=True)
+    except BaseException as error:
+        reading.__exit__(type(error), error, error.__traceback__)
+        raise
+    if not head.first:
+        reading.__exit__(None, None, None)
+        return head, None
+
+    def rest() -> StoredSession:
+        with ExitStack() as stack:
+            stack.push(reading)
+            return _stored(data_dir, base, session_id)
+
+    return head, rest
+
+
+def _stored(
+    data_dir: Path, base: sqlite3.Connection, session_id: str, *, head: bool = False
+) -> StoredSession:
+    """A session; ``head``: of a long one only what is needed until something is sent."""
+    known = _known(base, session_id)
+    line = _line(data_dir, base, known)
+    n, seq = base.execute("SELECT n, seq FROM sessions WHERE id = ?", (known,)).fetchone()
+    first = base.execute(_FIRST, (n, n, _TAIL, n, _MOST_TAIL)).fetchone()[0] if head else 0
+    files, written = _files(base, n)
+    sent = _one(base, "SELECT max(seq) FROM requests WHERE session = ?", n)
+    hunks, changed = _hunks(base, n, first, written)
+    return StoredSession(
+        line,
+        seq,
+        turns=tuple(_turns(base, n, last=first > 0)),
+        entries=() if first else _entries(base, n),
+        entry_count=_one(base, "SELECT max(id) FROM entries WHERE session = ?", n),
+        blocks=tuple(_blocks(base, n, first)),
+        first=first,
+        usd=_one(base, "SELECT total(usd) FROM turns WHERE session = ?", n),
+        hunks=hunks,
+        files={} if first else files,
+        commands=_one(base, "SELECT max(number) FROM commands WHERE session = ?", n),
+        requests=_one(base, "SELECT max(number) FROM requests WHERE session = ?", n),
+        untold=frozenset(one for one, last in changed.items() if last > sent),
+        unwritten=_unwritten(hunks, changed, written),
+        running=frozenset(row[0] for row in base.execute(_RUNNING, (n,))),
+    )
 
 
 def data(data_dir: Path, blob: str) -> bytes | None:
@@ -152,7 +203,9 @@ def _reading(data_dir: Path) -> Iterator[sqlite3.Connection]:
     base = None
     try:
         file = (data_dir / FILE).absolute().as_uri()
-        base = sqlite3.connect(f"{file}?mode=ro", uri=True, timeout=_WAIT_S)
+        base = sqlite3.connect(
+            f"{file}?mode=ro", uri=True, timeout=_WAIT_S, check_same_thread=False
+        )
         yield base
     except (sqlite3.Error, msgspec.MsgspecError, zlib.error, UnicodeDecodeError) as error:
         raise StoreRefused(f"the stored sessions cannot be read: {error}") from error
@@ -239,25 +292,25 @@ def _one(base: sqlite3.Connection, query: str, n: int) -> int:
     return base.execute(query, (n,)).fetchone()[0] or 0
 
 
-def _turns(base: sqlite3.Connection, n: int) -> Iterator[StoredTurn]:
+def _turns(base: sqlite3.Connection, n: int, *, last: bool) -> Iterator[StoredTurn]:
     query = "SELECT began, ended, began_ms FROM turns WHERE session = ? ORDER BY number"
+    query += " DESC LIMIT 1" * last
     for began, ended, began_ms in base.execute(query, (n,)):
         over = None if ended is None else _of(ended, TurnEnded)
         yield StoredTurn(_of(began, TurnBegan), over, began_ms)
 
 
-def _entries(base: sqlite3.Connection, n: int) -> tuple[tuple[EntryMade, ...], int]:
-    """Those that stand, in their order, and how many there ever were."""
+def _entries(base: sqlite3.Connection, n: int) -> tuple[EntryMade, ...]:
+    """Those that stand, in their order."""
     query = (
         "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.item, b.data FROM entries e"
         " LEFT JOIN blobs b ON b.sha = e.blob"
         " WHERE e.session = ? AND e.gone IS NULL ORDER BY e.place"
     )
-    found = [
+    return tuple(
         EntryMade(number, place, kind, origin, _item(item, data), turn)
         for number, place, kind, origin, turn, item, data in base.execute(query, (n,))
-    ]
-    return tuple(found), _one(base, "SELECT max(id) FROM entries WHERE session = ?", n)
+    )
 
 
 def _item(kept: str | bytes | None, blob: bytes | None) -> bytes:
@@ -265,13 +318,13 @@ def _item(kept: str | bytes | None, blob: bytes | None) -> bytes:
     return unpacked(kept).encode() if blob is None else zlib.decompress(blob)
 
 
-def _blocks(base: sqlite3.Connection, n: int) -> Iterator[BlockSaid]:
+def _blocks(base: sqlite3.Connection, n: int, first: int) -> Iterator[BlockSaid]:
     query = (
         "SELECT n, at, turn, kind, title, speaker, call_id, state, report, text FROM blocks"
-        " WHERE session = ? ORDER BY at"
+        " WHERE session = ? AND at >= ? ORDER BY at"
     )
     for number, at, turn, kind, title, speaker, call_id, state, report, text in base.execute(
-        query, (n,)
+        query, (n, first)
     ):
         told = None if report is None else _of(report, RunReport)
         whole = _whole(base, number, text) if state == "open" else unpacked(text)
@@ -286,14 +339,26 @@ def _whole(base: sqlite3.Connection, number: int, text: str | bytes | None) -> s
     return "".join(said)
 
 
-def _hunks(base: sqlite3.Connection, n: int) -> tuple[tuple[HunkMade, ...], dict[int, int]]:
-    """As they are now, and which record changed each last."""
-    query = (
-        "SELECT made, stage, decision, reason, words, author, seq, id FROM hunks"
-        " WHERE session = ? ORDER BY id"
-    )
+def _hunks(
+    base: sqlite3.Connection, n: int, first: int, written: Mapping[str, int]
+) -> tuple[tuple[HunkMade, ...], dict[int, int]]:
+    """As they are now, and which record changed each last.
+
+    Of a session of which the blocks before the ``first`` are not shown: those of calls that are
+    shown, in which one waits, is not written perhaps, or is the last one.
+    """
+    query = "SELECT made, stage, decision, reason, words, author, seq, id FROM hunks"
+    given: tuple[object, ...] = (n,)
+    if first:
+        calls = base.execute(_CALLS, (n, n, n, n, first)).fetchall()
+        accepted = base.execute(_ACCEPTED, (n,))
+        calls += [(call,) for call, path, seq in accepted if written.get(path, 0) < seq]
+        query += " WHERE session = ? AND call_id IN (SELECT value FROM json_each(?)) ORDER BY id"
+        given = (n, json.dumps([call for (call,) in calls]))
+    else:
+        query += " WHERE session = ? ORDER BY id"
     found, changed = [], {}
-    for made, stage, decision, reason, words, author, seq, number in base.execute(query, (n,)):
+    for made, stage, decision, reason, words, author, seq, number in base.execute(query, given):
         hunk = _of(unpacked(made), HunkMade)
         found.append(
             msgspec.structs.replace(

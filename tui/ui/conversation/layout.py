@@ -10,9 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import accumulate
+from time import thread_time
 from typing import NamedTuple
 
-from tui.core.conversation import Block, BlockKind
+from tui.core.conversation import UNREAD, Block, BlockKind
 from tui.core.document.hunk import Hunk
 from tui.engine.notices import Notices
 from tui.engine.session import Session
@@ -85,6 +86,11 @@ class PageList:
         self._pages.append(page)
         self._starts.append(self.total)
         self.total += page.height
+
+    def add_before(self, pages: list[ViewPage]) -> None:
+        """More above all others."""
+        self.shift(0, sum(page.height for page in pages))
+        self.replace([*pages, *self._pages])
 
     def replace(self, pages: list[ViewPage]) -> None:
         """Other pages in the middle: all is counted again."""
@@ -197,10 +203,28 @@ def _kind_of_view(block: Block) -> type[BlockView]:
     return VIEWS[BlockKind(block.kind)]
 
 
+class UnmadeView(BlockView):
+    """Stands for each block above those that have a view; it has no rows."""
+
+    def __init__(self, context: ViewContext) -> None:
+        super().__init__(UNREAD, 0, context, None)
+        self.pages = []
+
+    @property
+    def has_stops(self) -> bool:
+        """Nothing can be done with it."""
+        return False
+
+    def sync(self) -> None:
+        """There is nothing new."""
+
+
 _NEWEST = 4
 """Cards that are looked at whenever hunks or buffers changed: their line numbers move."""
 _MOST_MADE = 64
 """Blocks that are made at once; of more that come together, those in sight."""
+_GROWING_S = 0.003
+"""For so long a frame makes views of an earlier session, from below, 50 at least."""
 _TOP, _CHOSEN = "top", "chosen"
 
 
@@ -220,6 +244,8 @@ class TranscriptLayout:
         """``context.hunks`` is set here; its width and root are the widget's to set."""
         self.context = context
         self.views: list[BlockView] = []
+        self._unmade = 0
+        """So many of the first ones are made later."""
         self._session = session
         self.pages = PageList()
         """All rows, by number."""
@@ -307,16 +333,18 @@ class TranscriptLayout:
         still open, the newest, those in sight; others when they come into sight.
         """
         blocks = self._session.transcript.blocks
-        if len(blocks) < len(self.views) or (self.views and blocks[0] is not self.views[0].block):
+        known, lowest = len(self.views), self._unmade
+        if len(blocks) < known or (known and blocks[lowest] is not self.views[lowest].block):
             self._clear()
             self._grow()
             return 0
         changed: set[int] = set()
         if notices.transcript_from is not None:
-            near = len(self.views) - _MOST_MADE
-            for view in self.views[notices.transcript_from :]:
+            first = max(notices.transcript_from, lowest)
+            few = known - first <= _MOST_MADE
+            for view in self.views[first:]:
                 is_seen = view.pages[-1].rows is not None or view.index in self.context.behind
-                if view.index >= near or is_seen:
+                if few or is_seen:
                     changed.add(view.index)
                 elif view.block.state == "failed":
                     self._note_stops(view)
@@ -331,7 +359,35 @@ class TranscriptLayout:
         rows = [row for index in sorted(changed) if (row := self._sync_view(index)) is not None]
         if (grown := self._grow()) is not None:
             rows.append(grown)
+        if self._unmade and blocks[self._unmade - 1] is not UNREAD:
+            self._grow_up(blocks)
+            rows.append(self.top)  # the thumb has moved
         return min(rows, default=None)
+
+    def _grow_up(self, blocks: Sequence[Block]) -> None:
+        """Views for some of the blocks above, whole turns if they are short."""
+        end, until_s = self._unmade, thread_time() + _GROWING_S
+        first = end
+        while first and thread_time() < until_s:
+            last, first = first, max(first - 50, 0)
+            while first > max(last - 100, 0) and blocks[first].kind is not BlockKind.USER:
+                first -= 1
+            for index in range(first, last):
+                self.views[index] = self._view(blocks[index], index, blocks)
+        made, rows = self.views[first:end], list[ViewPage]()
+        for view in made:
+            view.first = len(rows)
+            rows += view.pages
+            if isinstance(view, PatchView):
+                self._cards_of.setdefault(view.block.call_id, view.index)
+        for view in self.views[end:]:
+            view.first += len(rows)
+        self._patches[:0] = [view.index for view in made if isinstance(view, PatchView)]
+        self._stopping[:0] = [view.index for view in made if view.has_stops]
+        self.pages.add_before(rows)
+        self._unmade = first
+        if first:
+            self._session.on_wake()
 
     def _live(self) -> set[int]:
         """Commands of the model that run, or wait, and those that have just ended."""
@@ -479,6 +535,7 @@ class TranscriptLayout:
     def _clear(self) -> None:
         self.context.behind.clear()
         self.views.clear()
+        self._unmade = 0
         self.pages.clear()
         self._patches.clear()
         self._stopping.clear()
@@ -491,10 +548,14 @@ class TranscriptLayout:
         blocks = self._session.transcript.blocks
         first = self.total if len(blocks) > len(self.views) else None
         touched: set[int] = set()
+        if not self.views and blocks and blocks[0] is UNREAD:
+            self._unmade = next((n for n, one in enumerate(blocks) if one is not UNREAD), 0)
+            self.views += [UnmadeView(self.context)] * self._unmade
+        few = len(blocks) - len(self.views) <= _MOST_MADE
         for index in range(len(self.views), len(blocks)):
             view = self._view(blocks[index], index, blocks)
             view.first = len(self.pages)
-            if len(blocks) - index <= _MOST_MADE:
+            if few:
                 view.sync()
             self.views.append(view)
             self._note_stops(view)
@@ -513,8 +574,8 @@ class TranscriptLayout:
     def _view(self, block: Block, index: int, blocks: Sequence[Block]) -> BlockView:
         before = blocks[index - 1] if index else None
         view = _kind_of_view(block)(block, index, self.context, before)
-        if self.views:
-            view.follow(self.views[-1])
+        if index:
+            view.follow(self.views[index - 1])
         return view
 
     def _cards(self, height: int) -> list[int]:

@@ -70,6 +70,8 @@ class TranscriptPane(PaintedWidget, can_focus=True):
         self._late: set[int] = set()
         """Rows in sight whose colours are not all made: they are painted once more."""
         self._colouring = False
+        self._first = session.goes_on
+        """Its first picture shows much that was said: no colours, for which modules are loaded."""
         self._leaving = False
         """Something was typed: the focus is on its way to the prompt."""
 
@@ -96,8 +98,9 @@ class TranscriptPane(PaintedWidget, can_focus=True):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The rows of a region; code gets colours for as long as a frame has time for them."""
-        with colours_for(FRAME_S):
+        with colours_for(0.0 if self._first else FRAME_S):
             strips = super().render_lines(crop)
+        self._first = self._first and not strips
         self.viewport.place_thumb()
         if self._late and not self._colouring:
             self._colouring = True
