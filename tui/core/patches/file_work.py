@@ -12,7 +12,15 @@ from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
 from tui.core.document.hunk import UNPAINTED, Hunk, Kind, Stage
 from tui.core.edit_stream import Parser
-from tui.core.edit_stream.events import Ev, FileEnd, FileOp, Line, SectionEnd, SectionStart
+from tui.core.edit_stream.events import (
+    Ev,
+    FileEnd,
+    FileOp,
+    Line,
+    Notation,
+    SectionEnd,
+    SectionStart,
+)
 from tui.core.files import ascii_shown
 from tui.errors import EditRefused
 
@@ -66,9 +74,14 @@ class FileWork:
 
     kind = Kind.EDIT
 
-    def __init__(self, documents: Documents, path: str, new_hunk: NewHunk) -> None:
+    def __init__(
+        self, documents: Documents, path: str, new_hunk: NewHunk, notation: Notation
+    ) -> None:
         self.documents = documents
         self.path = path
+        self.notation = notation
+        self.record: FileRecord | None = None
+        """The file, once it is found."""
         self.hunks: list[Hunk] = []
         self._new_hunk = new_hunk
         self.new_edit = partial(self.hunk, Kind.EDIT)

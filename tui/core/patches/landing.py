@@ -60,15 +60,9 @@ class UpdateWork(FileWork):
     """Sections that are placed one after the other, then perhaps a move."""
 
     def __init__(
-        self,
-        documents: Documents,
-        path: str,
-        new_hunk: NewHunk,
-        notation: Notation = "apply_patch",
+        self, documents: Documents, path: str, new_hunk: NewHunk, notation: Notation
     ) -> None:
-        super().__init__(documents, path, new_hunk)
-        self.record: FileRecord | None = None
-        self._notation = notation
+        super().__init__(documents, path, new_hunk, notation)
         self._section: Section | None = None
         self._search = Search(notation=notation)
         self._last_section: Section | None = None
@@ -204,7 +198,7 @@ class UpdateWork(FileWork):
             if not (section.locator.old or section.locator.anchors):
                 # at the end of the file, wherever the sections around it are
                 last, before = self._search.cursor, self._search.placed_before
-            self._search = Search(last, before, placed, landed, self._notation, offset)
+            self._search = Search(last, before, placed, landed, self.notation, offset)
         self.hunks[self._before :] = section.hunks
         self._last_section, self._section = section, None
 
@@ -234,7 +228,7 @@ class UpdateWork(FileWork):
             there = self.documents.find(target)
             hunk.target = target
             if there is not None and there.moving is None:
-                if self._notation == "unified_diff" and there.deletion is None:
+                if self.notation == "unified_diff" and there.deletion is None:
                     self.waiting = there
                     return
                 if not there.saved or any(other.undecided for other in there.live):
@@ -302,13 +296,9 @@ class DeleteWork(FileWork):
     kind = Kind.DELETE
 
     def __init__(
-        self,
-        documents: Documents,
-        path: str,
-        new_hunk: NewHunk,
-        notation: Notation = "apply_patch",
+        self, documents: Documents, path: str, new_hunk: NewHunk, notation: Notation
     ) -> None:
-        super().__init__(documents, path, new_hunk)
+        super().__init__(documents, path, new_hunk, notation)
         self._removed: list[str] | None = [] if notation == "unified_diff" else None
         """The lines that a unified diff says the file has."""
         self._refusal = ""
@@ -368,9 +358,9 @@ class DeleteWork(FileWork):
 def work_for(documents: Documents, op: FileOp, new_hunk: NewHunk) -> FileWork:
     """The work that a file header asks for; its path is the one of the file."""
     if op.notation == "search_replace":
-        return SearchWork(documents, op.path, new_hunk)
+        return SearchWork(documents, op.path, new_hunk, op.notation)
     if op.notation == "whole_file" and (record := _existing(documents, op.path)) is not None:
-        return WholeWork(documents, record, new_hunk)
+        return WholeWork(documents, record, new_hunk, op.notation)
     if op.kind is Kind.ADD:
         return AddWork(documents, op.path, new_hunk, op.notation)
     if op.kind is Kind.DELETE:

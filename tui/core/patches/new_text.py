@@ -153,16 +153,10 @@ class AddWork(FileWork):
     kind = Kind.ADD
 
     def __init__(
-        self,
-        documents: Documents,
-        path: str,
-        new_hunk: NewHunk,
-        notation: Notation = "apply_patch",
+        self, documents: Documents, path: str, new_hunk: NewHunk, notation: Notation
     ) -> None:
-        super().__init__(documents, path, new_hunk)
-        self.record: FileRecord | None = None
+        super().__init__(documents, path, new_hunk, notation)
         self.painter: Painter | None = None
-        self._notation = notation
         self._lines: list[str] = []
         self._bare = False
         """The last line has no newline."""
@@ -217,7 +211,7 @@ class AddWork(FileWork):
             hunk.added += painter.keep_partial()
         painter.drop_partial()
         record.sections.remove(self)
-        nothing = not hunk.added or self._notation == "search_replace"
+        nothing = not hunk.added or self.notation == "search_replace"
         if not closed and not why.freeze and nothing:
             self._take_back(record, painter)
             self.ended(hunk, Stage.REFUSED, f"incomplete: {why.words}")
@@ -260,7 +254,7 @@ class AddWork(FileWork):
         if record is not None and record.moving is not None:
             raise EditRefused(f"'{ascii_shown(path)}' is to be moved by an earlier hunk")
         blank = record is None or record.blank
-        if record is not None and not blank and self._notation == "unified_diff":
+        if record is not None and not blank and self.notation == "unified_diff":
             raise EditRefused(f"'{ascii_shown(path)}' already exists: the diff makes it new")
         self.record = record or self.documents.create(path)
         self._sent = self.record.sent()
@@ -346,10 +340,11 @@ class AddWork(FileWork):
 class SearchWork(FileWork):
     """SEARCH/REPLACE blocks of one file: each is placed on its own, in the text as it is then."""
 
-    def __init__(self, documents: Documents, path: str, new_hunk: NewHunk) -> None:
+    def __init__(
+        self, documents: Documents, path: str, new_hunk: NewHunk, notation: Notation
+    ) -> None:
         """``path`` is empty where no file name was above the block."""
-        super().__init__(documents, path, new_hunk)
-        self.record: FileRecord | None = None
+        super().__init__(documents, path, new_hunk, notation)
         self._number = 0
         self._section: SearchSection | None = None
         self._last: SearchSection | None = None
@@ -456,8 +451,10 @@ class SearchWork(FileWork):
 class WholeWork(FileWork):
     """The new text of a file that is there."""
 
-    def __init__(self, documents: Documents, record: FileRecord, new_hunk: NewHunk) -> None:
-        super().__init__(documents, record.path, new_hunk)
+    def __init__(
+        self, documents: Documents, record: FileRecord, new_hunk: NewHunk, notation: Notation
+    ) -> None:
+        super().__init__(documents, record.path, new_hunk, notation)
         self.record = record
         self._section = WholeSection(documents, record, self.new_edit)
 
