@@ -144,15 +144,9 @@ class TranscriptPane(PaintedWidget, can_focus=True):
         """The keys go elsewhere."""
         self.selection.focus(False)
 
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Scroll and stop following."""
-        event.stop()
-        self.viewport.go_to(self.viewport.top - _WHEEL_ROWS)
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Scroll; at the end: follow again."""
-        event.stop()
-        self.viewport.go_to(self.viewport.top + _WHEEL_ROWS)
+    def wheel(self, steps: int) -> None:
+        """Scroll."""
+        self.viewport.go_to(self.viewport.top + steps * _WHEEL_ROWS)
 
     def on_click(self, event: events.Click) -> None:
         """Act on the row; on the hint: go to the end."""

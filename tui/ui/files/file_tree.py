@@ -281,19 +281,9 @@ class FileTree(PaintedWidget, can_focus=True):
             self.go(at)
             self._enter(aside=event.ctrl or event.meta)
 
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Scroll."""
-        event.stop()
-        self._wheel(_WHEEL_LINES)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Scroll."""
-        event.stop()
-        self._wheel(-_WHEEL_LINES)
-
-    def _wheel(self, lines: int) -> None:
+    def wheel(self, steps: int) -> None:
         """The user scrolls; the lit row stays where it is."""
-        if self.list.scroll(lines):
+        if self.list.scroll(steps * _WHEEL_LINES):
             self.refresh()
 
     def on_resize(self) -> None:

@@ -11,19 +11,18 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import ModalScreen, ScreenResultType
 from textual.strip import Strip
-from textual.widget import Widget
 from textual.widgets import Input
 
 from tui.ui import theme
+from tui.ui.widgets.painted import PaintedWidget
 
 Item = TypeVar("Item")
 _STEPS = (("up", -1), ("down", 1), ("pageup", -10), ("pagedown", 10))
 
 
-class PickList(Widget, Generic[Item]):
+class PickList(PaintedWidget, Generic[Item]):
     """Items; a heir paints one of them as a row."""
 
-    ALLOW_SELECT = False
     WHEEL_ROWS = 3
 
     class Lit(Message):
@@ -79,16 +78,9 @@ class PickList(Widget, Generic[Item]):
             self.refresh()
             self.post_message(self.Chosen())
 
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The next ones."""
-        event.stop()
-        self.step(self.WHEEL_ROWS)
-        self.post_message(self.Lit())
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """The ones before."""
-        event.stop()
-        self.step(-self.WHEEL_ROWS)
+    def wheel(self, steps: int) -> None:
+        """Light another one."""
+        self.step(steps * self.WHEEL_ROWS)
         self.post_message(self.Lit())
 
 

@@ -60,15 +60,9 @@ class CompletionList(RowsBox):
         if event.y >= 1 and at < len(self._items):
             self.post_message(CompletionActed("take", at))
 
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The next one."""
-        event.stop()
-        self.post_message(CompletionActed("step", 1))
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """The one before."""
-        event.stop()
-        self.post_message(CompletionActed("step", -1))
+    def wheel(self, steps: int) -> None:
+        """Light another one."""
+        self.post_message(CompletionActed("step", steps))
 
     def _paint(self) -> None:
         seen = min(len(self._items), MOST_ROWS, max(self.room() - 1 - _NEAREST, 1))

@@ -153,15 +153,9 @@ class QuestionBox(RowsBox, can_focus=True):
         if at >= 0 and not (opened and self._ask.command):
             self._take(self._answers[self._answering[at]])
 
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The rest of a long command."""
-        event.stop()
-        self._scroll(1)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Its beginning."""
-        event.stop()
-        self._scroll(-1)
+    def wheel(self, steps: int) -> None:
+        """Scroll a long command."""
+        self._scroll(steps)
 
     def _scroll(self, rows: int) -> None:
         self._top = max(self._top + rows, 0)

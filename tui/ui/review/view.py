@@ -456,15 +456,9 @@ class DiffView(PaintedWidget, can_focus=True):
         elif row.change is not None:
             self.cursor.choose_row(number, row.change)
 
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+    def wheel(self, steps: int) -> None:
         """Scroll."""
-        event.stop()
-        self.cursor.scroll_rows(_WHEEL_ROWS)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Scroll."""
-        event.stop()
-        self.cursor.scroll_rows(-_WHEEL_ROWS)
+        self.cursor.scroll_rows(steps * _WHEEL_ROWS)
 
 
 def _within(change: DiffChange, side: DiffSide | None) -> bool:

@@ -77,23 +77,13 @@ def status_report(
     return Content.assemble(*parts).rstrip("\n")
 
 
-def limits_report(sentences: Sequence[str], width: int) -> Content:
-    """What the server says is left of its rate limits; empty if it says nothing."""
+def further(title: str, sentences: Sequence[str], width: int) -> Content:
+    """More sentences under a title of their own; nothing if there are none."""
     if not sentences:
         return Content()
-    parts: Parts = [("\n\nLimits of the server\n", "bold $accent")]
+    parts: Parts = [(f"\n\n{title}\n", "bold $accent")]
     for words in sentences:
         parts += paragraph(one_line(words), "$muted", width)
-    return Content.assemble(*parts).rstrip("\n")
-
-
-def rules_report(lines: Sequence[str], width: int) -> Content:
-    """Which instructions the model has; empty if there are none."""
-    if not lines:
-        return Content()
-    parts: Parts = [("\n\nInstructions of the project\n", "bold $accent")]
-    for words in lines:
-        parts += paragraph(words, "$muted", width)
     return Content.assemble(*parts).rstrip("\n")
 
 
@@ -348,8 +338,8 @@ class StatusScreen(ModalScreen[None]):
         said = sentences(session.status.limits, session.now())
         return Content.assemble(
             status_report(session.status, can, sockets, width, cost),
-            limits_report(said, width),
-            rules_report(session.project_words()[0], width),
+            further("Limits of the server", said, width),
+            further("Instructions of the project", session.project_words()[0], width),
         )
 
     def action_scroll(self, rows_down: int) -> None:

@@ -7,6 +7,7 @@ from typing import Self
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from textual import events
 from textual.color import Color
 from textual.geometry import Region
 from textual.strip import Strip
@@ -60,6 +61,21 @@ class PaintedWidget(Widget):
         """The screen, if it paints by itself; a widget stays on its screen."""
         screen = self.screen
         return screen if isinstance(screen, PaintedScreen) else None
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """See `wheel`."""
+        if type(self).wheel is not PaintedWidget.wheel:
+            event.stop()
+            self.wheel(1)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """See `wheel`."""
+        if type(self).wheel is not PaintedWidget.wheel:
+            event.stop()
+            self.wheel(-1)
+
+    def wheel(self, steps: int) -> None:
+        """The wheel was turned, down if positive; heirs that scroll do it here."""
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The rows of a region of the widget."""
