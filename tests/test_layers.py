@@ -105,6 +105,6 @@ def test_the_first_paint_waits_for_nothing_that_comes_later(tmp_path: Path) -> N
         "tui.ui.files.finder",
         "tui.ui.files.file_tree",
         "tui.ui.screens.help",
-        "tui.ui.screens.leave",
+        "tui.ui.screens.dialogs",
     }
     assert loaded_by(_FIRST_PAINT, home=tmp_path) & later == set()

@@ -18,7 +18,7 @@ from tui.core.run_report import FailedTest, RunReport
 from tui.engine import intents, verification
 from tui.engine.disk_changes import DECIDE_LATER, KEEP_MINE, TAKE_THEIRS
 from tui.engine.ports import VerifyCommand
-from tui.engine.session import SessionOptions
+from tui.engine.session import SessionOptions, unsaved_paths
 from tui.engine.verification import (
     ALLOW_ALWAYS,
     ALLOW_ONCE,
@@ -29,7 +29,6 @@ from tui.engine.verification import (
     verdict_of,
 )
 from tui.errors import SettingsError
-from tui.ui.screens.leave import unsaved_paths
 
 
 def runs(world: World) -> list[Block]:

@@ -20,7 +20,7 @@ from tui.core.document.hunk import Stage
 from tui.engine.intents import Interrupt
 from tui.ui import stylesheets, theme
 from tui.ui.app import DuettoApp
-from tui.ui.screens.leave import LeaveScreen
+from tui.ui.screens.dialogs import LeaveScreen
 from tui.ui.tick import FRAME_S, FrameTimer
 
 

@@ -494,7 +494,7 @@ def options_for(setup: SessionSetup) -> SessionOptions:
 
 
 def _list_sessions(app: DuettoApp) -> None:
-    from tui.ui.screens.session_choice import resume
+    from tui.ui.screens.sessions import resume
 
     app.on_begun = partial(app.call_later, resume, app, app.session)
 

@@ -16,7 +16,7 @@ from tui.ui.terminal.terminal_app import ENDING
 
 if TYPE_CHECKING:
     from tui.engine.sessions import Onward
-    from tui.ui.screens.leave import Choice
+    from tui.ui.screens.dialogs import Choice
 
 
 class Leaving:
@@ -36,7 +36,7 @@ class Leaving:
 
     async def ask(self, onward: Onward | None = None) -> None:
         """Leave, for another session maybe; ask first when something would be left behind."""
-        from tui.ui.screens.leave import LeaveScreen
+        from tui.ui.screens.dialogs import LeaveScreen
 
         self.onward = onward
         if isinstance(self._app.screen, LeaveScreen):

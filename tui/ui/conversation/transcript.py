@@ -281,7 +281,7 @@ class TranscriptPane(PaintedWidget, can_focus=True):
 
     def action_reject_why(self) -> None:
         """Reject the selected hunk with words for the model."""
-        from tui.ui.review.reject_reason import RejectReasonScreen
+        from tui.ui.screens.dialogs import RejectReasonScreen
 
         hunk = self.selection.hunk
         if hunk is None:

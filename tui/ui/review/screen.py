@@ -481,7 +481,7 @@ class ReviewScreen(PaintedScreen):
 
     def action_reject_why(self) -> None:
         """Ask why, then reject."""
-        from tui.ui.review.reject_reason import RejectReasonScreen
+        from tui.ui.screens.dialogs import RejectReasonScreen
 
         if (hunk := self.decisions.to_explain()) is None:
             return

@@ -437,7 +437,7 @@ class SlashCommands:
         elif name == "connect":
             self._screen.app.call_later(self._screen.app.run_action, f"connect({argument!r})")
         elif name in ("resume", "fork"):
-            from tui.ui.screens.session_choice import fork, resume
+            from tui.ui.screens.sessions import fork, resume
 
             wanted = resume if name == "resume" else fork
             self._screen.app.call_later(wanted, self._screen.app, self._session, argument)

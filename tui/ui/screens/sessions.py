@@ -1,21 +1,26 @@
-"""The list of all sessions, to go on with one: what is typed is looked for in all that was said."""
+"""``/resume`` and ``/fork``: this session is left for another one.
+
+In the list of all sessions what is typed is looked for in all that was said.
+"""
 
 from __future__ import annotations
 
 import time
 
 from rich.segment import Segment
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Static
 
 from tui.core.session_record import SessionLine
 from tui.engine.ports import SessionArchive
-from tui.engine.sessions import about, title_of
+from tui.engine.session import Session
+from tui.engine.sessions import Onward, about, title_of, turn_asked
 from tui.errors import StoreRefused
 from tui.ui import theme
 from tui.ui.editor.cells import LineCells
 from tui.ui.finding.pick_list import PickList, PickScreen
+from tui.ui.leaving import Leaving
 from tui.ui.styled_text import clip, one_line
 from tui.ui.stylesheets import sheet
 from tui.ui.terminal.terminal_app import TerminalApp
@@ -111,3 +116,48 @@ class SessionsScreen(PickScreen[SessionLine | None]):
         turns = f"{line.turns} turn{'s' * (line.turns != 1)}"
         behind = [f"from {line.parent}, turn {line.parent_turn}"] * bool(line.parent)
         self._lit.update(one_line(" · ".join((line.id, turns, *behind, line.folder))))
+
+
+async def resume(app: App[int], session: Session, wanted: str = "") -> None:
+    """Go on with an earlier session: with the one that was named, else a list is shown."""
+    archive, here = session.archive, session.stored_as
+
+    def chosen(line: SessionLine | None) -> None:
+        if line is None:
+            return
+        if line.id == here:
+            app.notify("That is this session.")
+        elif line.alive:
+            words = f"Session {line.id} goes on in another duetto."
+            app.notify(words, severity="warning", markup=False)
+        else:
+            app.call_later(_leave, app, Onward(line.id))
+
+    if archive is None:
+        app.notify("No sessions are kept here.", severity="warning")
+        return
+    try:
+        line = await archive.find(wanted) if wanted else None
+    except StoreRefused:
+        line = None  # then these are words
+    if line is not None:
+        chosen(line)
+    elif not isinstance(app.screen, SessionsScreen):
+        app.push_screen(SessionsScreen(archive, here, wanted), chosen)
+
+
+async def fork(app: App[int], session: Session, argument: str) -> None:
+    """Leave for a new session that begins with this one up to a turn."""
+    turn = turn_asked(argument, session.last_turn)
+    if isinstance(turn, str):
+        app.notify(turn, severity="warning", markup=False)
+    elif not session.stored_as:
+        app.notify("This session is not kept: nothing can be taken over.", severity="warning")
+    else:
+        await _leave(app, Onward(session.stored_as, fork=True, turn=turn))
+
+
+async def _leave(app: App[int], onward: Onward) -> None:
+    leaving = getattr(app, "leaving", None)
+    if isinstance(leaving, Leaving):
+        await leaving.ask(onward)

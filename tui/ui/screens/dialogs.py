@@ -1,18 +1,18 @@
-"""The question before leaving, when something would be left behind."""
+"""Small questions over a screen: leave, perhaps saving before; why a hunk is rejected."""
 
 from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
-from tui.engine.session import reasons_to_stay as reasons_to_stay
-from tui.engine.session import unsaved_paths as unsaved_paths
 from tui.ui.stylesheets import sheet
+from tui.ui.widgets.field import Field
 
 Choice = Literal["save", "leave", "stay"]
 _CHOICES: tuple[tuple[Choice, str], ...] = (
@@ -49,3 +49,29 @@ class LeaveScreen(ModalScreen[Choice]):
         """The answer."""
         if choice != "save" or self._unsaved:
             self.dismiss(choice)
+
+
+class RejectReasonScreen(ModalScreen[str | None]):
+    """Gives the words (perhaps none); None: the hunk is left as it is."""
+
+    CSS_PATH = sheet("reject_reason")
+    AUTO_FOCUS = "Input"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+c", "leave", show=False, priority=True)
+    ]
+
+    def compose(self) -> ComposeResult:
+        """A field, and what it is for."""
+        with Vertical(id="why"):
+            yield Field(placeholder="what is wrong with it?")
+            words = "The model reads it with your next message · Enter rejects · Esc leaves it"
+            yield Static(words, markup=False, id="why-words")
+
+    def action_leave(self) -> None:
+        """Nothing is rejected."""
+        self.dismiss(None)
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.dismiss(event.value.strip())
