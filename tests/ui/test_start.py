@@ -93,7 +93,7 @@ def test_a_screen_names_the_sheet_that_is_read_behind_the_first_paint(path: obje
 async def test_a_screen_that_opens_at_once_has_its_sheet() -> None:
     app = scripted_app(ScriptedSession())
     async with app.run_test(size=(80, 24)) as pilot:
-        assert not app.stylesheet.has_source(str(stylesheets.sheet("leave")))
+        assert not app.stylesheet.has_source(str(stylesheets.sheet("dialogs")))
         app.push_screen(LeaveScreen(["a reason"], unsaved=True))
         await pilot.pause()
         box = app.screen.query_one("#leave-box")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 _STYLES = Path(__file__).parent / "styles"
 _OVER = frozenset(
-    {"chooser", "finder", "help", "leave", "outline", "review_screen", "reject_reason", "sessions"}
+    {"chooser", "dialogs", "finder", "help", "outline", "review_screen", "sessions"}
     | {"connect_sheet", "status", "tasks"}
 )
 """Sheets of screens that open over the workbench, but for the one that opens at once."""

@@ -144,7 +144,7 @@ class TranscriptPane(PaintedWidget, can_focus=True):
         """The keys go elsewhere."""
         self.selection.focus(False)
 
-    def wheel(self, steps: int) -> None:
+    def wheel(self, steps: int, *, sideways: bool) -> None:
         """Scroll."""
         self.viewport.go_to(self.viewport.top + steps * _WHEEL_ROWS)
 

@@ -430,13 +430,12 @@ class Editor(PaintedWidget, can_focus=True):
             self.repeats.stop("edge")
             self.release_mouse()
 
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Scroll; with Shift or Ctrl to the right."""
-        self._wheel(event, 1)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Scroll; with Shift or Ctrl to the left."""
-        self._wheel(event, -1)
+    def wheel(self, steps: int, *, sideways: bool) -> None:
+        """Scroll."""
+        if sideways:
+            self.scroll_cells(steps * _SIDE_STEP)
+        else:
+            self.scroll_lines(steps * WHEEL_LINES)
 
     def on_mouse_scroll_right(self, event: events.MouseScrollRight) -> None:
         """Scroll sideways."""
@@ -447,13 +446,6 @@ class Editor(PaintedWidget, can_focus=True):
         """Scroll sideways."""
         event.stop()
         self.scroll_cells(-_SIDE_STEP)
-
-    def _wheel(self, event: events.MouseEvent, direction: int) -> None:
-        event.stop()
-        if event.shift or event.ctrl:
-            self.scroll_cells(direction * _SIDE_STEP)
-        else:
-            self.scroll_lines(direction * WHEEL_LINES)
 
     def _drag_on(self) -> None:
         """The mouse is held beyond the edge."""

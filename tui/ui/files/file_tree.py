@@ -281,7 +281,7 @@ class FileTree(PaintedWidget, can_focus=True):
             self.go(at)
             self._enter(aside=event.ctrl or event.meta)
 
-    def wheel(self, steps: int) -> None:
+    def wheel(self, steps: int, *, sideways: bool) -> None:
         """The user scrolls; the lit row stays where it is."""
         if self.list.scroll(steps * _WHEEL_LINES):
             self.refresh()

@@ -78,7 +78,7 @@ class PickList(PaintedWidget, Generic[Item]):
             self.refresh()
             self.post_message(self.Chosen())
 
-    def wheel(self, steps: int) -> None:
+    def wheel(self, steps: int, *, sideways: bool) -> None:
         """Light another one."""
         self.step(steps * self.WHEEL_ROWS)
         self.post_message(self.Lit())

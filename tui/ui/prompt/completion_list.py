@@ -60,7 +60,7 @@ class CompletionList(RowsBox):
         if event.y >= 1 and at < len(self._items):
             self.post_message(CompletionActed("take", at))
 
-    def wheel(self, steps: int) -> None:
+    def wheel(self, steps: int, *, sideways: bool) -> None:
         """Light another one."""
         self.post_message(CompletionActed("step", steps))
 

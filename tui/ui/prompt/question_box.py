@@ -153,7 +153,7 @@ class QuestionBox(RowsBox, can_focus=True):
         if at >= 0 and not (opened and self._ask.command):
             self._take(self._answers[self._answering[at]])
 
-    def wheel(self, steps: int) -> None:
+    def wheel(self, steps: int, *, sideways: bool) -> None:
         """Scroll a long command."""
         self._scroll(steps)
 

@@ -456,7 +456,7 @@ class DiffView(PaintedWidget, can_focus=True):
         elif row.change is not None:
             self.cursor.choose_row(number, row.change)
 
-    def wheel(self, steps: int) -> None:
+    def wheel(self, steps: int, *, sideways: bool) -> None:
         """Scroll."""
         self.cursor.scroll_rows(steps * _WHEEL_ROWS)
 

@@ -25,7 +25,7 @@ _CHOICES: tuple[tuple[Choice, str], ...] = (
 class LeaveScreen(ModalScreen[Choice]):
     """Whether to leave, and whether to save before."""
 
-    CSS_PATH = sheet("leave")
+    CSS_PATH = sheet("dialogs")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "choose('save')", show=False),
         Binding("y,ctrl+q", "choose('leave')", show=False),
@@ -54,7 +54,7 @@ class LeaveScreen(ModalScreen[Choice]):
 class RejectReasonScreen(ModalScreen[str | None]):
     """Gives the words (perhaps none); None: the hunk is left as it is."""
 
-    CSS_PATH = sheet("reject_reason")
+    CSS_PATH = sheet("dialogs")
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "leave", show=False, priority=True)

@@ -7,7 +7,7 @@ from typing import Self
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual import events
+from textual import events, on
 from textual.color import Color
 from textual.geometry import Region
 from textual.strip import Strip
@@ -62,20 +62,19 @@ class PaintedWidget(Widget):
         screen = self.screen
         return screen if isinstance(screen, PaintedScreen) else None
 
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """See `wheel`."""
+    @on(events.MouseScrollDown)
+    @on(events.MouseScrollUp)
+    def _wheel_turned(self, event: events.MouseEvent) -> None:
         if type(self).wheel is not PaintedWidget.wheel:
             event.stop()
-            self.wheel(1)
+            steps = 1 if isinstance(event, events.MouseScrollDown) else -1
+            self.wheel(steps, sideways=event.shift or event.ctrl)
 
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """See `wheel`."""
-        if type(self).wheel is not PaintedWidget.wheel:
-            event.stop()
-            self.wheel(-1)
+    def wheel(self, steps: int, *, sideways: bool) -> None:
+        """The wheel was turned, down if positive; heirs that scroll do it here.
 
-    def wheel(self, steps: int) -> None:
-        """The wheel was turned, down if positive; heirs that scroll do it here."""
+        ``sideways``: with Shift or Ctrl held.
+        """
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The rows of a region of the widget."""
