@@ -47,7 +47,7 @@ def test_the_table_of_verdicts(expected: str, command: str) -> None:
 def test_the_table_has_what_it_promises() -> None:
     verdicts = [expected for expected, _ in rows()]
     assert len(verdicts) >= 200
-    assert verdicts.count("deceives") >= 40
+    assert verdicts.count("deceives") >= 200
 
 
 @each(
@@ -180,7 +180,7 @@ def stubs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stubs")
     program = folder / "p"
     program.write_text(
-        '#!/bin/sh\nfor word do printf "%s\\0" "$word" >>"$LOG"; done\nprintf "\\n\\0" >>"$LOG"\n'
+        '#!/bin/sh\nfor word do printf "%s\\0" "$word" >>"$LOG"; done\nprintf "\\001\\0" >>"$LOG"\n'
     )
     program.chmod(0o755)
     return folder
@@ -193,6 +193,7 @@ def stubs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(st.lists(pieces, max_size=10).map("".join))
 @example("p'a'2>/dev/null")
 @example("p {1,2}")
+@example('"c\n"')
 def test_the_shells_see_the_words_that_are_judged(stubs: Path, tail: str) -> None:
     """Whatever is read as plain runs just those programs with just those words."""
     line = "p " + tail
@@ -211,7 +212,7 @@ def test_the_shells_see_the_words_that_are_judged(stubs: Path, tail: str) -> Non
             capture_output=True,
             check=False,
         )
-        for got in log.read_bytes().decode().split("\n\0")[:-1]:
+        for got in log.read_bytes().decode().split("\1\0")[:-1]:
             words = tuple(got.split("\0")[:-1])
             assert any(_same(words, seen) for seen in runs), (shell, words, runs)
 

@@ -19,6 +19,7 @@ from itertools import islice
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 MOST_CHARS = 4_000
 """A longer command line is not judged."""
@@ -57,6 +58,7 @@ class _Rule(Struct, forbid_unknown_fields=True):
 
     names: list[str] = []
     options: list[str] | None = None
+    after: list[str] | None = None
     whole: bool = False
     refused: list[str] = []
     without: str = ""
@@ -386,7 +388,10 @@ class _Finding:
             at = next((i for i, text in enumerate(texts) if not _is_one_of(text, rule)), None)
             if at is None or texts[at] not in rule.then:
                 return f"{_shown(' '.join([name, *texts[:2]]))} is not known to only read"
-            return self._by(rule.then[texts[at]], f"{name} {texts[at]}", words[at + 1 :])
+            below = rule.then[texts[at]]
+            if below.options is None and rule.after is not None:
+                below = replace(below, options=rule.after)
+            return self._by(below, f"{name} {texts[at]}", words[at + 1 :])
         for option in options:
             if rule.options is not None and not _is_one_of(option, rule):
                 return f"{name} {_shown(option)} is not known to only read"
@@ -428,7 +433,12 @@ def _is_one_of(option: str, rule: _Rule) -> bool:
     name = option.partition("=")[0]
     if rule.whole or not _is_option(option) or name.startswith("--"):
         return name in known
-    return option[1:].isdecimal() or all(f"-{letter}" in known for letter in option[1:])
+    letters = _VALUE.sub("", option[1:])
+    return f"{option[:2]}*" in known or all(f"-{letter}" in known for letter in letters)
+
+
+_VALUE = re.compile(r"(?:(?<=[A-Za-z])|^)[0-9][0-9,.%]*$|(?<=[A-Za-z])[,:;|]$", re.ASCII)
+"""Behind a letter: ``-U5``, ``-k2,3``, ``-t:``; alone: ``-20``."""
 
 
 def _is_any(option: str, listed: Sequence[str], *, exactly: bool = False) -> bool:
