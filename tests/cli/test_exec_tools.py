@@ -64,12 +64,19 @@ async def test_text_says_each_command_and_how_it_ended() -> None:
     said = err.getvalue().splitlines()  # that "make" is refused may be said before it has ended
     assert said.index("$ git status") < said.index("[exit 0 after 0.5 s] git status")
     assert "--allow PREFIX" in err.getvalue()
+    assert "make: this command was declined" in err.getvalue()
     assert out.getvalue() == "Done.\n"
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--allow", "  "], ["--allow", "a 'b"], ["--max-cost", "0"], ["--mode", "yolo"]],
+    [
+        ["--allow", "  "],
+        ["--allow", "a 'b"],
+        ["--max-cost", "0"],
+        ["--max-cost", "nan"],
+        ["--mode", "yolo"],
+    ],
 )
 def test_options_that_say_nothing_are_refused(arguments: list[str]) -> None:
     result = CliRunner().invoke(exec_command, ["go", *arguments])

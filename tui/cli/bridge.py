@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tui.cli.options import Number
 from tui.errors import UsageError
 
 if TYPE_CHECKING:
@@ -106,19 +106,6 @@ def revoke(name: str, tokens: Path) -> None:
 
     revoke_user(tokens, name)
     click.echo(f"{name} is out.", err=True)
-
-
-class Number(click.FloatRange):
-    """A range that "not a number" is outside of."""
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """See click: fails with a sentence."""
-        number = float(super().convert(value, param, ctx))
-        if math.isnan(number):
-            self.fail(f"{value} is not a number.", param, ctx)
-        return number
 
 
 _FILE = click.Path(path_type=Path, dir_okay=False)

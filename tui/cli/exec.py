@@ -18,7 +18,14 @@ from tui.cli.apply import hunk_fields
 from tui.cli.composition import Composition, tracer_for
 from tui.cli.models import SessionSetup, resolve
 from tui.cli.open_app import command_prefix, log_broken, session_options
-from tui.cli.options import ModelFlags, model_options, record_option, settings_for, trace_option
+from tui.cli.options import (
+    ModelFlags,
+    Number,
+    model_options,
+    record_option,
+    settings_for,
+    trace_option,
+)
 from tui.cli.process import text_of
 from tui.cli.target import target_of
 from tui.core.conversation import Block, BlockKind
@@ -158,7 +165,7 @@ class TextReport:
             self._ends_line = text.endswith("\n")
         for call, ended in self._calls.new(session):
             if call.kind is BlockKind.RUN:
-                self._say(f"{_last_line(call.text)} {call.title}" if ended else f"$ {call.title}")
+                self._say(_ending(call) if ended else f"$ {call.title}")
         blocks, status = session.transcript.blocks, session.status
         for block in blocks[self._blocks :]:
             # how it ended is told by `ended`
@@ -461,7 +468,7 @@ class ExecOptions(TypedDict):
 )
 @click.option(
     "--max-cost",
-    type=click.FloatRange(0, min_open=True),
+    type=Number(0, min_open=True),
     metavar="USD",
     help="Stop when the turn has cost so much.",
 )
@@ -534,7 +541,8 @@ def _again(choices: ExecOptions) -> Again | None:
     if choices["resume"] is not None and choices["last"]:
         raise UsageError("say --resume ID or --last, not both")
     paths, here = Paths.find(), choices["folder"] is not None
-    chosen = choices["resume"] or resume.newest(paths).id
+    asked = choices["resume"]
+    chosen = resume.newest(paths).id if asked is None else asked
     return resume.again(paths, Onward(chosen), here=here)
 
 
@@ -576,9 +584,10 @@ async def _run(composition: Composition, text: str, report: Report, *, apply: bo
 _NOBODY = "there is nobody to ask: only commands that are allowed, or known to only read, run"
 
 
-def _last_line(text: str) -> str:
-    """How a command ended."""
-    return text.rstrip("\n").rpartition("\n")[2]
+def _ending(call: Block) -> str:
+    """How a command ended, or why it did not run."""
+    last = call.text.rstrip("\n").rpartition("\n")[2]
+    return f"{last} {call.title}" if last.startswith("[") else f"{call.title}: {last}"
 
 
 class ExecTurn:

@@ -14,6 +14,7 @@ Flags win over the environment (``DUETTO_ENDPOINT`` and so on), that over ``conf
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -121,6 +122,19 @@ _OPTIONS = (
     ),
     click.option("--debug", is_flag=True, help="Write more to the log file."),
 )
+
+
+class Number(click.FloatRange):
+    """A range that "not a number" is outside of."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """See click: fails with a sentence."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value} is not a number.", param, ctx)
+        return number
 
 
 def settings_for(flags: ModelFlags, paths: Paths) -> Settings:

@@ -187,6 +187,7 @@ def test_of_a_long_session_the_last_page_comes_first(tmp_path: Path) -> None:
 def test_an_id_is_enough_as_far_as_it_is_the_only_one(tmp_path: Path) -> None:
     for name in ("7f3k2m00", "7f3k2m11", "81aaaaaa"):
         write(tmp_path, *said(f"about {name}"), Named(f"work on {name}"), name=name)
+    write(tmp_path, *said("it has no name"), name="91aaaaaa")
     assert reading.load(tmp_path, "81").line.id == "81aaaaaa"
     assert reading.load(tmp_path, "7F3K2M1").line.id == "7f3k2m11"
     assert reading.load(tmp_path, "work on 81aaaaaa").line.id == "81aaaaaa"

@@ -274,15 +274,15 @@ def _known(base: sqlite3.Connection, said: str) -> str:
         return said
     wanted = said.casefold()
     found = [one for one in ids if wanted and one.startswith(wanted)]
-    found = found or [
-        row[0] for row in base.execute("SELECT id FROM sessions WHERE name = ?", (said,))
-    ]
+    if wanted and not found:
+        named = base.execute("SELECT id FROM sessions WHERE name = ?", (said,))
+        found = [row[0] for row in named]
     if len(found) == 1:
         return found[0]
     if found:
-        named = ", ".join(found[:_NAMED])
+        first = ", ".join(found[:_NAMED])
         more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        raise StoreRefused(f"{said!r} begins the names of {len(found)} sessions: {named}{more}")
+        raise StoreRefused(f"{said!r} begins the names of {len(found)} sessions: {first}{more}")
     near = get_close_matches(wanted, ids, 1, 0.5)
     hint = f"; did you mean {near[0]}?" if near else "; duetto sessions lists them"
     raise StoreRefused(f"no session is called {said!r}{hint}")
