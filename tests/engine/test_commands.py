@@ -13,7 +13,9 @@ from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import each
 from tests.support.turns import CACHE, PATCH, begun, notes, outputs
 from tui.core.conversation import BlockKind
+from tui.core.price import Quote
 from tui.core.programs import Confinement, RunResult, Sandbox
+from tui.core.wire.events import Usage
 from tui.engine import intents
 from tui.engine.command_consent import ONCE, READING, REFUSE
 from tui.engine.commands import CommandRules
@@ -453,7 +455,7 @@ async def test_very_much_output_is_cut_in_the_middle_with_a_count() -> None:
     [
         (TurnLimits(seconds=60), "60 s"),
         (TurnLimits(tokens=10), "the limit is 10"),
-        (TurnLimits(rounds=1), "1 rounds"),
+        (TurnLimits(rounds=1), "1 round of calls"),
     ],
 )
 async def test_a_limit_stops_the_turn_and_says_how_to_go_on(limits: TurnLimits, said: str) -> None:
@@ -469,6 +471,27 @@ async def test_a_limit_stops_the_turn_and_says_how_to_go_on(limits: TurnLimits, 
     world.session.submit(intents.Prompt("go on"))
     assert not world.session.status.can_go_on
     assert "call_a" in await answered(world)
+
+
+async def test_a_limit_of_dollars_counts_what_is_known_and_says_where_it_cannot_hold() -> None:
+    world = World({"a.py": "one\n"}, options=SessionOptions(limits=TurnLimits(usd=0.75)))
+    prices = [None, 0.5, 0.5]
+
+    async def quote(endpoint: str, models: object, usage: Usage, tier: str) -> Quote:
+        return Quote(prices.pop(0))
+
+    world.ports.quote = quote
+    model = await begun(world)
+    for number in (1, 2, 3):
+        shell(model, "ls", f"call_{number}")
+        model.complete(12)
+        if number < 3:
+            await answered(world, number + 1)
+            model.begin()
+    await settle()
+    said = "the limit of $0.75 cannot stop this turn: not all prices are known"
+    assert next(note for note in notes(world) if "limit" in note) == said
+    assert "it cost $1.00, the limit is $0.75" in notes(world)[-1]
 
 
 async def test_tool_time_is_counted_apart() -> None:

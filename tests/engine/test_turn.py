@@ -95,7 +95,7 @@ async def test_esc_while_a_question_waits_ends_the_turn() -> None:
     assert "interrupted" in outputs(request)["call_a"]
 
 
-@each("limit, said", [(1, "1 rounds"), (3, "3 rounds")])
+@each("limit, said", [(1, "1 round of"), (3, "3 rounds")])
 async def test_rounds_are_limited(limit: int, said: str) -> None:
     world = World({"a.py": "one\n"}, options=SessionOptions(limits=TurnLimits(limit)))
     model = await begun(world)

@@ -375,6 +375,11 @@ class Meter:
         else:
             self._session_usd = (self._session_usd or 0.0) + usd
 
+    def spent(self) -> tuple[float, bool]:
+        """US dollars of the turn as far as prices are known, and whether one is not known."""
+        bills = self._bill.values()
+        return sum(usd for usd in bills if usd is not None), None in bills
+
     def total(self) -> Usage | None:
         """The turn's usage by the server's counts; None if no response had one."""
         responses = [*self._past, *([self._now] if self._now else [])]

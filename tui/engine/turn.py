@@ -113,6 +113,8 @@ class Turn:
         self._whole: events.Completed | None = None
         """The end of a response that said its items at last."""
         self._ended, self._rounds = False, 0
+        self._is_unpriced = False
+        """It was said that a limit of dollars does not hold."""
         self._resuming = False
         """The last response broke: ask again whether or not it left calls."""
         self._tries = Tries(services.ports.jitter)
@@ -451,16 +453,22 @@ class Turn:
     def _at_limit(self) -> str:
         """Which limit of a turn is reached, in words; empty: none is."""
         limits = self.request.limits
-        view = self._services.state.meter.view(self._services.ports.clock.now())
-        spent = view.cost.turn_usd or 0.0
+        meter = self._services.state.meter
+        view, (spent, unpriced) = meter.view(self._services.ports.clock.now()), meter.spent()
         if self._rounds >= limits.rounds:
-            return f"the model made {self._rounds} rounds of calls"
+            return f"the model made {self._rounds} round{'s' * (self._rounds != 1)} of calls"
         if limits.tokens is not None and view.tokens >= limits.tokens:
             return f"it took {view.tokens:,} tokens, the limit is {limits.tokens:,}"
         if limits.usd is not None and spent >= limits.usd:
             return f"it cost ${spent:.2f}, the limit is ${limits.usd:.2f}"
         if limits.seconds is not None and view.seconds >= limits.seconds:
             return f"it took {view.seconds:.0f} s, the limit is {limits.seconds:.0f} s"
+        if limits.usd is not None and unpriced and not self._is_unpriced:
+            self._is_unpriced = True
+            words = (
+                f"the limit of ${limits.usd:.2f} cannot stop this turn: not all prices are known"
+            )
+            self._services.state.note(self.request.number, words)
         return ""
 
     def _again(self, remedy: Remedy, *, broken: bool = False) -> None:
