@@ -7,13 +7,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import pytest
 
 from tests.bridge.team.test_access_control import Stand
 from tests.support.http_client import asking, posted, server_sent, whole
 from tests.support.team import Authority, listening, team
-from tui.bridge.team.users_file import revoke_user
 
 LONG = asking("rehearse 9000 tokens", model="rehearsal-fast@20", stream=True)
 
@@ -53,41 +51,6 @@ async def test_who_asks_too_much_at_a_time_is_told_when_to_ask_again(stand: Stan
         assert (await ask(stand, 1))[0] == 200
     await alone(stand)
     assert (await ask(stand))[0] == 200
-
-
-@pytest.mark.parametrize("stand", [{"requests_minute": 1}, {"tokens_minute": 1}], indirect=True)
-@pytest.mark.parametrize("stream", [True, False])
-async def test_who_asks_too_much_in_a_minute_is_told_when_to_ask_again(
-    stand: Stand, stream: bool
-) -> None:
-    assert (await ask(stand))[0] == 200
-    async with posted(stand.bridge.port, asking(stream=stream), **key(stand)) as refused:
-        assert refused.status == 429
-        assert 50 <= int(refused.headers["Retry-After"]) <= 60
-
-
-async def test_who_is_revoked_is_out(stand: Stand) -> None:
-    async with posted(stand.bridge.port, LONG, **key(stand)) as answer:
-        await anext(server_sent(answer))
-        revoke_user(stand.file, "anna")
-        await stand.access.look()
-        with pytest.raises(aiohttp.ClientError):
-            await answer.read()
-    assert (await ask(stand))[0] == 401
-    assert (await ask(stand, 1))[0] == 200
-
-
-async def test_a_bridge_that_drains_answers_what_runs_and_nothing_new(stand: Stand) -> None:
-    running = asking("rehearse 100 tokens", model="rehearsal-fast@400", stream=True)
-    async with posted(stand.bridge.port, running, **key(stand)) as answer:
-        events = server_sent(answer)
-        await anext(events)
-        stand.access.drain()
-        async with posted(stand.bridge.port, asking(), **key(stand)) as refused:
-            assert refused.status == 503
-            assert refused.headers["Retry-After"] == "1"
-        assert [event async for event in events][-1]["type"] == "response.completed"
-    await alone(stand)
 
 
 @pytest.mark.slow
