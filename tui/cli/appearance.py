@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -63,8 +62,11 @@ class ThemeChoice:
             choices[self._workspace] = [self._configured, choice]
         while len(choices) > _MOST:
             del choices[next(iter(choices))]
+        from tui.shared_files import replace_file  # not at every start
+
         with contextlib.suppress(OSError, SettingsError):
-            _write(self._paths.make_state_dir() / self._file.name, json.dumps(choices, indent=1))
+            place = self._paths.make_state_dir() / self._file.name
+            replace_file(place, json.dumps(choices, indent=1).encode())
 
     def _all(self) -> dict[str, object]:
         try:
@@ -82,19 +84,6 @@ def _choice_of(value: object) -> tuple[str, str]:
         if isinstance(over, str) and isinstance(chosen, str):
             return over, chosen
     return "", ""
-
-
-def _write(file: Path, text: str) -> None:
-    """In one step: two duettos never read half a file."""
-    import tempfile  # when something is chosen, not at every start
-
-    with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8") as new:
-        new.write(text)
-    try:
-        os.replace(new.name, file)
-    except OSError:
-        os.unlink(new.name)
-        raise
 
 
 def use_keys(settings: Settings, file: Path) -> list[str]:

@@ -51,13 +51,11 @@ def forget(state_dir: Path, name: str) -> None:
 
 
 def _write(state_dir: Path, found: list[str]) -> None:
+    from tui.shared_files import replace_file
+
     file = state_dir / FILE
-    fresh = file.with_suffix(".new")
     try:
-        state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fresh.write_text(json.dumps(sorted(set(found))), encoding="utf-8")
-        fresh.chmod(0o600)
-        fresh.replace(file)
+        replace_file(file, json.dumps(sorted(set(found))).encode())
     except OSError as error:
         raise SettingsError(f"cannot write {file}: {error.strerror}") from error
 

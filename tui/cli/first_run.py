@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from tui.cli.target import current_folder
 from tui.engine.connecting import FoundHere, ModelSource
 from tui.errors import EXIT_OK
 from tui.settings import Paths
+from tui.shared_files import replace_file
 
 if TYPE_CHECKING:
     from tui.cli.practice import Guided
@@ -28,13 +30,9 @@ if TYPE_CHECKING:
 
 def remember(state_dir: Path, choice: str) -> None:
     """Keep that there was a first run; where it cannot be written it is asked again."""
-    file = state_dir / FIRST_RUN
-    fresh = file.with_name(f".{FIRST_RUN}.{os.getpid()}")
-    try:
-        fresh.write_text(json.dumps({"schema": 1, "choice": choice}) + "\n", encoding="utf-8")
-        fresh.replace(file)
-    except OSError:
-        return
+    with suppress(OSError):
+        said = json.dumps({"schema": 1, "choice": choice}) + "\n"
+        replace_file(state_dir / FIRST_RUN, said.encode())
 
 
 class FirstRun:

@@ -11,7 +11,6 @@ import json
 import os
 import re
 import stat
-import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -23,6 +22,7 @@ from msgspec import Struct, field
 from tui.engine.intents import Role
 from tui.errors import SettingsError
 from tui.settings import parse
+from tui.shared_files import replace_file
 
 HEAD = """\
 # docs/settings.md says what else can stand here
@@ -116,19 +116,8 @@ def write(file: Path, before: str | None, text: str) -> None:
         lies = place.read_text(encoding="utf-8") if place.exists() else None
         if lies != before:
             raise SettingsError(f"{file} was changed meanwhile: look at the lines again")
-        place.parent.mkdir(parents=True, exist_ok=True)
         mode = stat.S_IMODE(place.stat().st_mode) if before is not None else 0o600
-        with tempfile.NamedTemporaryFile("wb", dir=place.parent, delete=False) as new:
-            try:
-                new.write(text.encode())
-                new.flush()
-                os.fsync(new.fileno())
-                os.chmod(new.name, mode)
-                os.replace(new.name, place)
-            except BaseException:
-                with suppress(OSError):
-                    os.unlink(new.name)
-                raise
+        replace_file(place, text.encode(), mode=mode, synced=True)
     except (OSError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or "it is not text"
         raise SettingsError(f"{file} cannot be written: {why}") from error

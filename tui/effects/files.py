@@ -11,8 +11,8 @@ import errno
 import os
 import stat
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import Protocol
@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from tui.core.files import MAX_BYTES, FileRead, Prepared, checked_path, why_linked, why_private
 from tui.errors import EditRefused, FileRefused
+from tui.shared_files import folder_below
 
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 TEMPORARY_END = ".tmp"
@@ -287,7 +288,6 @@ def words_of(error: OSError) -> str:
 
 Place = tuple[int, int]
 """A file by its device and number."""
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | NOFOLLOW
 SYNCS = 16
 """Files that are brought to the disk at a time: it writes them down together."""
 MOST_OPEN = 64
@@ -352,7 +352,7 @@ class Files:
         parts: list[str] = []
         try:
             parts = self._resolve(path)
-            with self._parent(parts) as folder:
+            with folder_below(self.root, parts[:-1]) as folder:
                 found = os.access(parts[-1], os.F_OK, dir_fd=folder, follow_symlinks=False)
                 if twin := _twin(folder, parts[-1], found):
                     return FileRead(
@@ -392,7 +392,7 @@ class Files:
         parts = self._resolve(path)
         if text[1] is None and not os.path.isdir(os.path.dirname(f"{self.root}/{'/'.join(parts)}")):
             return  # its folders are made first
-        with self._parent(parts) as folder:
+        with folder_below(self.root, parts[:-1]) as folder:
             begun = FileReplacement(folder, parts[-1], path, self.mark).begin(*text)
         if begun is None:
             self._over.add(path)
@@ -404,10 +404,13 @@ class Files:
         for path, name in self._begun.items():
             with suppress(FileRefused, OSError):
                 parts = self._resolve(path)
-                with self._parent(parts) as folder:
+                with folder_below(self.root, parts[:-1]) as folder:
                     FileReplacement(folder, parts[-1], path).discard(name)
         for one in self._folders or ():
-            with suppress(OSError), self._parent([*filter(None, one.split("/")), ""]) as folder:
+            with (
+                suppress(OSError),
+                folder_below(self.root, [*filter(None, one.split("/"))]) as folder,
+            ):
                 os.fsync(folder)
         self._begun, self._over, self._folders = {}, set(), None
 
@@ -438,7 +441,7 @@ class Files:
         made: list[str] = []
         try:
             parts = self._resolve(path)
-            with self._parent(parts, made if expected is None else None) as folder:
+            with folder_below(self.root, parts[:-1], made if expected is None else None) as folder:
                 target = self._target(folder, parts, path)
                 if path in self._begun:
                     target.put(self._begun.pop(path), expected)
@@ -467,7 +470,7 @@ class Files:
             if os.path.islink(os.path.join(self.root, self.relative(path))):
                 raise FileRefused(f"'{path}' is a symlink, which is not deleted")
             parts = self._resolve(path)
-            with self._parent(parts) as folder:
+            with folder_below(self.root, parts[:-1]) as folder:
                 self._target(folder, parts, path).delete(expected)
         except FileNotFoundError:
             raise FileRefused(f"'{path}' was deleted from the disk") from None
@@ -556,26 +559,6 @@ class Files:
             return False
         return True
 
-    @contextmanager
-    def _parent(self, parts: list[str], made: list[str] | None = None) -> Iterator[int]:
-        """A descriptor of the folder of a resolved path, walked without following links.
-
-        With ``made``, missing folders are made and noted there.
-        """
-        folder = os.open(self.root, _FOLDER & ~getattr(os, "O_NOFOLLOW", 0))
-        try:
-            for depth, part in enumerate(parts[:-1], 1):
-                if made is not None:
-                    with suppress(FileExistsError):
-                        os.mkdir(part, dir_fd=folder)
-                        made.append("/".join(parts[:depth]))
-                below = os.open(part, _FOLDER, dir_fd=folder)
-                os.close(folder)
-                folder = below
-            yield folder
-        finally:
-            os.close(folder)
-
     def missing_folders(self, path: str) -> tuple[str, ...]:
         """Folders that have to be made for a file, outer ones first. Never raises."""
         try:
@@ -594,7 +577,10 @@ class Files:
         with suppress(ValueError):
             int(mark, 16)
             for path in paths:
-                with suppress(FileRefused, OSError), self._parent(self._resolve(path)) as folder:
+                with (
+                    suppress(FileRefused, OSError),
+                    folder_below(self.root, self._resolve(path)[:-1]) as folder,
+                ):
                     for name in os.listdir(folder):
                         if name.startswith(temporary_start(mark)) and name.endswith(TEMPORARY_END):
                             os.unlink(name, dir_fd=folder)
@@ -605,7 +591,7 @@ class Files:
         for path in reversed(made):
             with suppress(EditRefused, OSError):
                 parts = checked_path(path).split("/")
-                with self._parent(parts) as folder:
+                with folder_below(self.root, parts[:-1]) as folder:
                     os.rmdir(parts[-1], dir_fd=folder)
 
 

@@ -8,14 +8,11 @@ slow disk nor another duetto that was stopped with the lock in its hand holds th
 
 from __future__ import annotations
 
-import contextlib
 import copy
-import fcntl
 import logging
-import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -23,14 +20,12 @@ import msgspec
 
 from tui.core.wire.address import shown
 from tui.core.wire.endpoint_facts import LEAST_AGE_S, Capabilities
+from tui.shared_files import locked, replace_file
 
 DOUBT_S = 7 * 24 * 3600.0
 """A refusal, or a limit, older than this is unknown again: servers learn."""
 AHEAD_S = 24 * 3600.0
 """A fact from further in the future was dated by a clock that was wrong."""
-LOCK_TRIES = 20
-LOCK_PAUSE_S = 0.01
-"""Another duetto that was stopped while it wrote must not stop this one."""
 MAX_ENDPOINTS = 200
 """The ones heard of last are kept."""
 _SIMPLE = ("lanes", "prewarm", "websocket", "max_age_s")
@@ -117,7 +112,8 @@ class KnownEndpoints:
         gone = before.keys() - after.keys()
         try:
             if learnt or gone:
-                with self._locked():
+                self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                with locked(self.file, surely=True):
                     self._write(place, learnt, gone)
         except OSError as error:
             _log.warning("%s cannot be written: %s", self.file, error.strerror)
@@ -161,25 +157,7 @@ class KnownEndpoints:
         newest = sorted(endpoints, key=heard.__getitem__)[-MAX_ENDPOINTS:]
         kept = {one: endpoints[one] for one in newest}
         data = msgspec.json.format(msgspec.json.encode(_FactsFile(kept)), indent=1)
-        fresh = self.file.with_suffix(f".{os.getpid()}")
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-            fresh.replace(self.file)
-        finally:
-            fresh.unlink(missing_ok=True)
-
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Alone among all duettos, for the moment that reading and writing takes."""
-        self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = os.open(self.file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            _taken(lock)
-            yield
-        finally:
-            os.close(lock)
+        replace_file(self.file, data)
 
 
 def _facts(known: Capabilities) -> dict[str, bool | float]:
@@ -197,17 +175,6 @@ def _holds(name: str, fact: Fact, now: float) -> bool:
         return False
     passing = limit or fact.value is False
     return fact.since <= now + AHEAD_S and not (passing and fact.since < now - DOUBT_S)
-
-
-def _taken(lock: int) -> None:
-    """Lock the open file, at the latest after a blink. Raises OSError: somebody holds it."""
-    for left in range(LOCK_TRIES, -1, -1):
-        try:
-            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if not left:
-                raise
-        time.sleep(LOCK_PAUSE_S)
 
 
 def _is_name(name: str) -> bool:

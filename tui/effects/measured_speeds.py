@@ -6,13 +6,14 @@ measured, no more.
 
 from __future__ import annotations
 
-import os
 import statistics
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+
+from tui.shared_files import replace_file
 
 _MOST_TURNS = 15
 """The median of so many turns is shown: a new server or tier is noticed soon."""
@@ -46,16 +47,8 @@ class MeasuredSpeeds:
         turns = [*speeds.pop(name, []), (round(tokens_s, 1), round(ttft_s, 4))]
         speeds[name] = turns[-_MOST_TURNS:]
         kept = {one: speeds[one] for one in list(speeds)[-_MOST_MODELS:]}
-        fresh = self.file.with_suffix(f".{os.getpid()}")
         with suppress(OSError):
-            try:
-                self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-                with os.fdopen(descriptor, "wb") as opened:
-                    opened.write(msgspec.json.encode(_SpeedsFile(kept)))
-                fresh.replace(self.file)
-            finally:
-                fresh.unlink(missing_ok=True)
+            replace_file(self.file, msgspec.json.encode(_SpeedsFile(kept)))
 
     def all(self) -> dict[str, Speed]:
         """``URL MODEL`` -> how fast it was. Never raises."""

@@ -9,19 +9,19 @@ that is not there in the next run, no more.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import logging
 import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tui.core.conversation import PastPrompt
 from tui.core.inert_text import PROSE, inert
+from tui.shared_files import locked, replace_file
 
 LARGEST_FILE, KEPT_BYTES = 4_000_000, 2_000_000
 """A file that is larger is cut to so much of its end."""
@@ -29,8 +29,6 @@ LONGEST_CHARS = 100_000
 """A prompt that is longer is kept for the run only."""
 MOST = 1_000
 """Prompts that are read."""
-LOCK_TRIES, LOCK_PAUSE_S = 20, 0.01
-"""Another duetto that was stopped while it wrote must not stop this one."""
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _log = logging.getLogger("tui.prompt_history")
 
@@ -100,7 +98,8 @@ class PromptHistory:
 
     def _add(self, data: bytes) -> None:
         self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with self._locked():
+        # a line lost to a cut at this very moment is better than one that is lost for sure
+        with locked(self.file, surely=False):
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | _NOFOLLOW
             with open(os.open(self.file, flags, 0o600), "ab", buffering=0) as file:
                 about = os.fstat(file.fileno())
@@ -116,16 +115,7 @@ class PromptHistory:
     def _cut(self) -> None:
         """Replace the file by its newest part, whole."""
         newest = self._read()[-KEPT_BYTES:].partition(b"\n")[2]
-        fresh = self.file.with_suffix(f".{os.getpid()}")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NOFOLLOW
-        try:
-            with open(os.open(fresh, flags, 0o600), "wb") as file:
-                file.write(newest)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(self.file)
-        finally:
-            fresh.unlink(missing_ok=True)
+        replace_file(self.file, newest, synced=True)
 
     def _read(self) -> bytes:
         """The end of the file; nothing, if it cannot be read."""
@@ -154,29 +144,3 @@ class PromptHistory:
             return None
         here = root == self._root
         return PastPrompt(inert(text, PROSE), here, inert(os.path.basename(root)))
-
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Alone among all duettos; after a blink also if somebody does not let go.
-
-        Then a line may be lost to a cut that happens at this very moment, which is better than
-        losing it for sure.
-        """
-        lock = os.open(self.file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | _NOFOLLOW, 0o600)
-        try:
-            _taken(lock, range(LOCK_TRIES))
-            yield
-        finally:
-            os.close(lock)
-
-
-def _taken(lock: int, tries: Iterable[int]) -> None:
-    for _ in tries:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(LOCK_PAUSE_S)
-        except OSError:  # a file system without locks
-            return
-        else:
-            return

@@ -30,7 +30,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -38,10 +38,10 @@ from msgspec.structs import replace
 from tui.core.files import checked_path
 from tui.core.unsaved import Unsaved, UnsavedFile
 from tui.errors import EditRefused, FileRefused
+from tui.shared_files import folder_below, is_held
 
 _log = logging.getLogger("tui.rescue")
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW
 _NAME, _MANIFEST, _DRAFT, _LOCK = "rescue", "workspace.json", "draft.txt", "owner.lock"
 _FILES, _BEFORE, _WRITING = "files", "before", "writing"
 _NEWEST, _JOTTING = "newest", "jotting"
@@ -139,10 +139,10 @@ class RescueFolders:
         What a duetto keeps that still lives is its own business.
         """
         found = []
-        with suppress(OSError), _opened(self._state_dir, [_NAME]) as rescue:
+        with suppress(OSError), folder_below(self._state_dir, [_NAME]) as rescue:
             for name in sorted(os.listdir(rescue), reverse=True):
                 with suppress(OSError, ValueError, RecursionError):
-                    if not _is_held(self._state_dir / _NAME / name):
+                    if not is_held(self._state_dir / _NAME / name / _LOCK):
                         found.append(self._read(name))
         return [unsaved for unsaved in found if unsaved]
 
@@ -196,7 +196,7 @@ class _OwnFolder:
         os.makedirs(state_dir, 0o700, exist_ok=True)
         self._above: list[Path] = [state_dir, state_dir / _NAME]
         """Folders above it that are not on the disk yet."""
-        with _opened(state_dir, [_NAME], made=True) as rescue:
+        with folder_below(state_dir, [_NAME], [], 0o700) as rescue:
             os.fchmod(rescue, 0o700)
             self.folder = state_dir / _NAME / _new_folder(rescue)
             try:
@@ -279,7 +279,7 @@ class _OwnFolder:
         Raises OSError: the folder itself cannot be brought to the disk.
         """
         for place in self._above[:]:
-            with _opened(place, []) as folder:
+            with folder_below(place, []) as folder:
                 os.fsync(folder)
             self._above.remove(place)
         failed = []
@@ -312,7 +312,7 @@ class _OwnFolder:
         """Bring the folders to the disk; gives those that could not be, and why."""
         for parts in sorted(self._unsynced):
             try:
-                with _opened(self.folder, parts) as folder:
+                with folder_below(self.folder, parts) as folder:
                     os.fsync(folder)
                 self._unsynced.remove(parts)
             except OSError as error:
@@ -364,24 +364,6 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(folder)
 
 
-def _is_held(folder: Path) -> bool:
-    """True if the duetto lives whose folder it is."""
-    try:
-        lock = os.open(folder / _LOCK, os.O_RDONLY | os.O_NONBLOCK | _NOFOLLOW)
-    except OSError:
-        return False
-    try:
-        # shared: two who look at once do not take each other for the owner
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(lock)
-    return False
-
-
 def _manifest(folder: Path) -> dict[str, object]:
     """What a folder says of itself; where that is broken, what can be seen of it.
 
@@ -431,23 +413,6 @@ def _new_folder(rescue: int) -> str:
     raise FileExistsError(0, "too many folders of this second")
 
 
-@contextmanager
-def _opened(top: Path, parts: Sequence[str], *, made: bool = False) -> Iterator[int]:
-    """A descriptor of a folder below ``top``, reached without following links."""
-    folder = os.open(top, _FOLDER & ~_NOFOLLOW)
-    try:
-        for part in parts:
-            if made:
-                with suppress(FileExistsError):
-                    os.mkdir(part, 0o700, dir_fd=folder)
-            below = os.open(part, _FOLDER, dir_fd=folder)
-            os.close(folder)
-            folder = below
-        yield folder
-    finally:
-        os.close(folder)
-
-
 def _put(
     top: Path, parts: Sequence[str], data: Sequence[bytes], by: str, *, synced: bool = False
 ) -> None:
@@ -456,7 +421,7 @@ def _put(
     ``synced``: its bytes are on the disk then, its name may not be.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NOFOLLOW
-    with _opened(top, []) as above, _opened(top, parts[:-1], made=True) as folder:
+    with folder_below(top, []) as above, folder_below(top, parts[:-1], [], 0o700) as folder:
         try:
             with open(os.open(by, flags, 0o600, dir_fd=above), "wb") as file:
                 file.writelines(data)
@@ -504,7 +469,7 @@ def _jotted(folder: Path) -> tuple[str, Unsaved] | None:
 def _bytes(top: Path, parts: Sequence[str]) -> bytes | None:
     """What a file below ``top`` holds; None if there is none. Raises OSError."""
     try:
-        with _opened(top, parts[:-1]) as folder:
+        with folder_below(top, parts[:-1]) as folder:
             flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _NOFOLLOW
             with open(os.open(parts[-1], flags, dir_fd=folder), "rb") as file:
                 return file.read(_MOST_BYTES)

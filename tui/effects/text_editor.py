@@ -28,6 +28,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tui.core.programs import Edited, safe_path
+from tui.shared_files import is_held
 
 LARGEST_BYTES = 8 * 1024 * 1024
 """A file that is larger is no prompt."""
@@ -105,21 +106,9 @@ def left_behind(state_dir: Path) -> list[Path]:
     with suppress(OSError):
         for folder in sorted(state_dir.glob(f"{_PREFIX}*")):
             with suppress(OSError):
-                if folder.is_dir() and not folder.is_symlink() and not _is_held(folder):
+                if folder.is_dir() and not folder.is_symlink() and not is_held(folder):
                     found.append(folder)
     return found
-
-
-def _is_held(folder: Path) -> bool:
-    """True if the duetto lives whose folder it is. Raises OSError."""
-    lock = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(lock)
-    return False
 
 
 class TextEditor:
