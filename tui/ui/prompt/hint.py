@@ -142,7 +142,8 @@ class Hint(Bar):
         if not self._session.status.busy:
             away = "Esc refuses"
         if isinstance(focused, QuestionBox):
-            return HintWords([(_enter(), "answer")], f"{focused.keys} · {away} · Tab: prompt")
+            few = f"{focused.keys} · {away.removesuffix(' the answer')}"
+            return HintWords([(_enter(), "answer")], f"{focused.keys} · {away} · Tab: prompt", few)
         if isinstance(focused, Field) and focused.id == REFUSAL:
             return HintWords([(_enter(), "refuse")], f"the model reads it · {away} · Tab: back")
         if not self._prompt.has_focus:  # there a letter is text
