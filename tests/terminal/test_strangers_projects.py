@@ -137,7 +137,7 @@ def connect(term: Terminal) -> None:
     term.paste(KEY)
     term.type("\r")
     choose_models(term)
-    term.wait_for(lambda text: text.count("tokens/s (80 tokens)") == 2)
+    term.wait_for(lambda text: text.count("(80 tokens)") == 2)
     term.type("\r")
     term.wait_for("The key goes into the system's keyring")
     term.type("\r")
