@@ -149,7 +149,7 @@ def converted(
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """``; did you mean 'NAME'?``, or nothing."""
-    found = difflib.get_close_matches(name, list(known), 1)
+    found = difflib.get_close_matches(name, list(known), 1, 0.7)
     return f"; did you mean {found[0]!r}?" if found else ""
 
 

@@ -170,9 +170,9 @@ def named_source(name: str, sources: Sequence[ModelSource]) -> Connecting | str:
         return Connecting(ModelSource(OTHER, name, "", needs_address=True), url=name)
     known = [one.name for one in sources if one.name]
     near = sorted((one for one in known if typed in one), key=lambda one: one.find(typed))
-    near = near or get_close_matches(typed, known, 3, 0.5)
-    hint = f" Did you mean {' or '.join(near[:3])}?" if near else ""
-    return f"There is no provider {name}.{hint}"
+    near = near or get_close_matches(typed, known, 3, 0.7)
+    hint = f"Did you mean {' or '.join(near[:3])}?" if near else f"There are {', '.join(known)}."
+    return f"There is no provider {name}. {hint}"
 
 
 def key_wrong(key: str) -> str:

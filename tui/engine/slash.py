@@ -131,7 +131,7 @@ def split_command(text: str) -> tuple[str, str] | None:
 
 def unknown_command(name: str, commands: tuple[Command, ...] = COMMANDS) -> str:
     """What to say to a command that there is not."""
-    near = get_close_matches(name, [command.name for command in commands], 1, 0.5)
+    near = get_close_matches(name, [command.name for command in commands], 1, 0.7)
     hint = f"Did you mean /{near[0]}?" if near else "/help lists all commands."
     return f"There is no command /{name}. {hint}"
 

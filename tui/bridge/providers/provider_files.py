@@ -286,7 +286,7 @@ def provider(name: str, user_folder: Path | None) -> ProviderFacts:
 
 def near(name: str, known: list[str]) -> str:
     """How a sentence about a name that is not known ends: with the nearest ones, or with all."""
-    found = difflib.get_close_matches(name.lower(), known, 3, 0.5)
+    found = difflib.get_close_matches(name.lower(), known, 3, 0.7)
     if found:
         return f": did you mean {' or '.join(found)}?"
     return f": there are {', '.join(known)}." if known else "."

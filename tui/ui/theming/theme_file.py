@@ -349,5 +349,5 @@ def _long(colour: str) -> str:
 def _near(name: str, known: list[str]) -> str:
     from difflib import get_close_matches  # a file is mostly right
 
-    found = get_close_matches(name, known, 1)
+    found = get_close_matches(name, known, 1, 0.7)
     return f"; did you mean {found[0]!r}?" if found else ""
