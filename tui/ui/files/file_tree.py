@@ -27,7 +27,7 @@ from tui.ui.files.tree_rows import PathIndex, TreeList, TreeRow, best, filtered
 from tui.ui.keymap import bindings
 from tui.ui.styled_text import clip, one_line
 from tui.ui.terminal.terminal_app import TerminalApp
-from tui.ui.widgets.painted import PaintedWidget
+from tui.ui.widgets.painted import PaintedWidget, scroll_thumb
 
 _WHEEL_LINES = 3
 _MOVES = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1}
@@ -223,7 +223,9 @@ class FileTree(PaintedWidget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """The header, a row, or nothing."""
-        tree, shape = self.list.tree, (self.size.width, self.list.is_thumb(y))
+        tree, height = self.list.tree, self.list.height
+        thumb = y - 1 in scroll_thumb(self.list.top, height, len(self.list.rows))
+        shape = (self.size.width, thumb)
         if y == 0:
             files = sum(row.kind == "file" for row in self.list.found)
             return header_strip(self.list.words, files, shape, shows_all=tree.all)

@@ -7,9 +7,7 @@ its words, in their folders.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from tui.core.files import FolderEntry, GitStates
@@ -209,31 +207,17 @@ MOST_FOUND = 500
 
 
 class PathIndex:
-    """Many paths as one text, so that looking for a word is one search.
-
-    Paths hold no newline: such files are not listed.
-    """
+    """Many paths, in lower case once, so that a word is looked for in a few milliseconds."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        self.paths = paths
-        self._text = "\n".join(paths).lower()
-        self._folded = self._text.split("\n")
-        self._starts = [0, *accumulate(len(path) + 1 for path in self._folded)]
+        self._pairs = [(path, path.lower()) for path in paths]
 
     def find(self, words: str) -> list[str]:
         """The first `MOST_FOUND` paths that have all the words in them; case is one."""
-        parts = sorted(words.lower().split(), key=self._text.count)
-        if not parts or not self.paths:
-            return []
-        rarest, *others = parts
-        found: list[str] = []
-        at = self._text.find(rarest)
-        while at >= 0 and len(found) < MOST_FOUND:
-            number = bisect_right(self._starts, at) - 1
-            if all(part in self._folded[number] for part in others):
-                found.append(self.paths[number])
-            at = self._text.find(rarest, self._starts[number + 1])
-        return found
+        fits = self._pairs if words.strip() else []
+        for part in sorted(words.lower().split(), key=len, reverse=True):
+            fits = [pair for pair in fits if part in pair[1]]
+        return [path for path, _ in fits[:MOST_FOUND]]
 
 
 def filtered(found: Sequence[str], words: str) -> list[TreeRow]:
@@ -343,14 +327,6 @@ class TreeList:
         row, self.found = self.chosen, found
         known = (at for at, now in enumerate(found) if row is not None and now.path == row.path)
         self._go_along(next(known, None))
-
-    def is_thumb(self, y: int) -> bool:
-        """True where the scroll bar's thumb is."""
-        shown, total = self.height, len(self.rows)
-        if total <= shown or y == 0:
-            return False
-        first = self.top * shown // total
-        return first <= y - 1 <= max((self.top + shown) * shown // total - 1, first)
 
     def _go_along(self, at: int | None) -> None:
         """The lit row is in another place now; None: it is gone."""
