@@ -22,10 +22,11 @@ from tui.engine.intents import Interrupt, StopDeciding
 from tui.engine.session import Session
 from tui.ui import preload, theme
 from tui.ui.key_queue import TypedKey
-from tui.ui.keymap import app_bindings, behind, shown
+from tui.ui.keymap import app_bindings, behind, shown, stand_in
 from tui.ui.keys.spelling import LEADER
 from tui.ui.keys.table import Key, Scope
 from tui.ui.leaving import Leaving
+from tui.ui.prompt.queue_list import QueueList
 from tui.ui.screens.workbench import Workbench
 from tui.ui.stylesheets import at_start
 from tui.ui.stylesheets import behind as sheets_behind
@@ -244,9 +245,7 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
 
     def _act(self, key: Key) -> None:
         """Do what a row of the keymap does in the app's own turn: what lies in front is gone."""
-        from tui.ui.keys.dispatch import act
-
-        self.call_later(act, self, self.bench, key)
+        self.call_later(_act, self, self.bench, key)
 
     def action_suspend(self) -> None:
         """Back to the shell that started duetto, until ``fg``."""
@@ -351,3 +350,41 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
             for part in screen.walk_children(Widget):
                 getattr(part, "recolour", part.refresh)()
         self.bench.refresh(layout=True)
+
+
+async def _act(app: DuettoApp, bench: Workbench, key: Key) -> None:
+    """Do what a row of the keymap does; the widget that does it gets the focus first."""
+    if key.action.startswith("app."):
+        await app.run_action(key.action)
+    elif key.scope in ("turn", "diff"):
+        await app.screen.run_action(key.action)
+    elif key.scope == "global":
+        await bench.action_command(key.action)
+    elif key.scope == "prompt":
+        prompt = bench.prompt_box.prompt
+        if bench.focused is not prompt:
+            bench.prompt_box.focus_prompt()
+        prompt.post_message(events.Key(stand_in(key), None))
+    else:
+        await _act_in_pane(bench, key)
+
+
+async def _act_in_pane(bench: Workbench, key: Key) -> None:
+    """The keys go to the pane from now on."""
+    if key.scope == "editor":
+        bench.pane_actions.enter_editor()
+        await bench.editor.run_action(key.action)
+    elif key.scope == "files":
+        if bench.focused is not bench.editor.dock.tree:
+            await bench.action_command("tree")
+        if (tree := bench.editor.dock.tree) is not None:
+            await tree.run_action(key.action)
+    elif key.scope == "queue":
+        bench.pane_actions.queue()
+        if isinstance(queue := bench.focused, QueueList):
+            await queue.run_action(key.action)
+    else:
+        if bench.focused is not bench.transcript:
+            bench.panes.show("conversation")
+            bench.set_focus(bench.transcript)
+        await bench.transcript.run_action(key.action)

@@ -33,7 +33,6 @@ def warm() -> None:
     code_rows("def warm(): ...", "python")
     import_module("tui.ui.highlight.colours")
     import_module("tui.ui.screens.help")
-    import_module("tui.ui.keys.dispatch")
     import_module("tui.core.patches.landing")
     for channel in get_args(Channel):
         parser_for("auto", channel).feed("warm")
