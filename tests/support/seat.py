@@ -20,7 +20,7 @@ class Seat:
         self._woken = asyncio.Event()
         session.on_wake = self._woken.set
 
-    async def until(self, seen: Callable[[], object], limit_s: float = 30.0) -> None:
+    async def until(self, seen: Callable[[], object], limit_s: float = 120.0) -> None:
         """Drain until it is so."""
         async with asyncio.timeout(limit_s):
             while not seen():
