@@ -397,3 +397,5 @@ class StoredSession(Struct, frozen=True):
     """Ids of those that were accepted, and of whose file nothing was written since."""
     running: frozenset[str] = frozenset()
     """Calls of commands that had begun, and of which no end is known."""
+    lost: int = 0
+    """So many rows of it cannot be read any more."""

@@ -87,11 +87,19 @@ class _Earlier:
     def __init__(self, stored: StoredSession, head: StoredSession) -> None:
         """``head`` is a part of it; it may be all."""
         self.stored = stored
+        self.lost = stored.lost
+        """So much cannot be read any more."""
         self.kept: list[KeptEntry] = []
         for one in stored.entries:
-            item = one.said
+            try:
+                item = one.said
+            except ValueError:  # the store was damaged there
+                self.lost += 1
+                continue
             entry = HistoryEntry(one.kind, item, one.origin)
             self.kept.append(KeptEntry(entry, item, one.id, one.place, one.turn))
+        if self.lost:
+            self.kept = _answered(self.kept)
         entries = [one.entry for one in self.kept]
         self.blocks = [_block(said) for said in stored.blocks[: head.first]]
         known = {hunk.id for hunk in head.hunks}
@@ -135,6 +143,7 @@ class Resuming:
         """The history as it was stored, as far as it is read."""
         self.on_read: Callable[[], None] = lambda: None
         """Called when all of it is."""
+        self._lost = 0
         self._history = services.requests.history
         self._accept = accept
         self._found = BroughtBack()
@@ -201,7 +210,7 @@ class Resuming:
     def _take(self, earlier: _Earlier) -> None:
         """All of it is read: the history is there, and what was said."""
         services, requests = self._services, self._services.requests
-        self.stored, self.kept = earlier.stored, earlier.kept
+        self.stored, self.kept, self._lost = earlier.stored, earlier.kept, earlier.lost
         if earlier.blocks:
             services.state.read_earlier(earlier.blocks)
         if requests.history is not self._history:  # a new conversation was begun
@@ -252,6 +261,7 @@ class Resuming:
             services.requests.history.note(self._for_model(changed))
         died = stored.turns and stored.turns[-1].ended is None
         words = [self._opening(), *_hunk_words(self._found)]
+        words += [f"what cannot be read any more is left out: {self._lost:,}"] * bool(self._lost)
         words += ["duetto ended in the last turn: its answer is cut"] * bool(died)
         words += [_changed_words([path for path, *_ in changed])] * bool(changed)
         blocks = services.state.transcript.blocks
@@ -332,6 +342,18 @@ def _calls(entries: Iterable[HistoryEntry]) -> dict[str, Item]:
         for entry in entries
         if str(entry.item.get("type")) in CALL_OUTPUTS
     }
+
+
+def _answered(kept: Iterable[KeptEntry]) -> list[KeptEntry]:
+    """Without answers to calls that are not there: a server would refuse them."""
+    calls, found = set[object](), list[KeptEntry]()
+    for one in kept:
+        kind, call_id = str(one.item.get("type")), one.item.get("call_id")
+        if kind in CALL_OUTPUTS:
+            calls.add((CALL_OUTPUTS[kind], call_id))
+        if kind not in CALL_OUTPUTS.values() or (kind, call_id) in calls:
+            found.append(one)
+    return found
 
 
 def _hunk_words(found: BroughtBack) -> list[str]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tui.core.conversation import BlockKind
@@ -24,12 +28,14 @@ from tui.core.session_record import (
     Named,
     Record,
     RequestSent,
+    StoredSession,
     TurnBegan,
     TurnEnded,
     TurnFigures,
     item_as_json,
 )
 from tui.effects.store import reading
+from tui.effects.store.schema import FILE
 from tui.effects.store.writing import StoreWriter
 from tui.errors import StoreRefused
 
@@ -182,6 +188,79 @@ def test_of_a_long_session_the_last_page_comes_first(tmp_path: Path) -> None:
     assert [one.id for one in head.hunks] == [1, 2, 3, 300]
     assert (head.usd, head.entry_count, head.seq) == (75.0, 1, whole.seq)
     assert (head.turns, head.entries) == (whole.turns[-1:], ())
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, StoredSession, bytes]:
+    """A session as it is, and the bytes of its store."""
+    folder = tmp_path_factory.mktemp("whole")
+    items = (item_as_json({"type": "message", "content": f"x{n}" * 150}) for n in range(1, 20))
+    name = write(
+        folder,
+        *said(*(f"prompt {number} " * 30 for number in range(20))),
+        *(hunk(number) for number in range(1, 20)),
+        *(EntryMade(n, float(n), "prompt", "", item, 1) for n, item in enumerate(items, 1)),
+    )
+    with closing(sqlite3.connect(folder / FILE)) as base:
+        base.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    return name, reading.load(folder, name), (folder / FILE).read_bytes()
+
+
+def flipped(folder: Path, data: bytes, places: Iterable[tuple[int, int]]) -> None:
+    changed = bytearray(data)
+    for at, bit in places:
+        changed[at % len(data)] ^= 1 << bit
+    for old in folder.glob("*"):
+        if old.is_file():
+            old.unlink()
+    (folder / FILE).write_bytes(changed)
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 7)), min_size=1, max_size=3))
+@settings(max_examples=25, deadline=None, database=None)
+def test_whatever_byte_is_wrong_it_opens_or_one_sentence_says_why(
+    damaged: tuple[str, StoredSession, bytes],
+    tmp_path_factory: pytest.TempPathFactory,
+    places: list[tuple[int, int]],
+) -> None:
+    name, _, data = damaged
+    folder = tmp_path_factory.mktemp("flipped")
+    flipped(folder, data, places)
+    sentences = list[str]()
+    for read in (
+        lambda: reading.sessions(folder),
+        lambda: reading.sessions(folder, "prompt"),
+        lambda: reading.load(folder, name),
+    ):
+        try:
+            read()
+        except StoreRefused as error:
+            sentences.append(str(error))
+    assert all(len(one.splitlines()) == 1 for one in sentences)
+
+
+def test_of_what_is_damaged_only_that_is_lost(
+    damaged: tuple[str, StoredSession, bytes], tmp_path: Path
+) -> None:
+    name, whole, data = damaged
+    flipped(tmp_path, data, [(data.index(b'["TurnBegan",7,') + 2, 1)])
+    kept = reading.load(tmp_path, name)
+    assert [one.began.number for one in kept.turns] == [*range(1, 7), *range(8, 21)]
+    assert (kept.lost, kept.entries, kept.hunks) == (1, whole.entries, whole.hunks)
+    flipped(tmp_path, data, [(data.index(b'["HunkMade",5,') + 2, 1)])
+    assert [one.id for one in reading.load(tmp_path, name).hunks] == [*range(1, 5), *range(6, 20)]
+
+
+def test_a_block_that_is_lost_leaves_the_others_at_their_place(
+    damaged: tuple[str, StoredSession, bytes], tmp_path: Path
+) -> None:
+    name, whole, data = damaged
+    flipped(tmp_path, data, ())
+    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as base:
+        base.execute("UPDATE blocks SET kind = 'usex' WHERE at = 3")
+    kept = reading.load(tmp_path, name)
+    assert kept.blocks[:3] + kept.blocks[4:] == whole.blocks[:3] + whole.blocks[4:]
+    assert kept.blocks[3].text == "what was said here cannot be read any more"
 
 
 def test_an_id_is_enough_as_far_as_it_is_the_only_one(tmp_path: Path) -> None:

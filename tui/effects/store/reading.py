@@ -13,13 +13,14 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 from unicodedata import normalize
 
 import msgspec
 
-from tui.core.conversation import BlockKind
+from tui.core.conversation import BlockKind, BlockState
 from tui.core.document.hunk import Decision, Kind, Stage
 from tui.core.run_report import RunReport
 from tui.core.session_record import (
@@ -39,6 +40,7 @@ from tui.effects.store.writing import in_use, settle
 from tui.errors import StoreRefused
 
 T = TypeVar("T")
+_Row = tuple[Any, ...]
 _MOST_BLOCKS = 20_000
 """Of so many blocks, the newest in which the words are, the sessions are listed."""
 _WAIT_S = 5.0
@@ -51,6 +53,8 @@ _LINE = """
 """
 _NAMES = SessionLine.__struct_fields__
 _RUNNING = "SELECT call_id FROM commands WHERE session = ? AND seconds IS NULL"
+_MOST_MISSING = 10_000
+_MISSING = "what was said here cannot be read any more"
 _TAIL, _MOST_TAIL = 100, 400
 """So many blocks are shown at once, and as many more as their turn has, up to so many."""
 _FIRST = """
@@ -169,14 +173,17 @@ def _stored(
     first = base.execute(_FIRST, (n, n, _TAIL, n, _MOST_TAIL)).fetchone()[0] if head else 0
     files, written = _files(base, n)
     sent = _one(base, "SELECT max(seq) FROM requests WHERE session = ?", n)
-    hunks, changed = _hunks(base, n, first, written)
+    rows = _Rows(base, n)
+    hunks, changed = rows.hunks(first, written)
+    turns = tuple(rows.turns(last=first > 0))
+    entries, blocks = () if first else tuple(rows.entries()), tuple(rows.blocks(first))
     return StoredSession(
         line,
         seq,
-        turns=tuple(_turns(base, n, last=first > 0)),
-        entries=() if first else _entries(base, n),
+        turns=turns,
+        entries=entries,
         entry_count=_one(base, "SELECT max(id) FROM entries WHERE session = ?", n),
-        blocks=tuple(_blocks(base, n, first)),
+        blocks=blocks,
         first=first,
         usd=_one(base, "SELECT total(usd) FROM turns WHERE session = ?", n),
         hunks=hunks,
@@ -186,6 +193,7 @@ def _stored(
         untold=frozenset(one for one, last in changed.items() if last > sent),
         unwritten=_unwritten(hunks, changed, written),
         running=frozenset(row[0] for row in base.execute(_RUNNING, (n,))),
+        lost=rows.lost,
     )
 
 
@@ -206,8 +214,9 @@ def _reading(data_dir: Path) -> Iterator[sqlite3.Connection]:
         base = sqlite3.connect(
             f"{file}?mode=ro", uri=True, timeout=_WAIT_S, check_same_thread=False
         )
+        base.text_factory = partial(str, encoding="utf-8", errors="replace")
         yield base
-    except (sqlite3.Error, msgspec.MsgspecError, zlib.error, UnicodeDecodeError) as error:
+    except (sqlite3.Error, msgspec.MsgspecError, zlib.error, ValueError, TypeError) as error:
         raise StoreRefused(f"the stored sessions cannot be read: {error}") from error
     finally:
         if base is not None:
@@ -292,43 +301,102 @@ def _one(base: sqlite3.Connection, query: str, n: int) -> int:
     return base.execute(query, (n,)).fetchone()[0] or 0
 
 
-def _turns(base: sqlite3.Connection, n: int, *, last: bool) -> Iterator[StoredTurn]:
-    query = "SELECT began, ended, began_ms FROM turns WHERE session = ? ORDER BY number"
-    query += " DESC LIMIT 1" * last
-    for began, ended, began_ms in base.execute(query, (n,)):
-        over = None if ended is None else _of(ended, TurnEnded)
-        yield StoredTurn(_of(began, TurnBegan), over, began_ms)
+class _Rows:
+    """The rows of one session; one that cannot be read any more is left out, and counted."""
 
+    def __init__(self, base: sqlite3.Connection, n: int) -> None:
+        self._base, self._n = base, n
+        self.lost = 0
 
-def _entries(base: sqlite3.Connection, n: int) -> tuple[EntryMade, ...]:
-    """Those that stand, in their order."""
-    query = (
-        "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.item, b.data FROM entries e"
-        " LEFT JOIN blobs b ON b.sha = e.blob"
-        " WHERE e.session = ? AND e.gone IS NULL ORDER BY e.place"
-    )
-    return tuple(
-        EntryMade(number, place, kind, origin, _item(item, data), turn)
-        for number, place, kind, origin, turn, item, data in base.execute(query, (n,))
-    )
+    def turns(self, *, last: bool) -> Iterator[StoredTurn]:
+        """In order; ``last``: only that one."""
+        query = "SELECT began, ended, began_ms FROM turns WHERE session = ? ORDER BY number"
+        return self._each(_turn, query + " DESC LIMIT 1" * last)
 
+    def entries(self) -> Iterator[EntryMade]:
+        """Those that stand, in their order."""
+        query = (
+            "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.item, b.data FROM entries e"
+            " LEFT JOIN blobs b ON b.sha = e.blob"
+            " WHERE e.session = ? AND e.gone IS NULL ORDER BY e.place"
+        )
+        return self._each(_entry, query)
 
-def _item(kept: str | bytes | None, blob: bytes | None) -> bytes:
-    """The JSON of an item."""
-    return unpacked(kept).encode() if blob is None else zlib.decompress(blob)
+    def blocks(self, first: int) -> Iterator[BlockSaid]:
+        """From this one on, in order, none missing."""
+        query = (
+            "SELECT n, at, turn, kind, title, speaker, call_id, state, report, text FROM blocks"
+            " WHERE session = ? AND at >= ? ORDER BY at"
+        )
+        for said in self._each(self._block, query, first):
+            if not first <= said.at < first + _MOST_MISSING:
+                self.lost += 1
+                continue
+            for at in range(first, said.at):
+                yield BlockSaid(at, 0, BlockKind.NOTE, "", "", "", "cut", 0, _MISSING)
+            first = said.at + 1
+            yield said
 
-
-def _blocks(base: sqlite3.Connection, n: int, first: int) -> Iterator[BlockSaid]:
-    query = (
-        "SELECT n, at, turn, kind, title, speaker, call_id, state, report, text FROM blocks"
-        " WHERE session = ? AND at >= ? ORDER BY at"
-    )
-    for number, at, turn, kind, title, speaker, call_id, state, report, text in base.execute(
-        query, (n, first)
-    ):
+    def _block(self, row: _Row) -> BlockSaid:
+        number, at, turn, kind, title, speaker, call_id, how, report, text = row
+        _check(at, turn, texts=(title, speaker, call_id))
         told = None if report is None else _of(report, RunReport)
-        whole = _whole(base, number, text) if state == "open" else unpacked(text)
-        yield BlockSaid(at, turn, BlockKind(kind), title, speaker, call_id, state, 0, whole, told)
+        whole = _whole(self._base, number, text) if how == "open" else unpacked(text)
+        state: BlockState = how if how in ("open", "done", "failed") else "cut"
+        return BlockSaid(at, turn, BlockKind(kind), title, speaker, call_id, state, 0, whole, told)
+
+    def hunks(
+        self, first: int, written: Mapping[str, int]
+    ) -> tuple[tuple[HunkMade, ...], dict[int, int]]:
+        """As they are now, and which record changed each last.
+
+        Of a session of which the blocks before the ``first`` are not shown: those of calls that
+        are shown, in which one waits, is not written perhaps, or is the last one.
+        """
+        query = "SELECT made, stage, decision, reason, words, author, seq FROM hunks"
+        query += " WHERE session = ?"
+        given: tuple[object, ...] = ()
+        if first:
+            calls = self._base.execute(_CALLS, (*[self._n] * 4, first)).fetchall()
+            accepted = self._base.execute(_ACCEPTED, (self._n,))
+            calls += [(call,) for call, path, seq in accepted if written.get(path, 0) < seq]
+            query += " AND call_id IN (SELECT value FROM json_each(?))"
+            given = (json.dumps([call for (call,) in calls]),)
+        found = [*self._each(_hunk, f"{query} ORDER BY id", *given)]
+        return tuple(hunk for hunk, _ in found), {hunk.id: seq for hunk, seq in found}
+
+    def _each(self, make: Callable[[_Row], T], query: str, *given: object) -> Iterator[T]:
+        try:
+            for row in self._base.execute(query, (self._n, *given)):
+                try:
+                    made = make(row)
+                except (msgspec.MsgspecError, zlib.error, ValueError, TypeError):
+                    self.lost += 1
+                    continue
+                yield made
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CORRUPT:
+                raise
+            self.lost += 1
+
+
+def _check(*numbers: object, texts: tuple[object, ...] = ()) -> None:
+    """Raise TypeError unless all are what they should be."""
+    if any(type(one) is not int for one in numbers) or any(type(one) is not str for one in texts):
+        raise TypeError("a value of another type")
+
+
+def _turn(row: _Row) -> StoredTurn:
+    began, ended, began_ms = row
+    over = None if ended is None else _of(ended, TurnEnded)
+    return StoredTurn(_of(began, TurnBegan), over, began_ms)
+
+
+def _entry(row: _Row) -> EntryMade:
+    number, place, kind, origin, turn, item, data = row
+    _check(number, turn, texts=(kind, origin))
+    said = unpacked(item).encode() if data is None else zlib.decompress(data)
+    return EntryMade(number, float(place), kind, origin, said, turn)
 
 
 def _whole(base: sqlite3.Connection, number: int, text: str | bytes | None) -> str:
@@ -339,39 +407,19 @@ def _whole(base: sqlite3.Connection, number: int, text: str | bytes | None) -> s
     return "".join(said)
 
 
-def _hunks(
-    base: sqlite3.Connection, n: int, first: int, written: Mapping[str, int]
-) -> tuple[tuple[HunkMade, ...], dict[int, int]]:
-    """As they are now, and which record changed each last.
-
-    Of a session of which the blocks before the ``first`` are not shown: those of calls that are
-    shown, in which one waits, is not written perhaps, or is the last one.
-    """
-    query = "SELECT made, stage, decision, reason, words, author, seq, id FROM hunks"
-    given: tuple[object, ...] = (n,)
-    if first:
-        calls = base.execute(_CALLS, (n, n, n, n, first)).fetchall()
-        accepted = base.execute(_ACCEPTED, (n,))
-        calls += [(call,) for call, path, seq in accepted if written.get(path, 0) < seq]
-        query += " WHERE session = ? AND call_id IN (SELECT value FROM json_each(?)) ORDER BY id"
-        given = (n, json.dumps([call for (call,) in calls]))
-    else:
-        query += " WHERE session = ? ORDER BY id"
-    found, changed = [], {}
-    for made, stage, decision, reason, words, author, seq, number in base.execute(query, given):
-        hunk = _of(unpacked(made), HunkMade)
-        found.append(
-            msgspec.structs.replace(
-                hunk,
-                stage=Stage(stage),
-                decision=Decision(decision),
-                reason=reason,
-                words=words,
-                author=author,
-            )
-        )
-        changed[number] = seq
-    return tuple(found), changed
+def _hunk(row: _Row) -> tuple[HunkMade, int]:
+    made, stage, decision, reason, words, author, seq = row
+    _check(seq, texts=(reason, words))
+    hunk = _of(unpacked(made), HunkMade)
+    now = msgspec.structs.replace(
+        hunk,
+        stage=Stage(stage),
+        decision=Decision(decision),
+        reason=reason,
+        words=words,
+        author=author,
+    )
+    return now, seq
 
 
 def _files(base: sqlite3.Connection, n: int) -> tuple[dict[str, FileKept], dict[str, int]]:
