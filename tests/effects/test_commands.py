@@ -323,6 +323,26 @@ async def test_it_runs_in_a_folder_of_the_workspace_only(tmp_path: Path) -> None
         assert why in result.error
 
 
+@each("swapped", ["sub", "sub/out.txt", ""])
+async def test_what_was_swapped_since_it_was_allowed_runs_nothing(
+    swapped: str, tmp_path: Path
+) -> None:
+    root = tmp_path / (swapped.replace("/", " ") or "as it was")
+    other = root / "other"
+    for folder in (root / "sub", other):
+        folder.mkdir(parents=True)
+    runner = CommandRunner(str(root))
+    places = await runner.places("sub", ["out.txt"])
+    if swapped == "sub":
+        (root / "sub").rename(root / "was")
+    if swapped:
+        (root / swapped).symlink_to(other if swapped == "sub" else other / "x")
+    how = RunOptions("sub", names=("out.txt",), places=places)
+    result = await runner.run("echo x >out.txt", Lines(), 30, how)
+    assert ("is not what it was when this was allowed" in result.error) is bool(swapped)
+    assert list(other.iterdir()) == []
+
+
 async def test_a_workspace_that_goes_away_meanwhile_ends_nothing(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()

@@ -107,6 +107,25 @@ async def test_a_refusal_goes_to_the_model_with_the_users_words() -> None:
     assert cards(world)[0][2] == "failed"
 
 
+async def test_where_a_redirection_leads_is_shown_and_what_was_allowed_is_for_there_only() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    shell(model, "echo x >out.txt")
+    model.complete()
+    await settle()
+    await world.answers(1)
+    await answered(world)
+    assert world.runner.hows[0].places
+    world.runner.leads["out.txt"] = "/home/me/.bashrc"
+    model.begin()
+    shell(model, "echo x >out.txt", "call_b")
+    model.complete()
+    await settle()
+    (ask,) = world.session.status.asks
+    assert "it writes to out.txt (out.txt leads to /home/me/.bashrc)" in ask.detail
+    assert len(world.runner.commands) == 1
+
+
 @each("choice, remembered", [(1, 0), (2, 1)])
 async def test_a_prefix_is_allowed_for_the_session_or_the_project(
     choice: int, remembered: int
@@ -227,10 +246,12 @@ async def test_private_files_are_asked_for_and_others_outside_too() -> None:
     model = await begun(world)
     shell(model, "cat .env")
     shell(model, "cat /etc/hosts", "call_b")
+    world.runner.leads["link"] = "/etc/hosts"
+    shell(model, "cat link", "call_c")
     model.complete()
     await settle()
     asks = {ask.question: ask for ask in world.session.status.asks}
-    assert sorted(asks) == ["Run cat /etc/hosts ?", "Send .env to the model?"]
+    assert sorted(asks) == ["Run cat /etc/hosts ?", "Run cat link ?", "Send .env to the model?"]
     for ask in asks.values():
         world.session.submit(intents.Answer(ask.id, ask.choices[-1]))
     answers = await answered(world)

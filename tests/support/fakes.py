@@ -291,6 +291,7 @@ class FakeRunner:
         """What is stopped ends when this is set."""
         self.box = Sandbox()
         self.git_setting = ""
+        self.leads: dict[str, str] = {}
         self.ended: list[str | Sequence[str]] = []
         """Those that ran to their end, or were ended."""
 
@@ -299,6 +300,9 @@ class FakeRunner:
 
     async def git_programs(self, folders: Iterable[str]) -> str:
         return self.git_setting
+
+    async def places(self, folder: str, names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(self.leads.get(name, "") for name in (folder, *names))
 
     async def run(
         self,

@@ -408,6 +408,10 @@ class NoRunner:
         """Nothing is run."""
         return ""
 
+    async def places(self, folder: str, names: Sequence[str]) -> tuple[str, ...]:
+        """Nothing is run."""
+        return ()
+
     async def run(
         self,
         command: str | Sequence[str],

@@ -169,6 +169,10 @@ class RunOptions(Struct, frozen=True):
     """None: it may do what the user may."""
     stdin: bytes = b""
     """What it finds on its standard input; nothing of it where it has a terminal."""
+    names: tuple[str, ...] = ()
+    """Files in the folder that it is known to read or write."""
+    places: tuple[str, ...] = ()
+    """Where folder and names led when it was allowed (`Runner.places`); empty: wherever."""
 
 
 AS_THE_USER = RunOptions()

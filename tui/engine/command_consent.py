@@ -63,7 +63,12 @@ class CommandConsent:
         Raises CallError: it may not, with the user's words.
         """
         judgement = judge(call.line)
-        inside, outside = self._split((*judgement.files, *judgement.folders), folder)
+        names = (*judgement.writes, *judgement.files)
+        places = await self._ports.runner.places(folder, names)
+        how = replace(_options(call, folder), names=names, places=places)
+        key = self._exact(call, how)
+        led = [place for _, place in self._leads(how, judgement.files)]
+        inside, outside = self._split((*judgement.files, *judgement.folders, *led), folder)
         await self._allow_private(inside)
         setting = await self._git_setting(judgement, folder)
         why = judgement.why
@@ -72,20 +77,42 @@ class CommandConsent:
         elif judgement.reads:
             why = f"it looks into {outside[0]}" if outside else "it reads whatever lies there"
         calm = not (outside or judgement.sweeps or setting)
-        while (how := await self._decided(call, folder, judgement, calm=calm)) is None:
-            if await self._ask(call, folder, judgement, why):
-                return _options(call, folder)
-        return how
+        why += self._led(how, judgement.writes)
+        while (decided := await self._decided(call, how, key, judgement, calm=calm)) is None:
+            if await self._ask(call, how, key, judgement, why):
+                return how
+        return decided
+
+    def _leads(self, how: RunOptions, names: Iterable[str]) -> list[tuple[str, str]]:
+        """Names that are not where they seem to be -> where they lead."""
+        top = posixpath.join(self._ports.files.root, how.folder)
+        there = zip(how.names, how.places[1:], strict=False)
+        return [
+            (name, place)
+            for name, place in there
+            if place
+            and name in names
+            and not name.startswith("~")
+            and place != posixpath.normpath(posixpath.join(top, name))
+        ]
+
+    def _led(self, how: RunOptions, names: Iterable[str]) -> str:
+        """The same, in words."""
+        return "".join(f" ({name} leads to {place})" for name, place in self._leads(how, names))
+
+    def _exact(self, call: ShellCall, how: RunOptions) -> str:
+        """A command, where it runs, and where what it writes to is if a link leads there."""
+        led = "".join(f" > {place}" for _, place in self._leads(how, how.names))
+        return f"{how.folder or '.'} {call.line}{led}"
 
     async def _decided(
-        self, call: ShellCall, folder: str, judgement: Judgement, *, calm: bool
+        self, call: ShellCall, how: RunOptions, key: str, judgement: Judgement, *, calm: bool
     ) -> RunOptions | None:
         """What the mode and earlier answers say; ``calm``: if it reads, then nothing private.
 
         Raises CallError: it may not run. None: it is to be asked about.
         """
         mode, sandbox = self._state.status.mode, await self._ports.runner.sandbox()
-        how = _options(call, folder)
         if judgement.reads and calm and not call.free:
             self.granted = "it only reads"
             return replace(how, reads=True, confined=READING if sandbox.works else None)
@@ -97,7 +124,7 @@ class CommandConsent:
         if mode == "sandbox" and sandbox.works and not call.free:
             self.granted = "it is confined"
             return replace(how, confined=Confinement(network=self._network))
-        if self._is_known(call, folder, judgement):
+        if self._is_known(key, judgement):
             self.granted = "the user allowed it before"
             return how
         return None
@@ -122,8 +149,7 @@ class CommandConsent:
         """True for a command that may run beside others."""
         return judge(call.line).reads
 
-    def _is_known(self, call: ShellCall, folder: str, judgement: Judgement) -> bool:
-        exact = _exact(call, folder)
+    def _is_known(self, exact: str, judgement: Judgement) -> bool:
         if exact in self._lines or _EXACT + exact in self._ports.consents:
             return True
         if judgement.reads:  # what it reads is why it is asked about
@@ -150,14 +176,16 @@ class CommandConsent:
             if reason and not await self._open_files.consents.ask(SEND, path, reason):
                 raise CallError(f"the user declined to send {path} ({reason}); go on without it")
 
-    async def _ask(self, call: ShellCall, folder: str, judgement: Judgement, why: str) -> bool:
+    async def _ask(
+        self, call: ShellCall, how: RunOptions, key: str, judgement: Judgement, why: str
+    ) -> bool:
         """False: the mode changed meanwhile. Raises CallError: the user said no."""
         prefix = prefix_of(judgement)
         words = f"{shlex.join(prefix)} …" if prefix else "it"
         session, always = f"Allow {words} this session", f"Allow {words} in this project"
         asked = self._state.questions.ask(
             f"Run {' ⏎ '.join(call.line.splitlines())} ?",
-            self._detail(call, folder, why),
+            self._detail(call, how.folder, why),
             (ONCE, session, always, REFUSE),
             command=call.line,
             letters=_LETTERS,
@@ -172,7 +200,7 @@ class CommandConsent:
             raise CallError(f"{_DECLINED}: {said}" if said else f"{_DECLINED}; {_GO_ON}")
         self.granted = choice
         if choice in (session, always):
-            self._remember(_exact(call, folder), prefix, for_good=choice == always)
+            self._remember(key, prefix, for_good=choice == always)
         return True
 
     def _remember(self, exact: str, prefix: tuple[str, ...], *, for_good: bool) -> None:
@@ -200,11 +228,6 @@ class CommandConsent:
         if call.why:
             lines.append(f"The model says: {call.why}")
         return "\n".join(lines)
-
-
-def _exact(call: ShellCall, folder: str) -> str:
-    """A command and where it runs."""
-    return f"{folder or '.'} {call.line}"
 
 
 def _options(call: ShellCall, folder: str) -> RunOptions:

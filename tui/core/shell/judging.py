@@ -47,6 +47,8 @@ class Judgement(Struct, frozen=True):
 
     They may be folders, or be missing. Whether they are private, or outside, is not judged here.
     """
+    writes: tuple[str, ...] = ()
+    """Where its redirections write to, as written."""
     sweeps: bool = False
     """It prints the contents of files that it finds itself (``grep -r``, ``cat *``)."""
     folders: tuple[str, ...] = ()
@@ -311,7 +313,7 @@ class _Reader:
 
 
 def _weigh(simples: list[_Simple]) -> Judgement:
-    places, folders, files = {""}, [], []
+    places, folders, files, writes = {""}, [], [], []
     plain, sweeps, whys = True, False, []
     programs, reading = [], []
     for simple in simples:
@@ -324,6 +326,8 @@ def _weigh(simples: list[_Simple]) -> Judgement:
         whys += [why] if why else []
         sweeps |= finding.sweeps
         files += [posixpath.join(place, file) for file in finding.files for place in places]
+        targets = [name for name in simple.writes if name != "/dev/null"]
+        writes += [posixpath.join(place, name) for name in targets for place in places]
         if finding.argv[:1] == ("cd",):
             folder = finding.argv[1] if len(finding.argv) > 1 else "~"
             # it may fail, and what follows run all the same
@@ -338,6 +342,7 @@ def _weigh(simples: list[_Simple]) -> Judgement:
         reading=tuple(reading),
         plain=plain,
         files=tuple(dict.fromkeys(files)),
+        writes=tuple(dict.fromkeys(writes)),
         sweeps=sweeps,
         folders=tuple(folders),
     )

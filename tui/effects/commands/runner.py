@@ -129,6 +129,15 @@ class CommandRunner:
         environment = git_environment(self._environment, self._root)
         return await asyncio.to_thread(git_setting, paths, environment)
 
+    async def places(self, folder: str, names: Sequence[str]) -> tuple[str, ...]:
+        """Where a folder below the root, and names in it, lead now; see `RunOptions`."""
+        return await asyncio.to_thread(self._places, folder, names)
+
+    def _places(self, folder: str, names: Sequence[str]) -> tuple[str, ...]:
+        path = os.path.join(self._root, folder)
+        found = [os.path.join(path, os.path.expanduser(name)) for name in names]
+        return (_identity(path), *map(os.path.realpath, found))
+
     async def run(
         self,
         command: str | Sequence[str],
@@ -201,6 +210,9 @@ class CommandRunner:
         try:
             folder, opened = self._folder(how.folder)
             fds.append(opened)
+            if how.places:
+                names = await asyncio.to_thread(self._places, how.folder, how.names)
+                _same_places(how, (_identity(folder, opened), *names[1:]))
             argv = (_program(argv[0], folder, environment), *argv[1:])
             warden = await _new_warden()
             launch = Launch(argv)
@@ -253,6 +265,23 @@ class CommandRunner:
         except OSError:
             os.close(opened)
             raise
+
+
+def _identity(folder: str, opened: int = -1) -> str:
+    """A folder, also when another one has its name."""
+    try:
+        stat = os.stat(folder if opened < 0 else opened)
+    except OSError:
+        return ""
+    return f"{os.path.realpath(folder)}:{stat.st_dev}:{stat.st_ino}"
+
+
+def _same_places(how: RunOptions, places: Sequence[str]) -> None:
+    """Raises OSError: something was swapped since it was allowed."""
+    names = (how.folder or "the workspace", *how.names)
+    for name, then, now in zip(names, how.places, places, strict=True):
+        if then != now:
+            raise OSError(f"{name} is not what it was when this was allowed; ask again")
 
 
 class _WardenChannel:
