@@ -42,8 +42,10 @@ class PageList:
     def __init__(self) -> None:
         self.total = 0
         """Number of rows."""
-        self.anchors: dict[str, int] = {}
-        """Numbers of rows that move when rows come or go above them."""
+        self.top = 0
+        """The row at the upper edge; it moves with its row when rows come above it."""
+        self.chosen = 0
+        """The row of the stop that is selected; moves like `top`."""
         self._pages: list[ViewPage] = []
         self._starts: list[int] = []
         self._kept: dict[ViewPage, int] = {}
@@ -110,9 +112,8 @@ class PageList:
 
     def shift(self, behind: int, grown: int) -> None:
         """What is at this row or below it moved."""
-        for name, row in self.anchors.items():
-            if row >= behind:
-                self.anchors[name] = row + grown
+        self.top += grown if self.top >= behind else 0
+        self.chosen += grown if self.chosen >= behind else 0
 
     def row(self, number: int) -> StyledRow | None:
         """The row of this number; None outside."""
@@ -225,7 +226,6 @@ _MOST_MADE = 64
 """Blocks that are made at once; of more that come together, those in sight."""
 _GROWING_S = 0.003
 """For so long a frame makes views of an earlier session, from below, 50 at least."""
-_TOP, _CHOSEN = "top", "chosen"
 
 
 class Stop(NamedTuple):
@@ -249,7 +249,6 @@ class TranscriptLayout:
         self._session = session
         self.pages = PageList()
         """All rows, by number."""
-        self.pages.anchors = {_TOP: 0, _CHOSEN: 0}
         self._cards_of: dict[str, int] = {}
         """Call id -> index of its card."""
         self._patches: list[int] = []
@@ -279,24 +278,6 @@ class TranscriptLayout:
         return self.pages.total
 
     @property
-    def top(self) -> int:
-        """The row at the upper edge; it moves with its row when rows come above it."""
-        return self.pages.anchors[_TOP]
-
-    @top.setter
-    def top(self, row: int) -> None:
-        self.pages.anchors[_TOP] = row
-
-    @property
-    def chosen(self) -> int:
-        """The row of the stop that is selected; moves like `top`."""
-        return self.pages.anchors[_CHOSEN]
-
-    @chosen.setter
-    def chosen(self, row: int) -> None:
-        self.pages.anchors[_CHOSEN] = row
-
-    @property
     def behind(self) -> int | None:
         """The first block whose text is more than one frame takes up."""
         return min(self.context.behind, default=None)
@@ -317,12 +298,12 @@ class TranscriptLayout:
     def settle(self, height: int, *, end: bool) -> None:
         """Make the rows of a window; ``end``: it shows the last rows, else it begins at `top`."""
         if not end:
-            self.pages.settle(self.top, height)
+            self.pages.settle(self.pages.top, height)
         elif self.views:
             self.pages.settle_end(height)
-        if end or self.top > self.total - height:
+        if end or self.pages.top > self.total - height:
             self.pages.settle_end(height)
-            self.top = max(self.total - height, 0)
+            self.pages.top = max(self.total - height, 0)
         if self.context.behind:
             self._session.on_wake()
 
@@ -361,7 +342,7 @@ class TranscriptLayout:
             rows.append(grown)
         if self._unmade and blocks[self._unmade - 1] is not UNREAD:
             self._grow_up(blocks)
-            rows.append(self.top)  # the thumb has moved
+            rows.append(self.pages.top)  # the thumb has moved
         return min(rows, default=None)
 
     def _grow_up(self, blocks: Sequence[Block]) -> None:
@@ -584,6 +565,6 @@ class TranscriptLayout:
         self._open = {index for index in self._open if views[index].block.state == "open"}
         seen: list[int] = []
         if height and views:
-            shown = range(pages.at(self.top), pages.at(self.top + height) + 1)
+            shown = range(pages.at(self.pages.top), pages.at(self.pages.top + height) + 1)
             seen = [pages[at].view.index for at in shown if isinstance(pages[at].view, PatchView)]
         return [*self._open, *seen, *self._patches[-_NEWEST:]]

@@ -74,7 +74,7 @@ class Viewport:
     @property
     def top(self) -> int:
         """The row at the upper edge."""
-        return self._rows.top
+        return self._rows.pages.top
 
     def shows(self, row: int) -> bool:
         """True if this row is in sight."""
@@ -104,7 +104,7 @@ class Viewport:
     def go_to(self, top: int) -> None:
         """Scroll to this row; at the end it follows again."""
         height = self.live_height()
-        self._rows.top = min(max(top, 0), max(self._rows.total - height, 0))
+        self._rows.pages.top = min(max(top, 0), max(self._rows.total - height, 0))
         self._rows.settle(height, end=False)
         self.place_thumb()
         self.follows = self.top >= self._rows.total - height
@@ -261,7 +261,7 @@ class Selection:
         """The block in which the selection is; without one the newest that was said."""
         views = self._rows.views
         if self.target is not None and views:
-            index = self._rows.pages.view_at(self._rows.chosen)
+            index = self._rows.pages.view_at(self._rows.pages.chosen)
             if index >= 0:
                 return views[index]
         return next((view for view in reversed(views) if view.block.kind in _SAID), None)
@@ -295,9 +295,9 @@ class Selection:
             return
         if stop.target != self.target:
             self._candidate, self._opened = 0, False
-        self.target, self._rows.chosen = stop.target, stop.row
+        self.target, self._rows.pages.chosen = stop.target, stop.row
         self._refocus(stop.target.key if stop.target.kind == "hunk" else 0, stop.view)
-        self._viewport.show_row(self._rows.chosen)
+        self._viewport.show_row(self._rows.pages.chosen)
         if (hunk := self.hunk) is not None:
             self._on_hunk(hunk, self.candidate_line(hunk))
 
@@ -328,8 +328,8 @@ class Selection:
         Where there is none on the screen it scrolls by a row.
         """
         top, bottom = self._viewport.top, self._viewport.top + self._viewport.live_height()
-        if self.target is not None and self._viewport.shows(self._rows.chosen):
-            start, seen = self._rows.chosen + (not back), None
+        if self.target is not None and self._viewport.shows(self._rows.pages.chosen):
+            start, seen = self._rows.pages.chosen + (not back), None
         else:
             start, seen = (bottom, top) if back else (top, bottom)
         stop = next(self._rows.stops(start, back=back), None)
@@ -343,14 +343,14 @@ class Selection:
 
     def select_pending(self) -> bool:
         """Select the next hunk that waits for a decision; False if there is none."""
-        here = self._rows.chosen if self.target is not None else -1
+        here = self._rows.pages.chosen if self.target is not None else -1
         stop = next(self._waiting(here), None) or next(self._waiting(-1), None)
         self.select(stop)
         return stop is not None
 
     def step_hunk(self, *, back: bool = False, waiting: bool = False) -> None:
         """Select the hunk above or below; ``waiting``: the next one that waits for a decision."""
-        here = self._rows.chosen
+        here = self._rows.pages.chosen
         stops = self._rows.stops(here if back else here + 1, back=back)
         if waiting:
             stops = self._waiting(here)
@@ -366,7 +366,7 @@ class Selection:
         stop = next(self._rows.stops_of_hunks(lambda one: one is hunk, calls), None)
         self.select(stop)
         if stop is None and self.target is not None:
-            self._viewport.show_row(self._rows.chosen)
+            self._viewport.show_row(self._rows.pages.chosen)
         return stop is not None
 
     def candidate_line(self, hunk: Hunk) -> int | None:
@@ -409,9 +409,9 @@ class Selection:
         rows = self._rows
         if not rows.views:
             return
-        in_sight = self.target is not None and self._viewport.shows(rows.chosen)
+        in_sight = self.target is not None and self._viewport.shows(rows.pages.chosen)
         last = self._viewport.follows and self.target is None
-        row = rows.chosen if in_sight else rows.total - 1 if last else self._viewport.top
+        row = rows.pages.chosen if in_sight else rows.total - 1 if last else self._viewport.top
         index = max(rows.pages.view_at(row), 0)
         if step < 0 and _is_said(rows.views[index]) and self.target != RowTarget("message", index):
             self._select_message(index)  # first to the beginning of the one that is read
