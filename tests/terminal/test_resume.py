@@ -152,8 +152,12 @@ def test_what_cannot_go_on_is_a_sentence(desk: Desk, piped: Piped, tmp_path: Pat
     assert "conflict: file not found" in ran.stdout
 
 
-def test_without_a_screen(piped: Piped) -> None:
+def test_without_a_screen(piped: Piped, tmp_path: Path) -> None:
     assert piped("exec", "hello").returncode == 0
+    (tmp_path / "other").mkdir()
+    ran = piped("exec", "--last", "-C", "other", "--apply", "more")
+    assert (ran.returncode, ran.stdout) == (2, ""), "that one is of another folder"
+    assert ran.stderr == "duetto: there is no earlier session of this folder to go on with\n"
     ran = piped("exec", "--last", "--json", "and more")
     events = [json.loads(line) for line in ran.stdout.splitlines()]
     told = [one for one in events if one["type"] == "text.delta"]

@@ -79,18 +79,20 @@ def again(paths: Paths, onward: Onward, *, here: bool = False, whole: bool = Tru
     return Again(folder, Resumption(stored, blobs, onward.fork, rest))
 
 
-def newest(paths: Paths) -> SessionLine:
-    """The last session of this folder, else of all; one that runs is passed over.
+def newest(paths: Paths, folder: str | None = None) -> SessionLine:
+    """The last session of a folder, or of this one, else of all; one that runs is passed over.
 
     Raises StoreRefused; UsageError: there is none.
     """
     from tui.effects.store import reading
 
-    found = reading.sessions(paths.data_dir, folder=str(Path.cwd()))
-    found = found or reading.sessions(paths.data_dir)
+    found = reading.sessions(paths.data_dir, folder=str(Path(folder or ".").resolve()))
+    if folder is None:
+        found = found or reading.sessions(paths.data_dir)
     line = next((one for one in found if not one.alive), None)
     if line is None:
-        raise UsageError("there is no earlier session to go on with")
+        where = "" if folder is None else " of this folder"
+        raise UsageError(f"there is no earlier session{where} to go on with")
     return line
 
 
