@@ -94,7 +94,7 @@ def many(folder: Path, count: int) -> None:
     """A store of so many sessions."""
     database, now_ms = Database(folder), int(time.time() * 1000)
     records: list[Record] = [
-        Began("/work/one", "app", "1"),
+        Began("/projects/one", "app", "1"),
         TurnBegan(1, "make the cache safe", "fast", "quick-1", "main"),
         BlockSaid(0, 1, BlockKind.USER, "", "", "", "done", 0, "make the cache safe"),
         TurnEnded(1, "completed"),
@@ -191,7 +191,7 @@ def day(folder: Path, tokens: int) -> float:
     texts, hunk = Texts(), 0
     files = [texts.code(20_000).encode() for _ in range(50)]
     for session in range(-(-tokens // TURN_TOKENS // 50)):
-        records: list[Record] = [Began("/work/one", "app", "1")]
+        records: list[Record] = [Began("/projects/one", "app", "1")]
         for turn in range(1, 51):
             said = texts.prose(TURN_TOKENS * CHARS // 2)
             prompt = texts.prose(300)
@@ -236,7 +236,7 @@ def lines(folder: Path, count: int) -> None:
     """So many lines of words."""
     dice, words = random.Random(7), Texts().prose(400_000).split()
     for session in range(count // 10_000):
-        records: list[Record] = [Began("/work/one", "app", "1")]
+        records: list[Record] = [Began("/projects/one", "app", "1")]
         for at in range(250):
             said = "\n".join(" ".join(dice.choices(words, k=9)) for _ in range(40))
             said += f" needle{session}x{at}"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import zip_longest
 from typing import Any
 
 from tui.core.document.file_record import FileRecord
 from tui.core.document.hunk import Hunk
 from tui.core.document.workspace import Workspace
 from tui.core.text.buffer import Buffer
-from tui.core.text.change_set import Change, ChangeSet, end_of, one_after_the_other
+from tui.core.text.change_set import Change, ChangeSet, Position, end_of
 
 
 class Records:
@@ -49,8 +51,19 @@ class Records:
         news, self.news = self.news, []
         for buffer in {buffer for buffer, _ in news} & self.began.keys():
             began, done = self.began[buffer]
-            changes = one_after_the_other([one for other, one in news if other is buffer])
-            self.began[buffer] = began, done.compose(ChangeSet(done.new_end, tuple(changes)))
+            changes = [one for other, one in news if other is buffer]
+            self.began[buffer] = began, done.compose(composed(done.new_end, changes))
+
+
+def composed(end: Position, changes: Iterable[Change]) -> ChangeSet:
+    """What changes have done together, each of which was made in the text of those before it."""
+    made = [ChangeSet(end, ())]
+    for change in changes:
+        made.append(ChangeSet(made[-1].new_end, (change,)))
+    while len(made) > 1:  # halves, so that each is gone through a few times only
+        pairs = zip_longest(made[::2], made[1::2])
+        made = [one.compose(other) if other else one for one, other in pairs]
+    return made[0]
 
 
 def check_hunks(workspace: Workspace, record: FileRecord) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.records import composed
 from tui.core.text.change_set import (
     Author,
     Change,
@@ -13,7 +14,6 @@ from tui.core.text.change_set import (
     change_at,
     end_of,
     offset_in,
-    one_after_the_other,
 )
 
 TEXTS = st.text("ab\né", max_size=24)
@@ -83,7 +83,7 @@ def test_one_by_one_is_the_same_as_all(data: st.DataObject, text: str) -> None:
         new = data.draw(st.text("ab\nx", max_size=4))
         made.append(change_at(position(now, first), now[first:last], new))
         now = now[:first] + new + now[last:]
-    together = ChangeSet(end_of(START, text), tuple(one_after_the_other(made)))
+    together = composed(end_of(START, text), made)
     assert together.apply(text) == now
 
 

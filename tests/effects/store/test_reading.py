@@ -44,7 +44,7 @@ def write(folder: Path, *records: Record, name: str = "") -> str:
     """A session of these records behind its beginning; returns what it is called."""
     writer = StoreWriter(folder, lambda: 1.0)
     writer.id = name or writer.id
-    for record in (Began("/work/one", "app", "1"), *records):
+    for record in (Began("/projects/one", "app", "1"), *records):
         writer.commit(record)
     writer.close()
     return writer.id
@@ -75,7 +75,7 @@ def test_the_list_is_newest_first_and_says_what_each_is_about(tmp_path: Path) ->
     assert [newest.id, oldest.id] == [second, first]
     assert (oldest.first_words, oldest.turns, oldest.open_hunks) == ("make the cache safe", 2, 2)
     assert (newest.name, newest.alive) == ("my tests", False)
-    assert (oldest.folder, oldest.kind, oldest.ended) == ("/work/one", "app", True)
+    assert (oldest.folder, oldest.kind, oldest.ended) == ("/projects/one", "app", True)
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,8 @@ def test_the_search_finds_the_places_newest_first(tmp_path: Path) -> None:
 
 def test_those_of_a_folder(tmp_path: Path) -> None:
     write(tmp_path, *said("here"), name="one")
-    assert names(reading.sessions(tmp_path, folder="/work/one")) == ["one"]
-    assert reading.sessions(tmp_path, folder="/work/two") == []
+    assert names(reading.sessions(tmp_path, folder="/projects/one")) == ["one"]
+    assert reading.sessions(tmp_path, folder="/projects/two") == []
 
 
 def test_a_session_comes_back_as_it_is_now(tmp_path: Path) -> None:
@@ -140,8 +140,8 @@ def test_a_session_comes_back_as_it_is_now(tmp_path: Path) -> None:
         FileKept(1, "a.py", "after", "f" * 64),
         BlockSaid(1, 1, BlockKind.TEXT, "", "fast", "", "open", 0, "half"),
         BlockSaid(1, 1, BlockKind.TEXT, "", "fast", "", "open", 4, " of it"),
-        CommandBegan(1, 1, "call_7", "make", "/work/one", "manual", "", "asked"),
-        CommandBegan(2, 1, "call_8", "ls", "/work/one", "manual", "", "reads"),
+        CommandBegan(1, 1, "call_7", "make", "/projects/one", "manual", "", "asked"),
+        CommandBegan(2, 1, "call_8", "ls", "/projects/one", "manual", "", "reads"),
         CommandEnded(2, 0, 0.1),
     )
     kept = reading.load(tmp_path, name)
@@ -288,7 +288,7 @@ def test_before_there_is_any_session_there_is_none(tmp_path: Path) -> None:
 
 def test_a_session_that_runs_is_said_to(tmp_path: Path) -> None:
     writer = StoreWriter(tmp_path, lambda: 1.0)
-    for record in (Began("/work/one", "app", "1"), *said("hello")):
+    for record in (Began("/projects/one", "app", "1"), *said("hello")):
         writer.commit(record)
     writer.close()
     again = StoreWriter(tmp_path, lambda: 1.0, resumed=(writer.id, 4))

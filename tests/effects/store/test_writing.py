@@ -46,7 +46,7 @@ class Kept:
         self.lost = 0
         self.writer.on_trouble, self.writer.on_lost = self._trouble, self._renew
         self.said: list[str] = []
-        self.writer.put(Began("/work/one", "app", "1"))
+        self.writer.put(Began("/projects/one", "app", "1"))
 
     def _trouble(self, what: str, why: str) -> None:
         self.troubles.append((what, why))
@@ -54,7 +54,7 @@ class Kept:
 
     def _renew(self) -> None:
         self.lost += 1
-        self.writer.put(Began("/work/one", "app", "1"))
+        self.writer.put(Began("/projects/one", "app", "1"))
         said, self.said = self.said, []
         for text in said:
             self.says(text)
@@ -273,7 +273,7 @@ async def test_without_locks_a_session_that_lives_is_told_by_its_process(
 async def test_what_was_half_written_is_not_read(tmp_path: Path, torn: int) -> None:
     left = log.SessionLog(tmp_path / "sessions", "left")
     rows = [
-        StoredRecord(1, 1000, 1.0, Began("/work/one", "app", "1")),
+        StoredRecord(1, 1000, 1.0, Began("/projects/one", "app", "1")),
         StoredRecord(2, 1000, 1.0, TurnBegan(1, "hello", "fast", "quick-1", "main")),
         StoredRecord(3, 1000, 1.0, Happened(1, "interrupt")),
     ]
@@ -356,7 +356,7 @@ def aged(folder: Path, name: str, days: float) -> None:
     now_ms = int(time.time() * 1000 - days * DAY_MS)
     store = Database(folder)
     rows: list[Record] = [
-        Began("/work/one", "app", "1"),
+        Began("/projects/one", "app", "1"),
         BlobKept(name * 8, name.encode() * 100),
         FileKept(1, "a.py", "before", name * 8),
     ]
@@ -388,7 +388,7 @@ async def test_what_is_too_old_goes_and_a_clock_ahead_takes_nothing_with_it(
 
 def test_nothing_is_there_before_something_is_committed(tmp_path: Path) -> None:
     writer = StoreWriter(tmp_path / "data", time.monotonic)
-    writer.put(Began("/work/one", "app", "1"))
+    writer.put(Began("/projects/one", "app", "1"))
     writer.close()
     assert not (tmp_path / "data").exists()
 

@@ -206,19 +206,6 @@ class ChangeSet(Struct, frozen=True):
             yield change, start, new
 
 
-def one_after_the_other(changes: Iterable[Change]) -> list[Change]:
-    """What changes have done together, each of which was made in the text of those before it."""
-    made = [[change] for change in changes]
-    while len(made) > 1:  # halves, so that each is gone through a few times only
-        pairs = zip(made[::2], [*made[1::2], []], strict=False)
-        made = [_composed([*_placed(one)], other) for one, other in pairs]
-    return made[0] if made else []
-
-
-def _placed(changes: Sequence[Change]) -> Iterator[tuple[Change, Position, Position]]:
-    return ChangeSet((0, 0), tuple(changes))._placed()
-
-
 def _before(one: Change, other: Change) -> bool:
     """True if one change comes before another of the same text, where neither is in the other."""
     return one.old_end <= other.start and (one.start, one.old_end) < (other.start, other.old_end)
