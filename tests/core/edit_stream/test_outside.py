@@ -9,7 +9,6 @@ from tests.support.tables import each
 from tui.core.document.hunk import Kind
 from tui.core.edit_stream import Format, parser_for
 from tui.core.edit_stream.events import (
-    Cut,
     Divider,
     End,
     Ev,
@@ -17,7 +16,6 @@ from tui.core.edit_stream.events import (
     FileEnd,
     FileOp,
     Line,
-    Partial,
     Prose,
     SectionEnd,
     SectionStart,
@@ -381,15 +379,6 @@ def test_a_file_in_a_list_item():
     assert file_prose(text, "auto") == "1. a.py\n2. Done\n"
 
 
-@pytest.mark.case("E04", "A02")
-@each("keep", range(12))
-def test_cut_anywhere_the_file_is_not_closed(keep):
-    text = "a.py\n```\n" + "one\ntwo\nthre"[:keep]
-    got = events(text, cut=True)
-    assert FileEnd(True) not in got
-    assert (Cut() in got) is ("\n" in "one\ntwo\nthre"[:keep])
-
-
 @pytest.mark.case("B18", "E04")
 def test_a_complete_stream_without_a_closing_fence():
     got = events("a.py\n```\none\ntwo")
@@ -398,26 +387,6 @@ def test_a_complete_stream_without_a_closing_fence():
     broken = events("r.md\n```md\n```sh\nls\n")
     assert "the fence around 'r.md' is not closed" in str(broken)
     assert broken[-1] == FileEnd(False)
-
-
-@pytest.mark.case("A16")
-@each(
-    "pending, shown",
-    [
-        ("x = ", "x = "),
-        ("`", None),
-        ("``` ", None),
-        ("  `", None),
-        ("~", None),
-        ("", None),
-        ("a`", "a`"),
-    ],
-)
-def test_an_unfinished_line_is_painted_unless_it_may_be_a_fence(pending, shown):
-    parser = parser_for("whole_file", "text")
-    parser.feed("a.py\n```\none\n")
-    parser.feed(pending)
-    assert parser.tail() == ([] if shown is None else [Partial(shown)])
 
 
 @each("fence", ["```", "````", "~~~"])
@@ -533,27 +502,6 @@ def test_without_a_sure_name_the_candidates_are_told(above, others):
     assert names(above + BARE_BLOCK, "auto") == [("", others)]
 
 
-@pytest.mark.case("C02")
-@each(
-    "between",
-    ["", "\n", "```\n\n```python\n", "```\n\na.py\n```python\n", "```\n**a.py**\n\n```\n"],
-)
-def test_blocks_that_follow_are_sections_of_one_file(between):
-    text = f"a.py\n```python\n{BARE_BLOCK}{between}{BARE_BLOCK}```\nDone.\n"
-    for fmt in ("search_replace", "marked", "auto"):
-        got = block_events(text, fmt)
-        assert got == [
-            Prose("a.py\n"),
-            FileOp(Kind.EDIT, "a.py", "search_replace"),
-            *block(1),
-            *block(2),
-            FileEnd(True),
-            End(True),
-            Prose("Done.\n"),
-        ]
-        assert run(parser_for(fmt, "text"), list(text)) == got
-
-
 def block(number: int) -> list[Ev]:
     return [
         SectionStart(number, number == 1),
@@ -636,44 +584,6 @@ def test_behind_a_broken_block_another_one_is_read():
     got = block_events(f"a.py\n<<<<<<< SEARCH\nlost\n{BARE_BLOCK}")
     assert got[-3:] == [SectionEnd(True), FileEnd(True), End(True)]
     assert [event.path for event in got if isinstance(event, FileOp)] == ["a.py", "a.py"]
-
-
-@pytest.mark.case("A02", "A13")
-@each("keep", range(len(BARE_BLOCK)))
-def test_cut_inside_a_block_nothing_of_it_is_closed(keep):
-    text = "a.py\n" + BARE_BLOCK
-    got = block_events(text[: 5 + keep], cut=True)
-    begun = keep >= len("<<<<<<< SEARCH\n")
-    whole = text[: 5 + keep].endswith("REPLACE")
-    assert (Cut() in got) is (begun and not whole)
-    assert (SectionEnd(True) in got) is whole
-    assert (FileEnd(False) in got) is (begun and not whole)
-
-
-@pytest.mark.case("A16")
-@each(
-    "pending, shown",
-    [
-        ("new te", "new te"),
-        ("  >>> x", "  >>> x"),
-        (">", None),
-        (">>>", None),
-        (">>>>>>> REP", None),
-        ("===", None),
-        ("+++++++ REP", None),
-        ("+", None),
-        ("+>>>>>>> REP", None),
-        ("<<<<", None),
-        ("- item", "- item"),
-        ("", None),
-    ],
-)
-def test_an_unfinished_line_is_painted_unless_it_may_be_a_marker(pending, shown):
-    parser = parser_for("search_replace", "text")
-    parser.feed("a.py\n<<<<<<< SEARCH\nold\n=======\n")
-    parser.feed(pending)
-    assert parser.tail() == ([] if shown is None else [Partial(shown)])
-    assert parser.tail() == ([] if shown is None else [Partial(shown)])
 
 
 @pytest.mark.case("A07", "A08")

@@ -17,13 +17,10 @@ from tui.core.edit_stream.events import (
     FileEnd,
     FileOp,
     Line,
-    MoveTo,
     NoNewline,
-    Partial,
     Prose,
     Refusal,
     SectionEnd,
-    SectionStart,
 )
 from tui.core.edit_stream.unified_diff import git_names, named
 
@@ -62,21 +59,6 @@ def flags(text: str) -> list[tuple[str, ...]]:
     return [event.flags for event in events(text) if isinstance(event, SectionEnd)]
 
 
-@pytest.mark.case("D01", "D02")
-def test_the_line_number_is_a_hint_and_the_function_no_anchor():
-    assert events(HEAD + HUNK.replace("-1,2", "-41,2")) == [
-        FileOp(Kind.EDIT, "f.py", "unified_diff", ("b/f.py", "a/f.py")),
-        SectionStart(1, True),
-        Anchor("", 40),
-        Line("=", "a"),
-        Line("-", "b"),
-        Line("+", "B"),
-        SectionEnd(True),
-        FileEnd(True),
-        End(True),
-    ]
-
-
 @pytest.mark.case("D01")
 @each("header", ["@@ ... @@", "@@", "@@ @@", "@@ def f():", "@@ -,+ @@"])
 def test_headers_without_numbers(header):
@@ -86,7 +68,7 @@ def test_headers_without_numbers(header):
     assert [event.op for event in got if isinstance(event, Line)] == ["=", "-", "+"]
 
 
-@pytest.mark.case("D01")
+@pytest.mark.case("D01", "D02")
 @each(
     "header, hint",
     [
@@ -229,26 +211,6 @@ def test_a_hunk_without_lines_is_an_error():
     assert failure(f"{HEAD}@@ -9,2 +9,2 @@\n{HUNK}") == "4: a hunk has no lines"
 
 
-@pytest.mark.case("A16")
-@each(
-    "before, pending, shown",
-    [
-        ("@@ -1,2 +1,2 @@\n a\n-b\n", "+B", "B"),
-        ("@@ -1,2 +1,2 @@\n a\n-b\n", "+", ""),
-        ("@@ -1,2 +1,2 @@\n a\n-b\n", "-b", None),
-        ("@@ -1,2 +1,2 @@\n a\n-b\n", " b", None),
-        ("@@ -1,2 +1,2 @@\n a\n-b\n+B\n", "+++ b/g", None),
-        ("@@ ... @@\n a\n--- b\n", "+++ b", None),
-        ("", "+", None),
-    ],
-)
-def test_an_unfinished_line_is_painted_unless_it_may_be_a_header(before, pending, shown):
-    parser = parser_for("unified_diff", "custom")
-    parser.feed(HEAD + before)
-    parser.feed(pending)
-    assert parser.tail() == ([] if shown is None else [Partial(shown)])
-
-
 @pytest.mark.case("A07")
 def test_on_a_tool_channel_a_diff_must_be_there():
     for text in ("", "Sure.\n", "--- a\n+++ b\n", "@@ -1 +1 @@\n-a\n+b\n"):
@@ -372,21 +334,6 @@ def test_letters_before_names(old, new, path, others):
 )
 def test_names_of_gits_own_line(line, names):
     assert git_names(line) == names
-
-
-@pytest.mark.case("B06", "D07")
-def test_pure_renames_follow_each_other():
-    one = "diff --git a/{0} b/x{0}\nsimilarity index 100%\nrename from {0}\nrename to x{0}\n"
-    got = head_events(one.format("a b.py") + one.format("c.py"))
-    assert got == [
-        FileOp(Kind.EDIT, "a b.py", "unified_diff"),
-        MoveTo("xa b.py"),
-        FileEnd(True),
-        FileOp(Kind.EDIT, "c.py", "unified_diff"),
-        MoveTo("xc.py"),
-        FileEnd(True),
-        End(True),
-    ]
 
 
 @pytest.mark.case("D07")

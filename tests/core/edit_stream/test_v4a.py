@@ -18,7 +18,6 @@ from tui.core.edit_stream.events import (
     Partial,
     Prose,
     SectionEnd,
-    SectionStart,
 )
 from tui.core.edit_stream.parser import PatchParser
 
@@ -91,13 +90,6 @@ def test_a15_markers_inside_lines_are_content():
     ]
 
 
-@each("pending", ["@", "*", "***", " ", " x", "-", "-x", "*** End Pa", "x"])
-def test_a16_only_plus_lines_are_painted_unfinished(pending):
-    parser = PatchParser()
-    parser.feed("*** Begin Patch\n*** Update File: f.py\n@@\n-a\n" + pending)
-    assert parser.tail() == []
-
-
 def test_a16_tail_of_a_new_file_and_behind_a_blank():
     parser = PatchParser()
     parser.feed("*** Begin Patch\n*** Add File: f.py\n+def")
@@ -139,12 +131,6 @@ def test_b11_blank_lines():
     assert lines(update("@@\n-a\n\n\n@@\n-b\n\n")) == [("-", "a"), ("-", "b")]
     assert lines(update("\n@@\n\n-a\n")) == [("=", ""), ("-", "a")]
     assert lines(patch("\n*** Add File: n\n+a\n\n+b\n\n\n")) == [("+", "a"), ("+", ""), ("+", "b")]
-
-
-def test_b12_stacked_anchors():
-    events = read(update("@@ class A:\n@@   def f(self):\n-a\n+b\n@@\n-c\n"))
-    assert events[1:4] == [SectionStart(1, True), Anchor("class A:"), Anchor("  def f(self):")]
-    assert SectionStart(2, False) in events
 
 
 @each(

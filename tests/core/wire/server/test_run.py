@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from tests.support.tables import each
-from tui.core.wire.events import Usage, decode_server, usage_of
-from tui.core.wire.json_writing import frame
 from tui.core.wire.server.protocol import ServerProtocol
-from tui.core.wire.server.run import MAX_PENDING, Run, Task, usage_fields
+from tui.core.wire.server.run import MAX_PENDING, Run, Task
 
 
 class Stage:
@@ -72,17 +70,6 @@ def test_an_item_of_another_kind_passes_as_it_is() -> None:
         "response.output_item.done",
     ]
     assert stage.run.output[0]["action"] == {"query": "q"}
-
-
-def test_usage_goes_out_as_it_comes_in() -> None:
-    usage = Usage(10, 5, 3, 2, 1)
-    assert usage_of({"usage": usage_fields(usage)}) == usage
-
-
-def test_a_lone_half_of_a_character_does_not_stop_the_stream() -> None:
-    text = frame({"type": "response.output_text.delta", "delta": "\ud83d"})
-    event = decode_server(text)
-    assert event is not None
 
 
 def test_a_reasoning_has_parts_of_its_summary_and_its_own_words() -> None:
@@ -301,15 +288,6 @@ def test_a_prewarm_is_no_successor(server: ServerProtocol) -> None:
     assert server.accept() == []
     run = started(server, stream_id="a", input=[output], previous_response_id=parent.response_id)
     assert texts(run.full_input) == ["go", "Keep it small."]
-
-
-def test_events_behind_the_end_go_on_counting(server: ServerProtocol) -> None:
-    run = started(server)
-    steer(server, run.response_id)
-    run.item_done(run.item_added({"type": "function_call", "name": "f"}))
-    run.finish("completed")
-    numbers = [event["sequence_number"] for event in said(server)]
-    assert numbers == list(range(2, 2 + len(numbers)))
 
 
 def test_a_steer_names_a_lane_in_any_state(server: ServerProtocol) -> None:
