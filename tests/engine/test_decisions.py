@@ -42,7 +42,7 @@ async def test_a_place_that_was_chosen_is_taken_back_and_chosen_again() -> None:
     world.session.submit(intents.PlaceHunk(hunk.id, 2))
     assert world.session.workspace.buffers["a.py"].text() == "x\ny\nX\n"
     world.session.submit(intents.UndoDecision())
-    assert said(world) == ["Taken back: choosing a place for hunk 1 of a.py"]
+    assert said(world) == ["Undone: choosing a place for hunk 1 of a.py"]
     assert (hunk.placeable, world.session.workspace.buffers["a.py"].text()) == (True, "x\ny\nx\n")
     world.session.submit(intents.RedoDecision())
     assert said(world) == ["Decided again: choosing a place for hunk 1 of a.py"]
@@ -55,7 +55,7 @@ async def test_nothing_to_undo_is_said() -> None:
     world.session.submit(intents.UndoDecision())
     world.session.submit(intents.RedoDecision())
     troubles = world.session.drain().troubles
-    assert [trouble.what for trouble in troubles] == ["Not taken back", "Not brought back"]
+    assert [trouble.what for trouble in troubles] == ["Not undone", "Not brought back"]
     assert troubles[0].why == "there is no decision to take back"
 
 

@@ -322,9 +322,7 @@ class HunkDecisions:
     def _undo_decision(self) -> Work[None]:
         entry = self._workspace.last_decision()
         summary = entry.summary if entry else ""
-        yield from self._again(
-            "Taken back", summary, self._workspace.undoing_decision, _is_turn(entry)
-        )
+        yield from self._again("Undone", summary, self._workspace.undoing_decision, _is_turn(entry))
 
     def _redo_decision(self) -> Work[None]:
         again = self._workspace.documents.decisions.undone
