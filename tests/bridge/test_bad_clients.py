@@ -132,36 +132,6 @@ async def test_requests_that_wait_are_held_up_to_a_size(
         assert refused["error"]["code"] == "websocket_queue_full"
 
 
-async def test_conversations_make_room_for_newer_ones(
-    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(protocol, "MAX_HELD_BYTES", 5 * MIB)
-    async with dial(bridge) as socket:
-        parents = []
-        for lane in "abcdef":
-            await create(socket, "x" * MIB, stream_id=lane, generate=False, store=False)
-            parents.append((await until(socket))[-1]["response"]["id"])
-        await create(socket, "hello", stream_id="a", previous_response_id=parents[0])
-        lost = (await until(socket))[-1]
-        assert lost["error"]["code"] == "previous_response_not_found"
-        await create(socket, "hello", stream_id="f", previous_response_id=parents[-1])
-        assert (await until(socket))[-1]["type"] == "response.completed"
-
-
-async def test_steers_are_held_up_to_a_size(
-    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(protocol, "MAX_HELD_BYTES", 2 * MIB)
-    async with dial(bridge) as socket:
-        await create(socket, "rehearse 2000 tokens", model="rehearsal-fast@50")
-        first = (await until(socket, "response.output_text.delta"))[0]["response"]["id"]
-        text = {"type": "response.steer", "previous_response_id": first, "input": "x" * MIB}
-        for kind in ("response.steer.accepted", "response.steer.failed"):
-            await socket.send(json.dumps(text))
-            told = (await until(socket, kind))[-1]
-        assert told["error"]["code"] == "too_many_pending_steers"
-
-
 def playing() -> int:
     """Models that are at work, those included that wait for a client to read."""
     names = [str(task.get_coro()) for task in asyncio.all_tasks()]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.composed import composed
-from tests.support.endpoint_servers import KEY, Call, HttpServer, Say, Script, Status
+from tests.support.endpoint_servers import KEY, HttpServer, Say, Script, Status
 from tests.support.endpoint_servers_anthropic import Anthropic
 from tests.support.endpoint_servers_chat import Chat
 from tests.support.seat import Seat
@@ -104,27 +104,6 @@ async def test_esc_ends_that_request_and_the_next_turn_goes_on(
             assert (await seat.ask("go on")).endswith("Five.")
 
 
-async def test_a_text_is_steered_into_what_streams(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with HttpServer(Chat()).serving() as server:
-        server.scripts = [
-            Script([Say("A long story.", held=True), Call("read_file", '{"path":"x"}', "c1")]),
-            Script([Say("In short.")]),
-        ]
-        config = CHAT.format(one=server.url)
-        async with seated(tmp_path, config, monkeypatch) as (seat, _):
-            seat.session.submit(intents.Prompt("tell"))
-            await seat.until(lambda: seat.said())
-            assert seat.session.alt_label() == "steer"
-            seat.session.submit(intents.Steer("be brief"))
-            await seat.until(lambda: "accepted" in seat.session.status.steering_fates)
-            server.released.set()  # not before: an answer that is over is not steered any more
-            assert (await seat.idle()).endswith("In short.")
-            assert seat.session.abilities().steer
-        assert server.heard[1].of("user")[-1] == ("user", "be brief")
-
-
 async def test_who_stands_in_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with HttpServer(Chat()).serving() as one, HttpServer(Anthropic()).serving() as two:
         one.scripts = [Script(instead=Status(503, message="We are full."))]
@@ -143,29 +122,6 @@ async def test_who_stands_in_is_told_once(tmp_path: Path, monkeypatch: pytest.Mo
         assert f"{KEY}-two" not in str(one.requests[0].headers)
 
 
-@pytest.mark.parametrize(
-    ("refusal", "what", "step"),
-    [
-        (Status(401, "invalid_api_key"), "refused the key", "key"),
-        (Status(404, "model_not_found"), "no such model", "--fast"),
-        (Status(402, "insufficient_quota"), "no credit", "other model"),
-        (Status(400, "context_length_exceeded"), "could not answer", "/clear"),
-    ],
-)
-async def test_what_a_provider_refuses_comes_with_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: Status, what: str, step: str
-) -> None:
-    async with HttpServer(Chat()).serving() as server:
-        server.scripts = [Script(instead=refusal)]
-        config = CHAT.format(one=server.url)
-        async with seated(tmp_path, config, monkeypatch) as (seat, _):
-            await seat.ask("hi")
-        (trouble,) = seat.troubles
-        assert what in trouble.what
-        assert step in trouble.next_step
-        assert KEY not in str(trouble)
-
-
 async def test_of_an_address_alone_it_is_found_out_what_it_speaks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,30 +132,3 @@ async def test_of_an_address_alone_it_is_found_out_what_it_speaks(
             assert await seat.ask("hi") == "Hello."
             assert await seat.ask("again") == "Hello.\nHello."
         assert len(server.requests) == 2
-
-
-@pytest.mark.parametrize("model", ["rehearsal-fast", "m"])
-async def test_any_model_is_slowed_down_and_let_go_in_the_midst_of_its_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
-) -> None:
-    async with HttpServer(Chat()).serving() as server:
-        server.scripts = [Script([Say("0123456789" * 200)])]
-        config = CHAT.format(one=server.url).replace('"m"', f'"{model}"')
-        async with seated(tmp_path, config, monkeypatch) as (seat, _):
-            session = seat.session
-            session.submit(intents.Throttle(10))
-            session.submit(intents.Prompt("list your exercises"))
-            await seat.until(lambda: len(seat.said()) > 8)
-            assert session.status.busy
-            assert len(seat.said()) < 200
-            session.submit(intents.Throttle(None))
-            await seat.idle()
-            assert session.status.outcome == "completed"
-            assert len(seat.said()) > 200
-            session.submit(intents.Throttle(50))  # else it may be over before it is looked at
-            session.submit(intents.Prompt("and again"))
-            await seat.until(lambda: session.meter.view(session.now()).state == "streaming")
-            session.submit(intents.Throttle(5))
-            session.submit(intents.Interrupt())
-            await seat.idle()
-            assert session.status.outcome == "interrupted"
