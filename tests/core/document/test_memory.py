@@ -47,6 +47,7 @@ def test_a_decided_hunk_keeps_little_and_can_be_undone(decide: str) -> None:
         tracemalloc.stop()
     assert not workspace.hunk_list.has_waiting()
     assert kept <= allowed
+    assert edits_of(set(workspace.hunks)) == 0, "what was done to lines is kept as bytes"
     workspace.undo_decision()
     assert sum(hunk.decidable or hunk.placeable for hunk in workspace.hunks) == HUNKS
 

@@ -77,7 +77,8 @@ class Weave:
     def folding(self) -> Work[None]:
         """Keep all blocks as bytes, where there are many; nobody may hold an edit meanwhile."""
         self._near, number = (0, 0, START), 0
-        while len(self._blocks) > _FEW and number < len(self._blocks):
+        many = len(self._blocks) > _FEW
+        while many and number < len(self._blocks):
             end = number
             for block in self._blocks[number : number + _TOGETHER]:
                 if block.folded:
