@@ -348,6 +348,8 @@ async def test_forgetting_leaves_no_trace_and_keeps_no_more(tmp_path: Path, kept
     other.says("what is said after that")  # it was to be forgotten, too
     await other.writer.settled()
     assert reading.sessions(tmp_path) == []
+    told = ("This session is kept no more", "another duetto was told to forget it")
+    assert (kept.troubles, other.troubles) == ([], [told])
     await asyncio.to_thread(other.writer.close)
 
 

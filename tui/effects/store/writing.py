@@ -336,7 +336,8 @@ class StoreWriter:
                 self._logged = []
             raise
         with self._short:
-            if not there:  # another duetto was told to forget it
+            if not there:
+                self._tell("This session is kept no more", "another duetto was told to forget it")
                 self._drop("off")
             if log is not None and not (self._logged or self._behind) and log.length > _MOST_LOG:
                 with suppress(OSError):
