@@ -288,6 +288,33 @@ async def test_a_fork_is_kept_as_a_session_of_its_own(tmp_path: Path) -> None:
     assert reading.load(tmp_path / "data", stored.line.id) == stored
 
 
+async def test_tabs_cursors_and_the_length_of_the_conversation_are_as_they_were(
+    tmp_path: Path,
+) -> None:
+    store = StoreWriter(tmp_path / "data", time.monotonic)
+    world = World({"a.py": "x = 1\n" * 9, "b.py": "y\n", "gone.py": "z\n"})
+    world.ports.store = lambda: store
+    await world.runs()
+    for path in ("a.py", "gone.py", "b.py"):
+        world.session.submit(intents.OpenFile(path))
+    world.session.cursor("a.py", (4, 2))
+    model = await begun(world)
+    model.begin()
+    model.text("done")
+    model.complete(41)
+    await settled()
+    stored = await closed(world, store, tmp_path)
+    del world.files.data["gone.py"]
+    context = world.session.meter.view(0.0).context_tokens
+    assert context
+    options = SessionOptions(resumed=Resumption(stored, lambda sha: None))
+    other = World(world.files.data, options=options)
+    assert other.session.meter.view(0.0).context_tokens == context
+    status = other.session.status
+    assert (status.open_paths, status.active_path) == (["a.py", "b.py"], "a.py")
+    assert other.session._shared.open_files.open_file("a.py").cursor == (4, 2)
+
+
 async def test_when_the_store_is_lost_all_is_said_again(tmp_path: Path) -> None:
     script = Script(tmp_path, 6, turns=3)
     await script.play()

@@ -413,9 +413,9 @@ class Meter:
         self._turn_s = self._now = self._context_tokens = None
         self._clear_turn()
 
-    def resume(self, usd: float) -> None:
-        """The session has cost so much before."""
-        self._session_usd = usd or None
+    def resume(self, usd: float, context: int | None) -> None:
+        """The session has cost so much before, and is so long."""
+        self._session_usd, self._context_tokens = usd or None, context
 
     def _clear_turn(self) -> None:
         self._past, self._bill = [], {}

@@ -94,6 +94,8 @@ class TurnFigures(Struct, frozen=True, array_like=True):
     tool_s: float = 0.0
     last_s: float = 0.0
     """From the prompt until the last piece of output."""
+    context: int | None = None
+    """Tokens of the conversation when it ended."""
 
 
 class TurnEnded(_Record, frozen=True):
@@ -279,7 +281,8 @@ class Judged(_Record, frozen=True):
 class Happened(_Record, frozen=True):
     """A moment of a turn.
 
-    ``what`` is prompt, sent, token, hunk, last, interrupt, redirect, steer, switch or answer.
+    ``what`` is prompt, sent, token, hunk, last, interrupt, redirect, steer, switch or answer; tabs:
+    the detail is `OpenTabs` as JSON.
     """
 
     turn: int
@@ -287,6 +290,14 @@ class Happened(_Record, frozen=True):
     detail: str = ""
     s: float | None = None
     """On the process's own clock, where it was before the record was made."""
+
+
+class OpenTabs(Struct, frozen=True, array_like=True):
+    """Which files are open."""
+
+    active: str = ""
+    places: tuple[tuple[str, int, int], ...] = ()
+    """Each with the row and column of its cursor."""
 
 
 class Ended(_Record, frozen=True):
@@ -397,5 +408,6 @@ class StoredSession(Struct, frozen=True):
     """Ids of those that were accepted, and of whose file nothing was written since."""
     running: frozenset[str] = frozenset()
     """Calls of commands that had begun, and of which no end is known."""
+    tabs: OpenTabs = OpenTabs()
     lost: int = 0
     """So many rows of it cannot be read any more."""

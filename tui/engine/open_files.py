@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from asyncio import Future
 from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -19,6 +21,7 @@ from tui.engine.session_state import SessionState
 from tui.errors import EditRefused
 
 if TYPE_CHECKING:
+    from tui.core.session_record import OpenTabs
     from tui.engine.project import ProjectWords
 
 NOT_KNOWN = "it is not known yet whether it is ignored"
@@ -252,6 +255,10 @@ def _about(deed: Deed, path: str, reason: str) -> tuple[Deed, str]:
 Selection = tuple[Position, Position]
 
 
+_MOST_TABS = 50
+"""So many are opened again when a session goes on."""
+
+
 class OpenFiles:
     """Tabs and cursors."""
 
@@ -299,6 +306,24 @@ class OpenFiles:
             target = buffer.clamp((line, col))
             self._cursors[name] = (target, None)
             self._state.goto((name, *target), aside=aside)
+
+    def tabs(self) -> OpenTabs:
+        """What is open, as it is kept of a session."""
+        from tui.core.session_record import OpenTabs  # after the first paint
+
+        rows = (
+            (path, *self._cursors.get(path, ((0, 0), None))[0]) for path in self.status.open_paths
+        )
+        return OpenTabs(self.status.active_path, tuple(islice(rows, _MOST_TABS)))
+
+    def reopen(self, tabs: OpenTabs) -> None:
+        """Open what was open, as far as it is still there; the conversation stays in sight."""
+        for path, line, col in tabs.places:
+            with suppress(EditRefused):
+                self.workspace.open(path)
+                self.open(path, line, col, aside=True)
+        if tabs.active in self.status.open_paths:
+            self.status.active_path = tabs.active
 
     def _introduce(self, path: str) -> None:
         """Say once, when it comes into sight, what is unusual about a file."""

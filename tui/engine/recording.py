@@ -8,9 +8,11 @@ changed, and of their texts only what is new; hunks of which something is new, a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter, is_
+
+from msgspec import json
 
 import tui
 from tui.core.conversation import Block, HistoryEntry
@@ -34,6 +36,7 @@ from tui.core.session_record import (
     KeptEntry,
     Moment,
     Named,
+    OpenTabs,
     Record,
     RequestSent,
     Resumed,
@@ -118,6 +121,9 @@ class SessionRecording(Witness):
         self._kind = kind
         self._parent: tuple[str, int] = ("", 0)
         self._turn = 0
+        self.tabs: Callable[[], OpenTabs] = OpenTabs
+        """Which files are open."""
+        self._tabs = OpenTabs()
         self._commands = self._sent = 0
         self._name = ""
         self._timer: asyncio.TimerHandle | None = None
@@ -177,7 +183,7 @@ class SessionRecording(Witness):
                 block.report is not None,
             )
         self._hunks = _states_of(stored.hunks)
-        self._commands, self._sent = stored.commands, stored.requests
+        self._commands, self._sent, self._tabs = stored.commands, stored.requests, stored.tabs
         self._name = stored.line.name
         self._store.commit(Resumed(self._ports.files.named_root, tui.__version__))
 
@@ -221,6 +227,7 @@ class SessionRecording(Witness):
         if self._timer is not None:
             self._timer.cancel()
         self._look(all_hunks=True)
+        self._look_at_tabs()
         self._look_at_entries()
 
     def name(self, words: str) -> None:
@@ -244,7 +251,17 @@ class SessionRecording(Witness):
             self._store.put(record)
         for record in self._new_hunks(None if all_hunks else _MOST_HUNKS):
             self._store.put(record)
+        status, known = self._state.status, self._tabs
+        if status.active_path != known.active or len(status.open_paths) != len(known.places):
+            self._look_at_tabs()
         return bool(self._news) and not all_hunks and self._hunks_are_new()
+
+    def _look_at_tabs(self) -> None:
+        """Put which files are open, and where their cursors are."""
+        now = self.tabs()
+        if now != self._tabs:
+            self._tabs = now
+            self._store.put(Happened(self._turn, "tabs", json.encode(now).decode()))
 
     def _hunks_are_new(self) -> bool:
         return any(_is_whole(hunk) for hunk in self._news.values())
@@ -320,6 +337,7 @@ class SessionRecording(Witness):
             view.seconds,
             view.tool_s,
             view.last_s,
+            view.context_tokens,
         )
         ended = TurnEnded(turn, outcome, status.served_model, status.served_tier, figures)
         self._turns.append(ended)

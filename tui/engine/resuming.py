@@ -163,11 +163,13 @@ class Resuming:
         known = (h for h in state.workspace.hunks if h.id not in news)
         requests.told.mark(known)
         services.commands.go_on_behind(stored.commands)
-        state.meter.resume(stored.usd)
+        ended = stored.turns[-1].ended if stored.turns else None
+        state.meter.resume(stored.usd, ended.figures.context if ended is not None else None)
+        services.open_files.reopen(stored.tabs)
         if self._rest is None:
             self._take(_Earlier(stored, stored))
         for path in dict.fromkeys(hunk.path for hunk in self._found.placed):
-            if path in state.workspace.buffers:
+            if path in state.workspace.buffers and path not in state.status.open_paths:
                 services.open_files.open(path, None, 0, aside=True)
         return self._last_turn
 

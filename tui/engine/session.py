@@ -405,6 +405,7 @@ class Session:
 
         requests, kind = self._shared.requests, self.options.kind
         self.recording = SessionRecording(self._state, requests, self._ports, store, kind)
+        self.recording.tabs = self._open_files.tabs
         resumed, resuming = self.options.resumed, self._resuming
         if resumed is None or resuming is None:
             self.recording.begin()

@@ -11,7 +11,7 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from tui.core.session_record import (
     FileKept,
     FoundText,
     HunkMade,
+    OpenTabs,
     SessionLine,
     StoredSession,
     StoredTurn,
@@ -193,6 +194,7 @@ def _stored(
         untold=frozenset(one for one, last in changed.items() if last > sent),
         unwritten=_unwritten(hunks, changed, written),
         running=frozenset(row[0] for row in base.execute(_RUNNING, (n,))),
+        tabs=_tabs(base, n),
         lost=rows.lost,
     )
 
@@ -378,6 +380,16 @@ class _Rows:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CORRUPT:
                 raise
             self.lost += 1
+
+
+def _tabs(base: sqlite3.Connection, n: int) -> OpenTabs:
+    query = (
+        "SELECT detail FROM events WHERE session = ? AND what = 'tabs' ORDER BY seq DESC LIMIT 1"
+    )
+    row = base.execute(query, (n,)).fetchone()
+    with suppress(msgspec.MsgspecError, TypeError):
+        return OpenTabs() if row is None else _of(row[0], OpenTabs)
+    return OpenTabs()
 
 
 def _check(*numbers: object, texts: tuple[object, ...] = ()) -> None:
