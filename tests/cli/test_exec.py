@@ -188,7 +188,9 @@ async def played(
 ) -> tuple[int, list[dict[str, Any]]]:
     """The exit code and the events of a turn in which the model calls with these patches."""
     out = io.StringIO()
-    turn = asyncio.create_task(ExecTurn(world.session, JsonReport(out)).play("do it", apply=apply))
+    turn = asyncio.create_task(
+        ExecTurn(world.session, JsonReport(world.session, out)).play("do it", apply=apply)
+    )
     await asyncio.sleep(0)
     world.clock.advance(dial_s)
     await world.wire.request(1)
@@ -301,7 +303,7 @@ async def played_over_wire(
     session: Session, out: io.StringIO | None = None
 ) -> tuple[int, list[dict[str, Any]]]:
     out = out or io.StringIO()
-    code = await ExecTurn(session, JsonReport(out)).play("go", apply=False)
+    code = await ExecTurn(session, JsonReport(session, out)).play("go", apply=False)
     return code, [json.loads(line) for line in out.getvalue().splitlines()]
 
 
@@ -370,21 +372,21 @@ async def test_another_transport_is_told(tmp_path: Path) -> None:
 
 async def test_a_retry_says_why_when_the_note_came_a_frame_before(tmp_path: Path) -> None:
     async with nasty(Nasty([FINE])) as url, session_over(tmp_path, url) as session:
-        news = WireNews()
+        news = WireNews(session)
         session.warn(Trouble("The server is down", noted=True))
-        assert list(news.new(session)) == []
+        assert list(news.new()) == []
         session.status.retry_s = 0.2
-        assert list(news.new(session)) == [("retry", {"in_s": 0.2, "why": "The server is down"})]
+        assert list(news.new()) == [("retry", {"in_s": 0.2, "why": "The server is down"})]
 
 
 async def test_steering_is_told_once_a_step(tmp_path: Path) -> None:
     async with nasty(Nasty([FINE])) as url, session_over(tmp_path, url) as session:
-        news, status = WireNews(), session.status
-        assert list(news.new(session)) == []
+        news, status = WireNews(session), session.status
+        assert list(news.new()) == []
         status.steering, status.steering_fates = ["shorter"], []
-        assert list(news.new(session)) == [("steer", {"text": "shorter", "fate": "sent"})]
-        assert list(news.new(session)) == []
+        assert list(news.new()) == [("steer", {"text": "shorter", "fate": "sent"})]
+        assert list(news.new()) == []
         status.steering_fates = ["accepted"]
-        assert list(news.new(session)) == [("steer", {"text": "shorter", "fate": "accepted"})]
+        assert list(news.new()) == [("steer", {"text": "shorter", "fate": "accepted"})]
         status.steering, status.steering_fates = [], []
-        assert list(news.new(session)) == []
+        assert list(news.new()) == []

@@ -39,7 +39,7 @@ async def test_what_is_not_allowed_is_refused_and_all_of_it_is_told() -> None:
         {"a.py": "one\n"}, options=SessionOptions(commands=CommandRules((("npm", "test"),)))
     )
     out = io.StringIO()
-    answers = await play(world, JsonReport(out), "npm test -- -v", "rm -rf /")
+    answers = await play(world, JsonReport(world.session, out), "npm test -- -v", "rm -rf /")
     assert world.runner.commands == ["npm test -- -v"]
     assert "there is nobody to ask" in answers["call_1"]
     told: list[dict[str, Any]] = [json.loads(line) for line in out.getvalue().splitlines()]
@@ -60,7 +60,7 @@ async def test_what_is_not_allowed_is_refused_and_all_of_it_is_told() -> None:
 async def test_text_says_each_command_and_how_it_ended() -> None:
     world = World({"a.py": "one\n"})
     out, err = io.StringIO(), io.StringIO()
-    await play(world, TextReport(out, err), "git status", "make")
+    await play(world, TextReport(world.session, out, err), "git status", "make")
     said = err.getvalue().splitlines()  # that "make" is refused may be said before it has ended
     assert said.index("$ git status") < said.index("[exit 0 after 0.5 s] git status")
     assert "--allow PREFIX" in err.getvalue()

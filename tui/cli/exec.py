@@ -49,13 +49,10 @@ METER_S = 0.25
 class Report(Protocol):
     """Where a turn is told."""
 
-    def passes_over(self, session: Session) -> None:
-        """What was said in an earlier session is not told again."""
-
-    def started(self, session: Session) -> None:
+    def started(self) -> None:
         """The prompt was handed over."""
 
-    def frame(self, session: Session) -> None:
+    def frame(self) -> None:
         """Something changed."""
 
     def trouble(self, trouble: Trouble) -> None:
@@ -64,26 +61,23 @@ class Report(Protocol):
     def asked(self, ask: Ask, choice: str) -> None:
         """A question was answered in the user's stead."""
 
-    def ended(self, session: Session, left_out: Sequence[Hunk], code: int) -> None:
+    def ended(self, left_out: Sequence[Hunk], code: int) -> None:
         """The turn is over, hunks are decided on."""
 
 
 class NewProse:
     """The new text of the model since the last look."""
 
-    def __init__(self) -> None:
-        self._block = 0
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._block = len(session.transcript.blocks)
         self._read = 0
         self._spoken = False
 
-    def passes_over(self, session: Session) -> None:
-        """What is there is not new."""
-        self._block = len(session.transcript.blocks)
-
-    def new(self, session: Session) -> str:
+    def new(self) -> str:
         """Text that came since; blocks are set apart by an empty line."""
         said: list[str] = []
-        blocks = session.transcript.blocks
+        blocks = self._session.transcript.blocks
         while self._block < len(blocks):
             block = blocks[self._block]
             if block.kind is BlockKind.TEXT and block.length > self._read:
@@ -104,18 +98,15 @@ class NewProse:
 class CallNews:
     """The model's calls since the last look; of a patch the hunks tell."""
 
-    def __init__(self) -> None:
-        self._blocks = 0
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._blocks = len(session.transcript.blocks)
         self._open: list[tuple[Block, bool]] = []
         """What has not ended, and whether it was told that it began."""
 
-    def passes_over(self, session: Session) -> None:
-        """What is there is not new."""
-        self._blocks = len(session.transcript.blocks)
-
-    def new(self, session: Session) -> Iterator[tuple[Block, bool]]:
+    def new(self) -> Iterator[tuple[Block, bool]]:
         """Each call that began (False) or ended (True)."""
-        blocks = session.transcript.blocks
+        blocks = self._session.transcript.blocks
         fresh = [b for b in blocks[self._blocks :] if b.turn and b.kind in _CALLS]
         self._blocks = len(blocks)
         looked, self._open = [*self._open, *((block, False) for block in fresh)], []
@@ -134,39 +125,33 @@ _CALLS = (BlockKind.TOOL, BlockKind.RUN)
 class TextReport:
     """The model's prose on stdout, everything else on stderr."""
 
-    def __init__(self, out: TextIO, err: TextIO) -> None:
-        self._out, self._err = out, err
-        self._prose = NewProse()
+    def __init__(self, session: Session, out: TextIO, err: TextIO) -> None:
+        """What the session says already, as it goes on, is not told again."""
+        self._session, self._out, self._err = session, out, err
+        self._prose = NewProse(session)
         self._ends_line = True
-        self._calls = CallNews()
-        self._past: set[Hunk] = set()
-        """Hunks that were decided on in an earlier session."""
-        self._blocks = 0
-        """Blocks of the conversation that were looked at for notes."""
-
-    def passes_over(self, session: Session) -> None:
-        """Begin behind what is there."""
-        self._prose.passes_over(session)
-        self._calls.passes_over(session)
-        self._blocks = len(session.transcript.blocks)
+        self._calls = CallNews(session)
         self._past = {h for h in session.workspace.hunks if h.decision != Decision.PENDING}
+        """Hunks that were decided on in an earlier session."""
+        self._blocks = len(session.transcript.blocks)
+        """Blocks of the conversation that were looked at for notes."""
         self._told: list[str] = []
         """What went wrong, and is a note, too."""
 
-    def started(self, session: Session) -> None:
+    def started(self) -> None:
         """Nothing to say."""
 
-    def frame(self, session: Session) -> None:
+    def frame(self) -> None:
         """Print what the model said."""
-        text = inert(self._prose.new(session).replace("\r", ""), PROSE)
+        text = inert(self._prose.new().replace("\r", ""), PROSE)
         if text:
             self._out.write(text)
             self._out.flush()
             self._ends_line = text.endswith("\n")
-        for call, ended in self._calls.new(session):
+        for call, ended in self._calls.new():
             if call.kind is BlockKind.RUN:
                 self._say(_ending(call) if ended else f"$ {call.title}")
-        blocks, status = session.transcript.blocks, session.status
+        blocks, status = self._session.transcript.blocks, self._session.status
         for block in blocks[self._blocks :]:
             # how it ended is told by `ended`
             told = any(block.text.startswith(what) for what in self._told)
@@ -187,16 +172,18 @@ class TextReport:
         if ask.command:
             self._say("duetto: not run, as there is nobody to ask (--allow PREFIX, --mode sandbox)")
 
-    def ended(self, session: Session, left_out: Sequence[Hunk], code: int) -> None:
+    def ended(self, left_out: Sequence[Hunk], code: int) -> None:
         """A line a file, and why hunks were left out."""
         self._finish_line()
-        for line in summary(hunk for hunk in session.workspace.hunks if hunk not in self._past):
+        for line in summary(
+            hunk for hunk in self._session.workspace.hunks if hunk not in self._past
+        ):
             self._say(line)
         for hunk in left_out:
             why = hunk.reason or ", ".join(hunk.flags) or hunk.stage.value
             self._say(f"{hunk.path}: hunk {hunk.id} left out: {why}")
         if code == EXIT_INTERRUPTED:
-            self._say(f"duetto: {session.status.stopped or 'interrupted'}")
+            self._say(f"duetto: {self._session.status.stopped or 'interrupted'}")
 
     def _finish_line(self) -> None:
         if not self._ends_line:
@@ -213,22 +200,19 @@ class TextReport:
 class WireNews:
     """What changed on the way to the model since the last look."""
 
-    def __init__(self) -> None:
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._retry_s: float | None = None
         self._transport = "websocket"
         self._reconnects = 0
         self._steering: list[tuple[str, str]] = []
-        self._blocks = 0
+        self._blocks = len(session.transcript.blocks)
         self._note = ""
         """What was noted last: a wait begins after the note of it, perhaps in another frame."""
 
-    def passes_over(self, session: Session) -> None:
-        """What is there is not new."""
-        self._blocks = len(session.transcript.blocks)
-
-    def new(self, session: Session) -> Iterator[tuple[str, dict[str, object]]]:
+    def new(self) -> Iterator[tuple[str, dict[str, object]]]:
         """Events by type: a wait before a try, a reconnection, another transport, a steer."""
-        status = session.status
+        session, status = self._session, self._session.status
         blocks = session.transcript.blocks
         for block in blocks[self._blocks :]:
             self._note = block.text if block.kind is BlockKind.NOTE else self._note
@@ -255,24 +239,18 @@ class WireNews:
 class JsonReport:
     """One event a line; nothing else goes to stdout."""
 
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
-        self._prose = NewProse()
-        self._hunks: dict[int, tuple[object, ...]] = {}
-        self._metered_s = 0.0
-        self._wire = WireNews()
-        self._calls = CallNews()
-
-    def passes_over(self, session: Session) -> None:
-        """Begin behind what is there."""
-        self._prose.passes_over(session)
-        self._calls.passes_over(session)
-        self._wire.passes_over(session)
+    def __init__(self, session: Session, out: TextIO) -> None:
+        """What the session says already, as it goes on, is not told again."""
+        self._session, self._out = session, out
+        self._prose = NewProse(session)
         self._hunks = {hunk.id: _told(hunk) for hunk in session.workspace.hunks}
+        self._metered_s = 0.0
+        self._wire = WireNews(session)
+        self._calls = CallNews(session)
 
-    def started(self, session: Session) -> None:
+    def started(self) -> None:
         """``turn.started``."""
-        status = session.status
+        status = self._session.status
         self._event(
             "turn.started",
             role=status.role,
@@ -281,20 +259,20 @@ class JsonReport:
             rehearsal=status.rehearsal,
         )
 
-    def frame(self, session: Session) -> None:
+    def frame(self) -> None:
         """``retry``, ``transport``, ``steer``, ``text.delta``, ``tool.*``, ``hunk``, ``meter``."""
-        for kind, fields in self._wire.new(session):
+        for kind, fields in self._wire.new():
             self._event(kind, **fields)
-        if text := self._prose.new(session):
+        if text := self._prose.new():
             self._event("text.delta", delta=text)
-        for block, ended in self._calls.new(session):
+        for block, ended in self._calls.new():
             self._call(block, ended)
-        for hunk in session.workspace.hunks:
+        for hunk in self._session.workspace.hunks:
             if hunk.stage not in OPEN and self._hunks.get(hunk.id) != _told(hunk):
                 self._hunks[hunk.id] = _told(hunk)
                 self._event("hunk", **hunk_fields(hunk))
-        now = session.now()
-        view = session.meter.view(now)
+        now = self._session.now()
+        view = self._session.meter.view(now)
         if now - self._metered_s >= METER_S and view.state != "done":
             self._metered_s = now
             self._meter(view)
@@ -329,20 +307,20 @@ class JsonReport:
         states = {"done": "completed", "failed": "failed", "cut": "interrupted"}
         self._event("tool.result", **fields, state=states[block.state], output=block.text)
 
-    def ended(self, session: Session, left_out: Sequence[Hunk], code: int) -> None:
+    def ended(self, left_out: Sequence[Hunk], code: int) -> None:
         """The last ``meter``, then ``turn.completed``, or ``error`` when it was interrupted."""
-        self._meter(session.meter.view(session.now()))
-        status = session.status
+        self._meter(self._session.meter.view(self._session.now()))
+        status = self._session.status
         fields = {
             "outcome": status.outcome,
             "model": status.served_model or status.models[status.role],
             **served_fields(status),
-            "usage": usage_fields(session.meter.total()),
+            "usage": usage_fields(self._session.meter.total()),
             "left_out": [hunk.id for hunk in left_out],
             "exit_code": code,
         }
-        if session.stored_as:
-            fields["session"] = session.stored_as
+        if self._session.stored_as:
+            fields["session"] = self._session.stored_as
         if status.outcome == "completed":
             self._event("turn.completed", **fields)
         else:
@@ -522,9 +500,9 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     if choices["apply"]:
         for sentence in composition.unfinished():
             composition.session.warn(Trouble(sentence, severity="warning"))
-    report: Report = TextReport(sys.stdout, sys.stderr)
+    report: Report = TextReport(composition.session, sys.stdout, sys.stderr)
     if choices["as_json"]:
-        report = JsonReport(sys.stdout)
+        report = JsonReport(composition.session, sys.stdout)
     code = asyncio.run(_run(composition, text, report, apply=choices["apply"]))
     if sys.stderr.isatty() and not choices["as_json"] and (name := composition.kept_as):
         print(f"duetto: to go on: duetto exec --resume {name}", file=sys.stderr)
@@ -621,9 +599,8 @@ class ExecTurn:
         loop = asyncio.get_running_loop()
         with contextlib.suppress(NotImplementedError):  # Windows
             loop.add_signal_handler(signal.SIGINT, self._interrupt)
-        self._report.passes_over(session)
         session.submit(Prompt(text))
-        self._report.started(session)
+        self._report.started()
         while session.status.busy and not self._leaves:
             await self._woken.wait()
             self._woken.clear()
@@ -655,7 +632,7 @@ class ExecTurn:
             self._report.trouble(Trouble("A patch could not be read", unread, severity="warning"))
         self._take()
         code = self._code(bool(left_out or unread))
-        self._report.ended(session, left_out, code)
+        self._report.ended(left_out, code)
         return code
 
     def _interrupt(self) -> None:
@@ -675,7 +652,7 @@ class ExecTurn:
             self._unreachable |= trouble.unreachable
             self._failed |= trouble.severity == "error"
             self._report.trouble(trouble)
-        self._report.frame(session)
+        self._report.frame()
         for ask in list(session.status.asks):
             session.submit(Answer(ask.id, ask.choices[-1], _NOBODY if ask.command else ""))
             self._report.asked(ask, ask.choices[-1])
