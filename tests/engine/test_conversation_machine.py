@@ -115,7 +115,7 @@ class MoodyServer:
         return [*said, *self.server.data_to_send()]
 
     def _refuse(self, event: dict[str, Any], kind: str, named: bool) -> None:
-        turn = event["metadata"]["turn"] if event.get("generate", True) else None
+        turn = int(event["metadata"]["turn"]) if event.get("generate", True) else None
         parent = str(event.get("previous_response_id", ""))
         said = self.wire.refusal(kind, turn, event.get("stream_id") if named else None, parent)
         self._said += [*self.server.data_to_send(), said]
@@ -179,7 +179,8 @@ class TalkingWire(MemoryWire):
             super().tell(state, reason)
 
     def create(self, request: Mapping[str, Any]) -> None:
-        super().create({**request, "metadata": {"turn": self.world.session._foreground._number}})
+        number = self.world.session._foreground._number
+        super().create({**request, "metadata": {"turn": str(number)}})
 
     def deliver(self, to_client: int | None = None) -> None:
         if self.socket.open:
@@ -372,7 +373,7 @@ class Stage(RuleBasedStateMachine):
                 run.finish("incomplete", reason="max_output_tokens")
             case _:
                 wire = next(one for one in self.wires if run in one.socket.server.running())
-                turn, lane = run.request["metadata"]["turn"], run.lane if named else None
+                turn, lane = int(run.request["metadata"]["turn"]), run.lane if named else None
                 run._send(wire.refusal(how, turn, lane, run.response_id))
                 run.done = True
                 run._ended(run, False)

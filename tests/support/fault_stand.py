@@ -36,6 +36,7 @@ PATIENT = ConnectionOptions(
     ping_interval_s=1.0,
     silence_s=30.0,
     event_s=30.0,
+    gap_s=120.0,
     close_timeout_s=0.05,
 )
 """Longer than any machine is busy: what ends is told by the socket."""

@@ -64,7 +64,7 @@ def at(url: str, key: str = "") -> Callable[[], Awaitable[Address]]:
 
 def connection_to(url: str, key: str = "", **options: Any) -> tuple[EndpointLane, Heard]:
     """The main lane of an endpoint of its own; closing it closes the socket."""
-    settings = ConnectionOptions(**options)
+    settings = ConnectionOptions(**{"gap_s": 120.0} | options)
     connection = Endpoint("test", at(url, key), MonotonicClock(), options=settings).lane()
     return connection, Heard(connection)
 

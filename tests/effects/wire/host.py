@@ -119,7 +119,7 @@ class Desk:
             "test",
             at(host.url),
             self.clock,
-            options=ConnectionOptions(**options),
+            options=ConnectionOptions(**{"gap_s": 120.0} | options),
             capabilities=Capabilities(**known),
             on_learnt=self.learnt.append,
             fallback=at(other.url) if other else None,
