@@ -1,6 +1,7 @@
 """Measure what duetto promises, on this machine and without a network.
 
-Run ``python -m tests.benchmarks ui|stream|edit|transport|bridge|store_cost``; each has ``--help``.
+Run ``python -m tests.benchmarks ui|stream|edit|transport|bridge|store_cost|command_cost``; each
+has ``--help``.
 """
 
 from __future__ import annotations
@@ -171,6 +172,15 @@ def store_command(quick: bool) -> None:
     from tests.benchmarks import store_cost
 
     sys.exit(store_cost.main(["--quick"] if quick else []))
+
+
+@bench.command("command_cost")
+@click.option("--quick", is_flag=True, help="100 MB of output instead of 1 GB.")
+def command_command(quick: bool) -> None:
+    """Measure what a command of the model costs: its start, keys beside its output, memory."""
+    from tests.benchmarks import command_cost
+
+    sys.exit(command_cost.main(quick=quick))
 
 
 def _tell(what: str) -> None:

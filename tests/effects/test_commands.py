@@ -332,7 +332,7 @@ async def test_what_was_swapped_since_it_was_allowed_runs_nothing(
     for folder in (root / "sub", other):
         folder.mkdir(parents=True)
     runner = CommandRunner(str(root))
-    places = await runner.places("sub", ["out.txt"])
+    places = runner.places("sub", ["out.txt"])
     if swapped == "sub":
         (root / "sub").rename(root / "was")
     if swapped:

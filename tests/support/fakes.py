@@ -301,7 +301,7 @@ class FakeRunner:
     async def git_programs(self, folders: Iterable[str]) -> str:
         return self.git_setting
 
-    async def places(self, folder: str, names: Sequence[str]) -> tuple[str, ...]:
+    def places(self, folder: str, names: Sequence[str]) -> tuple[str, ...]:
         return tuple(self.leads.get(name, "") for name in (folder, *names))
 
     async def run(

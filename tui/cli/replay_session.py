@@ -408,7 +408,7 @@ class NoRunner:
         """Nothing is run."""
         return ""
 
-    async def places(self, folder: str, names: Sequence[str]) -> tuple[str, ...]:
+    def places(self, folder: str, names: Sequence[str]) -> tuple[str, ...]:
         """Nothing is run."""
         return ()
 

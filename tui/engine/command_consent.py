@@ -64,7 +64,7 @@ class CommandConsent:
         """
         judgement = judge(call.line)
         names = (*judgement.writes, *judgement.files)
-        places = await self._ports.runner.places(folder, names)
+        places = self._ports.runner.places(folder, names)
         how = replace(_options(call, folder), names=names, places=places)
         key = self._exact(call, how)
         led = [place for _, place in self._leads(how, judgement.files)]

@@ -255,7 +255,7 @@ class Runner(Protocol):
         They are below the root; empty: there is none. Never raises.
         """
 
-    async def places(self, folder: str, names: Sequence[str]) -> tuple[str, ...]:
+    def places(self, folder: str, names: Sequence[str]) -> tuple[str, ...]:
         """Where a folder below the root, and names in it, lead now; see `RunOptions`."""
 
     async def run(

@@ -21,12 +21,13 @@ import select
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any
 
 ANSWER = struct.Struct("=ci")
 """What a warden says: READY, STARTED with the process, FAILED with errno, EXITED with the status
@@ -45,37 +46,40 @@ class CommandGuard:
 
     def __init__(self) -> None:
         self._control: socket.socket | None = None
+        self._spare: socket.socket | None = None
         self._pid = 0
         self._lock = threading.Lock()
 
     def ready(self) -> None:
-        """Have it started. Raises OSError."""
+        """Have a warden stand by. Raises OSError."""
         with self._lock:
-            if self._control is None:
-                self._start()
+            if self._spare is None:
+                self._spare = self._forked()
 
     def warden(self) -> socket.socket:
-        """The socket of a new warden, which says READY; anew where somebody ended the guard.
+        """The socket of a warden, which says READY if nobody killed it. Raises OSError."""
+        with self._lock:
+            spare, self._spare = self._spare, None
+            return spare or self._forked()
 
-        Raises OSError.
-        """
+    def _forked(self) -> socket.socket:
+        """Another warden; of a new guard where somebody ended the last one."""
         ours, theirs = socket.socketpair()
-        with theirs, self._lock:
+        with theirs:
             for again in (True, False):
                 try:
                     if self._control is None:
-                        self._start()
-                    assert self._control is not None
+                        self._control = self._start()
                     socket.send_fds(self._control, [b"w"], [theirs.fileno()])
                     return ours
                 except OSError:
-                    self.gone()
+                    self._gone()
                     if not again:
                         ours.close()
                         raise
         raise AssertionError
 
-    def gone(self) -> None:
+    def _gone(self) -> None:
         """It has ended: the next command gets another."""
         if self._control is not None:
             self._control.close()
@@ -83,7 +87,7 @@ class CommandGuard:
             with contextlib.suppress(OSError):
                 os.waitpid(self._pid, os.WNOHANG)
 
-    def _start(self) -> None:
+    def _start(self) -> socket.socket:
         ours, theirs = socket.socketpair()
         with theirs:
             try:
@@ -100,7 +104,7 @@ class CommandGuard:
             except OSError:
                 ours.close()
                 raise
-        self._control = ours
+        return ours
 
 
 @cache
@@ -253,6 +257,7 @@ class _Warden:
         self._waiting = _Waiting(channel)
         self._notes: list[tuple[str, str]] = []
         self._pid = 0
+        self._command: subprocess.Popen[bytes] | None = None
         self._left = True
         """The command itself has not ended."""
         self._whole = True
@@ -313,25 +318,15 @@ class _Warden:
         self._whole, self._grace_s, self._last_s = what["whole"], what["grace_s"], what["last_s"]
         for fd in fds:
             os.set_inheritable(fd, False)
-        reading, writing = os.pipe()
-        self._pid = os.fork()
-        if not self._pid:
-            try:
-                _become(what, fds)
-            except OSError as error:
-                os.write(writing, struct.pack("=i", error.errno or errno.EINVAL))
-            finally:
-                os._exit(127)
-        os.close(writing)
+        try:
+            self._command = _started(what, fds)
+            self._pid = self._command.pid
+            self._say(STARTED, self._pid)
+        except OSError as error:
+            self._over = True
+            self._say(FAILED, error.errno or errno.EINVAL)
         for fd in fds:
             os.close(fd)
-        failed = os.read(reading, 4)
-        os.close(reading)
-        if failed:
-            self._over = True
-            self._say(FAILED, struct.unpack("=i", failed)[0])
-        else:
-            self._say(STARTED, self._pid)
 
     def _look(self) -> None:
         """Who ended, and what is left."""
@@ -387,29 +382,39 @@ class _Warden:
             self._channel.sendall(ANSWER.pack(what, number))
 
 
-def _become(what: dict[str, Any], fds: list[int]) -> NoReturn:
+def _started(what: dict[str, Any], fds: list[int]) -> subprocess.Popen[bytes]:
     """The command. Raises OSError."""
-    os.setsid()
-    os.fchdir(fds[2])
-    for number, fd in enumerate((fds[0], fds[1], fds[1])):
-        os.dup2(fd, number)
-    if what["pty"]:
-        import fcntl
-        import termios
 
-        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    if len(fds) > 3:
-        confine(fds[3], what["filter"])
-    signal.set_wakeup_fd(-1)
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_DFL)
-    argv, environment = what["argv"], what["env"]
+    def prepare() -> None:
+        if what["pty"]:
+            import fcntl
+            import termios
+
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        if len(fds) > 3:
+            confine(fds[3], what["filter"])
+
+    def start(argv: list[bytes]) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            argv,
+            env=what["env"],
+            stdin=fds[0],
+            stdout=fds[1],
+            stderr=fds[1],
+            start_new_session=True,
+            # without it this process, which is large, is not copied
+            preexec_fn=prepare if what["pty"] or len(fds) > 3 else None,
+        )
+
+    os.fchdir(fds[2])
     try:
-        os.execve(argv[0], argv, environment)
+        return start(what["argv"])
     except OSError as error:
-        if error.errno == errno.ENOEXEC:  # a script that does not say for whom
-            os.execve("/bin/sh", [b"/bin/sh", *argv], environment)
-        raise
+        if error.errno != errno.ENOEXEC:
+            raise
+        return start([b"/bin/sh", *what["argv"]])  # a script that does not say for whom
+    finally:
+        os.chdir("/")
 
 
 def _adopt_orphans() -> None:
@@ -464,19 +469,17 @@ class _Guard:
 
 def main() -> None:
     """Be the guard, or one of its wardens."""
-    with contextlib.suppress(OSError):
-        os.setsid()  # not of the group that a terminal's end, or a kill, is for
+    os.setpgid(0, 0)  # not of the group that a terminal's end, or a kill, is for
     os.chdir("/")
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        signal.signal(number, signal.SIG_IGN)
+        signal.signal(number, lambda *_: None)  # what it starts does not ignore them
     gc.disable()
     _adopt_orphans()
     control = socket.socket(fileno=os.dup(0))
     os.dup2(1, 0)
     channel = _Guard(control).serve()
     if channel is not None:
-        with contextlib.suppress(OSError):
-            os.setsid()
+        os.setpgid(0, 0)
         _adopt_orphans()
         _Warden(channel).serve()
     os._exit(0)

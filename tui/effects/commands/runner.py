@@ -129,11 +129,8 @@ class CommandRunner:
         environment = git_environment(self._environment, self._root)
         return await asyncio.to_thread(git_setting, paths, environment)
 
-    async def places(self, folder: str, names: Sequence[str]) -> tuple[str, ...]:
+    def places(self, folder: str, names: Sequence[str]) -> tuple[str, ...]:
         """Where a folder below the root, and names in it, lead now; see `RunOptions`."""
-        return await asyncio.to_thread(self._places, folder, names)
-
-    def _places(self, folder: str, names: Sequence[str]) -> tuple[str, ...]:
         path = os.path.join(self._root, folder)
         found = [os.path.join(path, os.path.expanduser(name)) for name in names]
         return (_identity(path), *map(os.path.realpath, found))
@@ -203,7 +200,7 @@ class CommandRunner:
         if how.reads:
             environment = only_reading(environment, self._root)
         confining = None if how.confined is None else await self._confining()
-        given = await asyncio.to_thread(_stdin, how.stdin)
+        given = await asyncio.to_thread(_stdin, how.stdin) if how.stdin else _nothing()
         fds = [given]
         warden = None
         launch = Launch(argv)
@@ -211,7 +208,7 @@ class CommandRunner:
             folder, opened = self._folder(how.folder)
             fds.append(opened)
             if how.places:
-                names = await asyncio.to_thread(self._places, how.folder, how.names)
+                names = self.places(how.folder, how.names)
                 _same_places(how, (_identity(folder, opened), *names[1:]))
             argv = (_program(argv[0], folder, environment), *argv[1:])
             warden = await _new_warden()
@@ -338,6 +335,8 @@ class _WardenChannel:
         if not self._pid:
             number = self._number or errno.EPIPE
             raise OSError(number, os.strerror(number))
+        with contextlib.suppress(OSError):
+            command_guard().ready()  # for the next one
 
     def note(self, kind: str, path: str) -> None:
         """Have it remove something, should this process end before `close`."""
@@ -355,18 +354,20 @@ class _WardenChannel:
         self._channel.close()
 
     def _read(self) -> None:
-        try:
-            data = self._channel.recv(4096)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self._lost()
-        self._answers += data
-        while len(self._answers) >= ANSWER.size:
-            answer, self._answers = self._answers[: ANSWER.size], self._answers[ANSWER.size :]
-            self._hear(*ANSWER.unpack(answer))
+        while True:  # its end, too, if it is there
+            try:
+                data = self._channel.recv(4096)
+            except BlockingIOError:
+                return
+            except OSError:
+                data = b""
+            self._answers += data
+            while len(self._answers) >= ANSWER.size:
+                answer, self._answers = self._answers[: ANSWER.size], self._answers[ANSWER.size :]
+                self._hear(*ANSWER.unpack(answer))
+            if not data:
+                self._lost()
+                return
 
     def _hear(self, what: bytes, number: int) -> None:
         if what == EXITED:
@@ -392,7 +393,7 @@ class _WardenChannel:
 
 async def _new_warden() -> _WardenChannel:
     """Raises OSError."""
-    for _ in range(2):  # the guard may have been killed meanwhile
+    for _ in range(3):  # one that stood by, or the guard, may have been killed meanwhile
         warden = _WardenChannel(command_guard().warden())
         try:
             if await warden.is_there():
@@ -462,10 +463,12 @@ def _shell(command: str, *, bash: bool) -> tuple[str, ...]:
     return (found or "/bin/sh", "-c", command)
 
 
+def _nothing() -> int:
+    return os.open(os.devnull, os.O_RDONLY)
+
+
 def _stdin(data: bytes) -> int:
     """A file without a name, not a pipe: nobody waits for who does not read it."""
-    if not data:
-        return os.open(os.devnull, os.O_RDONLY)
     import tempfile
 
     with tempfile.TemporaryFile() as file:
