@@ -45,7 +45,7 @@ from tui.cli.target import OpenTarget, current_folder, target_of
 from tui.core.inert_text import inert
 from tui.core.unsaved import Unsaved
 from tui.effects.rescue import RescueFolders
-from tui.errors import EXIT_FAILED, EXIT_OK, FileRefused, UsageError
+from tui.errors import EXIT_FAILED, EXIT_OK, DuettoError, FileRefused, SettingsError, UsageError
 from tui.settings import (
     PROJECT_FILE,
     Paths,
@@ -438,7 +438,7 @@ def home_of(models: ResolvedModels, paths: Paths) -> OpenTarget:
 
 
 def session_options(settings: Settings) -> SessionOptions:
-    """What the settings say of the model's commands. Raises UsageError: an ``allow`` is none."""
+    """What the settings say of the model's commands. Raises SettingsError: an ``allow`` is none."""
     from tui.engine.commands import CommandRules
     from tui.engine.requests import TurnLimits
     from tui.engine.session import SessionOptions
@@ -447,7 +447,9 @@ def session_options(settings: Settings) -> SessionOptions:
     return SessionOptions(
         mode=table.mode,
         commands=CommandRules(
-            tuple(command_prefix(prefix, "[commands] allow") for prefix in table.allow),
+            tuple(
+                command_prefix(prefix, "[commands] allow", SettingsError) for prefix in table.allow
+            ),
             table.network,
             table.deadline_s,
         ),
@@ -455,14 +457,16 @@ def session_options(settings: Settings) -> SessionOptions:
     )
 
 
-def command_prefix(prefix: str, where: str) -> tuple[str, ...]:
-    """The words of a command's beginning, said ``where``. Raises UsageError: it has none."""
+def command_prefix(
+    prefix: str, where: str, refusal: type[DuettoError] = UsageError
+) -> tuple[str, ...]:
+    """The words of a command's beginning, said ``where``. Raises ``refusal``: it has none."""
     try:
         words = tuple(shlex.split(prefix))
     except ValueError as error:
-        raise UsageError(f"{where}: {prefix!r} is not a command ({error})") from None
+        raise refusal(f"{where}: {prefix!r} is not a command ({error})") from None
     if not words:
-        raise UsageError(f"{where}: say how a command begins, as in 'npm test'")
+        raise refusal(f"{where}: one is empty; say how a command begins: 'npm test'")
     return words
 
 
