@@ -36,6 +36,19 @@ async def test_a_file_of_a_card_is_folded_to_its_counts(session: ScriptedSession
         assert len([row for row in shown(app) if "pending" in row]) == 3
 
 
+async def test_a_card_follows_a_file_that_gets_another_name(session: ScriptedSession) -> None:
+    block = session.say("patch", speaker="fast")
+    hunks = session.hunk(Stage.LANDED, 0), session.hunk(Stage.LANDED, 7)
+    async with running(session) as (app, pilot):
+        await settled(session, pilot)
+        session.workspace.hunk_list.moved(hunks, "ledger/store.py")
+        session.state.changed(block)
+        session.changed()
+        await settled(session, pilot)
+        (head,) = [row for row in shown(app) if "2 hunks" in row]
+        assert head.startswith("✎ ledger/store.py")
+
+
 async def test_the_scroll_bar_is_right_whatever_opens_and_closes(session: ScriptedSession) -> None:
     exercise(session)
     async with running(session, (80, 24)) as (app, pilot):

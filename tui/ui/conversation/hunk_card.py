@@ -365,7 +365,7 @@ class PatchView(BlockView):
         """Cut pages, if hunks, files or what is folded are others than before."""
         coming, files = self.block.state == "open", self.context.files(self.block.call_id)
         hunks = len(self.context.hunks(self.block.call_id))
-        paged = coming or (hunks, len(files), self._shut)
+        paged = coming or (hunks, tuple(files), self._shut)
         if paged == self._paged:
             return False
         self._paged, self._paths, begins = paged, () if coming else tuple(files), [(0, 0)]
