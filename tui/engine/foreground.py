@@ -163,10 +163,14 @@ class Foreground:
         """Undo an Esc: the answer goes on where it was cut."""
         left, state = self._left, self._services.state
         if left is None or self._turn is not None:
-            what = "Nothing to continue: " + (
-                "the last answer is whole" if self._turn is None else "the answer is still coming"
-            )
-            state.trouble(Trouble(what, severity="information"))
+            blocks = state.transcript.blocks
+            last = (b for b in blocks if b.turn == self._number and b.kind is not BlockKind.RUN)
+            why = "the last answer is whole"
+            if self._turn is not None:
+                why = "the answer is still coming"
+            elif any(block.state == "cut" for block in last):
+                why = "the answer was cut in an earlier run; ask for its rest"
+            state.trouble(Trouble(f"Nothing to continue: {why}", severity="information"))
             return
         history, by = self._services.requests.history, self._left_by
         settled = left.settle()
