@@ -531,6 +531,87 @@ async def test_tool_time_is_counted_apart() -> None:
     assert view.tokens_s is None or view.tokens_s > 50
 
 
+@each(
+    "name, arguments, said",
+    [
+        ("shell", "no json", "the arguments are not JSON"),
+        ("shell", '{"command": "ls"', "the arguments are not JSON"),
+        ("shell", "[1]", "the arguments are not a JSON object"),
+        ("shell", "[" * 100_000, "the arguments are nested too deeply"),
+        ("shell", {}, "the command is empty"),
+        ("shell", {"command": " \n"}, "the command is empty"),
+        ("shell", {"command": []}, "the command is empty"),
+        ("shell", {"command": 5}, "the argument 'command' must be a string or a list of strings"),
+        ("shell", {"command": ["ls", 5]}, "must be a string or a list of strings"),
+        ("shell", {"command": "x" * 1_000_000}, "longer than 100,000 characters"),
+        ("shell", {"command": "ls\0"}, "cannot hold a NUL character"),
+        ("shell", {"command": "ls", "workdir": "a\0b"}, "cannot hold a NUL character"),
+        ("shell", {"command": "ls", "workdir": "/etc"}, "/etc is outside the workspace"),
+        ("shell", {"command": "ls", "workdir": "../.."}, "is outside the workspace"),
+        ("shell", {"command": "ls", "workdir": 5}, "the argument 'workdir' must be a string"),
+        ("shell", {"command": "ls", "timeout_ms": -1}, "a timeout cannot be negative"),
+        ("shell", {"command": "ls", "timeout_s": "soon"}, "must be a number"),
+        ("shell_output", {"task": 9}, "there is no task 9"),
+        ("shell_output", {"task": "x"}, "must be a whole number"),
+        ("no_such_tool", {}, "no_such_tool"),
+    ],
+)
+async def test_a_malformed_call_is_told_in_one_sentence_and_the_turn_goes_on(
+    name: str, arguments: object, said: str
+) -> None:
+    world = World({"a.py": "one\n"})
+    model = await begun(world)
+    model.call(name, arguments, "call_a")  # type: ignore[arg-type]
+    shell(model, "ls", "call_b")
+    model.complete()
+    answers = await answered(world)
+    assert said in answers["call_a"]
+    assert answers["call_a"].startswith("error: ")
+    assert answers["call_a"].count("\n") == 0
+    assert len(answers["call_a"]) < 300
+    assert "exit code 0" in answers["call_b"]
+    assert world.runner.commands == ["ls"]
+    blocks = world.session.transcript.blocks
+    shown = next(block for block in blocks if block.call_id == "call_a")
+    assert shown.state == "failed"
+    assert said in shown.text
+
+
+@each(
+    "result, words",
+    [
+        (RunResult(3, 1.0), "3 after 1.0 s"),
+        (RunResult(-9, 1.0), "ended by signal 9 after 1.0 s"),
+        (RunResult(None, 1.0, stopped=True), "stopped"),
+        (RunResult(None, 0.0, error="cannot start 'x': no"), "cannot start 'x': no"),
+    ],
+)
+async def test_an_end_has_the_same_words_for_the_model_and_the_user(
+    result: RunResult, words: str
+) -> None:
+    world = World({"a.py": "one\n"})
+    world.runner.result = result
+    model = await begun(world)
+    shell(model, "ls")
+    model.complete()
+    assert words in (await answered(world))["call_a"]
+    assert words in cards(world)[0][1]
+
+
+async def test_calls_of_one_id_each_have_their_own_output() -> None:
+    world = World({"a.py": "one\n"})
+    model = await begun(world)
+    shell(model, "ls", "call_a")
+    shell(model, "pwd", "call_a")
+    model.complete()
+    request = await world.wire.request(2)
+    calls = [i["call_id"] for i in request["input"] if "output" not in i and "call_id" in i]
+    ids = [item["call_id"] for item in request["input"] if "output" in item]
+    assert len(ids) == len(set(ids)) == 2
+    assert set(calls) <= set(ids)
+    assert sorted(world.runner.commands) == ["ls", "pwd"]
+
+
 async def test_ten_calls_at_once_and_malformed_ones_each_have_one_output() -> None:
     world = World({"a.py": "one\n"})
     model = await begun(world)

@@ -68,12 +68,15 @@ def _of(arguments: Arguments) -> ShellCall:
     line, argv = ("\n".join(argv), ()) if several or len(argv) == 1 else (for_argv(argv), argv)
     milliseconds = arguments.decimal(0.0, "timeout_ms", "timeout")
     seconds = arguments.decimal(0.0, "timeout_s", "deadline_s") or milliseconds / 1000
+    if seconds < 0:
+        raise CallError("a timeout cannot be negative")
+    folders = [arguments.text(name, "") for name in _FOLDER]
     return _checked(
         ShellCall(
             line,
             argv,
-            folder=arguments.first(*_FOLDER),
-            deadline_s=min(max(seconds, 0.0), LONGEST_S),
+            folder=next(filter(None, folders), ""),
+            deadline_s=min(seconds, LONGEST_S),
             pty=arguments.flag("tty") or arguments.flag("pty"),
             background=arguments.flag("background") or arguments.flag("run_in_background"),
             free=arguments.first("sandbox_permissions") == "require_escalated"
@@ -110,6 +113,8 @@ def told(result: RunResult, output: str, notes: Sequence[str] = ()) -> str:
         ending = f"stopped at its deadline after {seconds}"
     elif result.stopped:
         ending = f"stopped by the user after {seconds}"
+    elif result.status is not None and result.status < 0:
+        ending = f"ended by signal {-result.status} after {seconds}"
     else:
         ending = f"exit code {result.status} after {seconds}"
     return "\n".join([ending, *notes, "output:" if output else "no output", output]).rstrip("\n")
