@@ -234,6 +234,9 @@ class SlowRunner(FakeRunner):
 class Stage(RuleBasedStateMachine):
     """What the conversation is played on, and what must be true when it has come to rest."""
 
+    played = 0
+    """Responses that began, in all conversations."""
+
     def __init__(self) -> None:
         super().__init__()
         self.loop = asyncio.new_event_loop()
@@ -643,6 +646,7 @@ class Conversation(Stage):
                 assert block.turn == refused[words], block.text
 
     def teardown(self) -> None:
+        Stage.played += len(self.runs)
         if hasattr(self, "world"):
             self.do(self.comes_to_rest())
             self.everything_is_somewhere()
@@ -657,7 +661,9 @@ TestConversation = pytest.mark.slow(Conversation.TestCase)
 
 def test_a_few_conversations_go_well() -> None:
     few = settings(Conversation.TestCase.settings, max_examples=8, derandomize=True, database=None)
+    before = Stage.played
     run_state_machine_as_test(Conversation, settings=few)
+    assert Stage.played > before + 8, "the server takes what it is asked"
 
 
 PROMPT, QUEUE, STEER = intents.Prompt, intents.Queue, intents.Steer
