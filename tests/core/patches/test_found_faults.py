@@ -77,6 +77,27 @@ def test_a_hunk_that_stands_behind_no_header_is_said():
     assert landing.failure.endswith("a hunk without a file's header above it")
 
 
+def test_what_stands_between_two_ends_of_a_patch_is_said():
+    """The first end was text of the new file: what follows would be missing without a word."""
+    place = Disk({})
+    text = "*** Begin Patch\n*** Add File: n.md\n+x\n*** End Patch\n{}*** End Patch\n"
+    landing = land(place, text.format("+y\n"), "apply_patch")
+    assert place.files == {"n.md": b"x\n"}
+    assert landing.failure.endswith("the lines above this End Patch are of no patch")
+    assert not land(Disk({}), text.format("\n"), "apply_patch").failure  # said twice
+
+
+@each("name", ["a\0b.txt", "a\ufffdb.txt"])
+def test_no_file_is_made_of_a_name_that_lost_a_character(name):
+    place = Disk({"f": FILE.encode(), "\ufffd": b"x\n"})
+    add = f"*** Begin Patch\n*** Add File: {name}\n+x\n*** End Patch\n"
+    move = f"*** Begin Patch\n*** Update File: f\n*** Move to: {name}\n*** End Patch\n"
+    known = "*** Begin Patch\n*** Update File: \ufffd\n@@\n-x\n+y\n*** End Patch\n"
+    for patch in (add, move, known):
+        land(place, patch, "apply_patch")
+    assert place.files == {"f": FILE.encode(), "\ufffd": b"y\n"}
+
+
 STAMPS = [
     "1970-01-01 00:00:00.000000000 +0000",
     "1970-01-01 09:00:00.000000000 +0900",

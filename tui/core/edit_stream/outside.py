@@ -50,7 +50,7 @@ from tui.core.edit_stream.naming import (
     near,
 )
 from tui.core.edit_stream.unified_diff import HEAD_STARTS, DiffGrammar, Head, is_head, starts_diff
-from tui.core.edit_stream.v4a import BEGIN, HEADER_STARTS, Grammar, is_header
+from tui.core.edit_stream.v4a import BEGIN, END, HEADER_STARTS, Grammar, is_header
 
 _RUN = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)", re.DOTALL)
 _SEARCH = re.compile(r"[ \t]*(?:<{3,}|-{3,}) ?SEARCH>?\s*")
@@ -342,7 +342,7 @@ def may_be_special(beginning: str, closer: str = "") -> bool:
     if len(beginning) > LIMIT:
         return False
     text = beginning.lstrip()
-    if BEGIN.startswith(text) or text.rstrip() == BEGIN:
+    if any(one.startswith(text) or text.rstrip() == one for one in (BEGIN, END)):
         return True
     if _FENCE_BEGINNING.fullmatch(text):
         return True

@@ -245,7 +245,7 @@ class EditParser:
             self._out.append(Prose(line))
             self._skipping = line.strip() != END
         else:
-            self._skipping = False
+            self._skipping, behind = False, self._behind
             found = self._outside.take(line)
             if self._outside.prose:
                 self._flush()
@@ -255,6 +255,9 @@ class EditParser:
                 if self._required:
                     self._out.append(Failure(number, "a hunk without a file's header above it"))
                 self._over = self._required
+            elif self._edits and behind and self._required and line.strip() == END:
+                self._out.append(Failure(number, "the lines above this End Patch are of no patch"))
+                self._over = True
 
     def _begin(self, found: Found) -> None:
         """An edit begins, perhaps some lines ago."""

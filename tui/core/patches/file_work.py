@@ -130,7 +130,9 @@ class FileWork:
         return record
 
     def refuse_if_arriving(self, path: str) -> None:
-        """Raises EditRefused if a pending move brings another file to this path."""
+        """Raises EditRefused if a pending move brings another file here, or no file is meant."""
+        if "\ufffd" in path and not is_file(self.documents, path):
+            raise EditRefused(f"'{ascii_shown(path)}' is not a usable path: it lost a character")
         if self.documents.checked(path) in self.documents.arriving:
             raise EditRefused(f"'{ascii_shown(path)}' is where an earlier hunk moves a file")
 
