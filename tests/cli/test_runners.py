@@ -216,8 +216,20 @@ def test_what_counts_as_tests(
         (
             {"requirements.txt": "flask"},
             "E   ModuleNotFoundError: No module named 'flask'",
-            "flask is not installed in .venv",
+            "the module flask is not installed in .venv",
             ".venv/bin/python -m pip install -r requirements.txt",
+        ),
+        (
+            {"pyproject.toml": '[dependency-groups]\ntests = ["freezegun>1"]\n'},
+            "E   ModuleNotFoundError: No module named 'freezegun'",
+            "the module freezegun is not installed in .venv",
+            ".venv/bin/python -m pip install freezegun",
+        ),
+        (
+            {"pyproject.toml": '[project]\ndependencies = ["flask>1"]\n'},
+            "E   ModuleNotFoundError: No module named 'flask.x'",
+            "the module flask.x is not installed in .venv",
+            ".venv/bin/python -m pip install -e .",
         ),
         (
             {"pyproject.toml": "[project]", "src/app/web.py": ""},
@@ -262,7 +274,7 @@ def test_a_run_of_real_tests_is_read_from_its_junit_report(
         return ran.stdout
 
     report = command.reader(run(), False)
-    assert report.fault == "no_such_module is not installed in the Python of duetto"
+    assert report.fault == "the module no_such_module is not installed in the Python of duetto"
     (tmp_path / "tests/test_b.py").write_text("def test_b():\n    assert 1 == 2\n")
     report = command.reader(run(), False)
     assert report.fault == ""

@@ -421,9 +421,20 @@ class RunReader:
         root = self._project.root
         listed = (root / "requirements.txt").is_file()
         packaged = any((root / name).is_file() for name in ("pyproject.toml", "setup.py"))
+        top = module.split(".")[0]
         if packaged and (own or not listed):
-            return "-e ."
-        return "-r requirements.txt" if listed else module.split(".")[0]
+            return "-e ." if own or not self._is_extra(top) else top
+        return "-r requirements.txt" if listed else top
+
+    def _is_extra(self, name: str) -> bool:
+        """Whether only a group of ``pyproject.toml`` has it: the project comes without."""
+        text = self._project.text("pyproject.toml")
+        named = re.compile(rf"""["']?{re.escape(name)}\b""", re.I)
+        try:
+            needed = tomllib.loads(text).get("project", {}).get("dependencies", [])
+        except tomllib.TOMLDecodeError:
+            return False
+        return bool(named.search(text)) and not any(named.match(str(one)) for one in needed)
 
 
 def _with(text: str, words: Mapping[str, str]) -> str:

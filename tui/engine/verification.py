@@ -151,7 +151,7 @@ class Verification:
             return
         words = command_line(command.argv)
         if not await is_allowed(self._state, self._services.ports, command, words):
-            self._state.note(0, f"not run: {words}")
+            self._state.note(0, f"not run: {short_title(command.argv, whole=True)}")
             return
         self._verdict("")
         self._say_what_is_not_on_disk()
