@@ -105,8 +105,8 @@ async def test_several_are_written_at_once_and_fates_are_seen() -> None:
         row.show(tabs, "a.py")
         await pilot.pause()
         strip = row.render_line(0)
-        assert "✎ a.py" in strip.text
-        assert "✎ b.py" in strip.text
+        assert "a.py ✎" in strip.text
+        assert "b.py ✎" in strip.text
         assert "d.py → f.py ×" in strip.text
         assert "g.py → e/ ×" in strip.text, "another folder is what is new"
         assert "h.py !" in strip.text

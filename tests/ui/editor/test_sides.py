@@ -124,8 +124,8 @@ async def test_two_models_in_two_files_both_paint() -> None:
         pair.session.feed(70)
         await pair.frame()
         tabs = pair.pane.files.tabs.render_line(0).text
-        assert "✎ a.py" in tabs
-        assert "✎ b.py" in tabs
+        assert "a.py ✎" in tabs
+        assert "b.py ✎" in tabs
         shown = {side.path: side.editor for side in pair.pane.sides}
         assert set(shown) == {"a.py", "b.py"}
         for number, path in enumerate(("a.py", "b.py"), 1):

@@ -120,10 +120,7 @@ class Tabs(Widget):
         width = self.size.width
         names = titles([tab.path for tab in self._tabs])
         names = [name + _goes(tab) for name, tab in zip(names, self._tabs, strict=True)]
-        widths = [
-            cell_len(name) + 5 + 2 * tab.writing
-            for name, tab in zip(names, self._tabs, strict=True)
-        ]
+        widths = [cell_len(name) + 5 for name in names]
         notes = self._notes(width, widths)
         room = width - sum(cell_len(segment.text) for segment in notes)
         segments = self._row(room, names, widths)
@@ -199,12 +196,12 @@ class Tabs(Widget):
             text = style("hunk-struck", back, "strike")
         mark = UNSAVED if tab.dirty else CLOSE
         mark_colour = "warning" if tab.dirty else "faint"
+        if tab.writing:  # in the place of the other marks: no name moves when it goes
+            mark, mark_colour = WRITING, "hunk-landing"
         if tab.torn:
             mark, mark_colour = TORN, "hunk-conflict"
-        pencil = [Segment(f"{WRITING} ", style("hunk-landing", back))] if tab.writing else []
         return [
             edge,
-            *pencil,
             Segment(f"{name} ", text),
             Segment(f"{mark}  ", style(mark_colour, back)),
         ]
