@@ -557,11 +557,11 @@ async def test_tool_time_is_counted_apart() -> None:
     ],
 )
 async def test_a_malformed_call_is_told_in_one_sentence_and_the_turn_goes_on(
-    name: str, arguments: object, said: str
+    name: str, arguments: dict[str, Any] | str, said: str
 ) -> None:
     world = World({"a.py": "one\n"})
     model = await begun(world)
-    model.call(name, arguments, "call_a")  # type: ignore[arg-type]
+    model.call(name, arguments, "call_a")
     shell(model, "ls", "call_b")
     model.complete()
     answers = await answered(world)
