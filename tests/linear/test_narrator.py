@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.linear_stage import LinearStage
-from tui.linear.narrator import Speech, broken, cells
+from tui.linear.narrator import Speech, broken, cells, sentence
 
 ANSWER = """I'll guard every mutation with one lock, and nothing else. That keeps reads cheap.
 It costs 0.3 s at most, e.g. on a phone.
@@ -95,3 +95,9 @@ def test_a_line_of_output_that_never_ends_is_cut() -> None:
     stage.session.say("run", "x" * 5_000 + "\n", title="cat big")
     assert "4,500 more characters: /output reads all" in stage.look()
     assert "x" * 5_000 in stage.enter("/output")
+
+
+def test_a_sentence_begins_with_a_capital_and_a_path_as_it_is() -> None:
+    assert sentence("the tests ran") == "The tests ran."
+    assert sentence("a.txt was moved to c.txt: it is edited there now").startswith("a.txt was")
+    assert sentence("switched to deep.") == "Switched to deep."

@@ -381,10 +381,13 @@ def _clipped(line: str) -> str:
 
 
 def sentence(words: str) -> str:
-    """With a capital at the beginning and a full stop at the end."""
+    """With a capital at the beginning, unless that is a path, and a full stop at the end."""
     words = " ".join(words.split())
     stop = "" if words.endswith((".", "!", "?", ":")) else "."
-    return f"{words[:1].upper()}{words[1:]}{stop}"
+    first = (
+        words[:1] if set("./_").intersection(words.partition(" ")[0][:-1]) else words[:1].upper()
+    )
+    return f"{first}{words[1:]}{stop}"
 
 
 _OF_MODEL = (BlockKind.TEXT, BlockKind.REASONING, BlockKind.TOOL, BlockKind.PATCH)
