@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.sources import ROOT
+from tests.support.stand_in import StandIn, stand_in
 from tests.support.terminal import Terminal
 from tui.cli.open_app import FIRST_RUN
 
@@ -137,3 +138,12 @@ def piped(environment: dict[str, str], tmp_path: Path) -> Piped:
 @pytest.fixture
 def gate(tmp_path: Path, environment: dict[str, str]) -> Gate:
     return Gate(tmp_path, environment)
+
+
+@pytest.fixture
+def provider(tmp_path: Path) -> Iterator[StandIn]:
+    """A provider of the test's own, which the settings know."""
+    with stand_in() as provider:
+        provider.is_provider(tmp_path / "home")
+        provider.pause_s = 0.02  # an answer lasts long enough to be measured on any machine
+        yield provider

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from tests.support.stand_in import KEY, StandIn, stand_in
+from tests.support.stand_in import KEY, StandIn
 from tests.support.terminal import Terminal
 from tests.terminal.conftest import choose_models
 
@@ -89,14 +89,6 @@ def environment(environment: dict[str, str], tmp_path: Path) -> dict[str, str]:
         "PYTHON_KEYRING_BACKEND": "tests.support.file_keyring.FileKeyring",
         "TEST_KEYRING": str(tmp_path / "ring.json"),
     }
-
-
-@pytest.fixture
-def provider(tmp_path: Path) -> Iterator[StandIn]:
-    with stand_in() as provider:
-        provider.is_provider(tmp_path / "home")
-        provider.pause_s = 0.02  # an answer lasts long enough to be measured on any machine
-        yield provider
 
 
 def made(walk: Walk, root: Path, programs: Path) -> None:
