@@ -271,6 +271,8 @@ async def test_a_rate_may_be_given_and_taken_back_in_mid_answer(
         await create(client, "hi", model="one/m")
         await until(client, "response.output_text.delta")
         await client.send(json.dumps({"type": "duetto.throttle", "tokens_s": 20}))
+        await client.send('{"type": "unknown"}')
+        await until(client, "error")  # what came before that is heeded by now
         rest.set()
         began_s = time.monotonic()
         heard = [await event(client) for _ in range(10)]
