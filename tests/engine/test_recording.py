@@ -25,7 +25,8 @@ from tests.engine.test_conversation_machine import Conversation
 from tests.support.fakes import World
 from tests.support.fakes import settle as settled
 from tests.support.killed_sessions import Script
-from tests.support.turns import begun
+from tests.support.turns import CACHE, PATCH, begun
+from tui.core.document.hunk import Decision
 from tui.core.session_record import Record, StoredRecord, StoredSession, TurnBegan
 from tui.effects.store import reading
 from tui.effects.store.database import Database
@@ -313,6 +314,32 @@ async def test_tabs_cursors_and_the_length_of_the_conversation_are_as_they_were(
     status = other.session.status
     assert (status.open_paths, status.active_path) == (["a.py", "b.py"], "a.py")
     assert other.session._shared.open_files.open_file("a.py").cursor == (4, 2)
+
+
+@pytest.mark.parametrize(
+    ("at", "old", "text"),
+    [(23, 0, "  # mine"), (8, 4, "async with"), (23, 0, "\n            # more"), (0, 23, "")],
+)
+async def test_what_was_typed_inside_a_hunk_that_waits_is_there_again(
+    tmp_path: Path, at: int, old: int, text: str
+) -> None:
+    store, world = StoreWriter(tmp_path / "data", time.monotonic), World({"cache.py": CACHE})
+    world.ports.store = lambda: store
+    await world.runs()
+    model = await begun(world)
+    model.patch(PATCH, "call_1")
+    model.complete()
+    await settled()
+    workspace = world.session.workspace
+    row = workspace.buffers["cache.py"].lines.index(f"{' ' * 8}with self.lock:")
+    workspace.edit("cache.py", (row, at), (row, at + old), text)
+    lines = [*workspace.buffers["cache.py"].lines]
+    kept = await closed(world, store, tmp_path)
+    resumption = Resumption(kept, lambda sha: None)
+    other = World(world.files.data, options=SessionOptions(resumed=resumption)).session
+    assert [*other.workspace.buffers["cache.py"].lines] == lines
+    (hunk,) = other.workspace.hunks
+    assert (hunk.decision, hunk.agent) == (Decision.PENDING, workspace.hunks[0].agent)
 
 
 async def test_when_the_store_is_lost_all_is_said_again(tmp_path: Path) -> None:

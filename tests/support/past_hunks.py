@@ -7,7 +7,7 @@ from tui.core.document.workspace import Workspace
 from tui.core.session_record import HunkMade
 
 AROUND = 3
-_FROM_TEXT = {"line", "above", "below", "author", "candidates"}
+_FROM_TEXT = {"line", "above", "below", "author", "candidates", "typed"}
 
 
 def past_hunk(workspace: Workspace, hunk: Hunk) -> HunkMade:

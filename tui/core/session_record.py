@@ -207,6 +207,8 @@ class HunkMade(_Record, frozen=True):
     above: tuple[str, ...] = ()
     """The lines above it when it landed, without their endings."""
     below: tuple[str, ...] = ()
+    typed: str | None = None
+    """What stood in its lines when the session ended, where the user had typed in them."""
 
 
 class HunksAre(_Record, frozen=True):

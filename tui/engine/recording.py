@@ -48,6 +48,7 @@ from tui.core.session_record import (
     item_as_json,
     sha_of,
 )
+from tui.core.text.rows import rows_text
 from tui.engine import intents
 from tui.engine.intents import Intent
 from tui.engine.notices import Ask, Trouble
@@ -130,6 +131,7 @@ class SessionRecording(Witness):
         self._entries: list[KeptEntry] = []
         self._blocks: dict[int, _BlockState] = {}
         self._hunks: dict[int, _HunkState] = {}
+        self._typed: dict[int, str | None] = {}
         self._turns: list[Record] = []
         """The beginnings and ends of all."""
         self._last_entry = 0
@@ -183,6 +185,7 @@ class SessionRecording(Witness):
                 block.report is not None,
             )
         self._hunks = _states_of(stored.hunks)
+        self._typed = {one.id: one.typed for one in stored.hunks if one.typed is not None}
         self._commands, self._sent, self._tabs = stored.commands, stored.requests, stored.tabs
         self._name = stored.line.name
         self._store.commit(Resumed(self._ports.files.named_root, tui.__version__))
@@ -227,6 +230,7 @@ class SessionRecording(Witness):
         if self._timer is not None:
             self._timer.cancel()
         self._look(all_hunks=True)
+        self._look_at_typing()
         self._look_at_tabs()
         self._look_at_entries()
 
@@ -255,6 +259,21 @@ class SessionRecording(Witness):
         if status.active_path != known.active or len(status.open_paths) != len(known.places):
             self._look_at_tabs()
         return bool(self._news) and not all_hunks and self._hunks_are_new()
+
+    def _look_at_typing(self) -> None:
+        """Put the hunks again in whose lines the user has typed."""
+        for hunk in self._state.workspace.hunk_list.unsettled():
+            if hunk.decidable and self._typed_in(hunk) != self._typed.get(hunk.id):
+                for record in self._whole(hunk):
+                    self._store.put(record)
+
+    def _typed_in(self, hunk: Hunk) -> str | None:
+        """What stands in a hunk's lines, if somebody typed there."""
+        record = self._state.workspace.documents.records.get(hunk.path)
+        if record is None or not record.undo_log.state or hunk.start is None or hunk.end is None:
+            return None
+        text = rows_text(record.buffer, hunk.start.line, hunk.end.line)
+        return None if text == hunk.agent else text
 
     def _look_at_tabs(self) -> None:
         """Put which files are open, and where their cursors are."""
@@ -494,7 +513,9 @@ class SessionRecording(Witness):
             hunk.told,
             above,
             below,
+            self._typed_in(hunk),
         )
+        self._typed[hunk.id] = made.typed
         return [*before, made]
 
     def _around(self, hunk: Hunk) -> tuple[tuple[str, ...], tuple[str, ...]]:

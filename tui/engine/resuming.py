@@ -27,11 +27,13 @@ from tui.core.conversation import (
 from tui.core.document.file_record import UserChange
 from tui.core.document.hunk import Hunk, Stage
 from tui.core.document.report import QuoteQuota, landing_report, not_kept, shown
+from tui.core.document.workspace import Workspace
 from tui.core.inert_text import inert
 from tui.core.patches.past_hunks import BroughtBack, bringing_back, settled
 from tui.core.session_record import BlockSaid, FileKept, KeptEntry, StoredSession, sha_of
 from tui.core.steps import Work, finished, in_parts
 from tui.core.text.diff import line_changes
+from tui.core.text.rows import rows_text
 from tui.engine.commands import gone
 from tui.engine.notices import Trouble
 from tui.engine.requests import PatchReport
@@ -159,6 +161,8 @@ class Resuming:
         self._found = finished(
             bringing_back(state.workspace.documents, stored.hunks, stored.unwritten)
         )
+        for hunk, text in self._found.typed:
+            _type_again(state.workspace, hunk, text)
         news = {hunk.id for hunk in (*self._found.on_disk, *self._found.lost)} | stored.untold
         known = (h for h in state.workspace.hunks if h.id not in news)
         requests.told.mark(known)
@@ -320,6 +324,27 @@ def _edits(path: str, before: bytes, now: bytes) -> list[UserChange]:
         found.append(UserChange(path, first, change.old_text, change.new_text))
         shift += change.new_text.count("\n") - change.old_text.count("\n")
     return found
+
+
+def _type_again(workspace: Workspace, hunk: Hunk, text: str) -> None:
+    """Have in a hunk's lines what the user had made of them."""
+    start, end = hunk.start, hunk.end
+    if start is None or end is None:
+        return
+    now = rows_text(workspace.buffers[hunk.path], start.line, end.line)
+    same = _same(now, text)
+    behind = _same(now[same:][::-1], text[same:][::-1])
+    first, last = (
+        (start.line + now.count("\n", 0, at), at - now.rfind("\n", 0, at) - 1)
+        for at in (same, len(now) - behind)
+    )
+    workspace.edit(hunk.path, first, last, text[same : len(text) - behind])
+
+
+def _same(one: str, other: str) -> int:
+    """How many characters they begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _block(said: BlockSaid) -> Block:

@@ -44,6 +44,8 @@ class BroughtBack(Struct):
     """They wait again, and the user had accepted them."""
     on_disk: list[Hunk] = field(default_factory=list)
     """Their text stands in the file: they count as accepted."""
+    typed: list[tuple[Hunk, str]] = field(default_factory=list)
+    """Of those that wait, these with what the user had made of their lines."""
     lost: list[Hunk] = field(default_factory=list)
     """They fit nowhere any more."""
 
@@ -132,6 +134,8 @@ def _place(documents: Documents, past: HunkMade, found: BroughtBack) -> None:
             hunk.stage, hunk.frozen, hunk.reason = Stage.CUT, past.frozen, past.reason
         held = found.unwritten if past.decision is Decision.ACCEPTED else found.placed
         held.append(hunk)
+        if past.typed is not None:
+            found.typed.append((hunk, past.typed))
     elif hunk.placeable:
         found.placed.append(hunk)
     else:
