@@ -191,8 +191,9 @@ async def test_what_a_stopped_command_started_is_gone_however_it_hides(
         os.kill(guard, signal.SIGKILL)
         await gone(guard)
     if killed == "the warden":
-        for warden in helpers(guard):
+        for warden in helpers(guard):  # the one that stands by, too
             os.kill(warden, signal.SIGKILL)
+            await gone(warden)
         assert (await running).status == -signal.SIGKILL
     else:
         running.cancel()
