@@ -105,3 +105,10 @@ def test_h02_absolute_paths_through_a_link_to_the_root(apply, root):
     ended = apply(patch(both), "--root", str(link), "--json")
     assert (ended.code, tree_of(root)) == (0, one(b"A\nB\n"))
     assert {hunk["path"] for hunk in ended.report["hunks"]} == {"f.txt"}
+
+
+def test_a_block_without_a_file_is_refused_by_its_reason(patched):
+    block = "<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n"
+    _, ended = patched({"a.txt": b"a\n"}, block)
+    assert ended.code == 1
+    assert ended.err.startswith("duetto: hunk 1 refused: no file name above this block")

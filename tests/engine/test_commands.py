@@ -510,9 +510,9 @@ async def test_a_limit_of_dollars_counts_what_is_known_and_says_where_it_cannot_
             await answered(world, number + 1)
             model.begin()
     await settle()
-    said = "the limit of $0.75 cannot stop this turn: not all prices are known"
+    said = "the limit of $0.750 cannot stop this turn: not all prices are known"
     assert next(note for note in notes(world) if "limit" in note) == said
-    assert "it cost $1.00, the limit is $0.75" in notes(world)[-1]
+    assert "it cost $1.00, the limit is $0.750" in notes(world)[-1]
 
 
 async def test_tool_time_is_counted_apart() -> None:

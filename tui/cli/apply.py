@@ -279,7 +279,8 @@ def _reasons(outcome: ApplyOutcome) -> list[str]:
     reasons = []
     for hunk in outcome.hunks:
         if hunk.stage != "landed" or hunk.reason:
-            reasons.append(f"{hunk.path}: hunk {hunk.id} {hunk.stage}: {hunk.reason}")
+            where = f"{hunk.path}: " if hunk.path else ""  # a block may name no file
+            reasons.append(f"{where}hunk {hunk.id} {hunk.stage}: {hunk.reason}")
     reasons += [f"{path}: {reason}" for path, reason in outcome.refusals.items()]
     if outcome.failure:
         reasons.append(outcome.failure)

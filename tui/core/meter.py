@@ -535,6 +535,15 @@ class Meter:
         )
 
 
+def dollars(usd: float) -> str:
+    """``$0.0041``, ``$0.124`` or ``$12.30``."""
+    if usd >= 1:
+        return f"${usd:,.2f}"
+    if usd >= 0.01:
+        return f"${usd:.3f}"
+    return f"${usd:.4f}" if usd >= 0.00005 or not usd else "<$0.0001"
+
+
 def pace_words(view: MeterView) -> str:
     """``2.7 s (tools 2.0 s), 464 tokens``: how long a turn took, and its output."""
     about = "~" if view.tokens_estimated else ""

@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tui.core.conversation import Block, BlockKind
+from tui.core.meter import dollars
 from tui.core.wire import events
 from tui.core.wire.endpoint_facts import ACCEPTED_S, GRACE_S
 from tui.core.wire.events import SteerNews
@@ -460,14 +461,13 @@ class Turn:
         if limits.tokens is not None and view.tokens >= limits.tokens:
             return f"it took {view.tokens:,} tokens, the limit is {limits.tokens:,}"
         if limits.usd is not None and spent >= limits.usd:
-            return f"it cost ${spent:.2f}, the limit is ${limits.usd:.2f}"
+            return f"it cost {dollars(spent)}, the limit is {dollars(limits.usd)}"
         if limits.seconds is not None and view.seconds >= limits.seconds:
             return f"it took {view.seconds:.0f} s, the limit is {limits.seconds:.0f} s"
         if limits.usd is not None and unpriced and not self._is_unpriced:
             self._is_unpriced = True
-            words = (
-                f"the limit of ${limits.usd:.2f} cannot stop this turn: not all prices are known"
-            )
+            limit = dollars(limits.usd)
+            words = f"the limit of {limit} cannot stop this turn: not all prices are known"
             self._services.state.note(self.request.number, words)
         return ""
 

@@ -14,13 +14,13 @@ from textual.strip import Strip
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
 from tests.support.tables import each
-from tui.core.meter import Cost, MeterView
+from tui.core.meter import Cost, MeterView, dollars
 from tui.core.wire.rate_limits import PAUSE, Limit
 from tui.engine.notices import Status
 from tui.ui.app import DuettoApp
 from tui.ui.widgets import figures
 from tui.ui.widgets.bars import laid_out
-from tui.ui.widgets.figures import Forms, StatusFacts, dollars
+from tui.ui.widgets.figures import Forms, StatusFacts
 from tui.ui.widgets.line_template import (
     DEFAULT,
     FIELDS,

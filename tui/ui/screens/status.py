@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from tui.core.files import amount
-from tui.core.meter import PRICE_UNKNOWN, Cost
+from tui.core.meter import PRICE_UNKNOWN, Cost, dollars
 from tui.core.wire.endpoint_facts import SocketView
 from tui.core.wire.rate_limits import sentences
 from tui.engine.intents import Role
@@ -26,7 +26,7 @@ from tui.ui.conversation.views import ROLE_GLYPHS
 from tui.ui.keymap import way_out
 from tui.ui.styled_text import breaks, clip, clip_left, one_line
 from tui.ui.stylesheets import sheet
-from tui.ui.widgets.figures import StatusFacts, dollars
+from tui.ui.widgets.figures import StatusFacts
 from tui.ui.widgets.line_template import FIELDS, default_template
 
 Parts = list[Content | str | tuple[str, str]]

@@ -9,7 +9,13 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from tui.core.meter import FASTEST_TOKENS_S, PRICE_UNKNOWN, SLOWEST_TOKENS_S, MeterView
+from tui.core.meter import (
+    FASTEST_TOKENS_S,
+    PRICE_UNKNOWN,
+    SLOWEST_TOKENS_S,
+    MeterView,
+    dollars,
+)
 from tui.core.price import names_of
 from tui.core.wire.rate_limits import PAUSE, Limit, tightest
 from tui.engine.notices import Status
@@ -153,15 +159,6 @@ def session_cost(view: MeterView) -> Forms:
         return []
     more = "" if view.cost.session_whole else "+"
     return [[(f"{dollars(view.cost.session_usd)}{more}", theme.active().style("muted"))]]
-
-
-def dollars(usd: float) -> str:
-    """``$0.0041``, ``$0.124`` or ``$12.30``."""
-    if usd >= 1:
-        return f"${usd:,.2f}"
-    if usd >= 0.01:
-        return f"${usd:.3f}"
-    return f"${usd:.4f}" if usd >= 0.00005 or not usd else "<$0.0001"
 
 
 def span(seconds: float) -> str:
