@@ -12,7 +12,14 @@ from typing import NamedTuple
 
 from tui.core.text.patterns import pattern
 from tui.ui.conversation.fences import LONGEST_LINE, MOST_CHARS, code_lines
-from tui.ui.conversation.markdown import Nest, TableHead, markdown_lines, nest_at_end, table_head
+from tui.ui.conversation.markdown import (
+    Nest,
+    TableHead,
+    markdown_lines,
+    nest_at_end,
+    open_head,
+    table_head,
+)
 from tui.ui.styled_text import Piece, RowTarget, StyledLine, breaks
 
 _FENCE = pattern(r"( {0,3})(?:(`{3,})[ \t]*([^\s`]*)[^`]*|(~{3,})[ \t]*(\S*).*)$")
@@ -38,6 +45,8 @@ _INNER = pattern(r"(?:[-+*>]|\d[.)])[ \t](?=[-+*>]|\d{1,9}[.)])")
 """An item or quote that begins with another one, which costs as much as four of these signs."""
 _COST = 15
 """Characters that cost as much as such a sign."""
+_LIGHT = 2 * _LONGEST_ROWS // (1 + 6 * _COST)
+"""Characters that are never too many to be open: none counts as more than six such signs."""
 _HEAVY = 50_000
 """Characters that are too many to be open, whatever they are."""
 _BLANK = pattern(r" (?=[^\W\d_])")
@@ -208,7 +217,7 @@ class MarkdownStream:
         while self._open and _weight(self._open + line) > _longest(self._open):
             if not self._split():
                 break
-        while _weight(line) > (longest := _longest(line)):
+        while len(line) > _LIGHT and _weight(line) > (longest := _longest(line)):
             line = self._cut(line, longest)
         return line
 
@@ -273,9 +282,11 @@ class MarkdownStream:
                 return False
             nest, cut = nest_at_end(source, at, self._nest), len(source)
             if nest is None:
-                whole = (self._head.source if self._head else "") + source
-                head = table_head(whole, self._width)
-                head = self._head if head is not None and self._head is not None else head
+                head = self._head  # more rows of the same table
+                if head is None:
+                    head = table_head(source, self._width)
+                elif not open_head(head.source + source):
+                    head = None
             elif nest.coded and source.strip():
                 cut = source.find("\n", len(source.rstrip())) + 1
         self._open = source[:cut]
