@@ -12,6 +12,7 @@ from tests.engine.test_patches import CHANNELS, WHOLE, tree
 from tests.support.fakes import World, settle
 from tests.support.scenarios import Scenario
 from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.stored_sessions import resumed, stored
 from tests.support.tables import each
 from tests.support.turns import begun, texts, update
 from tui.core.conversation import BlockKind
@@ -238,6 +239,90 @@ async def test_it_can_be_stopped_and_go_on_again() -> None:
     assert (
         world.session.workspace.buffers["a.py"].text() == "one\nTWO\nthree\nFOUR and more\nfive\n"
     )
+
+
+ENDS = {"left": True, "killed": False}
+"""How duetto ended -> the answer was stopped before."""
+
+
+async def left(channel: PatchTool, text: str, *, stops: bool) -> tuple[World, Model]:
+    """Another duetto goes on with a session whose answer is cut behind a text."""
+    world = world_of(FILE, channel, "apply_patch")
+    if stops:
+        await stopped(world, channel, text)
+    else:
+        await begun(world)
+        model = Model(world, channel)
+        model.begin()
+        model.opens("first")
+        model.sends(text)
+        world.session.drain()
+        await settle()
+    other = await resumed(world, stored(world), ask=True)
+    await settle()
+    assert other.session.status.can_continue
+    return other, Model(other, channel)
+
+
+@each("end", ENDS)
+@each("manner", LINES)
+async def test_words_go_on_where_a_resumed_session_cut_them(end: str, manner: str) -> None:
+    at = PROSE.index("called")
+    world, model = await left("text", PROSE[:at], stops=ENDS[end])
+    await goes_on(world, model)
+    asked = world.wire.requests[-1]["input"]
+    assert [message_text(one) for one in asked].count(PROSE[:at]) == 1
+    model.opens("second")
+    again = PROSE[:at].splitlines(keepends=True)[-LINES[manner] :] if LINES[manner] else []
+    model.sends("".join(again) + PROSE[at:])
+    model.closes()
+    await settle()
+    said = [b.text for b in world.session.transcript.blocks if b.kind is BlockKind.TEXT]
+    assert said == [PROSE]
+    world.session.submit(intents.Continue())
+    assert "the last answer is whole" in world.session.drain().troubles[-1].what
+
+
+@each("manner", LINES)
+@pytest.mark.parametrize("channel", ["custom", "function"])
+async def test_a_patch_goes_on_where_a_resumed_session_cut_it(
+    channel: PatchTool, manner: str
+) -> None:
+    world, model = await left(channel, PATCH[:CUT], stops=True)
+    await goes_on(world, model)
+    stands = PATCH[: PATCH.rindex("\n", 0, CUT) + 1]
+    assert stands.splitlines()[-1] in "\n".join(texts(world.wire.requests[-1]))
+    model.opens("second")
+    again = stands.splitlines(keepends=True)[-LINES[manner] :] if LINES[manner] else []
+    model.sends("".join(again) + PATCH[len(stands) :])
+    model.closes()
+    await settle()
+    text = world.session.workspace.buffers["a.py"].text()
+    assert text == "one\nTWO\nthree\nFOUR and more\nfive\n"
+    hunks = world.session.workspace.hunks
+    assert [(hunk.id, hunk.stage) for hunk in hunks] == [(1, Stage.LANDED), (2, Stage.LANDED)]
+
+
+async def test_of_a_patch_that_was_decided_on_before_a_resume_the_rest_is_asked_for() -> None:
+    world, model = await left("custom", PATCH[:CUT], stops=True)
+    world.session.submit(intents.Accept((1,)))
+    await settle()
+    await goes_on(world, model)
+    assert "duetto was started anew since" in "\n".join(texts(world.wire.requests[-1]))
+    model.opens("second")
+    model.sends(update("a.py", " three", "-FOUR ", "+FOUR and more", " five"))
+    model.closes()
+    await settle()
+    text = world.session.workspace.buffers["a.py"].text()
+    assert text == "one\nTWO\nthree\nFOUR and more\nfive\n"
+
+
+async def test_a_continuation_that_was_killed_is_no_prompt_of_the_user() -> None:
+    world, model = await left("text", PROSE[:20], stops=True)
+    await goes_on(world, model)
+    other = await resumed(world, stored(world))
+    assert not other.session.status.unsent
+    assert other.session.status.can_continue
 
 
 async def test_nothing_was_cut() -> None:

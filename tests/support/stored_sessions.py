@@ -11,6 +11,7 @@ from tests.support.fakes import World
 from tests.support.past_hunks import past_hunk
 from tui.core.conversation import BlockKind
 from tui.core.document.hunk import Hunk
+from tui.core.instructions import STOPPED_BY_ACCIDENT
 from tui.core.session_record import (
     BlockSaid,
     EntryMade,
@@ -61,8 +62,12 @@ def _turns(session: Session) -> Iterable[StoredTurn]:
     said = [b for b in session.transcript.blocks if b.kind is BlockKind.USER]
     for block in said:
         running = session.status.busy and block is said[-1]
-        ended = None if running else TurnEnded(block.turn, "completed")
+        outcome = session.status.outcome if block is said[-1] else "completed"
+        ended = None if running else TurnEnded(block.turn, outcome or "completed")
         yield StoredTurn(TurnBegan(block.turn, block.text, "fast", "quick-1", "main"), ended, 0)
+    for number in range(said[-1].turn + 1 if said else 1, session.last_turn + 1):
+        began = TurnBegan(number, STOPPED_BY_ACCIDENT, "fast", "quick-1", "main")
+        yield StoredTurn(began, None, 0)
 
 
 async def resumed(
@@ -70,10 +75,11 @@ async def resumed(
     kept: StoredSession,
     *,
     is_fork: bool = False,
+    ask: bool = False,
     blobs: Mapping[str, bytes] = MappingProxyType({}),
 ) -> World:
     """Another duetto over the same files goes on with it."""
-    options = SessionOptions(resumed=Resumption(kept, blobs.get, is_fork))
+    options = SessionOptions(ask=ask, resumed=Resumption(kept, blobs.get, is_fork))
     other = World(world.files.data, options=options, roles=world.roles)
     other.files.private = world.files.private
     await other.runs()

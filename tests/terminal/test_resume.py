@@ -108,6 +108,27 @@ def test_after_a_kill_nothing_is_lost_and_nothing_twice(desk: Desk) -> None:
     term.leave()
 
 
+def test_an_answer_that_was_cut_goes_on_after_coming_back(desk: Desk, piped: Piped) -> None:
+    half = PATCH[: PATCH.rindex("+new")]
+    desk.server = PatchServer(half, stalls=True)
+    term = desk.open(".")
+    term.type("make it new\r")
+    term.wait_for("landing  L4")
+    term.type("\x1b")
+    term.wait_for("stopped after")
+    term.leave()
+    asked = len(desk.server.requests)
+    models = ("--endpoint", f"ws://127.0.0.1:{desk.server.port}/v1/responses", "--fast", "m")
+    ran = piped("exec", "--last", "-C", "work", *models, "/continue")
+    assert ran.stdout == "Done.\n", ran.stderr
+    assert "hunk 2 left out: incomplete" in ran.stderr, "the model did not send the rest"
+    assert len(desk.server.requests) == asked + 1
+    assert "Your last answer was cut off by accident" in words(desk.server.requests[-1])
+    ran = piped("exec", "--last", "-C", "work", *models, "/continue")
+    assert ran.returncode == 2
+    assert ran.stderr == "duetto: nothing to continue: the last answer is whole\n"
+
+
 def test_from_the_list_by_a_word_and_forked(desk: Desk, piped: Piped) -> None:
     desk.talked().leave()
     term = desk.open(".")

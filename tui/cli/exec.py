@@ -33,7 +33,7 @@ from tui.core.document.hunk import OPEN, PLACED, Decision, Hunk, Stage
 from tui.core.inert_text import PROSE, inert
 from tui.core.meter import MeterView
 from tui.core.wire.events import Usage
-from tui.engine.intents import Accept, Answer, Interrupt, Mode, Prompt, Role
+from tui.engine.intents import Accept, Answer, Continue, Interrupt, Mode, Prompt, Role
 from tui.engine.notices import Ask, Status, Trouble
 from tui.engine.session import Session
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREACHABLE, UsageError
@@ -65,6 +65,10 @@ class Report(Protocol):
         """The turn is over, hunks are decided on."""
 
 
+CONTINUE = "/continue"
+"""As the prompt: the last answer of the session goes on where it was cut."""
+
+
 class NewProse:
     """The new text of the model since the last look."""
 
@@ -73,11 +77,15 @@ class NewProse:
         self._block = len(session.transcript.blocks)
         self._read = 0
         self._spoken = False
+        said = [block for block in session.transcript.blocks if block.kind is BlockKind.TEXT]
+        self._cut = said[-1] if said and said[-1].state == "cut" else None
+        """What an earlier run left half-said, as it may go on."""
+        self._cut_is = (0, 0) if self._cut is None else (self._cut.rewritten, self._cut.length)
 
     def new(self) -> str:
         """Text that came since; blocks are set apart by an empty line."""
-        said: list[str] = []
         blocks = self._session.transcript.blocks
+        said = [self._gone_on(self._cut)] if self._cut is not None else []
         while self._block < len(blocks):
             block = blocks[self._block]
             if block.kind is BlockKind.TEXT and block.length > self._read:
@@ -93,6 +101,13 @@ class NewProse:
             self._block += 1
             self._read = 0
         return "".join(said)
+
+    def _gone_on(self, block: Block) -> str:
+        """What came to a text that was cut; all of it, where it was begun anew."""
+        rewritten, read = self._cut_is
+        self._cut_is = block.rewritten, block.length
+        self._spoken |= block.rewritten != rewritten or block.length > read
+        return block.text_since(read if block.rewritten == rewritten else 0)
 
 
 class CallNews:
@@ -461,6 +476,8 @@ class ExecOptions(TypedDict):
 def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions]) -> int:
     """Run one turn: PROMPT goes to the model (- reads it from stdin), its text to stdout.
 
+    With --resume or --last the prompt /continue lets an answer that was cut go on.
+
     Nothing is written without --apply. Exit: 0 done, 1 the turn failed or hunks were left out,
     2 usage, 3 endpoint unreachable, 130 interrupted.
     """
@@ -471,6 +488,8 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     text = _text(prompt)
     if not text.strip():
         raise UsageError('the prompt is empty: duetto exec "PROMPT", or - to read it from stdin')
+    if text.strip() == CONTINUE and again is None:
+        raise UsageError(f"{CONTINUE} needs a session to go on with: --resume ID or --last")
     options = replace(session_options(setup.settings), first_role=setup.models.first_role)
     if again is not None:
         options = again.options(options, setup.models.roles)
@@ -500,6 +519,8 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     if choices["apply"]:
         for sentence in composition.unfinished():
             composition.session.warn(Trouble(sentence, severity="warning"))
+    if text.strip() == CONTINUE and not composition.session.status.can_continue:
+        raise UsageError("nothing to continue: the last answer is whole")
     report: Report = TextReport(composition.session, sys.stdout, sys.stderr)
     if choices["as_json"]:
         report = JsonReport(composition.session, sys.stdout)
@@ -599,7 +620,7 @@ class ExecTurn:
         loop = asyncio.get_running_loop()
         with contextlib.suppress(NotImplementedError):  # Windows
             loop.add_signal_handler(signal.SIGINT, self._interrupt)
-        session.submit(Prompt(text))
+        session.submit(Continue() if text.strip() == CONTINUE else Prompt(text))
         self._report.started()
         while session.status.busy and not self._leaves:
             await self._woken.wait()

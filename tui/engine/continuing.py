@@ -21,6 +21,11 @@ _CHANGED = (
     "Send what is still missing, as a new patch where it is one."
 )
 
+_STARTED_ANEW = (
+    "duetto was started anew since: see what stands now of what it was writing. "
+    "Send what is still missing, as a new patch where it is one."
+)
+
 
 class CutReply(Struct):
     """What an answer left half-said."""
@@ -34,6 +39,8 @@ class CutReply(Struct):
     """The messages before it that are whole: said once more, they are not shown again."""
     earlier: Earlier | None = None
     """The patches before it, which are not applied twice."""
+    apart: bool = False
+    """It was cut in a patch in an earlier run, and what comes cannot be joined with that."""
 
     def settle(self) -> bool:
         """Whether it can be gone on with where it stands: nobody typed in it, or decided on it."""
@@ -42,13 +49,13 @@ class CutReply(Struct):
         able = landing is not None and landing.reopen(self.stands, probe=True) is not None
         if not able:
             self.message = self.call = None
-        return able or half is None
+        return able or (half is None and not self.apart)
 
     def words(self, *, settled: bool) -> str:
         """What the model is asked."""
         lead = STOPPED_BY_ACCIDENT
         if not settled:
-            return f"{lead} {_CHANGED}"
+            return f"{lead} {_STARTED_ANEW if self.apart else _CHANGED}"
         if self.call is not None:
             again = f"Call the tool again with the rest of the patch. {_BEHIND}"
             return f"{lead} The patch that you were sending ends with:\n\n{self._tail}\n\n{again}"

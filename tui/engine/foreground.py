@@ -62,6 +62,8 @@ class Foreground:
         self._left: CutReply | None = None
         """What the last turn left half-said; None: it was whole."""
         self._left_by: RoleSpec | None = None
+        self._left_before: Callable[[RoleSpec], CutReply] | None = None
+        """Makes anew what an earlier run left half-said."""
         self._stop_note: Block | None = None
         """From the last Esc until the buffers stood still."""
         if self._status.role not in self._roles:
@@ -107,6 +109,12 @@ class Foreground:
     def go_on_behind(self, number: int) -> None:
         """So many turns were there before."""
         self._number = number
+
+    def was_cut(self, again: Callable[[RoleSpec], CutReply]) -> None:
+        """The last answer of an earlier run was cut; ``again`` makes of it what can go on."""
+        if self._turn is None:
+            self._left_before, self._status.can_continue = again, True
+            self._services.state.restated()
 
     def prompt(self, text: str) -> None:
         """Send this now; what streams is interrupted first."""
@@ -161,15 +169,17 @@ class Foreground:
 
     def _continue(self) -> None:
         """Undo an Esc: the answer goes on where it was cut."""
-        left, state = self._left, self._services.state
+        state = self._services.state
+        if self._left_before is not None and self._turn is None:
+            self._left_by = self._roles[self._status.role]
+            self._left = self._left_before(self._left_by)
+        left = self._left
         if left is None or self._turn is not None:
-            blocks = state.transcript.blocks
-            last = (b for b in blocks if b.turn == self._number and b.kind is not BlockKind.RUN)
             why = "the last answer is whole"
             if self._turn is not None:
                 why = "the answer is still coming"
-            elif any(block.state == "cut" for block in last):
-                why = "the answer was cut in an earlier run; ask for its rest"
+            elif self._number and not self._services.requests.history.entries:
+                why = "a new conversation has begun"
             state.trouble(Trouble(f"Nothing to continue: {why}", severity="information"))
             return
         history, by = self._services.requests.history, self._left_by
@@ -321,7 +331,8 @@ class Foreground:
             if self._turn is not None:
                 return
         self._forgetting = False
-        self._left, self._status.can_continue = None, False
+        self._left = self._left_before = None
+        self._status.can_continue = False
         self._services.requests.forget()
         self._services.state.meter.forget()
         self._status.stopped = self._status.outcome = ""
@@ -347,7 +358,7 @@ class Foreground:
         status.busy, status.stopping, status.stopped = True, False, ""
         status.outcome = status.unsent = ""
         status.can_go_on = status.can_continue = False
-        self._left = None
+        self._left = self._left_before = None
         self._asked.add(text.strip())
         self._suggest()
         self._connections.describe(spec)

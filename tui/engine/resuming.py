@@ -28,20 +28,46 @@ from tui.core.document.file_record import UserChange
 from tui.core.document.hunk import Hunk, Stage
 from tui.core.document.report import QuoteQuota, landing_report, not_kept, shown
 from tui.core.document.workspace import Workspace
+from tui.core.edit_stream import Channel, Format
 from tui.core.inert_text import inert
+from tui.core.instructions import STOPPED_BY_ACCIDENT
+from tui.core.patches.landing import Landing
 from tui.core.patches.past_hunks import BroughtBack, bringing_back, settled
-from tui.core.session_record import BlockSaid, FileKept, KeptEntry, StoredSession, sha_of
+from tui.core.session_record import (
+    BlockSaid,
+    FileKept,
+    KeptEntry,
+    StoredSession,
+    StoredTurn,
+    sha_of,
+)
 from tui.core.steps import Work, finished, in_parts
 from tui.core.text.diff import line_changes
 from tui.core.text.rows import rows_text
 from tui.engine.commands import gone
+from tui.engine.continuing import CutReply
 from tui.engine.notices import Trouble
+from tui.engine.ports import RoleSpec
 from tui.engine.requests import PatchReport
+from tui.engine.response_items import (
+    Call,
+    OpenMessage,
+    Page,
+    call_text,
+    is_message,
+    is_shell,
+    message_text,
+)
+from tui.engine.results import format_of
 from tui.engine.services import Services
 from tui.errors import StoreRefused
 
 BROKEN_OFF = "duetto ended while it ran: what it did by then is not known"
 _DIED = "broke off, as duetto ended,"
+_CUT = {"interrupted": "was interrupted by the user", "failed": "broke off"}
+"""How a turn ended whose answer is cut -> in words."""
+_JOINED = ("custom_tool_call", "function_call")
+"""Calls of a patch that another one can go on with."""
 _NAMED = 6
 _SAID = (BlockKind.TEXT, BlockKind.REASONING, BlockKind.TOOL, BlockKind.PATCH, BlockKind.RUN)
 """Blocks that show that a model has answered."""
@@ -145,6 +171,8 @@ class Resuming:
         """The history as it was stored, as far as it is read."""
         self.on_read: Callable[[], None] = lambda: None
         """Called when all of it is."""
+        self.on_cut: Callable[[Callable[[RoleSpec], CutReply]], None] = lambda again: None
+        """Told how the last answer can go on, if it was cut."""
         self._lost = 0
         self._history = services.requests.history
         self._accept = accept
@@ -231,8 +259,8 @@ class Resuming:
         for call in earlier.broken:
             history.answer(call, BROKEN_OFF, failed=True)
         history.note(earlier.gone)
-        if self.stored.turns and self.stored.turns[-1].ended is None:
-            self._died()
+        if self.stored.turns:
+            self._look_for_cut(self.stored.turns[-1])
         history.entries += later
 
     def _report(self, entry: HistoryEntry, call: Item, hunks: Sequence[Hunk]) -> Work[PatchReport]:
@@ -245,17 +273,79 @@ class Resuming:
         item = answer_item(call, output, failed=bool(lost) or entry.kind == "cut")
         return PatchReport(entry, item, states)
 
-    def _died(self) -> None:
-        """It was killed in the last turn: a prompt that nobody answered is given back."""
-        services, last = self._services, self.stored.turns[-1].began
-        requests, status = services.requests, services.state.status
+    def _look_for_cut(self, turn: StoredTurn) -> None:
+        """The last answer may have been cut: the model is told, and it can go on.
+
+        If duetto was killed in the turn, a prompt that nobody answered is given back.
+        """
+        requests, last = self._services.requests, turn.began
         of_turn = [one for one in self.stored.blocks if one.turn == last.number]
-        chars = sum(len(one.text) for one in of_turn if one.kind is BlockKind.TEXT)
-        if any(one.kind in _SAID for one in of_turn):
-            requests.cut = CutAnswer(last.number, chars, _DIED)
-        else:
+        went_on = last.text.startswith(STOPPED_BY_ACCIDENT)
+        if turn.ended is None and not any(one.kind in _SAID for one in of_turn):
             withdrawn = requests.history.withdraw()
-            status.unsent = "\n\n".join(withdrawn) or last.text
+            if not went_on:
+                self._services.state.status.unsent = "\n\n".join(withdrawn) or last.text
+                return
+        elif turn.ended is not None and turn.ended.outcome not in _CUT:
+            return
+        elif any(one.entry.kind == "prompt" and one.turn == last.number for one in self.kept):
+            chars = sum(len(one.text) for one in of_turn if one.kind is BlockKind.TEXT)
+            how = _DIED if turn.ended is None else _CUT[turn.ended.outcome]
+            requests.cut = CutAnswer(last.number, chars, how)
+        else:
+            return
+        self.on_cut(self._cut_reply)
+
+    def _cut_reply(self, spec: RoleSpec) -> CutReply:
+        """What the last answer left half-said, as far as it can be joined with what comes."""
+        blocks = self._services.state.transcript.blocks
+        last = next((one for one in reversed(blocks) if one.kind in _SAID), None)
+        number = self.stored.turns[-1].began.number
+        said = [one.entry.item for one in self.kept if one.turn == number and _is_said(one)]
+        left = CutReply(whole=[message_text(item) for item in said])
+        if last is None or last.state != "cut":
+            return left
+        if last.kind is BlockKind.PATCH:
+            left.call = self._cut_call(last, spec)
+            left.apart = left.call is None
+        elif last.kind is BlockKind.TEXT:
+            left.message = self._cut_message(last, spec)
+        if (half := left.call or left.message) is not None:
+            left.stands = half.stands
+        return left
+
+    def _cut_call(self, block: Block, spec: RoleSpec) -> Call | None:
+        """The call of a patch that was cut, if nobody typed or decided in what it wrote."""
+        cut = (one.entry.item for one in reversed(self.kept) if one.entry.kind == "cut")
+        ours = (one for one in cut if one.get("call_id") == block.call_id)
+        item = next((one for one in ours if one.get("type") in _JOINED), None)
+        if item is None or is_shell(item):
+            return None
+        landing = self._landing(block, spec, "custom", block.call_id)
+        call = Call(item, block, landing)
+        call.parts.append(call_text(item))
+        hunks = self._services.state.workspace.hunks_of(block.call_id)
+        return call if landing.land_again(hunks, call.stands) else None
+
+    def _cut_message(self, block: Block, spec: RoleSpec) -> OpenMessage | None:
+        """A message that was cut; None: the server had ended it all the same."""
+        said = (one.entry.item for one in self.kept if _is_said(one))
+        if any(message_text(item).endswith(block.text) for item in said):
+            return None
+        name = Page(self._services.state, block.turn, block.speaker).unused("continued")
+        landing = self._landing(block, spec, "text", name)
+        landing.feed(block.text)
+        landing.finish(cut=True, withdrawn=True)
+        landing.prose = []
+        message = OpenMessage(landing, block, told=block.length)
+        message.said.append(block.text)
+        return None if landing.hunks else message
+
+    def _landing(self, block: Block, spec: RoleSpec, channel: Channel, call_id: str) -> Landing:
+        wanted = format_of(spec.patch_format, channel, in_prose=spec.patch_tool == "text")
+        workspace, plans = self._services.state.workspace, self._services.state.status.mode
+        fmt: Format = "none" if plans == "plan" else wanted
+        return Landing(workspace, turn=block.turn, call_id=call_id, channel=channel, fmt=fmt)
 
     async def _look(self) -> None:
         """What is to be said before anything is asked."""
@@ -310,6 +400,11 @@ class Resuming:
                 parts += [user_edit(edit, quota) for edit in _edits(path, before, now)]
         head = "While this session was closed, others changed these files on the disk:"
         return "\n".join([head, *parts]) if parts else ""
+
+
+def _is_said(one: KeptEntry) -> bool:
+    """A message that a model finished."""
+    return one.entry.kind == "output" and is_message(one.entry.item)
 
 
 def _edits(path: str, before: bytes, now: bytes) -> list[UserChange]:

@@ -165,6 +165,7 @@ class Session:
         self._resuming = Resuming(
             self._shared, resumption, lambda hunk_ids: self.submit(intents.Accept(hunk_ids))
         )
+        self._resuming.on_cut = self._foreground.was_cut
         self._foreground.go_on_behind(self._resuming.begin())
 
     @property
@@ -194,7 +195,6 @@ class Session:
         foreground, saving = self._foreground, self._saving
         of_conversation = (
             intents.Prompt,
-            intents.Continue,
             intents.Queue,
             intents.Steer,
             intents.Unqueue,
@@ -226,6 +226,7 @@ class Session:
         )
         return {
             intents.Interrupt: foreground.interrupt,
+            intents.Continue: self._continue,
             **dict.fromkeys(of_conversation, foreground.handle),
             **dict.fromkeys(of_hunks, self._deciding.handle),
             **dict.fromkeys(of_commands, self._verification.handle),
@@ -439,6 +440,16 @@ class Session:
     ) -> None:
         await resuming.read()
         keeping.handle(intent)
+
+    def _continue(self, intent: intents.Continue) -> None:
+        if self._resuming is None or self._resuming.is_read:
+            self._foreground.handle(intent)
+        else:
+            self._supervisor.start(self._continue_soon(intent, self._resuming), "continuing")
+
+    async def _continue_soon(self, intent: intents.Continue, resuming: Resuming) -> None:
+        await resuming.read()
+        self._foreground.handle(intent)
 
     def _choose_model(self, intent: intents.UseModel | intents.ChooseModel) -> None:
         self._choice.handle(intent)

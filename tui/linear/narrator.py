@@ -406,7 +406,11 @@ class Narrator:
         self._session = session
         self._pace = pace
         blocks, last = session.transcript.blocks, session.last_turn
-        self._told = next((n for n, block in enumerate(blocks) if block.turn == last > 0), 0)
+        told = next((n for n, block in enumerate(blocks) if block.turn == last > 0), 0)
+        if session.status.can_continue:  # what was cut may stand in an earlier turn
+            cut = (n for n in range(len(blocks) - 1, -1, -1) if blocks[n].state == "cut")
+            told = min(told, next((n for n in cut if blocks[n].kind in _OF_MODEL), told))
+        self._told = told
         """Blocks that were begun to be told; of an earlier session its last turn is."""
         self._live: list[tuple[Block, BlockNarrator]] = []
         self._cut: list[tuple[Block, BlockNarrator]] = []

@@ -555,6 +555,18 @@ class Landing:
             self._reopen(cut)
         return sum(len(event.text) for event in cut.events if isinstance(event, Prose))
 
+    def land_again(self, hunks: Sequence[Hunk], text: str) -> bool:
+        """Have what an earlier landing left of this patch painted anew, up to where it was cut.
+
+        False: it stays as it is, as somebody typed in one of its ``hunks`` or decided on it.
+        """
+        if not all(map(self._is_untouched, hunks)):
+            return False
+        self._take_out(hunks)
+        self.feed(text)
+        self.finish(cut=True)
+        return True
+
     def cut_alike(self, text: str, other: str) -> bool:
         """True if the same section is open behind both texts."""
         one, two = self._cut_in(text), self._cut_in(other)
