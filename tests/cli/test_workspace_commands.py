@@ -24,7 +24,7 @@ from tui.engine.commands import CommandRules
 from tui.engine.ports import VerifyCommand
 from tui.engine.requests import TurnLimits
 from tui.engine.session import Session, SessionOptions
-from tui.errors import SettingsError, UsageError
+from tui.errors import SettingsError
 from tui.settings import FormatSettings, Settings, VerifySettings, parse
 
 
@@ -49,7 +49,7 @@ def test_what_the_model_may_run_is_the_users_to_say() -> None:
 
 def test_an_allowed_command_that_is_none_is_said() -> None:
     for text in ('allow = ["a \'b"]', 'allow = [" "]'):
-        with pytest.raises(UsageError, match=r"\[commands\] allow: "):
+        with pytest.raises(SettingsError, match=r"\[commands\] allow: "):
             session_options(parse(f"[commands]\n{text}", "FILE"))
 
 
