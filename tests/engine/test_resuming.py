@@ -131,6 +131,46 @@ async def test_a_hunk_that_fits_nowhere_any_more_is_said_and_keeps_its_text() ->
     assert "hunk 1 NOT applied" in said
 
 
+async def test_undo_of_a_turn_says_what_it_took_back_and_what_stays_on_the_disk() -> None:
+    world = World({"cache.py": CACHE})
+    await a_turn(world)
+    world.session.submit(intents.Accept((1,)))
+    await settle()
+    other = await resumed(world, stored(world))
+    other.session.submit(intents.UndoTurn())
+    await settle()
+    assert notes(other)[-1] == (
+        "taken back of the model's last turn: hunk 2 of cache.py\n"
+        "not taken back, as accepted and written before this start: hunk 1 of cache.py\n"
+        "git has the old lines if they were committed; else ask the model for them"
+    )
+    text = other.files.data["cache.py"]
+    assert b"class Cache(Base)" in text
+    assert b"return key" in text
+    said = "\n".join(texts(await asked(other)))
+    assert "hunk 2" in said
+    assert "hunk 1" not in said.partition("Your hunks")[2]
+
+
+async def test_undo_of_a_turn_does_not_pass_over_one_that_was_accepted_before_the_start() -> None:
+    world = World({"cache.py": CACHE})
+    await a_turn(world, update("cache.py", "-class Cache:", "+class Cache(Base):"))
+    await a_turn(world, update("cache.py", "-        return key", "+        return 1"))
+    world.session.submit(intents.Accept((2,)))
+    await settle()
+    other = await resumed(world, stored(world))
+    before, said = dict(other.files.data), len(notes(other))
+    other.session.drain()
+    other.session.submit(intents.UndoTurn())
+    await settle()
+    (trouble,) = other.session.drain().troubles
+    assert trouble.what == "The model's last turn was not taken back"
+    assert trouble.why == "hunk 2 of cache.py was accepted and written before this start"
+    assert (other.files.data, len(notes(other))) == (before, said)
+    waits = {h.id: h.decision for h in other.session.workspace.hunks}
+    assert waits == {1: Decision.PENDING, 2: Decision.ACCEPTED}
+
+
 async def test_what_was_accepted_and_not_written_is_written_now() -> None:
     world = World({"cache.py": CACHE})
     await a_turn(world)

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from tui.core.document.decision_log import DecisionEntry
 from tui.core.document.hunk import CUT_WAYS, OPEN, Decision, Hunk, Kind, Need, Stage
-from tui.core.document.review import take_back_cut
+from tui.core.document.review import is_undoable, take_back_cut
 from tui.core.document.workspace import Workspace
 from tui.core.steps import Work, picked
 from tui.engine import intents
@@ -35,6 +35,8 @@ REMOVE_FILE = "Remove the file: undoing the decision brings it back"
 LEAVE_FILE = "Leave it as it is: the hunk stays pending"
 KEEP_TEXT = "Keep the text as it is now"
 PUT_BACK = "Put the old lines back: undoing the decision brings mine back"
+_OLD_LINES = "git has the old lines if they were committed; else ask the model for them"
+"""What is left to do where undo does not reach."""
 LATER = "Decide later: the hunk stays pending"
 
 
@@ -83,6 +85,8 @@ class HunkDecisions:
         self._made = self._workspace.documents.decisions
         self._mode = mode
         self._can_ask = can_ask
+        self.earlier_turns = 0
+        """So many turns were there before this start; of them only what waited can be undone."""
         self._asked: set[Hunk] = set()
         """Hunks that a question is about."""
         self.on_decided: Callable[[], None] = lambda: None
@@ -304,20 +308,48 @@ class HunkDecisions:
             self._state.trouble(Trouble("That hunk was not placed", str(error)))
 
     def _undo_turn(self) -> Work[None]:
-        turn = self._workspace.last_turn
+        turn, past = self._workspace.last_turn, self._past_reach()
+        if past and past[0].turn > turn:
+            what = "The model's last turn was not taken back"
+            were = "was" if len(past) == 1 else "were"
+            why = f"{_lower(past)} {were} accepted and written before this start"
+            self._state.trouble(Trouble(what, why, _OLD_LINES, severity="warning"))
+            return
         if not turn:
             self._state.trouble(
                 Trouble("Nothing to take back", "the model has changed nothing", severity="warning")
             )
             return
         unsaved = self._unsaved()
+        rejected = {one for one in self._workspace.hunks if one.decision is Decision.REJECTED}
         try:
             paths = yield from self._workspace.undoing_turn(turn)
         except EditRefused as error:
             self._state.trouble(Trouble("The turn was not taken back", str(error)))
             return
         yield from self._write_turn(paths, unsaved)
-        self._state.note(turn, "the model's last turn was taken back")
+        if not past or past[0].turn < turn:
+            self._state.note(turn, "the model's last turn was taken back")
+            return
+        gone = (one for one in self._workspace.hunks if one.decision is Decision.REJECTED)
+        taken = [one for one in gone if one not in rejected]
+        words = [
+            f"taken back of the model's last turn: {_lower(taken) if taken else 'nothing'}",
+            f"not taken back, as accepted and written before this start: {_lower(past)}",
+            _OLD_LINES,
+        ]
+        self._state.note(turn, "\n".join(words))
+
+    def _past_reach(self) -> list[Hunk]:
+        """Of the last turn of an earlier run that changed files: hunks that cannot be undone."""
+        hunks = [
+            one
+            for one in self._workspace.hunks
+            if one.turn <= self.earlier_turns
+            and one.decision is Decision.ACCEPTED
+            and not is_undoable(self._workspace.documents, one)
+        ]
+        return [one for one in hunks if one.turn == hunks[-1].turn]
 
     def _undo_decision(self) -> Work[None]:
         entry = self._workspace.last_decision()
@@ -409,6 +441,12 @@ def _named(hunks: Sequence[Hunk]) -> str:
     *some, last = [str(hunk.id) for hunk in hunks]
     numbers = f"{', '.join(some)} and {last}" if some else last
     return f"Hunk{'s' * bool(some)} {numbers} of {hunks[0].path}"
+
+
+def _lower(hunks: Sequence[Hunk]) -> str:
+    """The same within a sentence."""
+    words = _named(hunks)
+    return words[0].lower() + words[1:]
 
 
 def _is_turn(entry: DecisionEntry | None) -> bool:

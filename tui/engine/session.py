@@ -166,7 +166,8 @@ class Session:
             self._shared, resumption, lambda hunk_ids: self.submit(intents.Accept(hunk_ids))
         )
         self._resuming.on_cut = self._foreground.was_cut
-        self._foreground.go_on_behind(self._resuming.begin())
+        self._deciding.earlier_turns = self._resuming.begin()
+        self._foreground.go_on_behind(self._deciding.earlier_turns)
 
     @property
     def on_wake(self) -> Callable[[], None]:
