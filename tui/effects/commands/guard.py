@@ -257,7 +257,6 @@ class _Warden:
         self._waiting = _Waiting(channel)
         self._notes: list[tuple[str, str]] = []
         self._pid = 0
-        self._command: subprocess.Popen[bytes] | None = None
         self._left = True
         """The command itself has not ended."""
         self._whole = True
@@ -319,8 +318,7 @@ class _Warden:
         for fd in fds:
             os.set_inheritable(fd, False)
         try:
-            self._command = _started(what, fds)
-            self._pid = self._command.pid
+            self._pid = _started(what, fds)
             self._say(STARTED, self._pid)
         except OSError as error:
             self._over = True
@@ -382,8 +380,35 @@ class _Warden:
             self._channel.sendall(ANSWER.pack(what, number))
 
 
-def _started(what: dict[str, Any], fds: list[int]) -> subprocess.Popen[bytes]:
-    """The command. Raises OSError."""
+def _started(what: dict[str, Any], fds: list[int]) -> int:
+    """The command's process. Raises OSError."""
+    os.fchdir(fds[2])
+    start = _start_limited if what["pty"] or len(fds) > 3 else _start_plainly
+    try:
+        return start(what["argv"], what, fds)
+    except OSError as error:
+        if error.errno != errno.ENOEXEC:
+            raise
+        argv = [b"/bin/sh", *what["argv"]]  # a script that does not say for whom
+        return start(argv, what, fds)
+    finally:
+        os.chdir("/")
+
+
+def _start_plainly(argv: list[bytes], what: dict[str, Any], fds: list[int]) -> int:
+    """At once: this process, which is large, is not copied."""
+    return os.posix_spawn(
+        argv[0],
+        argv,
+        what["env"],
+        file_actions=[(os.POSIX_SPAWN_DUP2, fds[fd > 0], fd) for fd in range(3)],
+        setsid=True,
+        setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),
+    )
+
+
+def _start_limited(argv: list[bytes], what: dict[str, Any], fds: list[int]) -> int:
+    """With a terminal, or limits."""
 
     def prepare() -> None:
         if what["pty"]:
@@ -394,27 +419,17 @@ def _started(what: dict[str, Any], fds: list[int]) -> subprocess.Popen[bytes]:
         if len(fds) > 3:
             confine(fds[3], what["filter"])
 
-    def start(argv: list[bytes]) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            argv,
-            env=what["env"],
-            stdin=fds[0],
-            stdout=fds[1],
-            stderr=fds[1],
-            start_new_session=True,
-            # without it this process, which is large, is not copied
-            preexec_fn=prepare if what["pty"] or len(fds) > 3 else None,
-        )
-
-    os.fchdir(fds[2])
-    try:
-        return start(what["argv"])
-    except OSError as error:
-        if error.errno != errno.ENOEXEC:
-            raise
-        return start([b"/bin/sh", *what["argv"]])  # a script that does not say for whom
-    finally:
-        os.chdir("/")
+    command = subprocess.Popen(
+        argv,
+        env=what["env"],
+        stdin=fds[0],
+        stdout=fds[1],
+        stderr=fds[1],
+        start_new_session=True,
+        preexec_fn=prepare,
+    )
+    command.returncode = 0  # it is waited for here
+    return command.pid
 
 
 def _adopt_orphans() -> None:

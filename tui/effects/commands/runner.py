@@ -46,6 +46,8 @@ STRAGGLER_S = 0.5
 """How long output, and what a command left running in its group, is still awaited at its end."""
 _LAST_S = 0.5
 """For a warden that was told to kill, until it is given up."""
+_APART_S = 0.1
+"""From a start to the fork of the next warden: it would take the processor from what starts."""
 _READ_BYTES = 32_768
 """At a time: a key waits for no more than one such piece."""
 _MOST_NAMED = 80
@@ -335,8 +337,7 @@ class _WardenChannel:
         if not self._pid:
             number = self._number or errno.EPIPE
             raise OSError(number, os.strerror(number))
-        with contextlib.suppress(OSError):
-            command_guard().ready()  # for the next one
+        self._loop.call_later(_APART_S, _stand_by)
 
     def note(self, kind: str, path: str) -> None:
         """Have it remove something, should this process end before `close`."""
@@ -352,6 +353,7 @@ class _WardenChannel:
         self.say({"done": True})
         self._loop.remove_reader(self._channel)
         self._channel.close()
+        _stand_by()
 
     def _read(self) -> None:
         while True:  # its end, too, if it is there
@@ -389,6 +391,12 @@ class _WardenChannel:
                 self.status = -signal.SIGKILL
         for event in (self.ended, self.left, self._began):
             event.set()
+
+
+def _stand_by() -> None:
+    """Have a warden for the next command."""
+    with contextlib.suppress(OSError):
+        command_guard().ready()
 
 
 async def _new_warden() -> _WardenChannel:
