@@ -263,6 +263,34 @@ async def test_a_fork_has_the_turns_up_to_one_and_none_of_what_came_behind() -> 
     assert texts(await asked(other)).count("make it safe") == 1
 
 
+async def test_a_kill_after_clear_brings_back_neither_the_context_nor_what_was_said(
+    tmp_path: Path,
+) -> None:
+    store = StoreWriter(tmp_path / "data", time.monotonic)
+    world = World({"cache.py": CACHE})
+    world.ports.store = lambda: store
+    await world.runs()
+    await settle()
+    model = await begun(world)
+    model.text("It is safe.")
+    model.complete(50)
+    await settle()
+    assert world.session.meter.view(world.session.now()).context_tokens
+    await store.settled()
+    kept = reading.load(tmp_path / "data", store.id)
+    other = await resumed(world, kept)
+    assert other.session.meter.view(other.session.now()).context_tokens == 150
+    world.session.submit(intents.NewConversation())
+    await asyncio.to_thread(store.close)  # nothing more is said to it
+    for head in (True, False):
+        folder = tmp_path / "data"
+        kept = reading.begin(folder, store.id)[0] if head else reading.load(folder, store.id)
+        other = await resumed(world, kept)
+        assert other.session.meter.view(other.session.now()).context_tokens is None
+        assert not other.session.status.can_continue
+        assert "make it safe" not in "\n".join(texts(await asked(other)))
+
+
 class Watched(StoreWriter):
     """Notes each record, and what lay on the disk when it was made."""
 

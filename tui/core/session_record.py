@@ -283,8 +283,8 @@ class Judged(_Record, frozen=True):
 class Happened(_Record, frozen=True):
     """A moment of a turn.
 
-    ``what`` is prompt, sent, token, hunk, last, interrupt, redirect, steer, switch or answer; tabs:
-    the detail is `OpenTabs` as JSON.
+    ``what`` is prompt, sent, token, hunk, last, interrupt, redirect, steer, switch or answer;
+    cleared: a new conversation has begun; tabs: the detail is `OpenTabs` as JSON.
     """
 
     turn: int
@@ -411,5 +411,7 @@ class StoredSession(Struct, frozen=True):
     running: frozenset[str] = frozenset()
     """Calls of commands that had begun, and of which no end is known."""
     tabs: OpenTabs = OpenTabs()
+    is_empty: bool = False
+    """Nothing of it is said to a model any more, as after ``/clear``."""
     lost: int = 0
     """So many rows of it cannot be read any more."""

@@ -334,6 +334,7 @@ class Foreground:
         self._left = self._left_before = None
         self._status.can_continue = False
         self._services.requests.forget()
+        self._services.state.witness.forgets()
         self._services.state.meter.forget()
         self._status.stopped = self._status.outcome = ""
         self._services.state.note(self._number, "new conversation: the model forgets what was said")

@@ -362,6 +362,11 @@ class SessionRecording(Witness):
         self._turns.append(ended)
         self._store.commit(ended)
 
+    def forgets(self) -> None:
+        """What is not to be said again is not, should duetto be killed now."""
+        self._look_at_entries()
+        self._commit(Happened(self._turn, "cleared"))
+
     def decided(self, *, writing: bool = False) -> None:
         """Decisions are kept before the disk says what they were."""
         if not self._news:

@@ -196,7 +196,8 @@ class Resuming:
         requests.told.mark(known)
         services.commands.go_on_behind(stored.commands)
         ended = stored.turns[-1].ended if stored.turns else None
-        state.meter.resume(stored.usd, ended.figures.context if ended is not None else None)
+        context = ended.figures.context if ended is not None else None
+        state.meter.resume(stored.usd, None if stored.is_empty else context)
         services.open_files.reopen(stored.tabs)
         if self._rest is None:
             self._take(_Earlier(stored, stored))

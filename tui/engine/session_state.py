@@ -188,6 +188,9 @@ class Witness:
     def turn_ends(self, turn: int, outcome: str) -> None:
         """A turn is over."""
 
+    def forgets(self) -> None:
+        """A new conversation begins: the model is told nothing of what was said."""
+
     def decided(self, *, writing: bool = False) -> None:
         """Hunks were decided on; ``writing``: and the disk is about to follow."""
 

@@ -54,6 +54,7 @@ _LINE = """
 """
 _NAMES = SessionLine.__struct_fields__
 _RUNNING = "SELECT call_id FROM commands WHERE session = ? AND seconds IS NULL"
+_STANDING = "SELECT 1 FROM entries WHERE session = ? AND gone IS NULL LIMIT 1"
 _MOST_MISSING = 10_000
 _MISSING = "what was said here cannot be read any more"
 _TAIL, _MOST_TAIL = 100, 400
@@ -195,6 +196,7 @@ def _stored(
         unwritten=_unwritten(hunks, changed, written),
         running=frozenset(row[0] for row in base.execute(_RUNNING, (n,))),
         tabs=_tabs(base, n),
+        is_empty=base.execute(_STANDING, (n,)).fetchone() is None,
         lost=rows.lost,
     )
 
