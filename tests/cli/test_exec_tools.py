@@ -19,14 +19,17 @@ from tui.engine.session import SessionOptions
 from tui.errors import UsageError
 
 
-async def play(world: World, report: JsonReport | TextReport, *commands: str) -> dict[str, str]:
+async def play(
+    world: World, report: JsonReport | TextReport, *commands: str, background: bool = False
+) -> dict[str, str]:
     """A turn whose first response calls these; returns what the model was answered."""
     turn = asyncio.ensure_future(ExecTurn(world.session, report).play("go", apply=False))
     await world.wire.request(1)
     model = SteppedRehearsal(world.wire)
     model.begin()
     for number, command in enumerate(commands):
-        model.call("shell", {"command": command}, f"call_{number}")
+        call = {"command": command, "background": background}
+        model.call("shell", call, f"call_{number}")
     model.complete()
     request = await world.wire.request(2)
     model.answers("Done.")
@@ -66,6 +69,24 @@ async def test_text_says_each_command_and_how_it_ended() -> None:
     assert "--allow PREFIX" in err.getvalue()
     assert "make: this command was declined" in err.getvalue()
     assert out.getvalue() == "Done.\n"
+
+
+async def test_a_command_that_goes_to_the_background_is_told_with_its_end() -> None:
+    said = "Task 1 runs in the background and ends with duetto: npm test"
+    rules = SessionOptions(commands=CommandRules((("npm", "test"),)))
+    out, err = io.StringIO(), io.StringIO()
+    for as_json in (False, True):
+        world = World({"a.py": "one\n"}, options=rules)
+        world.runner.hold = asyncio.Event()
+        if as_json:
+            report: JsonReport | TextReport = JsonReport(world.session, out)
+        else:
+            report = TextReport(world.session, io.StringIO(), err)
+        await play(world, report, "npm test", background=True)
+    assert err.getvalue().count(f"duetto: {said}\n") == 1
+    events = [json.loads(line) for line in out.getvalue().splitlines()]
+    (told,) = [event for event in events if event["type"] == "tool.background"]
+    assert (told["call_id"], told["task"], told["message"]) == ("call_0", 1, said)
 
 
 @pytest.mark.parametrize(

@@ -583,6 +583,7 @@ async def test_a_malformed_call_is_told_in_one_sentence_and_the_turn_goes_on(
         (RunResult(3, 1.0), "3 after 1.0 s"),
         (RunResult(-9, 1.0), "ended by signal 9 after 1.0 s"),
         (RunResult(None, 1.0, stopped=True), "stopped"),
+        (RunResult(None, 131.0, timed_out=True), "stopped at its deadline of 120 s"),
         (RunResult(None, 0.0, error="cannot start 'x': no"), "cannot start 'x': no"),
     ],
 )

@@ -334,6 +334,9 @@ def test_the_mode_and_the_tasks_are_said(stage: LinearStage) -> None:
     assert stage.session.intents[-1] == SetMode("plan")
     assert "No command" in stage.enter("/tasks")
     status.tasks = [TaskView(3, "npm run dev", "call_1", 0.0, background=True)]
+    said = "Task 3 runs in the background and ends with duetto: npm run dev\n"
+    assert said in stage.look()
+    assert said not in stage.look()
     assert "3  npm run dev  running for" in stage.enter("/tasks")
     stage.enter("/tasks stop 3")
     assert stage.session.intents[-1] == StopTask(3)

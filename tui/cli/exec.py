@@ -36,6 +36,7 @@ from tui.core.wire.events import Usage
 from tui.engine.intents import Accept, Answer, Continue, Interrupt, Mode, Prompt, Role
 from tui.engine.notices import Ask, Status, Trouble
 from tui.engine.session import Session
+from tui.engine.slash import BackgroundNews
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREACHABLE, UsageError
 from tui.settings import Paths
 
@@ -146,6 +147,7 @@ class TextReport:
         self._prose = NewProse(session)
         self._ends_line = True
         self._calls = CallNews(session)
+        self._background = BackgroundNews()
         self._past = {h for h in session.workspace.hunks if h.decision != Decision.PENDING}
         """Hunks that were decided on in an earlier session."""
         self._blocks = len(session.transcript.blocks)
@@ -167,6 +169,8 @@ class TextReport:
             if call.kind is BlockKind.RUN:
                 self._say(_ending(call) if ended else f"$ {call.title}")
         blocks, status = self._session.transcript.blocks, self._session.status
+        for _, words in self._background.new(status):
+            self._say(f"duetto: {words}")
         for block in blocks[self._blocks :]:
             # how it ended is told by `ended`
             told = any(block.text.startswith(what) for what in self._told)
@@ -262,6 +266,7 @@ class JsonReport:
         self._metered_s = 0.0
         self._wire = WireNews(session)
         self._calls = CallNews(session)
+        self._background = BackgroundNews()
 
     def started(self) -> None:
         """``turn.started``."""
@@ -282,6 +287,8 @@ class JsonReport:
             self._event("text.delta", delta=text)
         for block, ended in self._calls.new():
             self._call(block, ended)
+        for task, words in self._background.new(self._session.status):
+            self._event("tool.background", call_id=task.call_id, task=task.number, message=words)
         for hunk in self._session.workspace.hunks:
             if hunk.stage not in OPEN and self._hunks.get(hunk.id) != _told(hunk):
                 self._hunks[hunk.id] = _told(hunk)

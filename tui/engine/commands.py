@@ -255,7 +255,8 @@ class Commands:
         if how.confined is not None and result.status:
             notes += self._emptied(await self._ports.runner.sandbox(), shell.line)
         failed = result.status != 0 or result.timed_out or result.stopped
-        return ToolResult(told(result, job.output.text, notes), "", failed=failed)
+        words = told(result, job.output.text, notes, deadline_s=job.deadline_s)
+        return ToolResult(words, "", failed=failed)
 
     def _emptied(self, sandbox: Sandbox, line: str) -> list[str]:
         """What a command that failed in the sandbox may have missed there."""
@@ -289,7 +290,8 @@ class Commands:
         news = job.news()
         if job.result is not None:
             self._ended.discard(number)
-            return ToolResult(told(job.result, news), f"task {number} ended")
+            words = told(job.result, news, deadline_s=job.deadline_s)
+            return ToolResult(words, f"task {number} ended")
         seconds = self._ports.clock.now() - job.began_s
         state = f"task {number} has been running for {seconds:.1f} s"
         return ToolResult("\n".join([state, "new output:" if news else "no new output", news]), "")

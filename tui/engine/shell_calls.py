@@ -104,13 +104,15 @@ def line_so_far(item: Item) -> str:
         return ""
 
 
-def told(result: RunResult, output: str, notes: Sequence[str] = ()) -> str:
+def told(
+    result: RunResult, output: str, notes: Sequence[str] = (), *, deadline_s: float = 0.0
+) -> str:
     """What a command that ended has the model told."""
     seconds = f"{result.seconds:.1f} s"
     if result.error:
         ending = result.error
     elif result.timed_out:
-        ending = f"stopped at its deadline after {seconds}"
+        ending = f"stopped at its deadline of {deadline_s:g} s"
     elif result.stopped:
         ending = f"stopped by the user after {seconds}"
     elif result.status is not None and result.status < 0:

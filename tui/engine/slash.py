@@ -6,7 +6,7 @@ refuse with the same words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import NamedTuple, get_args
 
@@ -37,7 +37,7 @@ from tui.engine.intents import (
     UndoTurn,
     Verify,
 )
-from tui.engine.notices import Status
+from tui.engine.notices import Status, TaskView
 
 AGAINST: tuple[Against, ...] = get_args(Against)
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
@@ -262,6 +262,21 @@ def task_words(status: Status, now: float) -> str:
         for task in status.tasks
     ]
     return "\n".join(lines) or "No command of the model runs."
+
+
+class BackgroundNews:
+    """The model's commands that went to the background since the last look."""
+
+    def __init__(self) -> None:
+        self._told: set[int] = set()
+
+    def new(self, status: Status) -> Iterator[tuple[TaskView, str]]:
+        """Each that still runs, and what is to be said of it; not safe to show as it is."""
+        for task in status.tasks:
+            if task.background and not task.ended and task.number not in self._told:
+                self._told.add(task.number)
+                where = "runs in the background and ends with duetto"
+                yield task, f"Task {task.number} {where}: {task.command}"
 
 
 def _rescue(argument: str, status: Status) -> Intent | str | None:

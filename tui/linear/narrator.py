@@ -22,6 +22,7 @@ from tui.core.inert_text import inert
 from tui.core.run_report import RunReport
 from tui.engine.notices import Notices, Status
 from tui.engine.session import Session
+from tui.engine.slash import BackgroundNews
 from tui.linear.words import (
     ask_lines,
     brief,
@@ -417,6 +418,7 @@ class Narrator:
         """The last ones that were cut: they may go on."""
         self._echoed: list[str] = []
         self._asked: set[int] = set()
+        self._background = BackgroundNews()
         self._answering = (0, "")
         self._tipped = pace.outputs  # nobody listens, and types into it
         self._running = False
@@ -531,6 +533,7 @@ class Narrator:
         if status.retry_s is not None and not self._retrying:
             lines.append(state_words(status, self._session.meter.view(self._session.now())))
         self._retrying = status.retry_s is not None
+        lines += [brief(words, 240) for _, words in self._background.new(status)]
         if self._running and not status.busy:
             lines += self._ended(status)
         self._running = status.busy
