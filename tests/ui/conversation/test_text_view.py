@@ -298,3 +298,32 @@ def test_of_what_is_cut_no_painted_word_goes_or_moves(kind: BlockKind) -> None:
         block.state = "cut"
         view.sync()
         assert rows_of(view) == before, text[max(0, end - 30) : end]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("lost", [0, 3, 4_000])
+def test_what_was_cut_goes_on_in_its_rows(at_once: bool, lost: int) -> None:
+    text = "".join(PIECES) + "A paragraph of some words.\n\n" * 400
+    for cut in (10, len("".join(PIECES)) + 5, 7_005):
+        block = Block(BlockKind.TEXT, 1)
+        view = TextView(block, 0, ViewContext(width=40), None)
+        block.append(text[:cut])
+        while view.sync() is not None:
+            pass
+        block.state = "cut"
+        view.sync()
+        kept = max(cut - lost, 0)
+        block.say(text[:kept])
+        block.state = "open"
+        if not at_once:
+            view.sync()
+        block.append(text[kept:])
+        block.state = "done"
+        while view.sync() is not None:
+            pass
+        whole = TextView(block, 0, ViewContext(width=40), None)
+        while whole.sync() is not None:
+            pass
+        shown = [text_of(row) for page in view.pages for row in page.rows or ()]
+        assert [*filter(None, shown)] == [*filter(None, made(view))]
+        assert [*filter(None, shown)] == [*filter(None, made(whole))]

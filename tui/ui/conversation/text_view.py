@@ -272,10 +272,14 @@ class TextView(BlockView):
         block = self.block
         if block.state == "failed":
             return self._void()
+        goes_on = self._state == "cut" and (block.state, block.length) != ("cut", self._read)
+        if goes_on and block.length < self._texts[-1].start:  # some of it was taken back
+            self._texts, self._closed_rows = self._texts[:1], 0
+            self.pages = [*self._texts]
         page = self._texts[-1]
-        if self._state not in ("", "open") and page.fresh:
+        if self._state not in ("", "open") and page.fresh and not goes_on:
             return None
-        if not page.fresh:
+        if not page.fresh or goes_on:
             self._begin(page)
         elif (self._read, self._state) == (block.length, block.state):
             return None
