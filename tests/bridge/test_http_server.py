@@ -80,6 +80,14 @@ async def test_what_is_wrong_is_one_error_as_openai_says_it(
     assert (await whole(bridge.port, asking()))[0] == 200
 
 
+async def test_the_rehearsal_says_that_it_plays_in_its_own_format(bridge: Bridge) -> None:
+    """Codex asks for titles as JSON: that is answered, if not as asked."""
+    schema = {"type": "json_schema", "name": "title", "schema": {"type": "object"}}
+    status, told = await whole(bridge.port, asking(text={"format": schema}))
+    assert status == 200
+    assert told["metadata"]["duetto_left_out"] == "text.format"
+
+
 @pytest.mark.parametrize(
     ("method", "path", "status", "words"),
     [

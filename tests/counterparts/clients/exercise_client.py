@@ -50,5 +50,5 @@ with OpenAI(api_key=key, base_url=base).responses.connect() as conn, scenario("p
     output = {"type": "custom_tool_call_output", "call_id": call.call_id}
     answer = [{**output, "output": "placed, pending review"}]
     event, _ = turn(conn, previous_response_id=event.response.id, input=answer)
-    want("run the tests" in event.response.output_text, event.response.output_text)
+    want("Accept or reject" in event.response.output_text, event.response.output_text)
 finish()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -11,7 +11,7 @@ import msgspec
 
 from tui.core.wire.address import Address
 from tui.core.wire.refusals import UNUSABLE
-from tui.core.wire.request_fields import unsaid
+from tui.core.wire.request_fields import unsaid, would_miss
 
 MOST_READ_CHARS = 2**18
 """Of a call's arguments: longer ones are not read to find out whether they are JSON."""
@@ -148,15 +148,16 @@ class Refused(Exception):
         return self.status in (401, 402, 403, 404, 408, 409, 425, 429) or self.status >= 500
 
 
-def left_out(request: Mapping[str, Any], said: Container[str]) -> list[str]:
+def left_out(
+    request: Mapping[str, Any], said: Collection[str], waived: Collection[str] = ()
+) -> list[str]:
     """The fields of a request that an endpoint leaves out, if it says only ``said``.
 
-    Raises Refused: one would be missed.
+    Raises Refused: one would be missed that is not among the ``waived``.
     """
-    missed, names = unsaid(request, said)
-    if missed is not None:
+    if (missed := would_miss(request, (*said, *waived))) is not None:
         raise Refused(400, missed.code, missed.message, param=missed.param)
-    return names
+    return unsaid(request, said)
 
 
 class ResponseFailed(Refused):

@@ -74,6 +74,7 @@ def _unknown(asked: object) -> str:
     return "The request names no model" if asked is None else f"There is no model {asked!r}"
 
 
+_SAID = ("parallel_tool_calls", "reasoning.effort")
 _CHARS_PER_TOKEN = 4
 _MOST_KEPT = 20
 """Conversations of which the last answer is known."""
@@ -97,7 +98,7 @@ class RehearsalEndpoint:
 
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """Play one run at its rate."""
-        writer.left_out(left_out(asked.request, ("parallel_tool_calls", "reasoning.effort")))
+        writer.left_out(left_out(asked.request, _SAID, waived=("text.format",)))
         style, pace = self._rehearsal.style_and_speed(asked.request)
         said = self._said.get(conversation := str(asked.request.get("prompt_cache_key")))
         asks_again = bool(asked.items) and _asks_to_go_on(asked.items[-1])

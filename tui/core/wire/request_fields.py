@@ -191,20 +191,21 @@ def _misfit(words: str) -> FieldFault:
     return FieldFault(f"Invalid '{name}': {what}.", "invalid_request", name)
 
 
-def unsaid(request: Mapping[str, Any], said: Container[str]) -> tuple[FieldFault | None, list[str]]:
-    """What an endpoint that says only ``said`` would miss; and what it leaves out otherwise."""
-    left: list[str] = []
+def would_miss(request: Mapping[str, Any], said: Container[str]) -> FieldFault | None:
+    """What of a request would be missed where an endpoint says only ``said``."""
     for name, row in _asked(request):
-        if row.duty == "here" or name in said:
-            continue
-        if row.duty == "must":
+        if row.duty == "must" and name not in said:
             words = f"Unsupported parameter: '{name}'.{row.instead}"
             if not row.instead:
                 words += " This model's endpoint has no word for it: leave it out, or ask another"
                 words += " one."
-            return FieldFault(words, "unsupported_parameter", name), []
-        left.append(name)
-    return None, left
+            return FieldFault(words, "unsupported_parameter", name)
+    return None
+
+
+def unsaid(request: Mapping[str, Any], said: Container[str]) -> list[str]:
+    """The fields of a request that an endpoint leaves out that says only ``said``."""
+    return [name for name, row in _asked(request) if row.duty != "here" and name not in said]
 
 
 def _asked(request: Mapping[str, Any]) -> Iterator[tuple[str, _Field]]:
