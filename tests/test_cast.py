@@ -54,7 +54,8 @@ def test_it_shows_each_step(cast: Cast) -> None:
     assert "stopped" in seen["redirect"]
     assert "pending" in seen["accept, and run the tests"]
     assert "tests passed" in seen["the deep model"]
-    assert "\x1b[?1049l" in events[-1][2], "the screen is given back"
+    assert "\x1b[?1049l" in events[-2][2], "the screen is given back"
+    assert re.fullmatch(r"To go on: duetto resume \w+\r\n", events[-1][2])
 
 
 def test_it_holds_nothing_of_the_machine_that_made_it(cast: Cast) -> None:
