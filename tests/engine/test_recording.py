@@ -21,6 +21,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from tests.engine import test_continue as continue_
 from tests.engine.test_conversation_machine import Conversation
 from tests.support.fakes import World
 from tests.support.fakes import settle as settled
@@ -113,6 +114,24 @@ async def test_a_prompt_is_sent_and_a_command_run_when_the_disk_has_it() -> None
     await world.wire.request(1)
     await settled()
     assert world.runner.commands == ["make"]
+
+
+async def test_hunks_of_an_answer_that_goes_on_are_kept(tmp_path: Path) -> None:
+    """They come again, under their numbers, before the store has heard that they went."""
+    store = Memory()
+    world = continue_.world_of(continue_.FILE, "custom", "apply_patch")
+    world.ports.store = lambda: store
+    model = await continue_.stopped(world, "custom", continue_.PATCH[: continue_.CUT])
+    await continue_.goes_on(world, model)
+    model.opens("second")
+    model.sends(continue_.PATCH)
+    model.closes()
+    await settled()
+    assert [hunk.id for hunk in world.session.workspace.hunks] == [1, 2]
+    recording = world.session.recording
+    assert recording is not None
+    recording.close()
+    same(world.session, store.loaded(tmp_path))
 
 
 class KeptConversation(Conversation):

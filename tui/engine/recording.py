@@ -453,9 +453,11 @@ class SessionRecording(Witness):
     def _new_hunks(self, most: int | None) -> list[Record]:
         """Hunks that are whole now, and what was decided of others."""
         found: list[Record] = []
-        forgotten = self._state.workspace.documents.forgotten
+        documents = self._state.workspace.documents
+        forgotten = documents.forgotten
         for number in forgotten[self._forgotten :]:
-            self._news.pop(number, None)
+            if number not in documents.hunk_list:  # else another came, under the same number
+                self._news.pop(number, None)
             if self._hunks.pop(number, None) is not None:
                 found.append(HunkGone(number))
         self._forgotten = len(forgotten)
