@@ -548,7 +548,7 @@ def _again(choices: ExecOptions) -> Again | None:
         raise UsageError("say --resume ID or --last, not both")
     paths, here = Paths.find(), choices["folder"] is not None
     asked = choices["resume"]
-    # without a screen nobody sees that it is another folder's
+    # without a screen you would not see that it is another folder's
     chosen = resume.newest(paths, choices["folder"] or ".").id if asked is None else asked
     return resume.again(paths, Onward(chosen), here=here)
 

@@ -558,7 +558,7 @@ class Landing:
     def land_again(self, hunks: Sequence[Hunk], text: str) -> bool:
         """Have what an earlier landing left of this patch painted anew, up to where it was cut.
 
-        False: it stays as it is, as somebody typed in one of its ``hunks`` or decided on it.
+        False: it stays as it is, since the user typed in one of its ``hunks`` or decided on it.
         """
         if not all(map(self._is_untouched, hunks)):
             return False

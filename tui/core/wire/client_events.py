@@ -1,8 +1,8 @@
 """What a client says over the socket, as the server side reads it.
 
 Lenient where real clients differ (PROTOCOL sections 2 and 12): easy-form messages, a plain string
-as input, `stream` in the request, fields that nobody knows. What would be missed if it were left
-out is refused by its name.
+as input, `stream` in the request, unknown fields. A field that would be missed is refused by its
+name.
 """
 
 from __future__ import annotations

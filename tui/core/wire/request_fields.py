@@ -29,8 +29,8 @@ class _Field(Struct, frozen=True):
     kind: Any = Any
     """What it may be, beside null."""
     duty: Literal["here", "must", "may", "never"] = "may"
-    """``here``: it is seen to, whoever answers; ``must``: an endpoint says it, or the request is
-    refused; ``may``: it says it, or the response names it as left out; ``never``: refused."""
+    """``here``: the bridge sees to it; ``must``: the endpoint says it, or the request is refused;
+    ``may``: the endpoint says it, or the response names it as left out; ``never``: refused."""
     usual: Callable[[Any], bool] = lambda value: False
     """Whether a value asks for nothing."""
     instead: str = ""
@@ -170,7 +170,7 @@ class FieldFault(Struct, frozen=True):
 
 
 def fault(request: Mapping[str, Any]) -> FieldFault | None:
-    """What of a request nobody could take, whoever answers."""
+    """Why no endpoint can take a request; None: one may."""
     try:
         msgspec.convert(request, _SHAPE)
     except msgspec.ValidationError as error:

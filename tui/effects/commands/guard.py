@@ -57,13 +57,13 @@ class CommandGuard:
                 self._spare = self._forked()
 
     def warden(self) -> socket.socket:
-        """The socket of a warden, which says READY if nobody killed it. Raises OSError."""
+        """The socket of a warden, which says READY if it still runs. Raises OSError."""
         with self._lock:
             spare, self._spare = self._spare, None
             return spare or self._forked()
 
     def _forked(self) -> socket.socket:
-        """Another warden; of a new guard where somebody ended the last one."""
+        """Another warden; of a new guard if the last one was ended."""
         ours, theirs = socket.socketpair()
         with theirs:
             for again in (True, False):
@@ -357,7 +357,7 @@ class _Warden:
         if not self._whole:
             there = {pid: group for pid, group in there.items() if group == self._pid}
         if not there and self._pid and not os.path.isdir("/proc/self"):
-            # where nobody is shown: as long as the group can be signalled
+            # processes cannot be listed here: as long as the group can be signalled
             return {0: self._pid} if signalled(os.killpg, self._pid, 0) else {}
         return there
 

@@ -244,7 +244,7 @@ class CommandRunner:
                 os.close(fd)
 
     def _folder(self, below: str) -> tuple[str, int]:
-        """Where a command starts, and the same opened: nobody can swap it. Raises OSError."""
+        """The folder of a command, opened so that it cannot be swapped. Raises OSError."""
         named = os.path.join(self._root, below)
         try:
             opened = os.open(named, os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY))

@@ -336,11 +336,11 @@ def _hide(paths: Iterable[str]) -> list[str]:
     return hidden
 
 
-def _temporary(note: Note) -> str:
-    """A folder for one command."""
+def _temporary(note: Note) -> tuple[str, dict[str, str]]:
+    """A folder for one command, and the variables by which it is used."""
     folder = os.path.realpath(tempfile.mkdtemp(prefix="duetto-command-"))
     note("tree", folder)
-    return folder
+    return folder, {name: value.replace("/tmp", folder, 1) for name, value in _CACHES.items()}
 
 
 _LANDLOCK_NET = 4
@@ -398,8 +398,7 @@ class Landlock:
         note: Note = _unnoted,
     ) -> Launch:
         """See `Tool`."""
-        temporary = _temporary(note)
-        variables = {name: value.replace("/tmp", temporary, 1) for name, value in _CACHES.items()}
+        temporary, variables = _temporary(note)
         secrets = self._place.secrets
         every = (1 << (16 if self._version >= 5 else 15)) - 1
         net = 0 if confined.network else 3
@@ -490,8 +489,7 @@ class Seatbelt:
         note: Note = _unnoted,
     ) -> Launch:
         """See `Tool`."""
-        temporary = _temporary(note)
-        variables = {name: value.replace("/tmp", temporary, 1) for name, value in _CACHES.items()}
+        temporary, variables = _temporary(note)
         profile = seatbelt_profile(self._place, confined, temporary)
         return Launch(
             (self._program, "-p", profile, *argv),
