@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +14,8 @@ from pathlib import Path
 
 KEY = "sk-stand-in-correct-horse-battery"
 NUMBERS = [f"{number}\n" for number in range(1, 41)]
+MEASURED = re.compile(r"(?:\d tokens/s|too short to tell) \(80 tokens\)")
+"""What is said of an answer; a busy machine may read all of it at once."""
 
 
 @dataclass

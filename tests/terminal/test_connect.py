@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stand_in import KEY, StandIn
+from tests.support.stand_in import KEY, MEASURED, StandIn
 from tests.support.terminal import Terminal
 from tests.terminal.conftest import Piped, choose_models
 from tui.settings import load
@@ -70,7 +70,7 @@ def test_a_pasted_key_then_models_a_test_and_the_lines(
     term.paste(KEY)
     term.type("\r")
     choose_models(term)
-    term.wait_for(lambda text: text.count("(80 tokens)") == 2)
+    term.wait_for(lambda text: len(MEASURED.findall(text)) == 2)
     term.type("\r")
     term.wait_for("The key goes into the system's keyring")
     assert (config.read_text(), ring(tmp_path)) == (mine, {}), "nothing is kept before the end"
@@ -161,7 +161,7 @@ def test_without_asking_with_exit_codes(piped: Piped, tmp_path: Path, provider: 
         assert ring(tmp_path) == {}
     code, said = run("mine", "--key-stdin", *both, given=KEY)
     assert code == 0
-    assert said.count("(80 tokens)") == 2
+    assert len(MEASURED.findall(said)) == 2
     assert "Connected: fast is tiny-8b, deep is large-32b, on mine." in said
     assert ring(tmp_path) == {"duetto mine": KEY}
     assert run("mine", "--list") == (0, "tiny-8b\nlarge-32b\n")

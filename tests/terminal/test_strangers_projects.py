@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stand_in import KEY, StandIn
+from tests.support.stand_in import KEY, MEASURED, StandIn
 from tests.support.terminal import Terminal
 from tests.terminal.conftest import choose_models
 
@@ -129,7 +129,7 @@ def connect(term: Terminal) -> None:
     term.paste(KEY)
     term.type("\r")
     choose_models(term)
-    term.wait_for(lambda text: text.count("(80 tokens)") == 2)
+    term.wait_for(lambda text: len(MEASURED.findall(text)) == 2)
     term.type("\r")
     term.wait_for("The key goes into the system's keyring")
     term.type("\r")
