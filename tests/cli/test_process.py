@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from tests.support.commands import clean_environment
+from tui.cli.process import hearing_ctrl_c
 
 pytestmark = pytest.mark.slow
 
@@ -76,3 +80,21 @@ sys.exit(7)
 """
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (ended.returncode, ended.stdout) == (7, "said threads handlers ")
+
+
+def test_ctrl_c_that_ends_no_system_call_is_heard() -> None:
+    """As one that comes between Python's last look and the call: here another thread gets it."""
+    reading, writing = os.pipe()
+    press = threading.Timer(0, lambda: signal.pthread_kill(threading.get_ident(), signal.SIGINT))
+
+    def typed() -> None:
+        with hearing_ctrl_c():
+            press.start()
+            os.read(reading, 1)
+
+    with pytest.raises(KeyboardInterrupt):
+        typed()
+    press.join()
+    os.close(reading)
+    os.close(writing)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)

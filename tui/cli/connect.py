@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import getpass
-import signal
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,6 +19,7 @@ from msgspec.structs import replace
 
 from tui.cli.models import ResolvedModels, SessionSetup
 from tui.cli.options import ModelFlags
+from tui.cli.process import hearing_ctrl_c
 from tui.core.inert_text import inert
 from tui.engine.connecting import Connecting, FoundHere, Listed, key_wrong, named_source
 from tui.engine.intents import Role
@@ -111,14 +111,12 @@ class TerminalTalk:
 
 def _line(question: str, *, secret: bool) -> str | None:
     """What is typed; None: the end of it. Ctrl+C ends duetto, not asyncio's task only."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return getpass.getpass(question) if secret else input(question)
+        with hearing_ctrl_c():
+            return getpass.getpass(question) if secret else input(question)
     except EOFError:
         click.echo()
         return None
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 async def _scripted(connector: Connector, wishes: Wishes) -> int:
@@ -186,7 +184,8 @@ async def _source(connector: Connector, wishes: Wishes) -> Connecting:
 def _key() -> str:
     """The key as it was given. Raises UsageError; the key is not in the text."""
     if sys.stdin.isatty():
-        key = getpass.getpass("Key: ").strip()
+        with hearing_ctrl_c():
+            key = getpass.getpass("Key: ").strip()
     else:
         key = sys.stdin.buffer.read(_LONGEST).decode("utf-8", "replace").strip()
     if wrong := key_wrong(key):

@@ -12,6 +12,7 @@ import click
 
 from tui.cli import endpoints
 from tui.cli.options import ModelFlags, settings_for
+from tui.cli.process import hearing_ctrl_c
 from tui.core.inert_text import inert
 from tui.errors import EXIT_FAILED, EXIT_OK, UsageError
 from tui.settings import Paths
@@ -88,7 +89,8 @@ def _check(name: str, paths: Paths) -> None:
 def _asked_for(name: str) -> str:
     """What the user gives, by hand or through a pipe."""
     if sys.stdin.isatty():
-        return str(click.prompt(f"Key of {inert(name)}", hide_input=True, err=True))
+        with hearing_ctrl_c():
+            return str(click.prompt(f"Key of {inert(name)}", hide_input=True, err=True))
     return sys.stdin.buffer.read(LONGEST + 1).decode("utf-8", "replace")
 
 

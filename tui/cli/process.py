@@ -8,7 +8,8 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, BinaryIO
 
@@ -17,6 +18,8 @@ from tui.errors import EXIT_INTERRUPTED, UsageError
 
 LIMIT_BYTES = 64 * 1024 * 1024
 """More than this is no prompt and no patch."""
+_LOOK_S = 0.1
+"""How late Ctrl+C may be heard while a line is being typed."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 
 
@@ -162,3 +165,21 @@ def raise_again() -> None:
     """A command is there: Ctrl+C is `KeyboardInterrupt`, as Python has it at first."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def hearing_ctrl_c() -> Iterator[None]:
+    """Ctrl+C in the line that is being typed is `KeyboardInterrupt`, at whatever moment it comes.
+
+    A signal between Python's last look for one and the system call that waits for the line ends
+    no wait: it would be heard with the next key only. A timer makes Python look again.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timed = signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, _LOOK_S, _LOOK_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, timed)
+        signal.signal(signal.SIGINT, before)
