@@ -244,7 +244,7 @@ def test_no_odd_password_of_a_proxy_is_shown(value: str, shown: str) -> None:
 class Leaky:
     """It confines nothing."""
 
-    sandbox = Sandbox(works=True, words="a sieve")
+    sandbox = Sandbox(works=True, words="a sieve", leaves=frozenset({"hook"}))
 
     def launch(
         self, argv: Sequence[str], folder: str, confined: Confinement, note: object = None
@@ -279,6 +279,8 @@ def test_the_probe_finds_every_way_out_of_a_sieve(
     held = [text for state, text in tried if state == "ok"]
     # both hold without a sandbox, too
     assert held == ["held: find a key in the environment", "held: leave a process behind"]
+    # what its words say is no news: it does not make the machine a sick one
+    assert [text for state, text in tried if state == "note"] == ["open: plant a git hook"]
     assert not list(tmp_path.glob(".duetto-*"))
 
 

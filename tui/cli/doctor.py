@@ -129,7 +129,8 @@ def sandbox_findings(folder: Path, paths: Paths, *, probe: bool) -> Iterator[Che
     for name, attempt in _ESCAPES.items():
         if name in reached:
             advice = _ADVICE if name == last else ""
-            yield CheckResult("sandbox", "fix", f"open: {attempt}", advice)
+            known = name in sandbox.leaves
+            yield CheckResult("sandbox", "note" if known else "fix", f"open: {attempt}", advice)
         else:
             yield CheckResult("sandbox", "ok", f"held: {attempt}")
 

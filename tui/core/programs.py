@@ -186,6 +186,8 @@ class Sandbox(Struct, frozen=True):
     """What confines commands, or why nothing does, for the screen."""
     emptied: tuple[str, ...] = ()
     """Folders of which commands see an empty one of their own."""
+    leaves: frozenset[str] = frozenset()
+    """What it does not keep from commands, as ``words`` say; by the names of `duetto doctor`."""
 
 
 class Launch(NamedTuple):

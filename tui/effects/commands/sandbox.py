@@ -23,7 +23,7 @@ from typing import Protocol
 from tui.core.programs import Confinement, Launch, Sandbox, is_below, safe_path
 from tui.effects.commands.guard import confine, remove
 
-_PROOF_S = 3.0
+_PROOF_S = 20.0
 """A sandbox that needs longer for nothing does not work."""
 _SECRETS = """
 .ssh .aws .azure .gnupg .kube .docker .netrc .pgpass .git-credentials .npmrc .pypirc .vault-token
@@ -350,6 +350,7 @@ _OF_A_FILE = 0xC007
 """Execute, write, read, truncate, ioctl."""
 _RULESET, _ADD_RULE = 444, 445
 _STAYS_OPEN = ".git with its hooks and configuration, and .duetto"
+_LEAVES = frozenset({"hook", "config", "own", "moved"})
 _SOCKET_CALLS = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
 """By machine: how the kernel names it, and the number of ``socket``."""
 _IO_URING, _OTHER_NUMBERS = 425, 0x40000000
@@ -387,6 +388,7 @@ class Landlock:
             f" {'network' if no_sockets else 'TCP'}; not kept from commands: "
             f"{'' if no_sockets else 'UDP, sockets of services, '}{_STAYS_OPEN} ({why})"
             f"{place.remark}",
+            leaves=_LEAVES if no_sockets else _LEAVES | {"udp", "socket"},
         )
         self._no_sockets = no_sockets
 
