@@ -56,6 +56,12 @@ class Catalogue:
             raise EndpointError("no key for openrouter.ai")
         return RoleSpec(role, model, endpoint)
 
+    async def learnt_window(self, endpoint: str, model: str) -> int | None:
+        return None
+
+    def learn_window(self, endpoint: str, model: str, tokens: int) -> None:
+        """Nobody is told."""
+
     def measured(self, endpoint: str, model: str, tokens_s: float, ttft_s: float) -> None:
         self.speeds.append((endpoint, model))
 

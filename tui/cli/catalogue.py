@@ -28,6 +28,7 @@ from tui.settings import ModelSettings, ModelsSettings, Settings
 
 if TYPE_CHECKING:
     from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
+    from tui.effects.learnt_windows import LearntWindows
     from tui.effects.measured_speeds import MeasuredSpeeds
 
 
@@ -155,6 +156,21 @@ class Catalogue:
         asyncio.get_running_loop().run_in_executor(
             None, self._speeds.keep, place, model, tokens_s, ttft_s
         )
+
+    async def learnt_window(self, endpoint: str, model: str) -> int | None:
+        """See `engine.ports.ConnectedModels`."""
+        return await asyncio.to_thread(self._windows.known, self._place(endpoint), model)
+
+    def learn_window(self, endpoint: str, model: str, tokens: int) -> None:
+        """See `engine.ports.ConnectedModels`."""
+        place = self._place(endpoint)
+        asyncio.get_running_loop().run_in_executor(None, self._windows.keep, place, model, tokens)
+
+    @functools.cached_property
+    def _windows(self) -> LearntWindows:
+        from tui.effects.learnt_windows import LearntWindows
+
+        return LearntWindows(self._setup.paths.state_dir)
 
     @functools.cached_property
     def _speeds(self) -> MeasuredSpeeds:

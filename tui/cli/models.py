@@ -218,11 +218,18 @@ def _spec(
         chaining=chaining,
         tier=model.tier,
         same_tiers=sources.same_tiers(endpoint.spec, model.tier) if endpoint is not None else (),
-        max_output_tokens=model.max_output_tokens,
+        max_output_tokens=_asked_output(model.max_output_tokens, facts),
+        output_limit=facts.max_output_tokens if facts else None,
         # the bridge steers every model
         steers=facts.steers if facts and endpoint and not endpoint.bridged else None,
         outdated=_outdated(model.name, facts),
     )
+
+
+def _asked_output(wanted: int | None, facts: ModelFacts | None) -> int | None:
+    """What the settings ask of an answer, as far as the model can give it."""
+    most = facts.max_output_tokens if facts else None
+    return wanted if wanted is None or most is None else min(wanted, most)
 
 
 def _outdated(model: str, facts: ModelFacts | None) -> str:

@@ -35,6 +35,9 @@ class HistoryEntry(Struct):
     item: Item
     origin: str = ""
     """Endpoint, a tab, and the model that said it; empty for what we say."""
+    chars: int = 0
+    """Characters that count as tokens, of the item in `counted`."""
+    counted: Item | None = None
 
     @property
     def text(self) -> str:

@@ -268,6 +268,8 @@ class Meter:
         """Tokens the current model can take; the session sets it."""
         self.windows: dict[tuple[str, str], int] = {}
         """(Endpoint, model) -> window in tokens, where the endpoint has told it."""
+        self.learnt: dict[tuple[str, str], int] = {}
+        """The same where a server has refused more, or taken more than was known."""
         self._ratios: dict[str, float] = {}
         self._model = ""
         self._turn_s: float | None = None
@@ -296,6 +298,11 @@ class Meter:
         self._unpriced = False
         self._turn_unknown = self._session_unknown = False
         """Something of it is charged for at a price that is not known."""
+
+    def window_of(self, endpoint: str, model: str, known: int | None = None) -> int | None:
+        """A model's window: as its server's refusals say, as it was told, else ``known``."""
+        place = (endpoint, model)
+        return self.learnt.get(place) or self.windows.get(place) or known
 
     def prompted(self, now: float, model: str = "") -> None:
         """A prompt was given: the turn's clock runs, also while the endpoint is dialled."""

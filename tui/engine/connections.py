@@ -14,7 +14,7 @@ from functools import partial
 from tui.core.conversation import History
 from tui.core.wire.events import Completed, ErrorEvent, Event, Failed, Incomplete
 from tui.engine.intents import Effort
-from tui.engine.ports import MAIN_LANE, RoleSpec, Wire, WireState
+from tui.engine.ports import MAIN_LANE, REHEARSAL, RoleSpec, Wire, WireState
 from tui.engine.requests import Request
 from tui.engine.services import Services
 from tui.errors import DuettoError
@@ -115,10 +115,6 @@ class Prewarming:
             over.set_result(None)
 
 
-REHEARSAL = "rehearsal"
-"""The endpoint's name of the embedded rehearsal model."""
-
-
 class EndpointConnection:
     """The foreground's way to one endpoint."""
 
@@ -169,8 +165,7 @@ class Connections:
         status.endpoint = spec.endpoint
         status.rehearsal = spec.endpoint == REHEARSAL
         meter = self._services.state.meter
-        told = meter.windows.get((spec.endpoint, spec.model))
-        meter.context_window = told or spec.context_window
+        meter.context_window = meter.window_of(spec.endpoint, spec.model, spec.context_window)
         connection = self._connections.get(spec.endpoint)
         if connection is None:
             status.connection = "starting"

@@ -37,6 +37,8 @@ Transport = Literal["websocket", "http"]
 """``http``: HTTP+SSE through the bridge, because the WebSocket was refused or kept breaking."""
 MAIN_LANE = "main"
 """The lane of the foreground conversation."""
+REHEARSAL = "rehearsal"
+"""The endpoint's name of the embedded rehearsal model."""
 PatchTool = Literal["custom", "function", "text"]
 """How a model hands over a patch: freeform tool, function tool, or in its prose."""
 ShellTool = Literal["auto", "function", "shell", "local_shell", "bash", "none"]
@@ -69,6 +71,8 @@ class RoleSpec(Struct, frozen=True):
     """Most that one answer may have; None: as the server has it."""
     steers: bool | None = None
     """Whether the model is known to take steering texts; None: it is tried."""
+    output_limit: int | None = None
+    """Most that one answer of the model can have; None: not known."""
     outdated: str = ""
     """That the model is gone or legacy, in words; empty: nothing is known of that."""
 
@@ -409,6 +413,12 @@ class ConnectedModels(Protocol):
 
     def measured(self, endpoint: str, model: str, tokens_s: float, ttft_s: float) -> None:
         """Keep how fast it was. Never raises."""
+
+    async def learnt_window(self, endpoint: str, model: str) -> int | None:
+        """Tokens that its server takes, as its refusals said lately. Never raises."""
+
+    def learn_window(self, endpoint: str, model: str, tokens: int) -> None:
+        """Keep that. Never raises."""
 
 
 HookEvent = Literal["before_command", "after_edit", "turn_end"]

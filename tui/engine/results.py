@@ -23,9 +23,8 @@ from tui.core.wire.rate_limits import (
     limits_of,
     limits_of_event,
 )
-from tui.engine.connections import REHEARSAL
 from tui.engine.notices import Status, Trouble
-from tui.engine.ports import PatchFormat, RoleSpec
+from tui.engine.ports import REHEARSAL, PatchFormat, RoleSpec
 from tui.engine.requests import Outcome, PatchReport, TurnRequest, origin
 from tui.engine.response import Reply, landed
 from tui.engine.response_items import PATCH_TOOL, Call, Earlier, Page, is_shell
@@ -180,9 +179,10 @@ def billed(
     """Take up what the end of a response tells of who answered."""
     bill = bill_of(response, spec)
     meter = services.state.meter
+    services.window.counted(spec, usage)
     if bill.context_window is not None:  # the bridge knows what settings say, and the server too
-        meter.context_window = bill.context_window
         meter.windows[spec.endpoint, spec.model] = bill.context_window
+        services.window.describe(spec)
     ask = services.ports.quote
     if ask is None or bill.endpoint == REHEARSAL:
         return
@@ -192,8 +192,8 @@ def billed(
         quote = await ask(bill.endpoint, bill.models, usage, bill.tier)
         meter.paid(number, quote.usd, unknown=quote.unknown)
         if quote.context_window and bill.endpoint == spec.endpoint and not spec.context_window:
-            known = meter.windows.setdefault((spec.endpoint, spec.model), quote.context_window)
-            meter.context_window = meter.context_window or known
+            meter.windows.setdefault((spec.endpoint, spec.model), quote.context_window)
+            services.window.describe(spec)
         services.state.metered()
 
     services.supervisor.start(pay(), "the price")

@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from tui.engine.commands import Commands
+from tui.engine.model_window import ModelWindow
 from tui.engine.open_files import OpenFiles
 from tui.engine.ports import Ports
 from tui.engine.requests import Requests
@@ -91,3 +92,4 @@ class Services(Struct, frozen=True):
     commands: Commands
     supervisor: Supervisor
     backlog: Backlog
+    window: ModelWindow

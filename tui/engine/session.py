@@ -29,6 +29,7 @@ from tui.engine.diffs import Diffs
 from tui.engine.disk_changes import Folders
 from tui.engine.foreground import Foreground
 from tui.engine.intents import Intent, Mode, Role
+from tui.engine.model_window import ModelWindow
 from tui.engine.notices import Notices, Status, Trouble
 from tui.engine.open_files import SEND, OpenFiles, Selection
 from tui.engine.ports import (
@@ -482,8 +483,9 @@ class Session:
         supervisor = Supervisor(state)
         commands = Commands(state, ports, open_files, supervisor, self.options.commands)
         requests.take_ended = commands.take_ended
+        backlog, window = Backlog(state), ModelWindow(ports, state, requests)
         return Services(
-            ports, state, open_files, requests, bench, commands, supervisor, Backlog(state)
+            ports, state, open_files, requests, bench, commands, supervisor, backlog, window
         )
 
 

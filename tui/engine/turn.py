@@ -258,6 +258,7 @@ class Turn:
             await self._connection.prewarm.over()
             await self.wire.open()
             await self._services.open_files.prepare()
+            await self._services.window.look_up(self.request.spec, self.request.text)
             if not self.sent:  # the prompt outlives a power cut before anybody answers it
                 await self._services.state.witness.kept()
         except DuettoError as error:
@@ -305,6 +306,9 @@ class Turn:
         else:
             body = services.requests.go_on(request.spec, head, texts)
         self.steering.say(texts)
+        if trouble := services.window.refusal(request.spec, head):
+            self._fail(trouble)
+            return
         self._connection.prewarm.used()
         services.state.meter.start(services.ports.clock.now(), request.spec.model, fresh=fresh)
         services.state.metered()
@@ -379,6 +383,7 @@ class Turn:
             self._end("interrupted")
         else:
             self._served.refused(event, now)
+            self._services.window.refused(self.request.spec, event)
             learnt = not reply.started and self._services.requests.learns(
                 self.request.spec, self._head, event
             )

@@ -1,0 +1,76 @@
+"""A model's window: what a refusal tells of it, what counts, what room an answer leaves."""
+
+from __future__ import annotations
+
+from tests.support.tables import each
+from tui.core.window import TokenScale, Window, chars_of, is_too_long, window_told
+
+OPENAI = "Your input exceeds the context window of this model. Please adjust your input."
+VLLM = (
+    "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens "
+    "(4500 in the messages, 500 in the completion)."
+)
+TGI = "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens and 500"
+GEMINI = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
+XAI = "This model's maximum prompt length is 131072 but the request contains 200000 tokens."
+LLAMA = "request (9000 tokens) exceeds the available context size (4,096 tokens), try increasing it"
+GROQ = "Request too large for model m on tokens per minute (TPM): Limit 6000, Requested 9000"
+LIMIT = "Input tokens exceed the configured limit of 272000 tokens. Your messages: 300001 tokens."
+
+
+@each(
+    "code, message, window",
+    [
+        ("context_length_exceeded", OPENAI, None),
+        ("context_length_exceeded", LIMIT, 272_000),
+        ("invalid_request_error", VLLM, 4096),
+        ("context_length_exceeded", TGI, 4096),
+        ("invalid_argument", GEMINI, 1_048_576),
+        ("", XAI, 131_072),
+        ("", LLAMA, 4096),
+        ("", "prompt is too long: 210000 tokens > 200000 maximum", 200_000),
+        ("", "This request has about 9,000 tokens, but m has a context window of 8,192", 8192),
+    ],
+)
+def test_refusals_that_tell_of_a_window(code: str, message: str, window: int | None) -> None:
+    assert is_too_long(code, message)
+    assert window_told(message) == window
+
+
+@each(
+    "code, message",
+    [
+        ("rate_limit_exceeded", GROQ),
+        ("invalid_request_error", "Unknown parameter: 'include'."),
+        ("server_error", "try again"),
+        ("", ""),
+    ],
+)
+def test_others_say_nothing_of_a_window(code: str, message: str) -> None:
+    assert not is_too_long(code, message)
+
+
+def test_room_is_left_for_an_answer() -> None:
+    assert Window(2048).room() == 1792
+    assert Window(4_000_000, 64_000).room() == 3_936_000
+    assert Window(8000, 1000).room() == 7000
+    assert Window(8000).room(wanted=2000) == 6000
+    assert Window(8000).room(wanted=100_000) == 4000
+    assert Window().room() is None
+
+
+def test_letters_count_by_their_bytes_and_sealed_things_not_at_all() -> None:
+    assert chars_of({"type": "message", "content": [{"text": "abc"}, {"text": "ü語"}]}) == 8
+    assert chars_of({"type": "reasoning", "id": "x" * 99, "encrypted_content": "x" * 999}) == 0
+    assert chars_of({"type": "input_image", "image_url": "x" * 1_000_000}) == 3000
+
+
+def test_what_a_server_counted_is_the_scale_from_then_on() -> None:
+    scale = TokenScale()
+    assert scale.tokens(36_000) == 10_000
+    assert scale.surely(36_000) == 7500
+    scale.count(100, 1)  # too little to tell
+    assert not scale.counted
+    scale.count(40_000, 20_000)
+    assert scale.tokens(36_000) == 18_000
+    assert scale.surely(36_000) == 16_560

@@ -1,0 +1,125 @@
+"""Limits hold before anything is sent; what a server says of them is learnt and kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.fakes import World, settle
+from tests.support.turns import begun, notes
+from tui.core.price import Quote
+from tui.core.wire.events import Completed, ErrorEvent, Usage
+from tui.engine import intents
+from tui.engine.ports import RoleSpec
+
+LONG = "say it again, and again; " * 4000
+"""About 28,000 tokens."""
+
+
+class KnownWindows:
+    """What was learnt of models, as the state folder has it."""
+
+    def __init__(self, **windows: int) -> None:
+        self.windows = windows
+
+    async def learnt_window(self, endpoint: str, model: str) -> int | None:
+        return self.windows.get(model)
+
+    def learn_window(self, endpoint: str, model: str, tokens: int) -> None:
+        self.windows[model] = tokens
+
+    def measured(self, *measured: Any) -> None:
+        """Nobody asks."""
+
+
+def world(window: int | None, learnt: KnownWindows | None = None) -> World:
+    """A model that takes, as the settings say, so many tokens."""
+    made = World(roles={"fast": RoleSpec("fast", "quick-1", "main", context_window=window)})
+    if learnt is not None:
+        made.ports.catalogue = lambda: learnt  # type: ignore[assignment, return-value]
+    return made
+
+
+async def test_what_surely_does_not_fit_is_not_sent_and_comes_back() -> None:
+    place = world(8192)
+    place.session.submit(intents.Prompt(LONG))
+    await settle()
+    assert place.wire.requests == []
+    assert place.session.status.unsent == LONG
+    assert not place.session.status.busy
+    (said,) = [note for note in notes(place) if "too large" in note]
+    assert said.startswith("The request is too large: it takes about ")
+    assert "(a prompt about 27,778), and quick-1 takes 8,192\nchoose a model" in said
+    place.session.submit(intents.Prompt("short"))
+    request = await place.wire.request(1)
+    assert LONG not in str(request)
+
+
+async def test_a_window_may_be_too_small_for_the_instructions() -> None:
+    place = world(512)
+    place.session.submit(intents.Prompt("hello"))
+    await settle()
+    assert place.wire.requests == []
+    assert "(the instructions and tools about" in "\n".join(notes(place))
+
+
+async def test_a_window_of_four_million_takes_it() -> None:
+    place = world(4_000_000)
+    place.session.submit(intents.Prompt(LONG))
+    assert LONG in str(await place.wire.request(1))
+
+
+async def test_a_model_that_lies_is_believed_no_more() -> None:
+    learnt = KnownWindows()
+    place = world(1_000_000, learnt)
+    await begun(place, LONG)
+    place.wire.give(
+        ErrorEvent(400, "context_length_exceeded", "maximum context length is 16384 tokens")
+    )
+    await settle()
+    assert learnt.windows == {"quick-1": 16_384}
+    assert "quick-1 takes 16,384 tokens, as its server says" in notes(place)
+    assert place.session.meter.view(0).context_window == 16_384
+    place.session.submit(intents.Prompt(LONG))
+    await settle()
+    assert len(place.wire.requests) == 1
+    # the next run knows it
+    other = world(1_000_000, learnt)
+    other.session.submit(intents.Prompt(LONG))
+    await settle()
+    assert other.wire.requests == []
+
+
+async def test_a_refusal_without_a_number_says_that_so_much_is_too_much() -> None:
+    learnt = KnownWindows()
+    place = world(None, learnt)
+    await begun(place, LONG)
+    place.wire.give(ErrorEvent(400, "context_length_exceeded", "Your input exceeds the window"))
+    await settle()
+    assert 20_000 < learnt.windows["quick-1"] < 29_000
+    assert any("takes less than" in note for note in notes(place))
+
+
+async def test_a_model_that_takes_more_than_was_said_is_believed_too() -> None:
+    place = world(40_000)
+    await begun(place, LONG)
+    usage = {"input_tokens": 50_000, "output_tokens": 20}
+    place.wire.give(Completed({"id": "resp_1", "status": "completed", "usage": usage}))
+    assert place.session.meter.view(0).context_window == 50_000
+
+
+async def test_the_price_list_says_it_before_the_first_long_request() -> None:
+    place = world(None)
+    asked: list[str] = []
+
+    async def quote(endpoint: str, models: Any, usage: Usage, tier: str) -> Quote:
+        asked.extend(models)
+        return Quote(None, context_window=8192)
+
+    place.ports.quote = quote
+    (await begun(place, "short")).finishes("yes")
+    assert asked == []
+    place.session.submit(intents.Prompt(LONG))
+    await settle()
+    assert asked == ["quick-1"]
+    assert len(place.wire.requests) == 1
+    assert place.session.status.unsent == LONG

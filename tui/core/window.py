@@ -1,0 +1,125 @@
+"""A model's window: how much it takes, how much a request says, what a refusal tells of both.
+
+Tokens are estimated from characters, by what the same model's server counted last (`TokenScale`);
+before it has counted anything the estimate may be off by a third.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct, json
+
+from tui.core.text.patterns import pattern
+
+CHARS_PER_TOKEN = 3.6
+"""Of code and English together, before a server has counted."""
+_UNCOUNTED = frozenset({"type", "id", "role", "status", "call_id", "encrypted_content", "phase"})
+_IMAGES = frozenset({"input_image", "image_url", "input_file"})
+_IMAGE_CHARS = 3000
+_LEAST_CHARS = 2000
+"""What a server counted of less tells nothing about how it counts."""
+_SURE, _SURE_COUNTED = 0.75, 0.92
+"""The part of an estimate that is surely there: before a server has counted, and after."""
+_EIGHTH = 8
+
+
+class Window(Struct, frozen=True):
+    """What a model takes, in tokens; None: not known."""
+
+    tokens: int | None = None
+    """Input and output together."""
+    output: int | None = None
+    """Most that one answer may have."""
+
+    def room(self, wanted: int | None = None) -> int | None:
+        """For input, when an answer of this many tokens (None: its own choice) is to fit, too."""
+        if self.tokens is None:
+            return None
+        eighth = self.tokens // _EIGHTH
+        answer = min(self.output or eighth, eighth) if wanted is None else wanted
+        return self.tokens - min(answer, self.tokens // 2)
+
+
+class TokenScale(Struct):
+    """How many tokens a model's server makes of characters."""
+
+    chars_per_token: float = CHARS_PER_TOKEN
+    counted: bool = False
+    """A server has said so."""
+
+    def tokens(self, chars: int) -> int:
+        """The likely number."""
+        return round(chars / self.chars_per_token)
+
+    def surely(self, chars: int) -> int:
+        """What it hardly is less than."""
+        return int(self.tokens(chars) * (_SURE_COUNTED if self.counted else _SURE))
+
+    def count(self, chars: int, tokens: int) -> None:
+        """A server counted so many tokens of so many characters."""
+        if chars >= _LEAST_CHARS and tokens > 0:
+            self.chars_per_token = min(max(chars / tokens, 1.5), 6.0)
+            self.counted = True
+
+
+def chars_of(said: object) -> int:
+    """Characters of all that counts in a part of a request, those beyond ASCII by their bytes."""
+    chars, waiting = 0, [said]
+    while waiting:  # no recursion: an item may be nested as deep as its reader let it
+        part = waiting.pop()
+        if isinstance(part, str):
+            chars += len(part)
+            if not part.isascii():
+                chars += len(part.encode("utf-8", "replace")) - len(part)
+        elif isinstance(part, Mapping):
+            if part.get("type") in _IMAGES:
+                chars += _IMAGE_CHARS
+            else:
+                waiting += [value for name, value in part.items() if name not in _UNCOUNTED]
+        elif isinstance(part, list | tuple):
+            waiting += part
+    return chars
+
+
+def head_chars(head: Mapping[str, Any]) -> int:
+    """The same of what a request says beside its items."""
+    tools = head.get("tools")
+    return chars_of(head.get("instructions") or "") + (len(json.encode(tools)) if tools else 0)
+
+
+_NUMBER = r"(\d[\d,_]{2,11})"
+_LIMITS = tuple(
+    pattern(words)
+    for words in (
+        rf"(?i)(?:maximum|max_?)[a-z _]{{0,30}}(?:length|tokens?|size|window|len|allowed)"
+        rf"[^\d>]{{0,40}}{_NUMBER}",
+        rf"(?i)context[ _-](?:length|size|window)[^\d]{{0,30}}{_NUMBER}",
+        rf"(?i)(?:\bn_ctx|\blimit of|\bat most|\bmaximum of|<=|> ?)[^\d]{{0,8}}{_NUMBER}",
+    )
+)
+_OF_TIME = pattern(r"(?i)per (?:minute|day|hour)|\b[TR]P[MD]\b|rate.limit")
+_TOO_LONG = pattern(
+    r"(?i)context[ _-](?:length|size|window)|prompt is too long|input is too long"
+    r"|too many (?:input )?tokens|maximum (?:prompt|number of tokens)|reduce the length"
+)
+LEAST_WINDOW = 256
+"""Tokens; a smaller number in a refusal means something else."""
+
+
+def is_too_long(code: str, message: str) -> bool:
+    """Whether a refusal says that the request does not fit the model's window."""
+    if _OF_TIME.search(message):
+        return False
+    return code == "context_length_exceeded" or _TOO_LONG.search(message) is not None
+
+
+def window_told(message: str) -> int | None:
+    """The window that a refusal names; None: it names none."""
+    for limit in _LIMITS:
+        for found in limit.finditer(message):
+            number = int(found[1].replace(",", "").replace("_", ""))
+            if number >= LEAST_WINDOW:
+                return number
+    return None

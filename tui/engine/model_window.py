@@ -1,0 +1,143 @@
+"""Whether what is sent fits the model that answers, and what was learnt of how much that is.
+
+What a request holds is estimated from the characters of its parts, which each item of the history
+keeps, by the scale of what the model's server counted last.
+"""
+
+from __future__ import annotations
+
+from tui.core.conversation import Block, BlockKind, HistoryEntry
+from tui.core.window import TokenScale, Window, chars_of, head_chars, is_too_long, window_told
+from tui.core.wire.events import ErrorEvent, Failed, Usage
+from tui.engine.notices import Trouble
+from tui.engine.ports import REHEARSAL, Ports, RoleSpec
+from tui.engine.requests import Request, Requests
+from tui.engine.session_state import SessionState
+
+_ASKED_CHARS = 32_000
+"""A first request that is no longer fits whatever there is: it does not wait for the price list."""
+_LEARNT = 0.9
+"""Of what was refused without a number: so much may fit."""
+LARGER = "choose a model with a larger window, or begin a new conversation with /clear"
+
+
+class ModelWindow:
+    """Of whichever model answers."""
+
+    def __init__(self, ports: Ports, state: SessionState, requests: Requests) -> None:
+        self._ports, self._state, self._requests = ports, state, requests
+        self._scales: dict[tuple[str, str], TokenScale] = {}
+        self._looked_up: set[tuple[str, str]] = set()
+        self._priced: set[tuple[str, str]] = set()
+        """Those that were looked for in what was learnt, and in the price list."""
+        self._chars = 0
+        """Of the last request, with all that the server knows of it."""
+
+    def scale(self, spec: RoleSpec) -> TokenScale:
+        """How this model's server counts."""
+        return self._scales.setdefault((spec.endpoint, spec.model), TokenScale())
+
+    def of(self, spec: RoleSpec) -> Window:
+        """What is known of this model: what its server said last comes first."""
+        known = self._state.meter.window_of(spec.endpoint, spec.model, spec.context_window)
+        return Window(known, spec.output_limit)
+
+    def room(self, spec: RoleSpec) -> int | None:
+        """Tokens of input that fit with an answer; None: not known."""
+        return self.of(spec).room(spec.max_output_tokens)
+
+    async def look_up(self, spec: RoleSpec, prompt: str) -> None:
+        """Find out the window of a model that was not asked yet, where that may be the question."""
+        place, meter = (spec.endpoint, spec.model), self._state.meter
+        if spec.endpoint == REHEARSAL:
+            return
+        catalogue, quote = self._ports.catalogue, self._ports.quote
+        if place not in self._looked_up and catalogue is not None:
+            self._looked_up.add(place)
+            if learnt := await catalogue().learnt_window(*place):
+                meter.learnt[place] = learnt
+        known = meter.window_of(*place, spec.context_window)
+        long = self.history_chars() + len(prompt) > _ASKED_CHARS
+        if known is None and quote is not None and long and place not in self._priced:
+            self._priced.add(place)
+            listed = await quote(spec.endpoint, (spec.model,), Usage(0, 0), "")
+            if listed.context_window:
+                meter.windows.setdefault(place, listed.context_window)
+        self.describe(spec)
+
+    def describe(self, spec: RoleSpec) -> None:
+        """This model answers: the meter shows how full its window is."""
+        self._state.meter.context_window = self.of(spec).tokens
+        self._state.metered()
+
+    def history_chars(self) -> int:
+        """Of all that was said, as far as it is in requests."""
+        return sum(map(chars_in, self._requests.history.entries))
+
+    def wanted(self, spec: RoleSpec, head: Request) -> int:
+        """Tokens that the next request takes, with all that the server holds of it."""
+        self._chars = head_chars(head) + self.history_chars()
+        return self.scale(spec).tokens(self._chars)
+
+    def refusal(self, spec: RoleSpec, head: Request) -> Trouble | None:
+        """Why the request that was just made cannot be sent: it surely is too large."""
+        wanted, takes = self.wanted(spec, head), self.of(spec).tokens
+        if takes is None or self.scale(spec).surely(self._chars) <= takes:
+            return None
+        name, chars = max(self._parts(head), key=lambda part: part[1])
+        share = f"{name} about {self.scale(spec).tokens(chars):,}"
+        why = f"it takes about {wanted:,} tokens ({share}), and {spec.model} takes {takes:,}"
+        return Trouble("The request is too large", why, LARGER)
+
+    def _parts(self, head: Request) -> list[tuple[str, int]]:
+        """What a request is made of, in words, each with its characters."""
+        beside = {**head, "tools": ()}
+        parts = [("the instructions and tools", head_chars(head)), ("", head_chars(beside))]
+        for entry in self._requests.history.entries:
+            words = {
+                "prompt": "a prompt",
+                "context": "the open files",
+                "answer": "the result of a call",
+                "output": "an answer of the model",
+            }.get(entry.kind, "what happened")
+            parts.append((words, chars_in(entry)))
+        return [part for part in parts if part[0]]
+
+    def counted(self, spec: RoleSpec, usage: Usage) -> None:
+        """The server counted the last request."""
+        if not usage.estimated and usage.input_tokens:
+            self.scale(spec).count(self._chars, usage.input_tokens)
+        known = self.of(spec).tokens
+        if known is not None and not usage.estimated and usage.input_tokens > known:
+            self._learn(spec, usage.input_tokens)  # it takes more than was said
+
+    def refused(self, spec: RoleSpec, event: ErrorEvent | Failed) -> bool:
+        """Whether the server said that the last request does not fit: from now on that is known."""
+        if not is_too_long(event.code, event.message):
+            return False
+        wanted, known = self.scale(spec).tokens(self._chars), self.of(spec).tokens
+        told = window_told(event.message)
+        if told is not None and known is not None and told >= known:
+            told = None  # the same as before: the estimate was too small
+            self.scale(spec).count(self._chars, max(known, wanted))
+        window = told or min(int(wanted * _LEARNT), known or wanted)
+        if window != known:
+            self._learn(spec, window)
+            words = f"{spec.model} takes {window:,} tokens, as its server says"
+            if told is None:
+                words = f"{spec.model} takes less than {wanted:,} tokens, as its server says"
+            self._state.add(Block(BlockKind.NOTE, 0, state="done"), words)
+        return True
+
+    def _learn(self, spec: RoleSpec, tokens: int) -> None:
+        self._state.meter.learnt[spec.endpoint, spec.model] = tokens
+        self.describe(spec)
+        if self._ports.catalogue is not None and spec.endpoint != REHEARSAL:
+            self._ports.catalogue().learn_window(spec.endpoint, spec.model, tokens)
+
+
+def chars_in(entry: HistoryEntry) -> int:
+    """Characters of an item that count; looked at once."""
+    if entry.counted is not entry.item:
+        entry.chars, entry.counted = chars_of(entry.item), entry.item
+    return entry.chars
