@@ -1,7 +1,7 @@
 """Measure what duetto promises, on this machine and without a network.
 
-Run ``python -m tests.benchmarks ui|stream|edit|transport|bridge|store_cost|command_cost``; each
-has ``--help``.
+Run ``python -m tests.benchmarks ui|stream|edit|transport|bridge|caching|store_cost|command_cost``;
+each has ``--help``.
 """
 
 from __future__ import annotations
@@ -172,6 +172,19 @@ def store_command(quick: bool) -> None:
     from tests.benchmarks import store_cost
 
     sys.exit(store_cost.main(["--quick"] if quick else []))
+
+
+@bench.command("caching")
+@_shared
+def caching_command(is_json: bool, quick: bool, check: bool) -> None:
+    """Measure the share of input that begins as an earlier request did, in every language.
+
+    A scripted session of 30 turns with reads, edits by both, decisions, Esc, a lost connection and
+    another effort; counted are the bodies that the provider's server read. Takes half a minute.
+    """
+    from tests.benchmarks import caching
+
+    _show(caching.measure(quick=quick, tell=_tell), is_json, check)
 
 
 @bench.command("command_cost")

@@ -138,6 +138,8 @@ class Requests:
         self._chaining = chaining
         self._told_paths: set[str] = set()
         self._instructions = ""
+        self._head_of: tuple[object, ...] = ()
+        """Of what kind the head is that was sent last (see `_kind_of`); empty: none was."""
         self._origins = Origins(open_files.workspace.documents)
         self._refused: dict[str, RefusedFields] = {}
         """What the endpoints that are dialled do not take, by name."""
@@ -153,11 +155,12 @@ class Requests:
         if self._open_files.project is not None:
             self._open_files.project.forget()
         self.told.mark(self._open_files.workspace.hunks)
-        self._instructions = ""
+        self._instructions, self._head_of = "", ()
 
     def prompt(self, texts: Sequence[str], spec: RoleSpec, head: Request) -> Request:
         """The request that begins a turn; each text is a message of its own."""
-        full = not self.continues(spec, head)
+        self.continues(spec, head)
+        full = not self._stands(spec)
         if full:
             head = self._restarted(spec, head)
         self.history.note(self._news())
@@ -173,7 +176,8 @@ class Requests:
         ``texts`` is what the user said meanwhile.
         """
         self.history.note(self._news())
-        if not self.continues(spec, head):
+        self.continues(spec, head)
+        if not self._stands(spec):
             head = self._restarted(spec, head)
             self.history.restart(self._context.message(self._shown_files(), full=True))
         for text in texts:
@@ -235,8 +239,20 @@ class Requests:
         refused = self._refused.get(spec.endpoint)
         return without(head, refused.of(spec.model)) if refused is not None else head
 
+    def _stands(self, spec: RoleSpec) -> bool:
+        """What was said to this model stays as it is, and news go behind it.
+
+        Also where all is sent again, the provider finds the head that it has read before.
+        """
+        return self._head_of == self._kind_of(spec)
+
+    def _kind_of(self, spec: RoleSpec) -> tuple[object, ...]:
+        """What is another one where a head begins anew: who is asked, and with which tools."""
+        return (origin(spec), self._patch_tool(spec), spec.patch_format, _shell_tool(spec))
+
     def _restarted(self, spec: RoleSpec, head: Request) -> Request:
-        """All is said again: with the instructions as they should be now."""
+        """All is said anew: with the instructions and the files as they should be now."""
+        self._head_of = self._kind_of(spec)
         self.history.restart("")
         paths = self._open_files.catalogue.paths()
         self._told_paths = set(paths)
