@@ -202,3 +202,16 @@ def test_the_meter_says_where_it_is_until_it_is_there() -> None:
     assert not meter.ghost_walks(21.1)
     meter.prompted(30.0, "m")
     assert not meter.ghost_walks(30.0)
+
+
+def test_the_share_from_the_cache_is_of_responses_whose_servers_count_it() -> None:
+    meter = Meter()
+    meter.start(0.0)
+    meter.usage(1.0, Usage(1000, 10))
+    assert meter.view(1.0).cached is None
+    meter.start(2.0, fresh=False)
+    meter.usage(3.0, Usage(2000, 10, 1800))
+    assert meter.view(3.0).cached == 0.9
+    meter.start(4.0, fresh=False)
+    meter.usage(5.0, Usage(2000, 10, 0))
+    assert meter.view(5.0).cached == 0.45

@@ -208,6 +208,8 @@ class MeterView(Struct, frozen=True):
     reasoning: Reasoning = "unknown"
     context_tokens: int | None = None
     context_window: int | None = None
+    cached: float | None = None
+    """0..1: the share of the turn's input that came from the server's cache; None: not told."""
     cost: Cost = Cost()
     tool_s: float = 0.0
     """What the turn's tools took, in no rate; those side by side count once."""
@@ -463,6 +465,7 @@ class Meter:
             reasoning=_reasoning(responses),
             context_tokens=self._context_tokens,
             context_window=self.context_window,
+            cached=_cached(responses),
             cost=self._cost(responses),
             tool_s=self._tool_s + (now - self._tools_s if self._tools else 0.0),
             last_s=max(max(r.last_s for r in responses) - self._turn_s, 0.0),
@@ -585,6 +588,13 @@ def _streamed_tokens(response: _Response) -> float:
     if response.reasoning_chars:
         return usage.output_tokens
     return max(usage.output_tokens - (usage.reasoning_tokens or 0), 0)
+
+
+def _cached(responses: list[_Response]) -> float | None:
+    """The share of input that came from a cache, of the responses whose servers count that."""
+    told = [r.usage for r in responses if r.usage and r.usage.cached_tokens is not None]
+    sent = sum(usage.input_tokens for usage in told)
+    return min(sum(usage.cached_tokens or 0 for usage in told) / sent, 1.0) if sent else None
 
 
 def _reasoning(responses: list[_Response]) -> Reasoning:

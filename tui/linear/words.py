@@ -96,6 +96,8 @@ def meter_lines(view: MeterView) -> list[str]:
     if view.context_tokens is not None:
         window = "" if view.context_window is None else f" of {view.context_window:,}"
         lines.append(f"The conversation fills {view.context_tokens:,}{window} tokens.")
+    if view.cached is not None:
+        lines.append(f"{view.cached:.0%} of the turn's input came from the server's cache.")
     cost = view.cost
     if cost.session_usd is not None:
         least = "" if cost.session_whole else "at least "

@@ -391,6 +391,8 @@ EXPLAINED: dict[str, str] = {
     " output, and is left out. Nothing is said until a server told how much it was.",
     "context": "Tokens that the conversation fills of the model's window, and the window where it"
     " is known.",
+    "cached": "How much of the turn's input came from the server's cache, at a fraction of the"
+    " price, by the server's count.",
     "cost": "Dollars of the turn, if the price of every answer in it is known; ~ if a count was"
     " estimated; price unknown (or $?) if an answer is charged for at a tier or of a model that has"
     " no known price.",

@@ -142,6 +142,13 @@ def context(view: MeterView) -> Forms:
     return [[(f"{used}/{whole}", colour)], [(f"{share:.0%}", colour)]]
 
 
+def cached(view: MeterView) -> Forms:
+    """``92%``: how much of the turn's input came from the server's cache."""
+    if view.cached is None:
+        return []
+    return [[(f"{view.cached:.0%}", theme.active().style("muted"))]]
+
+
 def cost(view: MeterView) -> Forms:
     """What the turn costs, where all of its prices are known, or that one of them is not."""
     muted = theme.active().style("muted")

@@ -238,8 +238,9 @@ def _figures(parts: tuple[Part, ...]) -> Iterator[Figure]:
 
 DEFAULT = (
     "{news}  {rate} tok/s  {spark}  {scale}  [ghost {ghost}]  [ttft {ttft}]  [{tokens} tok]"
-    "  {seconds}  [tools {tools}]  {reasoning}  [ctx {context}]  {cost}  [Σ {session_cost}]"
-    "{fill}{running}  {verdict}  {throttle}  {served}  {tier}  {limits}  {connection}"
+    "  {seconds}  [tools {tools}]  {reasoning}  [ctx {context}]  [cached {cached}]  {cost}"
+    "  [Σ {session_cost}]{fill}{running}  {verdict}  {throttle}"
+    "  {served}  {tier}  {limits}  {connection}"
 )
 
 
@@ -316,6 +317,7 @@ FIELDS: dict[str, LineField] = {
     "cost": LineField(12, _metered(figures.cost)),
     "spark": LineField(13, lambda facts, option: figures.spark(facts.view, option), ("cells",)),
     "context": LineField(14, _metered(figures.context)),
+    "cached": LineField(16, _metered(figures.cached)),
     "session_cost": LineField(15, _metered(figures.session_cost)),
     "tier": LineField(17, _said(figures.tier), stands_out=figures.other_tier),
     "role": LineField(10, _said(figures.role)),
