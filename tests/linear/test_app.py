@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.linear_stage import LinearStage
+from tests.support.fakes import World
+from tests.support.linear_stage import FILES, Heard, LinearStage
 from tests.support.tables import case
 from tui.cli.open_app import ring_ends
 from tui.core.conversation import Block, BlockKind
@@ -26,7 +27,7 @@ from tui.engine.intents import (
 )
 from tui.engine.notices import Ask, TaskView, Trouble
 from tui.engine.slash import Command
-from tui.linear.app import BELL
+from tui.linear.app import BELL, LinearApp
 from tui.linear.command_table import LINEAR
 from tui.settings import NotifySettings
 
@@ -354,3 +355,28 @@ def test_a_command_of_the_model_is_told_when_it_is_known(stage: LinearStage) -> 
     stage.session.state.append(block, "2 passed\n[exit 0 after 0.5 s]\n")
     stage.session.state.close(block)
     assert "2 passed\n[exit 0 after 0.5 s]" in stage.look()
+
+
+async def test_notes_on_lines_are_put_listed_changed_and_dropped() -> None:
+    world, heard = World(FILES), Heard()
+    app = LinearApp(world.session, heard, live=True)
+    said = []
+    for line in (
+        "/note slug.py:5 keep umlauts",
+        "/note slug.py:1 why re?",
+        "/notes edit 1 keep sharp s, too",
+        "/notes",
+        "/note slug.py",
+        "/notes send-it",
+        "/notes drop 1, 2",
+    ):
+        before = len(heard.pieces)
+        app.line(line)
+        said.append("".join(heard.pieces[before:]))
+    assert said[0] == "1. slug.py:5 keep umlauts (goes with the next request)\n"
+    assert said[1].splitlines()[0].startswith("2. slug.py:1 why re?")
+    assert "keep sharp s, too" in said[2]
+    assert "umlauts" not in said[3]
+    assert "Say where, and what" in said[4]
+    assert "/notes lists them" in said[5]
+    assert said[6] == "There are no notes.\n"

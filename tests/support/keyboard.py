@@ -5,6 +5,9 @@ from __future__ import annotations
 from tui.ui.keys.spelling import needs_kitty
 
 SENT = {
+    "semicolon": ";",
+    "apostrophe": "'",
+    "quotation_mark": '"',
     "full_stop": ".",
     "minus": "-",
     "comma": ",",

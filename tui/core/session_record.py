@@ -16,6 +16,7 @@ from msgspec import Struct, field
 
 from tui.core.conversation import BlockKind, BlockState, EntryKind, HistoryEntry, Item
 from tui.core.document.hunk import Decision, Kind, Stage, Woven
+from tui.core.document.line_notes import KeptNote
 from tui.core.run_report import RunReport
 
 SessionKind = Literal["app", "linear", "exec", "practice", "rehearsal"]
@@ -284,7 +285,8 @@ class Happened(_Record, frozen=True):
     """A moment of a turn.
 
     ``what`` is prompt, sent, token, hunk, last, interrupt, redirect, steer, switch or answer;
-    cleared: a new conversation has begun; tabs: the detail is `OpenTabs` as JSON.
+    cleared: a new conversation has begun; tabs: the detail is `OpenTabs` as JSON; notes: it is
+    `AllNotes`.
     """
 
     turn: int
@@ -300,6 +302,12 @@ class OpenTabs(Struct, frozen=True, array_like=True):
     active: str = ""
     places: tuple[tuple[str, int, int], ...] = ()
     """Each with the row and column of its cursor."""
+
+
+class AllNotes(Struct, frozen=True, array_like=True):
+    """The notes on lines."""
+
+    notes: tuple[KeptNote, ...] = ()
 
 
 class Ended(_Record, frozen=True):
@@ -415,3 +423,5 @@ class StoredSession(Struct, frozen=True):
     """Nothing of it is said to a model any more, as after ``/clear``."""
     lost: int = 0
     """So many rows of it cannot be read any more."""
+    notes: tuple[KeptNote, ...] = ()
+    """Those on lines."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from tui.engine.requests import Outcome, TurnLimits, TurnRequest, origin
 from tui.engine.response_items import message_item
 from tui.engine.results import forget_served
 from tui.engine.services import Services
+from tui.engine.session_state import PLAIN, TurnWay
 from tui.engine.turn import Turn
 from tui.errors import DuettoError
 
@@ -62,6 +63,8 @@ class Foreground:
         self._left: CutReply | None = None
         """What the last turn left half-said; None: it was whole."""
         self._left_by: RoleSpec | None = None
+        self._way = PLAIN
+        """Of the last turn."""
         self._left_before: Callable[[RoleSpec], CutReply] | None = None
         """Makes anew what an earlier run left half-said."""
         self._stop_note: Block | None = None
@@ -188,7 +191,7 @@ class Foreground:
             history.break_chain()
             history.output(message_item(left.stands), origin(by))
         state.note(self._number, "continued")
-        self._begin(left.words(settled=settled), repeated=True, going_on=left)
+        self._begin(left.words(settled=settled), way=self._way, going_on=left)
 
     def _queue(self, text: str) -> None:
         if not text.strip():
@@ -341,14 +344,21 @@ class Foreground:
         self._services.state.metered()
         self._services.state.restated()
 
+    def _way_of(self, texts: Sequence[str]) -> TurnWay:
+        """How prompts that go together are sent: as the first of them that wants it otherwise."""
+        ways = [self._services.state.ways.pop(text, PLAIN) for text in texts]
+        return next((way for way in ways if way != PLAIN), PLAIN)
+
     def _begin(
-        self, text: str, *, repeated: bool = False, going_on: CutReply | None = None
+        self, *texts: str, way: TurnWay | None = None, going_on: CutReply | None = None
     ) -> None:
-        """Start a turn; ``repeated`` if the conversation shows its text already.
+        """Start a turn; with a ``way`` the conversation shows its text already.
 
         ``going_on``: what was cut, with which its answer goes on.
         """
         state, status = self._services.state, self._status
+        text, repeated = "\n\n".join(texts), way is not None
+        way = self._way_of(texts) if way is None else way
         self._number += 1
         for due in state.before_turn:
             due(self._number)
@@ -356,6 +366,7 @@ class Foreground:
         if not repeated:
             brief = state.briefs.pop(text, "")
             state.add(Block(BlockKind.USER, self._number, brief, state="done"), text)
+        self._way = way
         status.busy, status.stopping, status.stopped = True, False, ""
         status.outcome = status.unsent = ""
         status.can_go_on = status.can_continue = False
@@ -373,6 +384,7 @@ class Foreground:
             status.throttle,
             self._limits,
             going_on,
+            way,
         )
         state.meter.prompted(self._services.ports.clock.now(), spec.model)
         self._renew()
@@ -432,14 +444,14 @@ class Foreground:
         """What is sent next; what was given back goes with what the user said after it."""
         backlog = self._backlog
         if backlog.holds("redirect"):
-            self._begin("\n\n".join(backlog.take("steer", "redirect")))
+            self._begin(*backlog.take("steer", "redirect"))
         elif self._handover:
             text, self._handover = self._handover, ""
-            self._begin(text, repeated=True)
+            self._begin(text, way=self._way)
         elif outcome != "completed":
             backlog.calm()
         elif texts := backlog.take("steer"):
-            self._begin("\n\n".join(texts))
+            self._begin(*texts)
         else:
             self._next()
 

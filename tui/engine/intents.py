@@ -227,6 +227,36 @@ class Answer(Intent, frozen=True):
     """What the model is told with a refusal, where the question takes words."""
 
 
+class PutNote(Intent, frozen=True):
+    """Note something for the model on a line; the file stays as it is."""
+
+    path: str
+    line: int
+    """0-based."""
+    text: str
+    """Empty: the note is taken away."""
+    note: int = 0
+    """The number of the one that says this from now on; 0: a new one."""
+
+
+class TakeNotes(Intent, frozen=True):
+    """What a model found goes with the next request, as notes of the user's; None: all of it."""
+
+    notes: tuple[int, ...] | None = None
+
+
+class DropNotes(Intent, frozen=True):
+    """Take these notes away; None: all of them."""
+
+    notes: tuple[int, ...] | None = None
+
+
+class SendNotes(Intent, frozen=True):
+    """Send the notes that wait as the next request, with these words."""
+
+    text: str = ""
+
+
 class SetMode(Intent, frozen=True):
     """What the model's commands may do from now on."""
 

@@ -141,6 +141,8 @@ class Status(Struct):
     verdict: Literal["", "passed", "failed", "timeout", "error"] = ""
     """Of the last verification."""
     can_send_failure: bool = False
+    notes: int = 0
+    """On lines, which go with the next request."""
     queued: list[str] = field(default_factory=list)
     steering: list[str] = field(default_factory=list)
     """Texts that the server has and no response has used yet."""

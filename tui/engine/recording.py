@@ -20,6 +20,7 @@ from tui.core.document.hunk import OPEN, PLACED, TAKEN_BACK, Decision, Hunk, Sta
 from tui.core.programs import RunResult
 from tui.core.run_report import RunReport
 from tui.core.session_record import (
+    AllNotes,
     Author,
     Began,
     BlockSaid,
@@ -124,7 +125,7 @@ class SessionRecording(Witness):
         self._turn = 0
         self.tabs: Callable[[], OpenTabs] = OpenTabs
         """Which files are open."""
-        self._tabs = OpenTabs()
+        self._tabs, self._notes = OpenTabs(), AllNotes()
         self._commands = self._sent = 0
         self._name = ""
         self._timer: asyncio.TimerHandle | None = None
@@ -187,6 +188,7 @@ class SessionRecording(Witness):
         self._hunks = _states_of(stored.hunks)
         self._typed = {one.id: one.typed for one in stored.hunks if one.typed is not None}
         self._commands, self._sent, self._tabs = stored.commands, stored.requests, stored.tabs
+        self._notes = AllNotes(stored.notes)
         self._name = stored.line.name
         self._store.commit(Resumed(self._ports.files.named_root, tui.__version__))
 
@@ -203,7 +205,7 @@ class SessionRecording(Witness):
 
     def _take_as_new(self) -> None:
         """Nothing is kept so far."""
-        workspace = self._state.workspace
+        workspace, self._notes = self._state.workspace, AllNotes()
         self._blocks.clear()
         self._state.unkept.update(range(len(self._state.transcript.blocks)))
         self._hunks.clear()
@@ -258,6 +260,8 @@ class SessionRecording(Witness):
         status, known = self._state.status, self._tabs
         if status.active_path != known.active or len(status.open_paths) != len(known.places):
             self._look_at_tabs()
+        if notes := self._new_notes():
+            self._store.put(notes)
         return bool(self._news) and not all_hunks and self._hunks_are_new()
 
     def _look_at_typing(self) -> None:
@@ -281,6 +285,19 @@ class SessionRecording(Witness):
         if now != self._tabs:
             self._tabs = now
             self._store.put(Happened(self._turn, "tabs", json.encode(now).decode()))
+
+    def noted(self) -> None:
+        """A note is kept at once, as a prompt is: nobody types it again."""
+        if notes := self._new_notes():
+            self._store.commit(notes)
+
+    def _new_notes(self) -> Happened | None:
+        """The notes on lines, if they are not as they were kept; None: they are."""
+        now = AllNotes(self._state.workspace.notes.kept())
+        if now == self._notes:
+            return None
+        self._notes = now
+        return Happened(self._turn, "notes", json.encode(now).decode())
 
     def _hunks_are_new(self) -> bool:
         return any(_is_whole(hunk) for hunk in self._news.values())

@@ -33,6 +33,7 @@ from tui.core.wire.refusals import RefusedFields, fields_refused, without
 from tui.engine.intents import Effort, Role
 from tui.engine.open_files import OpenFiles
 from tui.engine.ports import PatchTool, Ports, RoleSpec, ShellTool
+from tui.engine.session_state import PLAIN, TurnWay
 
 if TYPE_CHECKING:
     from tui.engine.continuing import CutReply
@@ -123,6 +124,8 @@ class Requests:
         """Patches that came in messages, until the model was told."""
         self.take_ended: Callable[[], Sequence[str]] = tuple
         """Commands of the background that ended since it was asked last, in words."""
+        self.take_notes: Callable[[int], str] = lambda turn: ""
+        """The notes on lines that wait, for this turn, in words."""
         self.take_news: Callable[[], Sequence[str]] = tuple
         """What hooks refused since then, a paragraph each."""
         self.told = Told(partial(presence, open_files.workspace.documents))
@@ -157,8 +160,13 @@ class Requests:
         self.told.mark(self._open_files.workspace.hunks)
         self._instructions, self._head_of = "", ()
 
-    def prompt(self, texts: Sequence[str], spec: RoleSpec, head: Request) -> Request:
-        """The request that begins a turn; each text is a message of its own."""
+    def prompt(
+        self, texts: Sequence[str], spec: RoleSpec, head: Request, notes: str = ""
+    ) -> Request:
+        """The request that begins a turn; each text is a message of its own.
+
+        ``notes`` are those on lines.
+        """
         self.continues(spec, head)
         full = not self._stands(spec)
         if full:
@@ -166,6 +174,7 @@ class Requests:
         self.history.note(self._news())
         self._origins.begin()
         self.history.context(self._context.message(self._shown_files(), full=full))
+        self.history.note(notes)
         for text in texts:
             self.history.prompt(text)
         return self.history.request(head, origin(spec))
@@ -411,6 +420,7 @@ class TurnRequest(Struct, frozen=True):
     limits: TurnLimits = TurnLimits()
     going_on: CutReply | None = None
     """What was cut, with which it goes on."""
+    way: TurnWay = PLAIN
 
     @property
     def role(self) -> Role:

@@ -95,6 +95,7 @@ def up_to(stored: StoredSession, turn: int) -> StoredSession:
         entries=stored.entries[: _entries_of(stored, turn)],
         blocks=stored.blocks[:first],
         hunks=tuple(hunk for hunk in stored.hunks if hunk.turn <= turn),
+        notes=tuple(one for one in stored.notes if one.turn <= turn),
         usd=sum((one.ended.figures.usd or 0.0) for one in turns if one.ended is not None),
     )
 
@@ -199,6 +200,8 @@ class Resuming:
         context = ended.figures.context if ended is not None else None
         state.meter.resume(stored.usd, None if stored.is_empty else context)
         services.open_files.reopen(stored.tabs)
+        state.workspace.notes.bring_back(stored.notes)
+        state.status.notes = len(state.workspace.notes.waiting)
         if self._rest is None:
             self._take(_Earlier(stored, stored))
         for path in dict.fromkeys(hunk.path for hunk in self._found.placed):

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from tui.core.session_record import SessionKind
     from tui.engine.hooks import Hooks
     from tui.engine.model_choice import ModelChoice
+    from tui.engine.noting import Noting
     from tui.engine.recording import SessionRecording
     from tui.engine.resuming import Resuming, Resumption
     from tui.engine.sessions import SessionKeeping
@@ -130,6 +131,7 @@ class Session:
         self.formatting = Formatting(services, self._saving.changes)
         """Runs after a save; who ends right after one waits for it."""
         self._hook_up()
+        services.requests.take_notes = lambda turn: self._noting.take(turn)
         self.written_later = self._saving.written_later
         self.writes_wait = self._saving.later.__bool__
         """True while the formatter or a question holds writes up."""
@@ -244,6 +246,10 @@ class Session:
             intents.Restore: self._rescuing.handle,
             intents.Dismiss: self._rescuing.handle,
             intents.Forget: self._forget,
+            **dict.fromkeys(
+                (intents.PutNote, intents.TakeNotes, intents.DropNotes, intents.SendNotes),
+                self._note,
+            ),
         }
 
     def drain(self) -> Notices:
@@ -294,6 +300,15 @@ class Session:
         hooks = Hooks(self._shared, self.formatting)
         self._shared.requests.take_news = hooks.take_news
         return hooks
+
+    @functools.cached_property
+    def _noting(self) -> Noting:
+        from tui.engine.noting import Noting  # after the first paint
+
+        return Noting(self._shared, lambda text: self.submit(intents.Prompt(text)))
+
+    def _note(self, intent: Intent) -> None:
+        self._noting.handle(intent)
 
     def _hook_up(self) -> None:
         """Have the formatter, and the hooks, asked and told."""

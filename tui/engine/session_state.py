@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec import Struct
+
 from tui.core.conversation import Block, BlockKind, BlockState, Transcript
 from tui.core.document.hunk import Hunk
 from tui.core.document.workspace import Workspace
@@ -197,6 +199,9 @@ class Witness:
     def written(self, paths: Iterable[str]) -> None:
         """These files lie on the disk as they should."""
 
+    def noted(self) -> None:
+        """The notes on lines are others now."""
+
     def command_begins(self, line: str, call_id: str, confined: str, consent: str) -> int:
         """A command is about to run; its number."""
         return 0
@@ -208,6 +213,14 @@ class Witness:
         """The tests ran."""
 
 
+class TurnWay(Struct, frozen=True):
+    """How a prompt is sent, where that is not as most are."""
+
+    takes_notes: bool = True
+    """The notes that wait on lines go with it."""
+
+
+PLAIN = TurnWay()
 Place = tuple[str, int, int]
 """Path, line and column, 0-based."""
 
@@ -237,6 +250,8 @@ class SessionState:
         """Called with its number before a turn begins."""
         self.briefs: dict[str, str] = {}
         """Prompts that duetto wrote in the user's stead -> one line that is shown for them."""
+        self.ways: dict[str, TurnWay] = {}
+        """Prompts that are to be sent in another way than most -> how."""
         self.input_first = InputFirst()
         self.questions = Questions(self.status, self.restated, self)
         self.witness = Witness()

@@ -16,15 +16,18 @@ from tui.engine.intents import (
     ChooseModel,
     Continue,
     Dismiss,
+    DropNotes,
     Effort,
     Export,
     Forget,
     Intent,
     Mode,
     NewConversation,
+    PutNote,
     RedoDecision,
     Rename,
     Restore,
+    SendNotes,
     SetAutoAccept,
     SetEffort,
     SetMode,
@@ -32,6 +35,7 @@ from tui.engine.intents import (
     Steer,
     StopTask,
     Switch,
+    TakeNotes,
     Throttle,
     ToBackground,
     UndoTurn,
@@ -42,6 +46,8 @@ from tui.engine.notices import Status, TaskView
 AGAINST: tuple[Against, ...] = get_args(Against)
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
 MODES: tuple[Mode, ...] = get_args(Mode)
+DO_THEM = "Do what my notes on the lines say."
+"""What is said where the notes are all."""
 _TIER = pattern(r"[a-z][a-z0-9_-]{0,31}")
 
 
@@ -77,6 +83,14 @@ COMMANDS: tuple[Command, ...] = (
         "diff",
         "Show what differs from the disk, from HEAD, from the turn's start",
         "[disk|head|turn] [PATH]",
+    ),
+    Command(
+        "note", "Note something for the model on a line; the file stays as it is", "PATH:LINE TEXT"
+    ),
+    Command(
+        "notes",
+        "List the notes on lines; send, change, take over or drop some",
+        "[send [WORDS]|edit NOTE TEXT|take NOTES|drop NOTES]",
     ),
     Command("auto", "Accept hunks automatically, except those that need a look", "[on|off]"),
     Command(
@@ -279,6 +293,38 @@ class BackgroundNews:
                 yield task, f"Task {task.number} {where}: {task.command}"
 
 
+def _note(argument: str, status: Status) -> Intent | str | None:
+    place, _, text = argument.partition(" ")
+    path, colon, line = place.removeprefix("@").rpartition(":")
+    if not (path and colon and line.isdecimal() and int(line[:9]) and text.strip()):
+        return "Say where, and what: /note PATH:LINE TEXT."
+    return PutNote(path, int(line[:9]) - 1, text.strip())
+
+
+def _notes(argument: str, status: Status) -> Intent | str | None:
+    word, _, rest = argument.partition(" ")
+    number, _, text = rest.strip().partition(" ")
+    if word == "send":
+        return SendNotes(rest.strip())
+    if word == "edit" and number.isdecimal() and text.strip():
+        return PutNote("", 0, text.strip(), int(number[:9]))
+    if word in ("take", "drop"):
+        numbers = rest.replace(",", " ").split()
+        chosen = (
+            None
+            if numbers == ["all"]
+            else tuple(int(one[:9]) for one in numbers if one.isdecimal())
+        )
+        if numbers and (chosen is None or len(chosen) == len(numbers)):
+            return TakeNotes(chosen) if word == "take" else DropNotes(chosen)
+    if argument:
+        return (
+            "/notes lists them; /notes send [WORDS], /notes edit NOTE TEXT, /notes take NOTES and"
+            " /notes drop NOTES do something with them: numbers, or all."
+        )
+    return None
+
+
 def _rescue(argument: str, status: Status) -> Intent | str | None:
     if argument not in ("", "forget"):
         return "/rescue brings it back, /rescue forget removes it."
@@ -312,6 +358,8 @@ _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {
     "throttle": _throttle,
     "steer": _steer,
     "auto": _auto,
+    "note": _note,
+    "notes": _notes,
     "mode": _mode,
     "background": _background,
     "tasks": _tasks,

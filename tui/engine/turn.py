@@ -302,7 +302,9 @@ class Turn:
         texts = services.backlog.take("steer")
         fresh, self.sent, self._resuming = not self.sent, True, False
         if fresh:
-            body = services.requests.prompt([request.text, *texts], request.spec, head)
+            takes = request.way.takes_notes and services.state.status.notes
+            notes = services.requests.take_notes(request.number) if takes else ""
+            body = services.requests.prompt([request.text, *texts], request.spec, head, notes)
         else:
             body = services.requests.go_on(request.spec, head, texts)
         self.steering.say(texts)

@@ -69,6 +69,8 @@ _SHARED = frozenset(
         "fork",
         "rename",
         "export",
+        "note",
+        "notes",
     )
 ) | {"auto", "clear", "forget", "rescue", "skills", "quit"}
 """What is as on the screen."""

@@ -8,6 +8,7 @@ from tui.core.document.hunk import Decision, Stage
 from tui.core.inert_text import inert
 from tui.core.programs import Edited
 from tui.engine import intents
+from tui.engine.noting import list_words
 from tui.engine.session import Session, unsaved_paths
 from tui.engine.slash import (
     asked,
@@ -119,12 +120,17 @@ class Commander:
             self._voice.models()
         elif intent is None and name == "tasks":
             say(inert(task_words(status, session.now())).split("\n"))
+        elif intent is None and name == "notes":
+            say(inert(list_words(session.workspace.notes)).split("\n"))
         elif intent is None and name == "mode":
             say([mode_words(status)])
         elif intent is None:
             say(model_words(status).split("\n"))
         else:
             session.submit(intent)
+            if name in ("note", "notes") and not isinstance(intent, intents.SendNotes):
+                say(inert(list_words(session.workspace.notes)).split("\n"))
+                return
             say([mode_words(status)] if name in ("mode", "plan") else _done(intent, status.role))
 
     def _queue(self, intent: intents.Queue | intents.Steer) -> None:

@@ -293,6 +293,8 @@ class Documents:
         record.live.move(span)
         if record.off:
             record.off.move(span)
+        if record.notes:
+            record.notes.follow(record.buffer, span)
         if record.waiting:
             record.shifts.add(span, record.waiting)
             if author not in (Author.MODEL, Author.REVIEW):

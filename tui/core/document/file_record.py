@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from tui.core.document.hunk import Decision, Hunk
 from tui.core.document.hunk_index import HunkIndex
+from tui.core.document.line_notes import LineNotes
 from tui.core.document.undo_log import UndoLog
 from tui.core.document.waiting_places import OpenSection, PendingShifts, WaitingSection, nearest
 from tui.core.steps import Work
@@ -105,6 +106,8 @@ class FileRecord(Struct, eq=False):
     """Hunks whose text stands in the buffer, in the order in which they landed."""
     off: HunkIndex = field(default_factory=HunkIndex)
     """Hunks that a decision took out of the text: where they stood."""
+    notes: LineNotes | None = None
+    """What is noted on its lines; None: never anything."""
     made: list[Hunk] = field(default_factory=list)
     """Hunks that made the file, or all of its text."""
     sections: list[OpenSection] = field(default_factory=list)

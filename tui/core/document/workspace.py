@@ -15,6 +15,7 @@ from tui.core.document.disk_plan import DiskPlan, planning, with_hunks
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import EditsSince, FileRecord, UserChange, stand, stood_near
 from tui.core.document.hunk import OPEN, Decision, Fold, Hunk, Kind, Stage, landing_lines
+from tui.core.document.note_list import NoteList
 from tui.core.document.undo_log import Apply
 from tui.core.document.waiting_places import OpenSection
 from tui.core.files import FileRead
@@ -63,6 +64,8 @@ class Workspace:
         """All hunks, in the order in which they came."""
         self.conflicts: set[str] = self.documents.conflicts
         """Paths whose file on the disk and buffer contradict each other; not to be saved."""
+        self.notes = NoteList(self.documents)
+        """What is noted on lines; no text has it in it."""
         self.on_landed: Callable[[Sequence[Hunk], bool], None] = _nothing
         """Called with the hunks of a patch that ended, and whether all of it came."""
 

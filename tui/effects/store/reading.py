@@ -24,6 +24,7 @@ from tui.core.conversation import BlockKind, BlockState
 from tui.core.document.hunk import Decision, Kind, Stage
 from tui.core.run_report import RunReport
 from tui.core.session_record import (
+    AllNotes,
     BlockSaid,
     EntryMade,
     FileKept,
@@ -195,7 +196,8 @@ def _stored(
         untold=frozenset(one for one, last in changed.items() if last > sent),
         unwritten=_unwritten(hunks, changed, written),
         running=frozenset(row[0] for row in base.execute(_RUNNING, (n,))),
-        tabs=_tabs(base, n),
+        tabs=_newest(base, n, "tabs", OpenTabs()),
+        notes=_newest(base, n, "notes", AllNotes()).notes,
         is_empty=base.execute(_STANDING, (n,)).fetchone() is None,
         lost=rows.lost,
     )
@@ -221,7 +223,8 @@ def _reading(data_dir: Path) -> Iterator[sqlite3.Connection]:
         base.text_factory = partial(str, encoding="utf-8", errors="replace")
         yield base
     except (sqlite3.Error, msgspec.MsgspecError, zlib.error, ValueError, TypeError) as error:
-        raise StoreRefused(f"the stored sessions cannot be read: {error}") from error
+        why = " ".join(str(error).split())
+        raise StoreRefused(f"the stored sessions cannot be read: {why}") from error
     finally:
         if base is not None:
             base.close()
@@ -384,14 +387,13 @@ class _Rows:
             self.lost += 1
 
 
-def _tabs(base: sqlite3.Connection, n: int) -> OpenTabs:
-    query = (
-        "SELECT detail FROM events WHERE session = ? AND what = 'tabs' ORDER BY seq DESC LIMIT 1"
-    )
-    row = base.execute(query, (n,)).fetchone()
+def _newest(base: sqlite3.Connection, n: int, what: str, nothing: T) -> T:
+    """What was said last of something, as JSON; ``nothing``: it was not, or cannot be read."""
+    query = "SELECT detail FROM events WHERE session = ? AND what = ? ORDER BY seq DESC LIMIT 1"
+    row = base.execute(query, (n, what)).fetchone()
     with suppress(msgspec.MsgspecError, TypeError):
-        return OpenTabs() if row is None else _of(row[0], OpenTabs)
-    return OpenTabs()
+        return nothing if row is None else _of(row[0], type(nothing))
+    return nothing
 
 
 def _check(*numbers: object, texts: tuple[object, ...] = ()) -> None:

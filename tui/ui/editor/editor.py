@@ -26,6 +26,7 @@ from tui.ui.editor.background import Background, Repeats
 from tui.ui.editor.cells import copied
 from tui.ui.editor.cursor import EDGE_SCROLL_S, WHEEL_LINES, Drag
 from tui.ui.editor.editing import CHANGES, COPIES, MOVES, PASTES, SCROLLS, Editing
+from tui.ui.editor.note_marks import lay_notes
 from tui.ui.editor.overview import lay_over
 from tui.ui.editor.paint import EditorRow, RowFrame, RowPainter, gutter_width
 from tui.ui.editor.view import View
@@ -133,6 +134,7 @@ class Editor(PaintedWidget, can_focus=True):
         lay_over(rows, width, hints, spot)
         background.ghost.look()
         background.ghost.lay_over(rows, view, width, spot)
+        lay_notes(rows, view, width, spot, workspace.notes)
         before, frame = self._rows, view.frame(width)
         self._rows = rows
         if frame != self._frame or len(rows) != len(before):

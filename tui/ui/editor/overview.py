@@ -123,7 +123,7 @@ Mode = Literal["linger", "turn", "off"]
 STEP_S, CALM_STEP_S = 0.1, 1.0
 """How often it is looked at while nothing else is painted; for who is disturbed by motion."""
 _COLOUR = "meter-ghost"
-_LEAST_GAP = 2
+LEAST_GAP = 2
 """Cells between a line's end and words behind it."""
 _HERE = "50 tok/s would be here"
 
@@ -179,7 +179,7 @@ class GutterGhost:
         here = next((y for y, row in enumerate(rows) if row.line == seen.line), None)
         if here is not None:
             taken = cursor[0] if cursor is not None and cursor[1] == here else 0
-            rows[here] = _marked(rows[here], width, max(taken, _end(rows[here], view)))
+            rows[here] = _marked(rows[here], width, max(taken, text_end(rows[here], view)))
 
     def _shows(self, seen: ShownGhost, view: View) -> bool:
         """It is in this file, and not in the line in which the model itself writes."""
@@ -187,7 +187,7 @@ class GutterGhost:
         return seen.path == view.path and not level
 
 
-def _end(row: EditorRow, view: View) -> int:
+def text_end(row: EditorRow, view: View) -> int:
     """The cell of the screen behind a row's text."""
     cells = row.cell + part_cells(row.text, row.phase % TAB_SIZE).width - view.left
     return gutter_width(view.digits) + max(cells, 0)
@@ -197,7 +197,7 @@ def _marked(row: EditorRow, width: int, taken: int) -> EditorRow:
     """The row with the mark, and with words behind what takes its cells up to ``taken``."""
     row = row._replace(ghost=True)
     chip = f" {GUTTER_GHOST} {_HERE} "
-    if not row.chips and taken + _LEAST_GAP + cell_len(chip) <= width:
+    if not row.chips and taken + LEAST_GAP + cell_len(chip) <= width:
         return row._replace(chips=((chip, _COLOUR),))
     return row
 

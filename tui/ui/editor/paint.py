@@ -36,6 +36,8 @@ BARS = {
 
 _WRITING = "▍"
 """Where the model is writing."""
+NOTE = "◆"
+"""Something is noted on this line."""
 GUTTER_GHOST = "▹"
 """Where a model at 50 tokens/s would be writing."""
 _REMOVED = "-"
@@ -89,6 +91,8 @@ class EditorRow(NamedTuple):
     """It says how many removed lines are folded away."""
     line: int | None = None
     """The line of the buffer, from 0."""
+    note: str = ""
+    """The colour of the mark beside a line on which something is noted; empty: nothing is."""
 
 
 class RowFrame(NamedTuple):
@@ -138,7 +142,7 @@ class RowPainter:
         if row.number is None and not row.kind:
             return [Segment(" " * frame.width, self.palette.style("", "background"))]
         # Lines below what lands get other numbers, and are painted as before.
-        key = (row._replace(number=None, line=None, ghost=False), frame)
+        key = (row._replace(number=None, line=None, ghost=False, note=""), frame)
         body = self._bodies.get(key)
         if body is None:
             body = self._bodies[key] = self._body(row, frame)
@@ -186,9 +190,10 @@ class RowPainter:
         margin = _MORE_LEFT if frame.left and row.text else " "
         if row.ghost:
             colour = "meter-ghost"
-        before = GUTTER_GHOST if row.ghost else " "
+        before = GUTTER_GHOST if row.ghost else NOTE if row.note else " "
         return [
-            Segment(f"{before}{number:>{frame.digits}} ", style(colour, back)),
+            Segment(before, style(row.note if row.note and not row.ghost else colour, back)),
+            Segment(f"{number:>{frame.digits}} ", style(colour, back)),
             Segment(BARS.get(row.kind, " "), bar),
             Segment(margin, style("faint", back)),
         ]

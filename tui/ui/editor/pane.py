@@ -14,6 +14,7 @@ from tui.engine.intents import OpenFile, SaveFile
 from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui.editor import changes
+from tui.ui.editor.asking import LineWords
 from tui.ui.editor.editor import Editor
 from tui.ui.editor.open_files import FileTabs
 from tui.ui.editor.sides import FEWEST_COLUMNS, EditorSide, Sides, Tabs
@@ -140,6 +141,8 @@ class EditorPane(Vertical):
         self.dock = TreeDock(session, self.sides, self)
         self.find_bar = FindBar(id="find-bar")
         self.find = Find(session, self.sides, self.find_bar)
+        self.words = LineWords(session, self.sides, self.find, self)
+        self.words.on_gone = lambda: self.post_message(EditorWanted())
         self.sides.on_settled = self._settled
         self.files.on_shown = self.find.follow
         self.files.on_note = self.find.on_note = self.note
@@ -254,6 +257,14 @@ class EditorPane(Vertical):
     def action_goto_line(self) -> None:
         """Ask for a line."""
         self.find.ask_line()
+
+    def action_note(self) -> None:
+        """Note something for the model on the line of the cursor."""
+        self.words.note()
+
+    def action_step_note(self, step: int) -> None:
+        """Go to the next note, or to the one before."""
+        self.words.step(back=step < 0)
 
     def action_outline(self) -> None:
         """Go to a symbol of this file; the editor shows each one that is moved to."""

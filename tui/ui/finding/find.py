@@ -6,7 +6,7 @@ What is in sight is found at once; the rest of a long file in slices, so that no
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from tui.ui.finding.replacing import AllReplaced
 
 
-Mode = Literal["find", "replace", "line"]
+Mode = Literal["find", "replace", "line", "words"]
+_FINDING: tuple[Mode, ...] = ("find", "replace")
 
-_LABELS: dict[Mode, str] = {"find": " Find", "replace": " Find", "line": " Line"}
-_HINTS: dict[Mode, str] = {
+_LABELS: Mapping[Mode, str] = {"find": " Find", "replace": " Find", "line": " Line"}
+_HINTS: Mapping[Mode, str] = {
     "find": "Alt+C case · Alt+W word · Alt+X regex · Alt+I in selection ",
     "replace": "Alt+C case · Alt+W word · Alt+X regex · Alt+I in selection ",
     "line": "line, line:column, +3 or -3 ",
@@ -57,11 +58,15 @@ class FindBar(Vertical):
         """Called to replace the match that is shown, or all of them."""
         self.on_line: Callable[[int, int], None] = lambda line, col: None
         """Called to go to a line and column (0-based)."""
+        self.on_words: Callable[[str, bool], None] = lambda text, more: None
+        """Called with what was typed into the field of `ask`, and whether Alt is held down."""
         self.mode: Mode = "find"
         self.switches: set[str] = set()
         """Of ``case``, ``word`` and ``regex`` those that are on."""
         self._scope = ""
         self._line = 0
+        self._asks = ("", "")
+        """The label and the hint of `ask`."""
         self._label = Static(_LABELS["find"], markup=False, classes="label")
         self._input = Field(id="find-needle")
         self._count = Static("", markup=False, classes="count")
@@ -98,7 +103,7 @@ class FindBar(Vertical):
     @property
     def query_wanted(self) -> Query:
         """What is looked for; an empty needle: nothing is."""
-        if not self.is_open or self.mode == "line":
+        if not self.is_open or self.mode not in _FINDING:
             return Query()
         return Query(self._input.value, **dict.fromkeys(self.switches, True))
 
@@ -109,11 +114,10 @@ class FindBar(Vertical):
         """
         if not self.children:
             self._fill()
-        seeks = mode != "line"
-        if seeks != (self.mode != "line") or text:
+        if (mode in _FINDING) != (self.mode in _FINDING) or text or mode == "words":
             self._input.value = text
         self.mode, self._line = mode, line
-        self._hint.update(_HINTS[mode])
+        self._hint.update(self._keys)
         self._name_keys()
         self.set_class(mode == "replace", "-replace")
         self.count("")
@@ -122,6 +126,11 @@ class FindBar(Vertical):
         self.screen.set_focus(self._input)  # at once: the next key is meant for it
         self._input.select_all()
         self._seek()
+
+    def ask(self, label: str, hint: str, text: str, done: Callable[[str, bool], None]) -> None:
+        """Ask for a line of words; ``text`` stands there already."""
+        self._asks, self.on_words = (f" {label}", f"{hint} "), done
+        self.open("words", text)
 
     def close(self) -> bool:
         """Hide the bar; False if it was not open."""
@@ -142,24 +151,30 @@ class FindBar(Vertical):
     def name_switches(self) -> None:
         """Show which switches are on."""
         on = [_SIGNS[name] for name in _SIGNS if name in self.switches]
-        words = " ".join([_LABELS[self.mode], *on, *([self._scope] if self._scope else [])])
-        self._label.update(_LABELS["line"] if self.mode == "line" else words)
+        label = _LABELS.get(self.mode, self._asks[0])
+        words = " ".join([label, *on, *([self._scope] if self._scope else [])])
+        self._label.update(words if self.mode in _FINDING else label)
 
     def _name_keys(self) -> None:
         """Where the hint has no room, what the keys do is said until something is typed."""
-        self._input.placeholder = "" if self._hint.display else _HINTS[self.mode].strip()
+        self._input.placeholder = "" if self._hint.display else self._keys.strip()
+
+    @property
+    def _keys(self) -> str:
+        return _HINTS.get(self.mode, self._asks[1])
 
     def on_key(self, event: events.Key) -> None:
         """Step through the matches, turn a switch, go to the other input, or accept the line."""
-        take = self._take_line if self.mode == "line" else self._take_find
+        take = self._take_find if self.mode in _FINDING else self._take_line
         if take(event.key):
             event.stop()
             event.prevent_default()
 
     def _take_line(self, key: str) -> bool:
-        if key == "enter":
-            self._choose_line()
-        return key == "enter"
+        more = key in ("alt+enter", "ctrl+j") and self.mode == "words"
+        if key == "enter" or more:
+            self._choose_line(more=more)
+        return key == "enter" or more
 
     def _take_find(self, key: str) -> bool:
         below = self._replacement.has_focus
@@ -190,7 +205,7 @@ class FindBar(Vertical):
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
-        if self.mode == "line":
+        if self.mode not in _FINDING:
             self._choose_line()
         elif event.input is self._replacement:
             self._replace(everything=False)
@@ -198,13 +213,16 @@ class FindBar(Vertical):
             self.on_stepped(False)
 
     def _seek(self) -> None:
-        if self.is_open and self.mode != "line":
+        if self.is_open and self.mode in _FINDING:
             self.on_sought()
 
     def _replace(self, *, everything: bool) -> None:
         self.on_replace(self._replacement.value, everything)
 
-    def _choose_line(self) -> None:
+    def _choose_line(self, *, more: bool = False) -> None:
+        if self.mode == "words":
+            self.on_words(self._input.value, more)
+            return
         place = parse_jump(self._input.value, self._line)
         if place is None:
             self.count("type a number", nothing=True)
@@ -280,6 +298,18 @@ class Find:
             self._forget()
             self._bar.open("line", line=view.cursor.position[0])
             self._bar.count(f"of {view.buffer.line_count}")
+
+    def ask_words(
+        self, label: str, hint: str, text: str, done: Callable[[str, bool], None]
+    ) -> None:
+        """Ask for a line of words; the bar closes when they are there."""
+
+        def taken(said: str, more: bool) -> None:
+            self.close()
+            done(said, more)
+
+        self._forget()
+        self._bar.ask(label, hint, text, taken)
 
     def close(self) -> bool:
         """Close the find bar; False if it was not open."""

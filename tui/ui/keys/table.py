@@ -106,7 +106,7 @@ pane('editor') as show_editor | alt+2 | type in it @under | Go to: editor
     Show the editor; where it is in sight: go into it
 switch | f2 alt+m | fast/deep | Model and tests: fast ↔ deep model
     Switch between the fast and the deep model, idle or in the middle of an answer
-effort | f3 alt+e |  | Model and tests: next effort
+effort | f3 alt+0 |  | Model and tests: next effort
     Next reasoning effort of the current model
 verify | f5 alt+v | verify @idle | Model and tests: run the tests
     Run the project's tests
@@ -330,6 +330,13 @@ outline | ctrl+t
     Go to a function, class or heading of this file
 close_tab | ctrl+w
     Close this tab
+note | alt+semicolon |  | note on this line
+    Note something for the model on this line (the file stays as it is); all notes go with your
+    next prompt; in the field Alt+Enter (or Ctrl+J) sends them at once
+step_note(1) as next_note | alt+apostrophe |  | next note
+    Next note, yours or the model's, in any file
+step_note(-1) as previous_note | alt+quotation_mark |  | note before
+    Note before
 goto_line | alt+g ctrl+g |  | go to a line
     Go to a line, line:column, or +3 and -3
 step_tab(1) as next_tab | ctrl+pagedown alt+full_stop |  | next file

@@ -239,6 +239,10 @@ class Hint(Bar):
             )
         if not draft and self._prompt.goes_on:
             return HintWords([(_key("send"), "go on")], "where it was stopped")
+        if count := self._session.status.notes:
+            noted = f"{count} note{'s' * (count != 1)} on lines"
+            said = noted if self._prompt.sends_notes else f"with {noted}"
+            return HintWords([(_key("send"), enter)], said)
         if not draft:
             return HintWords([(_key("send"), enter)], self._usual())
         if self._session.status.queued:  # Alt+Enter goes behind them, and the first of them goes

@@ -24,7 +24,7 @@ from textual.widgets.text_area import DocumentBase, Edit, EditResult, Location, 
 from tui.core.text.patterns import pattern
 from tui.engine.intents import Mode, SetMode
 from tui.engine.notices import Status
-from tui.engine.slash import MODES
+from tui.engine.slash import DO_THEM, MODES
 from tui.ui import theme
 from tui.ui.key_queue import TypedKey
 from tui.ui.keymap import actions
@@ -310,6 +310,8 @@ class PromptArea(TextArea):
         text = whole.strip()
         if how == "send" and self.goes_on and not text:
             self.post_message(Entered(GO_ON))
+        elif how == "send" and self.sends_notes:
+            self.post_message(Entered(DO_THEM))
         elif text or self.editing:
             self.past.add(whole)
             self.write("")
@@ -332,9 +334,19 @@ class PromptArea(TextArea):
         return self._status().can_go_on and not (self.busy or self.editing)
 
     @property
+    def takes_enter(self) -> bool:
+        """True while Enter with nothing typed does something."""
+        return self.goes_on or self.sends_notes
+
+    @property
+    def sends_notes(self) -> bool:
+        """True while Enter with nothing typed sends the notes on lines."""
+        return not (self.text or self.busy or self.editing) and self._status().notes > 0
+
+    @property
     def suggestion_shown(self) -> str:
         """The suggestion that stands in the empty prompt; empty if none does."""
-        if not self.suggestions or self.text or self.busy or self.editing or self.goes_on:
+        if not self.suggestions or self.text or self.busy or self.editing or self.takes_enter:
             return ""
         return self.suggestions[self._suggestion % len(self.suggestions)]
 
@@ -359,6 +371,8 @@ class PromptArea(TextArea):
             shown = ""
         elif self.goes_on:
             shown = f"{key_of('send', 'prompt')} lets it go on"
+        elif self.sends_notes:
+            shown = f"{key_of('send', 'prompt')} sends the notes on lines"
         if str(self.placeholder) != shown:
             self.placeholder = Content(inert(shown))
 

@@ -9,6 +9,7 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from tui.core.document.hunk import Hunk, Stage
+from tui.core.document.line_notes import Note
 from tui.engine.intents import (
     Accept,
     Against,
@@ -344,6 +345,19 @@ class TurnActions:
         self.over = screen.sync
         self._screen.app.push_screen(screen, looked)
 
+    def notes(self) -> None:
+        """The notes on lines."""
+        from tui.ui.screens.notes import NotesScreen
+
+        def chosen(note: Note | None) -> None:
+            self.over = None
+            if note is not None:
+                self._panes.editor.words.go(note)
+
+        screen = NotesScreen(self._session)
+        self.over = screen.sync
+        self._screen.app.push_screen(screen, chosen)
+
     def undo_turn(self) -> None:
         """Take the model's last turn back."""
         self._session.submit(UndoTurn())
@@ -420,6 +434,7 @@ class SlashCommands:
             "effort": self._turn.effort,
             "mode": self._turn.say_mode,
             "tasks": self._turn.tasks,
+            "notes": self._turn.notes,
             "skills": self._list_skills,
         }
         if intent is not None:

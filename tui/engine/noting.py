@@ -1,0 +1,116 @@
+"""Notes on lines: put, taken over, dropped, and sent as the next request.
+
+What a model found in a difference becomes notes, too: of every line that it names as findings are
+written, wherever that is; a wrong path or line is said, and the finding is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from tui.core.document.line_notes import Note
+from tui.core.document.report import shown
+from tui.engine import intents
+from tui.engine.intents import Intent
+from tui.engine.notices import Trouble
+from tui.engine.services import Services
+from tui.engine.slash import DO_THEM
+from tui.errors import EditRefused
+
+_LINE_CHARS = 120
+"""Of a line that is quoted beside its note."""
+NO_NOTES = "No note waits to be sent: /note PATH:LINE TEXT puts one on a line."
+
+
+class Noting:
+    """Does what the user asks of notes."""
+
+    def __init__(self, services: Services, send: Callable[[str], None]) -> None:
+        """``send`` prompts the model."""
+        self._state = services.state
+        self._open_files = services.open_files
+        self._notes = services.state.workspace.notes
+        self._send = send
+
+    def handle(self, intent: Intent) -> None:
+        """Put, take, drop or send notes."""
+        match intent:
+            case intents.PutNote():
+                self._put(intent)
+            case intents.TakeNotes(numbers):
+                for note in self._meant(numbers):
+                    if note.by_model:
+                        self._notes.reword(note, note.text)
+            case intents.DropNotes(numbers):
+                self._notes.remove(self._meant(numbers))
+            case intents.SendNotes(text):
+                self._send_all(text)
+        self.changed()
+
+    def changed(self) -> None:
+        """There are others, or they say something else: show and keep that."""
+        self._state.status.notes = len(self._notes.waiting)
+        self._state.witness.noted()
+        self._state.restated()
+
+    def _meant(self, numbers: Sequence[int] | None) -> list[Note]:
+        return [note for note in self._notes if numbers is None or note.id in numbers]
+
+    def _put(self, intent: intents.PutNote) -> None:
+        text = " ".join(intent.text.split())
+        known = self._notes.by_id(intent.note)
+        if known is not None and text:
+            self._notes.reword(known, text)
+        elif known is not None:
+            self._notes.remove([known])
+        elif text:
+            try:
+                self._notes.put(intent.path, intent.line, text)
+            except EditRefused as error:
+                self._state.trouble(Trouble(f"No note on {intent.path}", str(error)))
+
+    def _send_all(self, text: str) -> None:
+        if self._notes.waiting:
+            self._send(text.strip() or DO_THEM)
+        else:
+            self._state.trouble(Trouble(NO_NOTES, severity="information"))
+
+    def take(self, turn: int) -> str:
+        """What the model is told of the notes that wait; from now on they are sent ones."""
+        waiting = self._notes.waiting
+        if not waiting:
+            return ""
+        self._notes.sent(waiting, turn)
+        self._state.note(turn, "\n".join(f"note on {note_words(note)}" for note in waiting))
+        self.changed()
+        head = "The user's notes on lines of files, as these stand in the editor now:"
+        return "\n".join([head, *map(self._for_model, waiting)])
+
+    def _for_model(self, note: Note) -> str:
+        where = f"{shown(note.path)}, line {(note.row or 0) + 1}"
+        if note.lost:
+            where = f"{shown(note.path)}, a line that is gone and stood above line {note.row}"
+        quoted = note.line.strip()[:_LINE_CHARS]
+        if quoted and not self._open_files.privacy(note.path):
+            where += f" (`{quoted}`)"
+        return f"- {where}: {note.text}"
+
+
+def note_words(note: Note) -> str:
+    """A note in a line: where it is, and what it says; not safe to show as it is."""
+    place = note.path if note.row is None else f"{note.path}:{note.row + 1}"
+    severity = f"{note.severity}: " if note.by_model else ""
+    return f"{place} {severity}{note.text}"
+
+
+def list_words(notes: Iterable[Note]) -> str:
+    """All notes, a line each, with their numbers and what becomes of them; not safe to show."""
+    lines = [f"{note.id}. {note_words(note)}{_fate(note)}" for note in notes]
+    return "\n".join(lines) or "There are no notes."
+
+
+def _fate(note: Note) -> str:
+    how = "found in" if note.by_model else "sent with"
+    fate = f"{how} turn {note.turn}" if note.turn else "goes with the next request"
+    lost = ", its line is gone" if note.lost else ""
+    return f" ({fate}{lost})"
