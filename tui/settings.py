@@ -162,7 +162,7 @@ class ModelSettings(SettingsTable, frozen=True):
     name: Name
     endpoint: str = ""
     """A name of ``[endpoints]``, or of a known provider; may be left out when there is one only."""
-    effort: Literal["low", "medium", "high", "xhigh", "none"] | None = None
+    effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
     context_window: Tokens | None = None
     """Tokens."""
     max_output_tokens: Tokens | None = None

@@ -211,6 +211,7 @@ def _spec(
         model.name,
         model.endpoint,
         effort=model.effort,
+        efforts=facts.efforts if facts else None,
         context_window=model.context_window or (facts.context_window if facts else None),
         patch_tool=flags.patch_tool or model.patch_tool,
         patch_format=flags.patch_format or model.patch_format,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tui.core.conversation import Block, BlockKind
 from tui.core.meter import pace_words, slow_words
+from tui.core.wire.efforts import effort_refusal
 from tui.engine import intents
 from tui.engine.connections import Connections, EndpointConnection, unheard
 from tui.engine.intents import Intent, Role
@@ -99,10 +100,20 @@ class Foreground:
             case intents.Switch(role):
                 self._switch(role)
             case intents.SetEffort() | intents.SetTier() | intents.Throttle():
-                _adjust(self._status, intent, self._turn)
-                self._services.state.restated()
+                self._adjust(intent)
             case intents.NewConversation():
                 self._forget()
+
+    def _adjust(self, intent: intents.SetEffort | intents.SetTier | intents.Throttle) -> None:
+        """How the model is asked from now on, unless it has no such effort."""
+        spec, state = self._roles[self._status.role], self._services.state
+        if isinstance(intent, intents.SetEffort):
+            known = self._services.requests.levels(spec)
+            if why := effort_refusal(intent.effort, spec.model, known):
+                state.trouble(Trouble(why, severity="warning"))
+                return
+        _adjust(self._status, intent, self._turn)
+        state.restated()
 
     @property
     def last_turn(self) -> int:
@@ -287,6 +298,7 @@ class Foreground:
         self._roles[role] = spec
         status.models[role], status.tiers[role] = spec.model, spec.tier
         status.efforts[role], status.same_tiers[role] = spec.effort, spec.same_tiers
+        status.levels[role] = self._services.requests.levels(spec)
         self._renewing.add(spec.endpoint)
         if self._turn is None:
             self._renew()

@@ -6,8 +6,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from tui.core.wire.efforts import Effort as Effort
+
 Role = Literal["fast", "deep"]
-Effort = Literal["low", "medium", "high", "xhigh", "none"]
 Against = Literal["disk", "head", "turn"]
 """What a file is shown against: the disk's bytes, git's HEAD, its text before the last turn."""
 Mode = Literal["manual", "sandbox", "plan"]

@@ -111,6 +111,8 @@ class Status(Struct):
     models: dict[Role, str] = field(default_factory=dict)
     """The model's name a role."""
     efforts: dict[Role, Effort | None] = field(default_factory=dict)
+    levels: dict[Role, tuple[str, ...] | None] = field(default_factory=dict)
+    """The efforts that a role's model has; None: not known."""
     tiers: dict[Role, str] = field(default_factory=dict)
     """Service tier that is asked for a role; empty: the server's own choice."""
     same_tiers: dict[Role, SameTiers] = field(default_factory=dict)

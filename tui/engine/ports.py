@@ -56,6 +56,8 @@ class RoleSpec(Struct, frozen=True):
     endpoint: str
     """The endpoint's name (a key for `WireFactory`)."""
     effort: Effort | None = None
+    efforts: tuple[str, ...] | None = None
+    """Those that the model has, weakest first; empty: none; None: not known."""
     context_window: int | None = None
     """Tokens; None if not known."""
     patch_tool: PatchTool = "custom"

@@ -28,6 +28,7 @@ from tui.core.document.report import HunkAccount, file_sha, presence, sha_of
 from tui.core.files import FileRead
 from tui.core.instructions import instructions, shell_tool_of, tools
 from tui.core.steps import Work, finished, while_same
+from tui.core.wire.efforts import EFFORTS, efforts_named, nearest_effort
 from tui.core.wire.events import ErrorEvent, Failed
 from tui.core.wire.refusals import RefusedFields, fields_refused, without
 from tui.engine.intents import Effort, Role
@@ -144,6 +145,8 @@ class Requests:
         self._head_of: tuple[object, ...] = ()
         """Of what kind the head is that was sent last (see `_kind_of`); empty: none was."""
         self._origins = Origins(open_files.workspace.documents)
+        self._levels: dict[str, tuple[str, ...]] = {}
+        """The efforts that servers named when they refused one, by the models' origins."""
         self._refused: dict[str, RefusedFields] = {}
         """What the endpoints that are dialled do not take, by name."""
 
@@ -219,8 +222,9 @@ class Requests:
             "include": ["reasoning.encrypted_content"],
             "prompt_cache_key": self._conversation,
         }
-        if effort is not None:
-            head["reasoning"] = {"effort": effort, "summary": "auto"}
+        if effort is not None and (known := self.levels(spec)) != ():
+            told = effort if known is None else nearest_effort(effort, known)
+            head["reasoning"] = {"effort": told, "summary": "auto"}
         if tier:
             head["service_tier"] = tier
         if spec.max_output_tokens is not None:
@@ -236,6 +240,8 @@ class Requests:
 
         They are left out from now on.
         """
+        if self._learns_levels(spec, head, refusal):
+            return True
         param = refusal.param if isinstance(refusal, ErrorEvent) else ""
         fields = fields_refused(f"{refusal.code} {refusal.message}", param, head)
         refused = self._refused.setdefault(spec.endpoint, RefusedFields())
@@ -243,6 +249,25 @@ class Requests:
         if learnt:
             self._open_files.status.left_out = ", ".join(refused.of(spec.model))
         return learnt
+
+    def levels(self, spec: RoleSpec) -> tuple[str, ...] | None:
+        """The efforts that a model has: as its server said, else as is known; None: not known."""
+        return self._levels.get(origin(spec), spec.efforts)
+
+    def _learns_levels(self, spec: RoleSpec, head: Request, refusal: ErrorEvent | Failed) -> bool:
+        """Whether an effort was refused, and others were named: the nearest is asked for now."""
+        reasoning = head.get("reasoning")
+        asked = str(reasoning.get("effort") or "") if isinstance(reasoning, dict) else ""
+        param = refusal.param if isinstance(refusal, ErrorEvent) else ""
+        named = efforts_named(f"{param} {refusal.message}", asked) if asked else ()
+        if not named or self._levels.get(origin(spec)) == named:
+            return False
+        status = self._open_files.status
+        self._levels[origin(spec)] = status.levels[spec.role] = named
+        for effort in EFFORTS:
+            if effort == nearest_effort(asked, named):
+                status.efforts[spec.role] = effort
+        return True
 
     def _without_refused(self, spec: RoleSpec, head: Request) -> Request:
         refused = self._refused.get(spec.endpoint)

@@ -39,14 +39,16 @@ from tui.core.session_record import (
     KeptEntry,
     StoredSession,
     StoredTurn,
+    TurnBegan,
     sha_of,
 )
 from tui.core.steps import Work, finished, in_parts
 from tui.core.text.diff import line_changes
 from tui.core.text.rows import rows_text
+from tui.core.wire.efforts import EFFORTS
 from tui.engine.commands import gone
 from tui.engine.continuing import CutReply
-from tui.engine.notices import Trouble
+from tui.engine.notices import Status, Trouble
 from tui.engine.ports import RoleSpec
 from tui.engine.requests import PatchReport
 from tui.engine.response_items import (
@@ -151,6 +153,15 @@ class _Earlier:
         """What the model is to hear of commands that ran on."""
 
 
+def _same_effort(status: Status, began: TurnBegan) -> None:
+    """The conversation goes on with the effort that it had, if the same model answers."""
+    for role, model in status.models.items():
+        if (role, model) == (began.role, began.model):
+            known = status.levels.get(role)
+            fits = [one for one in EFFORTS if known is None or one in known]
+            status.efforts[role] = next((one for one in fits if one == began.effort), None)
+
+
 class Resuming:
     """Brings a stored session into one that has only begun."""
 
@@ -199,6 +210,8 @@ class Resuming:
         ended = stored.turns[-1].ended if stored.turns else None
         context = ended.figures.context if ended is not None else None
         state.meter.resume(stored.usd, None if stored.is_empty else context)
+        for turn in stored.turns:
+            _same_effort(state.status, turn.began)
         services.open_files.reopen(stored.tabs)
         state.workspace.notes.bring_back(stored.notes)
         state.status.notes = len(state.workspace.notes.waiting)

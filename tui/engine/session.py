@@ -510,6 +510,7 @@ def _introduce(status: Status, roles: Mapping[Role, RoleSpec], options: SessionO
     status.auto_accept, status.mode = options.auto_accept, options.mode
     status.models = {role: spec.model for role, spec in roles.items()}
     status.efforts = {role: spec.effort for role, spec in roles.items()}
+    status.levels = {role: spec.efforts for role, spec in roles.items()}
     status.tiers = {role: spec.tier for role, spec in roles.items()}
     status.same_tiers = {role: spec.same_tiers for role, spec in roles.items()}
 

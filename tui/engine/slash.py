@@ -11,13 +11,13 @@ from difflib import get_close_matches
 from typing import NamedTuple, get_args
 
 from tui.core.text.patterns import pattern
+from tui.core.wire.efforts import EFFORTS, effort_refusal
 from tui.engine.intents import (
     Against,
     ChooseModel,
     Continue,
     Dismiss,
     DropNotes,
-    Effort,
     Export,
     Forget,
     Intent,
@@ -44,7 +44,6 @@ from tui.engine.intents import (
 from tui.engine.notices import Status, TaskView
 
 AGAINST: tuple[Against, ...] = get_args(Against)
-EFFORTS: tuple[Effort, ...] = get_args(Effort)
 MODES: tuple[Mode, ...] = get_args(Mode)
 DO_THEM = "Do what my notes on the lines say."
 """What is said where the notes are all."""
@@ -166,6 +165,7 @@ def model_words(status: Status) -> str:
     lines = [
         f"{role}: {name or 'none'}"
         + (f", effort {effort}" if (effort := status.efforts.get(role)) else "")
+        + (f" (it has {', '.join(levels)})" if (levels := status.levels.get(role)) else "")
         + (f", tier {tier}" if (tier := status.tiers.get(role)) else "")
         + (" (answers now)" if role == status.role else "")
         for role, name in status.models.items()
@@ -195,10 +195,11 @@ def _model(argument: str, status: Status) -> Intent | str | None:
 
 
 def _effort(argument: str, status: Status) -> Intent | str | None:
+    known, model = status.levels.get(status.role), status.models.get(status.role, "")
     for effort in EFFORTS:
         if argument == effort:
-            return SetEffort(effort)
-    return f"Effort is one of {', '.join(EFFORTS)}." if argument else None
+            return effort_refusal(effort, model, known) or SetEffort(effort)
+    return f"Effort is one of {', '.join(known or EFFORTS)}." if argument else None
 
 
 def _tier(argument: str, status: Status) -> Intent | str | None:

@@ -10,6 +10,7 @@ from textual.widgets import Input, TextArea
 
 from tui.core.document.hunk import Hunk, Stage
 from tui.core.document.line_notes import Note
+from tui.core.wire.efforts import EFFORTS, effort_refusal
 from tui.engine.intents import (
     Accept,
     Against,
@@ -29,7 +30,6 @@ from tui.engine.intents import (
 from tui.engine.notices import Notices, TaskView
 from tui.engine.session import Session
 from tui.engine.slash import (
-    EFFORTS,
     asked,
     auto_words,
     diff_asked,
@@ -51,6 +51,8 @@ from tui.ui.theming.theme_manager import AUTO, theme_manager_of
 from tui.ui.widgets.figures import StatusFacts
 from tui.ui.widgets.panes import Pane, Panes
 
+_USUAL = ("low", "medium", "high", "xhigh")
+"""The efforts to go through where a model's own are not known."""
 _QUIT_WINDOW_S = 2.0
 """A second Ctrl+C within it leaves."""
 
@@ -370,8 +372,13 @@ class TurnActions:
         """The next effort."""
         status = self._session.status
         now = status.efforts.get(status.role)
-        levels = [one for one in EFFORTS if one != "none"]  # which not every model can
-        at = levels.index(now) + 1 if now in levels else 1
+        known = status.levels.get(status.role)
+        levels = [one for one in EFFORTS if one in (_USUAL if known is None else known)]
+        if not levels:
+            model = status.models.get(status.role, "")
+            self._screen.notify(effort_refusal("", model, known), markup=False)
+            return
+        at = levels.index(now) + 1 if now in levels else min(1, len(levels) - 1)
         self._session.submit(SetEffort(levels[at % len(levels)]))
 
     def verify(self) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from tests.support.tables import each
 from tui.bridge.endpoints.base import Asked, ModelFacts, Refused
-from tui.bridge.endpoints.openai_responses.request import items_for, nearest_effort, settings
+from tui.bridge.endpoints.openai_responses.request import items_for, settings
+from tui.core.wire.efforts import nearest_effort
 
 
 def asked(facts: ModelFacts | None = None, **request: Any) -> Asked:

@@ -40,10 +40,10 @@ from tui.bridge.endpoints.base import (
     left_out,
     options_over,
 )
-from tui.bridge.endpoints.openai_responses.request import EFFORTS as ALL_EFFORTS
 from tui.bridge.endpoints.response_writer import characters_in
 from tui.bridge.endpoints.tools import Toolbox, ToolChoice
 from tui.core.wire.address import Address
+from tui.core.wire.efforts import EFFORTS as ALL_EFFORTS
 from tui.core.wire.events import Usage
 from tui.core.wire.refusals import fields_refused, without
 

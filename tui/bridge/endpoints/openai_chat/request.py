@@ -9,10 +9,10 @@ from typing import Any
 from tui.bridge.endpoints.base import Asked, left_out
 from tui.bridge.endpoints.openai_chat.conversation import messages
 from tui.bridge.endpoints.openai_chat.dialect import ChatOptions
-from tui.bridge.endpoints.openai_responses.request import EFFORTS, nearest_effort
 from tui.bridge.endpoints.tools import ANY_ID, Function, Toolbox, ToolChoice
 from tui.bridge.endpoints.tools import without as schemas_without
 from tui.core.wire import json_writing
+from tui.core.wire.efforts import EFFORTS, nearest_effort
 from tui.core.wire.refusals import without
 
 _MEMBERS = ("name", "description", "schema", "strict")

@@ -15,6 +15,7 @@ import msgspec
 from tui.bridge.endpoints.base import Asked, Refused
 from tui.bridge.endpoints.encrypted_content import is_sealed
 from tui.bridge.endpoints.response_writer import ResponseWriter
+from tui.core.wire.efforts import nearest_effort
 from tui.core.wire.refusals import (
     MOST_TRIES,
     STATUSES,
@@ -28,8 +29,6 @@ _ENVELOPE = frozenset(
 )
 """What means nothing to an endpoint that is sent the whole conversation each time."""
 _ENCRYPTED = "reasoning.encrypted_content"
-EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-"""Weakest first, as openai-python 3.52 names them (`shared/reasoning_effort.py`), and ``max``."""
 
 
 def settings(asked: Asked) -> dict[str, Any]:
@@ -54,15 +53,6 @@ def items_for(asked: Asked, items: Sequence[dict[str, Any]]) -> list[dict[str, A
         words = f"The model {asked.model} takes text only: remove the image, or use another model."
         raise Refused(400, "image_not_supported", words, param="input")
     return _without_loose_thoughts([item for item in items if not _is_foreign(item)])
-
-
-def nearest_effort(effort: str, known: Sequence[str]) -> str:
-    """The strongest known effort that is no stronger; else the weakest known one."""
-    if effort in known or effort not in EFFORTS:
-        return effort
-    ordered = [one for one in EFFORTS if one in known] or list(known)
-    weaker = [one for one in ordered if one in EFFORTS[: EFFORTS.index(effort)]]
-    return weaker[-1] if weaker else ordered[0]
 
 
 def _known_effort(reasoning: Mapping[str, Any], known: Sequence[str] | None) -> dict[str, Any]:
