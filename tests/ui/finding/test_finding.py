@@ -14,7 +14,7 @@ from tui.core.text.buffer import Buffer
 from tui.ui.editor.pane import EditorPane
 from tui.ui.editor.view import View
 from tui.ui.finding.find import parse_place
-from tui.ui.finding.outline import OutlineScreen, symbols
+from tui.ui.finding.outline import OutlineScreen, file_symbols
 
 LINES = "one two\nTwo twofold\n\nthree two\n"
 
@@ -135,7 +135,7 @@ def names(path: str, text: str) -> list[tuple[str, int]]:
     view = View(Buffer(path, text))
     while view.colours.pending and view.colours.wait_s == 0:
         view.colours.idle(0.05)
-    return [(one.name, one.line) for one in symbols(view.buffer, view.colours.spans) if one]
+    return [(one.name, one.line) for one in file_symbols(view.buffer, view.colours.spans) if one]
 
 
 @each(

@@ -24,9 +24,9 @@ from tui.ui.messages import EditorWanted
 from tui.ui.widgets.painted import set_dim
 
 if TYPE_CHECKING:
+    from tui.core.outline import Symbol
     from tui.ui.files.file_tree import FileTree
     from tui.ui.files.finder import ChosenFile, FileFinder
-    from tui.ui.finding.outline import Symbol
 
 
 _BESIDE_COLUMNS = 40
