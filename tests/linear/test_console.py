@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -270,3 +271,28 @@ def test_a_line_that_is_left_out_is_told(ends: tuple[int, int]) -> None:
 
     serve(Console(Typing(during), writing))
     assert said(reading) == "Warning: it was no text.\n"
+
+
+def test_its_end_is_told_until_it_is_heard(ends: tuple[int, int]) -> None:
+    """A signal just before the call that waits for a line ends no wait: here the first does not."""
+    reading, writing = os.pipe()
+
+    class Deaf(Typing):
+        looks = 0
+
+        @property
+        def entered(self) -> bool:
+            self.looks += 1
+            return self.looks == 1
+
+        def wait(self, prompt: str) -> None:
+            ending.start()
+            os.read(reading, 1)
+
+    console = Console(source := Deaf(lambda line: None), ends[1])
+    ending = threading.Thread(target=console.finish)
+    serve(console)
+    ending.join()
+    assert source.looks == 2
+    os.close(reading)
+    os.close(writing)

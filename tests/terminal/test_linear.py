@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.sources import ROOT
 from tests.support.terminal import Terminal
 from tests.terminal.conftest import DUETTO, Gate, Piped
 
@@ -148,6 +149,31 @@ def test_ended_while_it_starts_it_gives_the_terminal_back(
     assert term.trouble() == ""
 
 
+HELD_UP = """
+import asyncio, os, threading
+run = asyncio.run
+def held_up(*arguments, **more):
+    if threading.current_thread() is not threading.main_thread():
+        open(os.environ["BEGIN"]).read()
+    return run(*arguments, **more)
+asyncio.run = held_up
+"""
+
+
+def test_ctrl_c_before_the_session_has_begun_ends_it(
+    start: Start, environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(HELD_UP)
+    os.mkfifo(begin := tmp_path / "begin")
+    environment |= {"BEGIN": str(begin), "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    term = start("practice", "--linear")
+    with begin.open("w"):
+        term.signal(signal.SIGINT)
+        term.settle()
+    assert term.wait_exit() == 130
+    assert term.trouble() == ""
+
+
 @pytest.mark.parametrize("arguments", [["--nothing"], ["apply", "x"], ["no/such/folder/x/y"]])
 def test_a_wrong_command_line_gives_the_terminal_back(start: Start, arguments: list[str]) -> None:
     term = start("practice", "--linear", *arguments)
@@ -157,7 +183,7 @@ def test_a_wrong_command_line_gives_the_terminal_back(start: Start, arguments: l
 
 def test_ctrl_c_stops_the_answer_and_what_is_typed_stays_in_the_line(start: Start) -> None:
     term = ready(start)
-    term.type("/throttle 40\r")
+    term.type("/throttle 15\r")  # or it is over before the key comes
     term.wait_for("Throttled")
     term.type("let slug take a max_length\r")
     term.wait_for("Writing in ledger/names.py.")

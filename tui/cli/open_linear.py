@@ -130,10 +130,12 @@ class Linear:
         )
         with ThreadPoolExecutor(1, thread_name_prefix="session") as second:
             ended = second.submit(self._session)
-            self._begun.wait()
             try:
+                self._begun.wait()
                 self._console.serve(listener)
             finally:
+                self._begun.wait()  # Ctrl+C may have come before it began, and before `serve`
+                self._console.finished.set()
                 call(app.end, EXIT_FAILED)
                 wait([ended])
                 self._console.release()
@@ -145,7 +147,7 @@ class Linear:
             return asyncio.run(self._main())
         finally:
             self._begun.set()
-            self._console.close()
+            self._console.finish()
 
     async def _main(self) -> int:
         self._loop = asyncio.get_running_loop()
@@ -157,8 +159,7 @@ class Linear:
             return await self.app.run(opening(session.status, self._target.root))
         finally:
             # whoever reads lines has to stop first: what stands in one is kept, too
-            self._console.close()
-            await asyncio.to_thread(self._console.finished.wait, _PATIENCE_S)
+            await asyncio.to_thread(self._console.finish, _PATIENCE_S)
             self._last_words.keep()
             self._last_words.add(await self._composition.prompting.leave())
             self._last_words.say()

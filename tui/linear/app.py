@@ -81,6 +81,8 @@ _LOOK_S, _AGAIN_S = 0.2, 0.02
 
 Again soon where one waited for its turn: while keys come without a pause most are in vain.
 """
+_REST_S = 1.0
+"""Between two looks where nobody types and nothing runs: a signal may not have been heard yet."""
 _BUSY_S = 1.0
 """So long after that keys are thought to come without a pause."""
 BELL = "\x07"
@@ -270,7 +272,7 @@ class LinearApp:
     async def _wait(self) -> None:
         """For something to do."""
         look_s = _AGAIN_S if self._session.now() < self._busy_until_s else _LOOK_S
-        timeout = look_s if self._live or not self._session.at_rest else None
+        timeout = look_s if self._live or not self._session.at_rest else _REST_S
         if not self._live and (self._due or self._mouth.holding):
             timeout = BATCH_S
         with suppress(TimeoutError):

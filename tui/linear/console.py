@@ -8,10 +8,12 @@ in the line, what comes waits until it is entered or taken back.
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -392,14 +394,25 @@ class Console:
         self._bell.set()
         self._ring()
 
+    def finish(self, wait_s: float = math.inf) -> None:
+        """Close, and wait until no line is read any more, or so long. Not for who serves.
+
+        A signal between Python's last look for one and the call that waits for a line ends no
+        wait: it is given until it is heard.
+        """
+        until_s = time.monotonic() + wait_s
+        self.close()
+        while not self.finished.wait(_PAUSE_S) and time.monotonic() < until_s:
+            self._ring()
+
     def serve(self, listener: Listener) -> None:
         """Read lines and write what is said until `close`. Raises BrokenPipeError.
 
         Signals are still caught then: what is unsaved is being kept. `release` ends that.
         """
         self._listener = listener
-        self._before = self._catch()
         try:
+            self._before = self._catch()
             while not self._over:
                 self._settle()
                 self._write()
