@@ -44,8 +44,8 @@ GRACE_S = 1.5
 """Between SIGTERM and SIGKILL."""
 STRAGGLER_S = 0.5
 """How long output, and what a command left running in its group, is still awaited at its end."""
-_LAST_S = 0.5
-"""For a warden that was told to kill, until it is given up."""
+_LAST_S = 5.0
+"""For a warden that was told to kill, on a busy machine, until it is given up."""
 _APART_S = 0.1
 """From a start to the fork of the next warden: it would take the processor from what starts."""
 _READ_BYTES = 32_768
