@@ -224,16 +224,12 @@ class Terminal:
                 self.pump(left_s)
             looks -= not self._works()
 
+    def children(self) -> list[int]:
+        """The processes that the process has started and that are there."""
+        return list(_children(self.pid))
+
     def _works(self) -> bool:
-        """It has keys to read, or one of its threads or children runs or waits for a processor."""
-        with contextlib.suppress(OSError):
-            slave = os.open(self.path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
-            try:
-                if select.select([slave], [], [], 0)[0]:
-                    return True
-            finally:
-                os.close(slave)
-        return any(state in "RD" for state in _states(self.pid))
+        return works(self.pid, self.path)
 
     def wait_exit(self, timeout_s: float = DEADLINE_S) -> int:
         """Read until the process has ended; returns its exit status."""
@@ -406,13 +402,32 @@ def _checker(wanted: str | re.Pattern[str] | Callable[[str], object]) -> Callabl
     return wanted.search if isinstance(wanted, re.Pattern) else wanted
 
 
+def works(pid: int, terminal: str) -> bool:
+    """It has keys to read, or one of its threads or children runs or waits for a processor."""
+    with contextlib.suppress(OSError):
+        slave = os.open(terminal, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        try:
+            if select.select([slave], [], [], 0)[0]:
+                return True
+        finally:
+            os.close(slave)
+    return any(state in "RD" for state in _states(pid))
+
+
 def _states(pid: int) -> Iterator[str]:
     """A letter of each thread of a process and of its children, where the system tells."""
     for task in Path(f"/proc/{pid}/task").glob("*"):
         with contextlib.suppress(OSError):  # it has just ended
             yield (task / "stat").read_text().rsplit(")", 1)[1].split()[0]
-            for child in (task / "children").read_text().split():
-                yield from _states(int(child))
+    for child in _children(pid):
+        yield from _states(child)
+
+
+def _children(pid: int) -> Iterator[int]:
+    """The processes that a process has started, where the system tells."""
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        with contextlib.suppress(OSError):  # it has just ended
+            yield from map(int, (task / "children").read_text().split())
 
 
 def _whole(sequence: bytes) -> bool:

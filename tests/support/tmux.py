@@ -10,6 +10,8 @@ from pathlib import Path
 from shlex import join
 from types import TracebackType
 
+from tests.support.terminal import works
+
 _LOOK_S = 0.03
 DEADLINE_S = 120.0
 
@@ -27,6 +29,9 @@ class Tmux:
         place = ["-x", str(columns), "-y", str(rows), "-c", str(cwd)]
         stays = (";", "set-option", "-g", "remain-on-exit", "on")
         self._ask("-f", "/dev/null", "new-session", "-d", *place, join(command), *stays)
+        pid, self._path = self._ask("display-message", "-p", "#{pane_pid} #{pane_tty}").split()
+        self._pid = int(pid)
+        self._esc = False
 
     def __enter__(self) -> Tmux:
         return self
@@ -40,7 +45,12 @@ class Tmux:
         self._ask("kill-server", check=False)
 
     def type(self, text: str) -> None:
-        """Send what a keyboard without anything special sends."""
+        """Send what a keyboard without anything special sends; behind an Esc when it was taken."""
+        looks = 3 * self._esc
+        while looks:  # longer than it waits for the rest of a sequence
+            time.sleep(_LOOK_S)
+            looks -= not works(self._pid, self._path)
+        self._esc = text.endswith("\x1b")
         self._ask("send-keys", "-H", *(f"{byte:02x}" for byte in text.encode()))
 
     def paste(self, text: str) -> None:
@@ -81,14 +91,20 @@ class Tmux:
         self.wait(lambda: not found.search(self.text), f"the end of {pattern!r}", seconds)
 
     def still(self) -> str:
-        """The picture once it has stopped changing, or after a moment if it does not."""
-        before = self.picture
-        for _ in range(8):
+        """The picture once the keys were taken and it has stopped changing.
+
+        Or after a moment if it does not. Silence alone says nothing on a busy machine.
+        """
+        before, looks, end = self.picture, 8, time.monotonic() + 10
+        while looks and time.monotonic() < end:
             time.sleep(_LOOK_S)
+            if works(self._pid, self._path):
+                continue
             now = self.picture
             if now == before:
                 break
             before = now
+            looks -= 1
         return before
 
     def _ask(self, *arguments: str, check: bool = True) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.sources import ROOT
 from tests.support.stand_in import StandIn, stand_in
-from tests.support.terminal import Terminal
+from tests.support.terminal import DEADLINE_S, Terminal
 from tui.cli.open_app import FIRST_RUN
 
 DUETTO = (sys.executable, "-m", "tui.cli")
@@ -128,7 +128,7 @@ def piped(environment: dict[str, str], tmp_path: Path) -> Piped:
             input=given,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=DEADLINE_S,
             check=False,
         )
 

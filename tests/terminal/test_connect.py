@@ -135,7 +135,6 @@ def test_in_the_linear_mode_with_the_same_questions(
     shown_nowhere(term, tmp_path, KEY, WRONG)
 
 
-@pytest.mark.timeout(240)
 def test_without_asking_with_exit_codes(piped: Piped, tmp_path: Path, provider: StandIn) -> None:
     def run(*arguments: str, given: str = "") -> tuple[int, str]:
         done = piped("connect", *arguments, given=given)

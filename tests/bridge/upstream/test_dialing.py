@@ -37,7 +37,7 @@ class NameServer:
     def getaddrinfo(self, host: str, port: int, *_: Any, **__: Any) -> Any:
         self.asked.append(host)
         if host == "silent.test":
-            self.let_go.wait(20)
+            self.let_go.wait(300)
             raise socket.gaierror(socket.EAI_AGAIN, "try again")
         return [(*ADDRESS[:4], ("127.0.0.1", port))]
 
@@ -54,7 +54,7 @@ async def test_a_host_that_is_not_found_does_not_hold_up_another(name_server: Na
     names = Resolver()
     waiting = [asyncio.ensure_future(names.addresses("silent.test", 80)) for _ in range(LANES)]
     await asyncio.sleep(0)
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(60):
         assert await names.addresses("other.test", 81) == [(*ADDRESS[:4], ("127.0.0.1", 81))]
         await asyncio.to_thread(int)
         await asyncio.get_running_loop().shutdown_default_executor()
