@@ -211,3 +211,24 @@ async def test_nothing_that_the_repository_names_is_run(committed: Path) -> None
     (committed / ".gitattributes").write_text("*.py filter=x diff=x\n")
     assert (await Git(str(committed)).head("a.py")).data == b"one\r\ntwo"
     assert not ran.exists()
+
+
+async def test_what_differs_from_any_commit_with_what_is_new(repo: Path) -> None:
+    (repo / "changed.py").write_text("two\n")
+    git(repo, "commit", "-qam", "second")
+    (repo / "gone.py").unlink()
+    (repo / "loose.py").write_text("")
+    asked = Git(str(repo))
+    assert await asked.changed("HEAD") == (["gone.py", "loose.py"], "")
+    assert await asked.changed("HEAD~1") == (["changed.py", "gone.py", "loose.py"], "")
+    assert (await asked.head("changed.py", "HEAD~1")).data == b"one\n"
+    (repo / "sub" / "staged.py").write_text("two\n")
+    assert await Git(str(repo / "sub")).changed("HEAD") == (["staged.py"], "")
+
+
+@each("ref", ["nope", "-h", "--output=x", "HEAD:gone.py", "", "HEAD^{tree}"])
+async def test_what_is_no_commit_is_refused(repo: Path, ref: str) -> None:
+    paths, why = await Git(str(repo)).changed(ref)
+    assert paths == []
+    assert "no commit" in why
+    assert not (repo / "x").exists()

@@ -270,6 +270,7 @@ class Composition:
             opened=self._opened,
             folder=self._listing.folder,
             sizes=self._listing.sizes,
+            git=self._asked_git,
             git_status=self._git_status if watched else None,
             git_head=self._git_head if watched else None,
             rescue=self.rescue if watched else None,

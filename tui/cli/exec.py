@@ -33,10 +33,10 @@ from tui.core.document.hunk import OPEN, PLACED, Decision, Hunk, Stage
 from tui.core.inert_text import PROSE, inert
 from tui.core.meter import MeterView
 from tui.core.wire.events import Usage
-from tui.engine.intents import Accept, Answer, Continue, Interrupt, Mode, Prompt, Role
+from tui.engine.intents import Accept, Answer, Intent, Interrupt, Mode, Prompt, Role
 from tui.engine.notices import Ask, Status, Trouble
 from tui.engine.session import Session
-from tui.engine.slash import BackgroundNews
+from tui.engine.slash import BackgroundNews, asked, split_command
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREACHABLE, UsageError
 from tui.settings import Paths
 
@@ -67,6 +67,8 @@ class Report(Protocol):
 
 
 CONTINUE = "/continue"
+_COMMANDS = ("ask", "change", "continue", "inspect")
+"""These commands can be the prompt."""
 """As the prompt: the last answer of the session goes on where it was cut."""
 
 
@@ -526,6 +528,7 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     if choices["apply"]:
         for sentence in composition.unfinished():
             composition.session.warn(Trouble(sentence, severity="warning"))
+    asked_of(text, composition.session.status)
     if text.strip() == CONTINUE and not composition.session.status.can_continue:
         raise UsageError("nothing to continue: the last answer is whole")
     report: Report = TextReport(composition.session, sys.stdout, sys.stderr)
@@ -535,6 +538,17 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     if sys.stderr.isatty() and not choices["as_json"] and (name := composition.kept_as):
         print(f"duetto: to go on: duetto exec --resume {name}", file=sys.stderr)
     return code
+
+
+def asked_of(text: str, status: Status) -> Intent:
+    """What a prompt asks for: some commands are prompts, too. Raises UsageError."""
+    name, argument = split_command(text.strip()) or ("", "")
+    if name not in _COMMANDS:
+        return Prompt(text)
+    intent = asked(name, argument, status)
+    if not isinstance(intent, Intent):
+        raise UsageError(intent or f"/{name} needs an argument")
+    return intent
 
 
 def _again(choices: ExecOptions) -> Again | None:
@@ -627,9 +641,9 @@ class ExecTurn:
         loop = asyncio.get_running_loop()
         with contextlib.suppress(NotImplementedError):  # Windows
             loop.add_signal_handler(signal.SIGINT, self._interrupt)
-        session.submit(Continue() if text.strip() == CONTINUE else Prompt(text))
+        session.submit(asked_of(text, session.status))
         self._report.started()
-        while session.status.busy and not self._leaves:
+        while (session.status.busy or session.prepares) and not self._leaves:
             await self._woken.wait()
             self._woken.clear()
             self._take()

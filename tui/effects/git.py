@@ -33,6 +33,15 @@ _STATUS = (
     "--",
     ".",
 )
+_NAMES = (
+    "--name-only",
+    "-z",
+    "--no-renames",
+    "--relative",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules=dirty",
+)
 _FOREIGN = ("local", "worktree")
 """Scopes of the configuration that come with the folder."""
 
@@ -63,15 +72,46 @@ class Git:
         except (OSError, TimeoutError, ValueError):
             return {}
 
-    async def head(self, path: str) -> FileRead:
-        """The bytes of a file in HEAD; none if it is not there, with the reason if HEAD is not.
+    async def changed(self, ref: str) -> tuple[list[str], str]:
+        """Paths that differ from a commit, new ones among them, and why that cannot be said.
+
+        Never raises.
+        """
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                commit = (
+                    ""
+                    if ref.startswith("-")
+                    else await self._word("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+                )
+                if not commit:
+                    return [], f"git knows no commit {ref!r} here"
+                filters = await self._foreign_filters()
+                if filters is None:
+                    return [], "this git is too old to be asked safely"
+                code, answer = await self._run(*filters, "diff", *_NAMES, commit, "--", ".")
+                new = [path for path, state in (await self._states()).items() if state == "?"]
+        except (OSError, TimeoutError, ValueError) as error:
+            return [], f"git could not be asked: {error or 'it took too long'}"
+        if code != 0:
+            return [], "git could not compare the files"
+        names = [os.fsdecode(name) for name in answer.split(b"\0") if name]
+        return sorted({*names, *new}), ""
+
+    async def _word(self, *arguments: str) -> str:
+        """What git answers to this, without its line end; empty: nothing."""
+        code, answer = await self._run(*arguments)
+        return os.fsdecode(answer).strip() if code == 0 else ""
+
+    async def head(self, path: str, ref: str = "HEAD") -> FileRead:
+        """The bytes of a file in a commit; none if it is not there, with the reason if HEAD is not.
 
         ``path`` is relative to the root. Never raises.
         """
         try:
             async with asyncio.timeout(DEADLINE_S):
                 code, data = await self._run(
-                    "cat-file", "blob", f"HEAD:./{path}", most_bytes=MAX_BYTES
+                    "cat-file", "blob", f"{ref}:./{path}", most_bytes=MAX_BYTES
                 )
                 if len(data) > MAX_BYTES:
                     return FileRead(None, f"'{path}' is larger than 8 MB in git's HEAD")

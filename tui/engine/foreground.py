@@ -378,10 +378,11 @@ class Foreground:
         if not repeated:
             brief = state.briefs.pop(text, "")
             state.add(Block(BlockKind.USER, self._number, brief, state="done"), text)
-        self._way = way
+        self._way, state.workspace.documents.asked_lines = way, way.within
         status.busy, status.stopping, status.stopped = True, False, ""
         status.outcome = status.unsent = ""
         status.can_go_on = status.can_continue = False
+        status.asking = way.asks
         self._left = self._left_before = None
         self._asked.add(text.strip())
         self._suggest()
@@ -436,6 +437,8 @@ class Foreground:
             self._keep_left(turn, outcome)
             for told in state.after_turn:
                 told(turn.request.number, turn.request.text, outcome)
+            if turn.request.way.inspects:
+                state.inspected(turn.request.number)
             state.witness.turn_ends(turn.request.number, outcome)
         if self._forgetting:
             self._forget()
@@ -499,8 +502,10 @@ class Foreground:
             if withdrawn:
                 self._services.requests.cut = None
                 self._status.unsent = "\n\n".join(withdrawn)
+                if turn.request.way.typed and withdrawn[0] == text:
+                    self._status.unsent = "\n\n".join([turn.request.way.typed, *withdrawn[1:]])
         if not turn.sent:
-            self._status.unsent = text
+            self._status.unsent = turn.request.way.typed or text
             self._services.state.note(turn.request.number, "the model did not get this prompt")
 
     def _suggest(self) -> None:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from tui.core.text.change_set import Position
 from tui.core.wire.efforts import Effort as Effort
 
 Role = Literal["fast", "deep"]
@@ -256,6 +257,27 @@ class SendNotes(Intent, frozen=True):
     """Send the notes that wait as the next request, with these words."""
 
     text: str = ""
+
+
+class AskChange(Intent, frozen=True):
+    """Ask for a change of what is selected, and of nothing else; as `Prompt`."""
+
+    path: str
+    start: Position
+    end: Position
+    text: str
+
+
+class AskOnly(Intent, frozen=True):
+    """As `Prompt`, and this one is answered without edits."""
+
+    text: str
+
+
+class Inspect(Intent, frozen=True):
+    """Have the model review what differs from a commit; what it finds becomes notes on lines."""
+
+    ref: str = "HEAD"
 
 
 class SetMode(Intent, frozen=True):

@@ -165,6 +165,8 @@ class Status(Struct):
     """``stopped after 512 tokens, 3 ms``; empty unless the last turn was interrupted."""
     throttle: float | None = None
     mode: Mode = "manual"
+    asking: bool = False
+    """The last prompt is answered without edits."""
     sandbox: str = ""
     """What confines the model's commands, in words; empty: it is not known yet."""
     sandboxed: bool = False
@@ -183,3 +185,8 @@ class Status(Struct):
     """The one of `prompts` to offer now (first unsolved exercise), empty if none."""
     open_paths: list[str] = field(default_factory=list)
     active_path: str = ""
+
+    @property
+    def only_reads(self) -> bool:
+        """Nothing that the model writes lands: in plan mode, and in an answer without edits."""
+        return self.mode == "plan" or self.asking

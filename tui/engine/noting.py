@@ -8,17 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from tui.core.document.documents import AskedLines
 from tui.core.document.line_notes import Note
 from tui.core.document.report import shown
+from tui.core.files import file_block
 from tui.engine import intents
 from tui.engine.intents import Intent
 from tui.engine.notices import Trouble
 from tui.engine.services import Services
+from tui.engine.session_state import TurnWay
 from tui.engine.slash import DO_THEM
 from tui.errors import EditRefused
 
 _LINE_CHARS = 120
 """Of a line that is quoted beside its note."""
+_QUOTED_CHARS = 30_000
+"""Of lines that are to be changed; more are named."""
 NO_NOTES = "No note waits to be sent: /note PATH:LINE TEXT puts one on a line."
 
 
@@ -28,6 +33,7 @@ class Noting:
     def __init__(self, services: Services, send: Callable[[str], None]) -> None:
         """``send`` prompts the model."""
         self._state = services.state
+        self._supervisor = services.supervisor
         self._open_files = services.open_files
         self._notes = services.state.workspace.notes
         self._send = send
@@ -45,6 +51,11 @@ class Noting:
                 self._notes.remove(self._meant(numbers))
             case intents.SendNotes(text):
                 self._send_all(text)
+            case intents.AskChange(path):
+                if self._open_files.catalogue.ready([path]):
+                    self._change(intent)
+                else:
+                    self._supervisor.start(self._change_soon(intent), "looking at the file")
         self.changed()
 
     def changed(self) -> None:
@@ -74,6 +85,44 @@ class Noting:
             self._send(text.strip() or DO_THEM)
         else:
             self._state.trouble(Trouble(NO_NOTES, severity="information"))
+
+    async def _change_soon(self, intent: intents.AskChange) -> None:
+        """The same, once it is known whether the file is private."""
+        await self._open_files.catalogue.prepare([intent.path])
+        self._change(intent)
+
+    def _change(self, intent: intents.AskChange) -> None:
+        """Ask for a change of some lines; they are quoted, so that it is plain which are meant."""
+        path, words = intent.path, intent.text.strip()
+        try:
+            buffer = self._state.workspace.open(path)
+            if why := self._state.workspace.read_only(path):
+                raise EditRefused(why)
+        except EditRefused as error:
+            self._state.trouble(Trouble(f"{path} is not changed", str(error)))
+            return
+        start, end = sorted((buffer.clamp(intent.start), buffer.clamp(intent.end)))
+        last = end[0] - (end[1] == 0 and end[0] > start[0])
+        where = f"line {start[0] + 1}" if last == start[0] else f"lines {start[0] + 1}-{last + 1}"
+        quoted = buffer.slice((start[0], 0), (last, len(buffer.lines[last])))
+        if self._open_files.privacy(path) or len(quoted) > _QUOTED_CHARS:
+            block = f"{shown(path)}, {where} (not quoted here)"
+        else:
+            block = file_block(path, quoted, from_=str(start[0] + 1), to=str(last + 1))
+        part = buffer.slice(start, end) if start[0] == end[0] else ""
+        if part and part != quoted and block.startswith("<"):
+            block += f"\nSelected in it: `{part}`"
+        text = (
+            f"{words}\n\nChange only this, which is selected in the editor, {where} of "
+            f"{shown(path)} as it stands now:\n{block}\n"
+            "Leave all other lines and files as they are; say so if one of them has to change, too."
+        )
+        behind = last + 1 < buffer.line_count
+        stop = (last + 1, 0) if behind else buffer.end
+        within = AskedLines(buffer, buffer.mark(start[0]), buffer.mark(*stop, right=True))
+        self._state.ways[text] = TurnWay(takes_notes=False, within=within)
+        self._state.briefs[text] = f"{words} ({path}, {where})"
+        self._send(text)
 
     def take(self, turn: int) -> str:
         """What the model is told of the notes that wait; from now on they are sent ones."""

@@ -426,6 +426,16 @@ class ConnectedModels(Protocol):
 HookEvent = Literal["before_command", "after_edit", "turn_end"]
 
 
+class GitPort(Protocol):
+    """Git, asked without running anything of the repository's own (effects.git); never raises."""
+
+    async def changed(self, ref: str) -> tuple[list[str], str]:
+        """Paths that differ from a commit, or why that cannot be said."""
+
+    async def head(self, path: str, ref: str = "HEAD") -> FileRead:
+        """A file as it is in a commit."""
+
+
 class Ports(Struct):
     """All effects of a session."""
 
@@ -463,6 +473,8 @@ class Ports(Struct):
     """Path -> state of what is not as it was committed (effects.git). Never raises."""
     journal: WriteLog | None = None
     """None: nothing is written here."""
+    git: Callable[[], GitPort] | None = None
+    """Asks git; None: it is not asked here."""
     git_head: Callable[[str], Awaitable[FileRead]] | None = None
     """A file as it was committed (effects.git). Never raises."""
     store: Callable[[], SessionStore] | None = None

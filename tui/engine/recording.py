@@ -333,7 +333,8 @@ class SessionRecording(Witness):
         self._look(all_hunks=True)
         for path in self._state.workspace.documents.records:
             self._keep_file(path, "before", data=False)
-        mode = self._state.status.mode
+        status = self._state.status
+        mode = "ask" if status.asking else status.mode
         began = TurnBegan(number, text, spec.role, spec.model, spec.endpoint, effort, tier, mode)
         self._turns.append(began)
         self._store.commit(began)

@@ -215,7 +215,7 @@ class Requests:
         head: Request = {
             "model": spec.model,
             "instructions": self._instructions,
-            "tools": tools(self._patch_tool(spec), spec.patch_format, _shell_tool(spec)),
+            "tools": tools(self._patch_tool(spec), spec.patch_format, self._shell_tool(spec)),
             "tool_choice": "auto",
             "parallel_tool_calls": True,
             "store": False,
@@ -233,7 +233,13 @@ class Requests:
 
     def _patch_tool(self, spec: RoleSpec) -> PatchTool | None:
         """None: the model is to plan, not to change anything."""
-        return None if self._open_files.status.mode == "plan" else spec.patch_tool
+        return None if self._open_files.status.only_reads else spec.patch_tool
+
+    def _shell_tool(self, spec: RoleSpec) -> ShellTool:
+        """The shell that a role's model is offered; none where the answer is to change nothing."""
+        if self._open_files.status.asking:
+            return "none"
+        return shell_tool_of(spec.model) if spec.shell_tool == "auto" else spec.shell_tool
 
     def learns(self, spec: RoleSpec, head: Request, refusal: ErrorEvent | Failed) -> bool:
         """Whether a refusal names fields of what was sent that this request can do without.
@@ -282,7 +288,7 @@ class Requests:
 
     def _kind_of(self, spec: RoleSpec) -> tuple[object, ...]:
         """What is another one where a head begins anew: who is asked, and with which tools."""
-        return (origin(spec), self._patch_tool(spec), spec.patch_format, _shell_tool(spec))
+        return (origin(spec), self._patch_tool(spec), spec.patch_format, self._shell_tool(spec))
 
     def _restarted(self, spec: RoleSpec, head: Request) -> Request:
         """All is said anew: with the instructions and the files as they should be now."""
@@ -294,7 +300,7 @@ class Requests:
         notes = (entry.text for entry in self.history.entries if entry.kind == "note")
         rules = "" if project is None else project.head(notes)
         self._instructions = instructions(
-            paths, rules, self._patch_tool(spec), spec.patch_format, _shell_tool(spec)
+            paths, rules, self._patch_tool(spec), spec.patch_format, self._shell_tool(spec)
         )
         return {**head, "instructions": self._instructions}
 
@@ -405,11 +411,6 @@ def _waits(tally: HunksOfFile) -> bool:
     return tally.waiting > 0 and any(
         hunk.stage in OPEN and hunk.decision is Decision.PENDING for hunk in tally.hunks
     )
-
-
-def _shell_tool(spec: RoleSpec) -> ShellTool:
-    """The shell that a role's model is offered."""
-    return shell_tool_of(spec.model) if spec.shell_tool == "auto" else spec.shell_tool
 
 
 def origin(spec: RoleSpec) -> str:

@@ -273,7 +273,7 @@ class Page(Struct, frozen=True):
     @property
     def plans(self) -> bool:
         """The model is to plan: nothing that it writes lands."""
-        return self.state.status.mode == "plan"
+        return self.state.status.only_reads
 
     def unused(self, name: str) -> str:
         """A name for the hunks of a call or a message that no earlier one has."""

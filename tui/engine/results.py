@@ -31,7 +31,7 @@ from tui.engine.response_items import PATCH_TOOL, Call, Earlier, Page, is_shell
 from tui.engine.services import Services
 from tui.engine.session_state import SessionState
 from tui.engine.shell_calls import as_answer
-from tui.engine.tools import ToolResult
+from tui.engine.tools import ToolResult, failure
 
 if TYPE_CHECKING:
     from tui.core.patches.landing import Landing
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 _BROKEN = "error: the tool failed; the user was told"
-_PLANS = "error: plan mode: nothing is edited; say in words what you would change"
+_PLANS = "error: nothing is edited now; say in words what you would change"
 _READS = ("read_file", "list", "search", "shell_output")
 _OUTPUT_TOOLS = ("shell_output", "write_stdin")
 SIDE_BY_SIDE = 8
@@ -141,7 +141,9 @@ class CallRunner:
     async def _result(self, call: Call) -> ToolResult:
         services = self._services
         if call.item.get("name") == PATCH_TOOL or call.item.get("type") == "apply_patch_call":
-            return ToolResult(_PLANS, "plan mode: nothing is edited", failed=True)
+            return ToolResult(_PLANS, "nothing is edited now", failed=True)
+        if self._runs(call) and services.state.status.asking:
+            return failure("this prompt is answered without commands; read what you need")
         if self._runs(call):
             return await services.commands.run(call)
         arguments = str(call.item.get("arguments") or call.item.get("input") or "")
@@ -260,7 +262,7 @@ class Record:
 
         workspace, spec = self._services.state.workspace, self._request.spec
         wanted: PatchFormat = "auto" if hosted or channel == "shell" else spec.patch_format
-        plans = self._services.state.status.mode == "plan"
+        plans = self._services.state.status.only_reads
         return Landing(
             workspace,
             turn=self._request.number,

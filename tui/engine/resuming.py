@@ -301,7 +301,8 @@ class Resuming:
         if turn.ended is None and not any(one.kind in _SAID for one in of_turn):
             withdrawn = requests.history.withdraw()
             if not went_on:
-                self._services.state.status.unsent = "\n\n".join(withdrawn) or last.text
+                text = "\n\n".join(withdrawn) or last.text
+                self._services.state.status.unsent = "/ask " * (last.mode == "ask") + text
                 return
         elif turn.ended is not None and turn.ended.outcome not in _CUT:
             return
@@ -360,8 +361,8 @@ class Resuming:
 
     def _landing(self, block: Block, spec: RoleSpec, channel: Channel, call_id: str) -> Landing:
         wanted = format_of(spec.patch_format, channel, in_prose=spec.patch_tool == "text")
-        workspace, plans = self._services.state.workspace, self._services.state.status.mode
-        fmt: Format = "none" if plans == "plan" else wanted
+        workspace, plans = self._services.state.workspace, self._services.state.status.only_reads
+        fmt: Format = "none" if plans else wanted
         return Landing(workspace, turn=block.turn, call_id=call_id, channel=channel, fmt=fmt)
 
     async def _look(self) -> None:

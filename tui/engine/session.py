@@ -45,7 +45,7 @@ from tui.engine.requests import Requests, TurnLimits
 from tui.engine.rescue import Keeping, Rescuing, unsaved_of
 from tui.engine.saving import Saving
 from tui.engine.services import Backlog, Services
-from tui.engine.session_state import SessionState
+from tui.engine.session_state import SessionState, TurnWay
 from tui.engine.supervisor import Supervisor
 from tui.engine.tools import WorkspaceTools
 from tui.engine.verification import Formatting, Verification
@@ -100,6 +100,9 @@ class SessionOptions(Struct, frozen=True):
 
 class Session:
     """One conversation over one workspace."""
+
+    _preparing: Sequence[asyncio.Task[None]] = ()
+    """They find out what a prompt has to say."""
 
     def __init__(
         self, ports: Ports, roles: Mapping[Role, RoleSpec], options: SessionOptions | None = None
@@ -250,6 +253,9 @@ class Session:
                 (intents.PutNote, intents.TakeNotes, intents.DropNotes, intents.SendNotes),
                 self._note,
             ),
+            intents.AskChange: self._note,
+            intents.AskOnly: self._ask_only,
+            intents.Inspect: self._inspect,
         }
 
     def drain(self) -> Notices:
@@ -271,7 +277,7 @@ class Session:
         """Nothing runs that was asked for: no turn, no command, no formatter."""
         looking = self._saving.looking or not all(task.done() for task in self._looking)
         running = self._verification.active or self.formatting.running or looking
-        running = running or self._deciding.at_work or self.hooks_run
+        running = running or self._deciding.at_work or self.hooks_run or self.prepares
         return not (running or self.status.busy or self.status.retry_s is not None)
 
     def prompt_label(self) -> PromptLabel:
@@ -309,6 +315,23 @@ class Session:
 
     def _note(self, intent: Intent) -> None:
         self._noting.handle(intent)
+
+    def _ask_only(self, intent: intents.AskOnly) -> None:
+        text = intent.text.strip()
+        self._state.ways[text] = TurnWay(False, asks=True, typed=f"/ask {text}")
+        self.submit(intents.Prompt(text))
+
+    def _inspect(self, intent: intents.Inspect) -> None:
+        from tui.engine.inspecting import Inspection  # not before it is wanted
+
+        inspection = Inspection(self._shared, lambda text: self.submit(intents.Prompt(text)))
+        self._state.inspected = inspection.answered
+        self._preparing = [inspection.begin(intent.ref)]
+
+    @property
+    def prepares(self) -> bool:
+        """True while it is found out what a prompt has to say."""
+        return not all(task.done() for task in self._preparing)
 
     def _hook_up(self) -> None:
         """Have the formatter, and the hooks, asked and told."""

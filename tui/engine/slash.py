@@ -14,12 +14,15 @@ from tui.core.text.patterns import pattern
 from tui.core.wire.efforts import EFFORTS, effort_refusal
 from tui.engine.intents import (
     Against,
+    AskChange,
+    AskOnly,
     ChooseModel,
     Continue,
     Dismiss,
     DropNotes,
     Export,
     Forget,
+    Inspect,
     Intent,
     Mode,
     NewConversation,
@@ -85,6 +88,17 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "note", "Note something for the model on a line; the file stays as it is", "PATH:LINE TEXT"
+    ),
+    Command("ask", "Ask something that is answered without edits and commands", "PROMPT"),
+    Command(
+        "inspect",
+        "Have the model review what differs from HEAD, or another commit: notes on lines",
+        "[REF]",
+    ),
+    Command(
+        "change",
+        "Ask for a change of these lines only; what is changed elsewhere is flagged",
+        "PATH:FIRST[-LAST] WORDS",
     ),
     Command(
         "notes",
@@ -302,6 +316,28 @@ def _note(argument: str, status: Status) -> Intent | str | None:
     return PutNote(path, int(line[:9]) - 1, text.strip())
 
 
+def _ask(argument: str, status: Status) -> Intent | str | None:
+    return AskOnly(argument) if argument else "Say what you want to know: /ask PROMPT."
+
+
+def _inspect(argument: str, status: Status) -> Intent | str | None:
+    if argument.startswith("-") or " " in argument:
+        return "Name one commit, branch or tag: /inspect [REF]."
+    return Inspect(argument or "HEAD")
+
+
+def _change(argument: str, status: Status) -> Intent | str | None:
+    place, _, text = argument.partition(" ")
+    path, colon, lines = place.removeprefix("@").rpartition(":")
+    first, dash, last = lines.partition("-")
+    last = last if dash else first
+    numbers = first.isdecimal() and last.isdecimal() and int(first[:9]) > 0
+    if not (path and colon and numbers and text.strip()):
+        return "Say which lines, and what is to become of them: /change PATH:FIRST-LAST WORDS."
+    end = max(int(first[:9]), int(last[:9]))
+    return AskChange(path, (int(first[:9]) - 1, 0), (end, 0), text.strip())
+
+
 def _notes(argument: str, status: Status) -> Intent | str | None:
     word, _, rest = argument.partition(" ")
     number, _, text = rest.strip().partition(" ")
@@ -359,6 +395,9 @@ _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {
     "throttle": _throttle,
     "steer": _steer,
     "auto": _auto,
+    "ask": _ask,
+    "change": _change,
+    "inspect": _inspect,
     "note": _note,
     "notes": _notes,
     "mode": _mode,

@@ -69,6 +69,9 @@ _SHARED = frozenset(
         "fork",
         "rename",
         "export",
+        "ask",
+        "change",
+        "inspect",
         "note",
         "notes",
     )

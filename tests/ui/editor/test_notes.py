@@ -8,7 +8,7 @@ from tests.support.tables import each
 from tests.ui.editor.test_pane import count_of, cursor_of, pane, session_of
 from tui.core.document.workspace import Workspace
 from tui.core.text.buffer import Buffer
-from tui.engine.intents import OpenFile, PutNote, SendNotes
+from tui.engine.intents import AskChange, OpenFile, PutNote, SendNotes
 from tui.ui.editor.note_marks import comment_on, lay_notes
 from tui.ui.editor.paint import EditorRow, RowFrame, RowPainter
 from tui.ui.editor.view import View
@@ -83,3 +83,15 @@ def test_the_text_of_a_comment_is_what_the_field_begins_with(line: int, said: st
     view = View(buffer)
     settle(view.colours, buffer)
     assert comment_on(view, line) == said
+
+
+async def test_a_key_asks_for_a_change_of_what_is_selected() -> None:
+    async with pane("a.py") as (p, pilot):
+        await pilot.press("down", "shift+down", "shift+down")
+        p.words.change()
+        await pilot.press(*"short", "enter")
+        assert session_of(p).intents[-1] == AskChange("a.py", (1, 0), (3, 0), "short")
+        p.words.change()
+        before = len(session_of(p).intents)
+        await pilot.press("enter")
+        assert len(session_of(p).intents) == before

@@ -50,6 +50,20 @@ class Maker(NamedTuple):
     """As of `Weave.change`."""
 
 
+class AskedLines(NamedTuple):
+    """The lines that a change was asked for; they move with their text."""
+
+    buffer: Buffer
+    first: Mark
+    end: Mark
+    """Behind the last of them."""
+
+    def hold(self, rows: tuple[int, int]) -> bool:
+        """True if these rows, the last one not included, are all within."""
+        last = self.end.line + bool(self.end.col)
+        return self.first.line <= rows[0] and rows[1] <= max(last, self.first.line)
+
+
 class Documents:
     """All files and hunks; the workspace is its public face."""
 
@@ -96,6 +110,8 @@ class Documents:
         """Target path -> the file that a pending move brings there."""
         self.busy: dict[str, object] = {}
         """Path -> the landing that is at work on it."""
+        self.asked_lines: AskedLines | None = None
+        """What the model is asked to change now, and nothing else; None: whatever it needs."""
         self.waiters: dict[str, list[Callable[[], None]]] = {}
         """Path -> what to call when the landing is done with it."""
 

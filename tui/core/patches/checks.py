@@ -284,6 +284,23 @@ def flag_private(documents: Documents, hunks: Sequence[Hunk], call_id: str) -> N
             _flag(hunk, _private_flag([path for path in (hunk.path, hunk.target) if path]))
 
 
+OUTSIDE = "outside of the lines that you asked to have changed"
+
+
+def flag_outside(documents: Documents, hunks: Sequence[Hunk]) -> None:
+    """Flag what is not within the lines that the change was asked for, if it was for some."""
+    asked = documents.asked_lines
+    for hunk in hunks if asked is not None else ():
+        placed = hunk.start is not None and hunk.end is not None and hunk.kind is Kind.EDIT
+        here = asked is not None and hunk.path == asked.buffer.path
+        if placed and here and asked is not None:
+            assert hunk.start is not None
+            assert hunk.end is not None
+            here = asked.hold((hunk.start.line, hunk.end.line))
+        if not here or hunk.kind is not Kind.EDIT:
+            _flag(hunk, OUTSIDE)
+
+
 def _private_flag(paths: list[str]) -> str:
     reason = next(filter(None, map(why_private, paths)), "")
     if reason:

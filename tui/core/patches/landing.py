@@ -37,7 +37,7 @@ from tui.core.edit_stream.events import (
 )
 from tui.core.files import ascii_shown
 from tui.core.patches.candidates import nearest_miss
-from tui.core.patches.checks import flag_private, flag_shrunken
+from tui.core.patches.checks import flag_outside, flag_private, flag_shrunken
 from tui.core.patches.file_work import (
     CutPatch,
     FileWork,
@@ -535,6 +535,7 @@ class Landing:
         hunks = self.hunks
         flag_shrunken(self._documents, hunks, self.call_id)
         flag_private(self._documents, hunks, self.call_id)
+        flag_outside(self._documents, hunks)
         self._documents.bump()
         self.workspace.on_landed(hunks, not (self.failure or self.was_cut))
 

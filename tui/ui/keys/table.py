@@ -108,6 +108,9 @@ switch | f2 alt+m | fast/deep | Model and tests: fast ↔ deep model
     Switch between the fast and the deep model, idle or in the middle of an answer
 effort | f3 alt+0 |  | Model and tests: next effort
     Next reasoning effort of the current model
+change_selection | alt+e |  | Editor: change the selection
+    Ask for a change of what is selected in the editor, or of its line; what the answer changes
+    elsewhere is flagged
 verify | f5 alt+v | verify @idle | Model and tests: run the tests
     Run the project's tests
 open_file | ctrl+o | open @idle

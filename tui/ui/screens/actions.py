@@ -85,6 +85,11 @@ class PaneActions:
         self.panes.choose("editor")
         self.editor.focus_editor()
 
+    def change_selection(self) -> None:
+        """Ask for a change of what is selected in the editor."""
+        self.panes.choose("editor")
+        self.editor.words.change()
+
     def where_next(self) -> str:
         """Where the key for the next pane leads, for the footer."""
         if self.panes.narrow:

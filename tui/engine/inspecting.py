@@ -1,0 +1,133 @@
+"""Has the model review a difference; what it finds in lines becomes notes on them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from tui.core.conversation import BlockKind
+from tui.core.files import FileRead, decoded
+from tui.core.findings import Finding, findings, meant, numbered_diff
+from tui.core.text.buffer import plain_text
+from tui.engine.notices import Trouble
+from tui.engine.services import Services
+from tui.engine.session_state import TurnWay
+from tui.errors import EditRefused
+
+MOST_FILES = 200
+_MOST_CHARS = 120_000
+"""Of all differences in one request."""
+_ASK = """\
+Review what differs between {ref} and the files as they are now, below: bugs, broken callers, \
+races, missing checks and tests; no matters of taste. Read what you need around it. Change nothing.
+
+Write each finding on one line of its own, exactly so:
+PATH:LINE: SEVERITY: what is wrong, and what to do
+PATH is relative to the workspace, LINE a number that stands before a line below (or in the file \
+as read_file shows it), SEVERITY is error, warning or hint. The worst first, nothing twice. Behind \
+them sum up in one sentence; if nothing is wrong, say only that."""
+
+
+class Inspection:
+    """Asks for findings, and puts them on their lines when the answer is there."""
+
+    def __init__(self, services: Services, send: Callable[[str], None]) -> None:
+        """``send`` prompts the model."""
+        self._services = services
+        self._state = services.state
+        self._send = send
+
+    def begin(self, ref: str) -> asyncio.Task[None]:
+        """Find out what differs, and ask; the task ends when that is sent."""
+        return self._services.supervisor.start(self._ask(ref), "the difference")
+
+    async def _ask(self, ref: str) -> None:
+        git = self._services.ports.git
+        paths, why = ([], "git is not asked here") if git is None else await git().changed(ref)
+        if why or git is None:
+            self._state.trouble(Trouble("Nothing is inspected", why))
+            return
+        open_files = self._services.open_files
+        workspace = self._state.workspace
+        paths = sorted({*paths, *(path for path in workspace.buffers if workspace.is_dirty(path))})
+        await open_files.catalogue.prepare(paths)
+        listed = open_files.catalogue.paths()
+        inside = (one for path in paths for one in listed if one.startswith(f"{path}/"))
+        paths = sorted({*paths, *inside})  # of a new folder git names only that
+        left_out = [path for path in paths if open_files.privacy(path)]
+        parts, room = list[str](), _MOST_CHARS
+        for path in [one for one in paths if one not in left_out][:MOST_FILES]:
+            read = await git().head(path, ref)
+            old, new = _text(path, read), await self._now(path)
+            if (old is None and new is None) or old == new:
+                continue
+            if room > 0:
+                said = await asyncio.to_thread(numbered_diff, old or "", new or "", room)
+                room -= len(said)
+            else:
+                said = "(not shown here: read_file has it)"
+            state = "new file" if old is None else "deleted" if new is None else "changed"
+            parts.append(f"=== {path} ({state})\n{said}")
+        if not parts:
+            what = f"Nothing differs from {ref}"
+            why = "what does is private" if left_out else ""
+            self._state.trouble(Trouble(what, why, severity="information"))
+            return
+        if more := len(paths) - len(left_out) - MOST_FILES:
+            parts += [f"(and {more} more files)"] * (more > 0)
+        text = "\n\n".join([_ASK.format(ref=ref), *parts])
+        typed = "/inspect" + (f" {ref}" if ref != "HEAD" else "")
+        self._state.ways[text] = TurnWay(False, asks=True, inspects=True, typed=typed)
+        count = f"{len(parts)} file{'s' * (len(parts) != 1)}"
+        self._state.briefs[text] = f"Inspect what differs from {ref} ({count})"
+        self._send(text)
+
+    async def _now(self, path: str) -> str | None:
+        """The text as it is in the editor, else on the disk; None: there is none."""
+        buffer = self._state.workspace.documents.quotable(path)
+        if buffer is not None:
+            return buffer.text()
+        read = await asyncio.to_thread(self._services.ports.files.read, path)
+        return _text(path, read)
+
+    def answered(self, turn: int) -> None:
+        """The answer is over: put what it found on the lines."""
+        blocks = (b for b in self._state.transcript.blocks if b.turn == turn)
+        said = "\n".join(block.text for block in blocks if block.kind is BlockKind.TEXT)
+        found, notes = findings(said), self._state.workspace.notes
+        known = {(note.path, note.row, note.text) for note in notes}
+        lost = list[str]()
+        paths = [*self._state.workspace.buffers, *self._services.open_files.catalogue.paths()]
+        for one in found:
+            path = meant(one.path, dict.fromkeys(paths)) or one.path
+            if (path, one.line - 1, one.text) in known:
+                continue
+            try:
+                notes.put(path, one.line - 1, one.text, severity=one.severity, turn=turn)
+            except EditRefused as error:
+                where = f"{one.path}:{one.line}"
+                lost.append(f"{where} ({error}): {one.text}")
+                text = f"{where} {one.text}"
+                notes.put(one.path, None, text, severity=one.severity, turn=turn)
+        self._tell(turn, found, lost)
+        self._state.witness.noted()
+
+    def _tell(self, turn: int, found: Sequence[Finding], lost: Sequence[str]) -> None:
+        count = f"{len(found)} finding{'s' * (len(found) != 1)}"
+        kinds = [(kind, sum(one.severity == kind for one in found)) for kind in _KINDS]
+        named = ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in kinds if n)
+        words = [f"{count}: {named}; /notes lists them"] if found else ["no finding names a line"]
+        words += [f"no such line: {one}" for one in lost]
+        self._state.note(turn, "\n".join(words))
+
+
+_KINDS = ("error", "warning", "hint")
+
+
+def _text(path: str, read: FileRead) -> str | None:
+    if read.data is None:
+        return None
+    try:
+        return plain_text(decoded(path, read.data))
+    except EditRefused:
+        return None
