@@ -23,10 +23,17 @@ STEER = "also this"
 
 
 @pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no slow server."""
+    for module, limit in ((steers, "STEER_S"), (steers, "SUCCESSOR_S"), (client_errors, "DOUBT_S")):
+        monkeypatch.setattr(module, limit, 60.0)
+
+
+@pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steers, "STEER_S", 0.5)
-    monkeypatch.setattr(steers, "SUCCESSOR_S", 1.0)
-    monkeypatch.setattr(client_errors, "DOUBT_S", 0.5)
+    """The server says nothing, and that is soon clear."""
+    for module, limit in ((steers, "STEER_S"), (client_errors, "DOUBT_S")):
+        monkeypatch.setattr(module, limit, 0.5)
 
 
 async def steered(at: Stand, gate: asyncio.Event) -> None:
@@ -68,6 +75,7 @@ async def test_the_successor_comes_by_itself(manner: str, end: dict[str, object]
         assert server.requests[-1]["previous_response_id"] == "resp_2"
 
 
+@pytest.mark.usefixtures("quick")
 @each("manner", ["fail", "error", "ignore"])
 async def test_where_it_cannot_be_it_is_the_next_prompt(manner: str) -> None:
     gate = asyncio.Event()
@@ -120,6 +128,7 @@ async def test_esc_gives_the_text_back_to_the_queue() -> None:
         assert heard(at) == 1
 
 
+@pytest.mark.usefixtures("quick")
 @each("manner", ["fail", "ignore"])
 @each("code", ["invalid_prompt", "invalid_request_error"])
 async def test_a_refusal_while_it_is_steered_ends_the_turn(code: str, manner: str) -> None:
