@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.support.tables import each
-from tui.core.window import TokenScale, Window, chars_of, is_too_long, window_told
+from tui.core.tokens import tokens
+from tui.core.window import TokenScale, Window, is_too_long, tokens_of, window_told
 
 OPENAI = "Your input exceeds the context window of this model. Please adjust your input."
 VLLM = (
@@ -59,18 +60,19 @@ def test_room_is_left_for_an_answer() -> None:
     assert Window().room() is None
 
 
-def test_letters_count_by_their_bytes_and_sealed_things_not_at_all() -> None:
-    assert chars_of({"type": "message", "content": [{"text": "abc"}, {"text": "ü語"}]}) == 8
-    assert chars_of({"type": "reasoning", "id": "x" * 99, "encrypted_content": "x" * 999}) == 0
-    assert chars_of({"type": "input_image", "image_url": "x" * 1_000_000}) == 3000
+def test_what_is_sealed_costs_nothing_and_images_by_their_number() -> None:
+    message = {"type": "message", "content": [{"text": "one two"}, {"text": "three"}]}
+    assert tokens_of(message) == tokens("one two") + tokens("three")
+    assert tokens_of({"type": "reasoning", "id": "x" * 99, "encrypted_content": "x" * 999}) == 0
+    assert tokens_of({"type": "input_image", "image_url": "x" * 1_000_000}) == 800
 
 
 def test_what_a_server_counted_is_the_scale_from_then_on() -> None:
     scale = TokenScale()
-    assert scale.tokens(36_000) == 10_000
-    assert scale.surely(36_000) == 7500
+    assert scale.tokens(10_000) == 10_000
+    assert scale.surely(10_000) == 7500
     scale.count(100, 1)  # too little to tell
     assert not scale.counted
-    scale.count(40_000, 20_000)
-    assert scale.tokens(36_000) == 18_000
-    assert scale.surely(36_000) == 16_560
+    scale.count(10_000, 20_000)
+    assert scale.tokens(10_000) == 20_000
+    assert scale.surely(10_000) == 18_400

@@ -48,7 +48,7 @@ async def test_what_surely_does_not_fit_is_not_sent_and_comes_back() -> None:
     assert not place.session.status.busy
     (said,) = [note for note in notes(place) if "too large" in note]
     assert said.startswith("The request is too large: it takes about ")
-    assert "(a prompt about 27,778), and quick-1 takes 8,192\nchoose a model" in said
+    assert "(a prompt about 22,124), and quick-1 takes 8,192\nchoose a model" in said
     place.session.submit(intents.Prompt("short"))
     request = await place.wire.request(1)
     assert LONG not in str(request)

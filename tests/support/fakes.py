@@ -373,9 +373,10 @@ class World:
         return self._wire("main")
 
     def _wire(self, endpoint: str, lane: str = MAIN_LANE) -> FakeWire:
-        if endpoint not in self.wires:
-            self.wires[endpoint] = FakeWire(self.clock)
-        return self.wires[endpoint]
+        name = endpoint if lane == MAIN_LANE else f"{endpoint} {lane}"
+        if name not in self.wires:
+            self.wires[name] = FakeWire(self.clock)
+        return self.wires[name]
 
     async def runs(self) -> None:
         """The session begins, and its watcher has begun."""

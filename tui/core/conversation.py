@@ -21,7 +21,8 @@ from tui.core.text.pieces import Pieces
 from tui.core.wire.events import CALL_OUTPUTS as CALL_OUTPUTS
 
 Item = dict[str, object]
-EntryKind = Literal["prompt", "context", "note", "output", "answer", "cut"]
+EntryKind = Literal["prompt", "context", "note", "output", "answer", "cut", "summary"]
+"""``summary``: what stands for all that was said before it (`core.compaction`)."""
 
 _UNCOMPARED = frozenset({"client_metadata", "prompt_cache_key"})
 """Members of a request that may change on a chain."""
@@ -35,8 +36,8 @@ class HistoryEntry(Struct):
     item: Item
     origin: str = ""
     """Endpoint, a tab, and the model that said it; empty for what we say."""
-    chars: int = 0
-    """Characters that count as tokens, of the item in `counted`."""
+    tokens: int = 0
+    """An estimate of the item in `counted`."""
     counted: Item | None = None
 
     @property
@@ -61,6 +62,10 @@ class History:
 
     def __init__(self) -> None:
         self.entries: list[HistoryEntry] = []
+        self.past: list[HistoryEntry] = []
+        """Those that are not sent any more, as a summary stands for them."""
+        self.rewritten = 0
+        """Grows when an entry goes, or says something else; to add one is no such thing."""
         self._shown = _Shown("")
         self._parent = ""
         self._covered = 0
@@ -70,9 +75,15 @@ class History:
         self._warm_signature = ""
         """Of the prewarm under way; empty once anything else was sent."""
 
+    @property
+    def is_compacted(self) -> bool:
+        """Its beginning is a summary of what was said before."""
+        return bool(self.entries) and self.entries[0].kind == "summary"
+
     def begin_with(self, entries: list[HistoryEntry]) -> None:
         """These were said before all others."""
         self.entries[:0] = entries
+        self.rewritten += 1
         self._shown = _Shown("")
 
     def prompt(self, text: str) -> None:
@@ -101,6 +112,7 @@ class History:
 
     def amend(self, entry: HistoryEntry, item: Item) -> None:
         """Put right what one of the last entries answers its call."""
+        self.rewritten += 1
         entry.item = item
         at = len(self.entries) - 1
         while self.entries[at] is not entry:
@@ -130,6 +142,7 @@ class History:
                 break
             last -= 1
         if texts:
+            self.rewritten += 1
             self.break_chain()
         return texts
 
@@ -154,6 +167,7 @@ class History:
 
     def restart(self, context: str) -> None:
         """Prepare to say all: outdated quotations go, ``context`` stands before the prompt."""
+        self.rewritten += 1
         self.break_chain()
         stays = [entry.kind != "context" for entry in self.entries]
         if not all(stays):
@@ -166,6 +180,15 @@ class History:
             self.entries.insert(at, entry)
             if at < len(self._shown.items):
                 self._shown.items.insert(at, entry.item)
+
+    def compact(self, count: int, instead: list[HistoryEntry]) -> None:
+        """Have these stand for the first ``count`` entries; all is said again."""
+        self.rewritten += 1
+        self.break_chain()
+        gone, self.entries[:count] = self.entries[:count], instead
+        self.past += [one for one in gone if one.kind not in ("summary", "context")]
+        self.past = [one for one in self.past if all(one is not other for other in instead)]
+        self._shown = _Shown("")
 
     def break_chain(self) -> None:
         """The server no longer holds what was said."""

@@ -268,6 +268,18 @@ def _reading_tools() -> list[dict[str, object]]:
     ]
 
 
+_RECALL = _function(
+    "recall",
+    "Search all that was said in this session, also what the summary at the beginning stands for; "
+    "or read an item of it whole. Use it before you ask the user again.",
+    [],
+    words="string: what to find; items with the most of these words come first",
+    turn="integer: only what was said in this turn",
+    item="string: the id of an item, to read the whole of it",
+    start="integer: the first character of the item to read, counted from 1",
+)
+
+
 def shell_tool_of(model: str) -> ShellTool:
     """The shell that a model knows, by its name."""
     name = model.lower()
@@ -311,9 +323,14 @@ def tools(
     patch_tool: PatchTool | None,
     patch_format: PatchFormat = "auto",
     shell_tool: ShellTool = "none",
+    *,
+    recall: bool = False,
 ) -> list[dict[str, object]]:
-    """The tools that a model may call; no ``patch_tool``: plan mode."""
-    offered = _reading_tools()
+    """The tools that a model may call; no ``patch_tool``: plan mode.
+
+    ``recall``: not all that was said is sent.
+    """
+    offered = _reading_tools() + [_RECALL] * recall
     if shell_tool != "none":
         offered += _shell_tools(shell_tool)
     if patch_tool == "custom":

@@ -426,6 +426,10 @@ class Meter:
         """The session has cost so much before, and is so long."""
         self._session_usd, self._context_tokens = usd or None, context
 
+    def estimate_context(self, tokens: int) -> None:
+        """The conversation has become so long, until a server counts it."""
+        self._context_tokens = tokens
+
     def _clear_turn(self) -> None:
         self._past, self._bill = [], {}
         self._first, self._chars, self._turn_unknown = self.responses + 1, 0, False

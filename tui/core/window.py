@@ -1,7 +1,7 @@
 """A model's window: how much it takes, how much a request says, what a refusal tells of both.
 
-Tokens are estimated from characters, by what the same model's server counted last (`TokenScale`);
-before it has counted anything the estimate may be off by a third.
+Tokens are estimated (`core.tokens`), and the estimate is put right by what the same model's server
+counted last (`TokenScale`).
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from typing import Any
 from msgspec import Struct, json
 
 from tui.core.text.patterns import pattern
+from tui.core.tokens import tokens
 
-CHARS_PER_TOKEN = 3.6
-"""Of code and English together, before a server has counted."""
 _UNCOUNTED = frozenset({"type", "id", "role", "status", "call_id", "encrypted_content", "phase"})
 _IMAGES = frozenset({"input_image", "image_url", "input_file"})
-_IMAGE_CHARS = 3000
-_LEAST_CHARS = 2000
+_IMAGE_TOKENS = 800
+_LEAST_TOKENS = 500
 """What a server counted of less tells nothing about how it counts."""
 _SURE, _SURE_COUNTED = 0.75, 0.92
 """The part of an estimate that is surely there: before a server has counted, and after."""
@@ -43,50 +42,49 @@ class Window(Struct, frozen=True):
 
 
 class TokenScale(Struct):
-    """How many tokens a model's server makes of characters."""
+    """How many tokens a model's server counts for each that is estimated."""
 
-    chars_per_token: float = CHARS_PER_TOKEN
+    factor: float = 1.0
     counted: bool = False
     """A server has said so."""
 
-    def tokens(self, chars: int) -> int:
+    def tokens(self, estimated: int) -> int:
         """The likely number."""
-        return round(chars / self.chars_per_token)
+        return round(estimated * self.factor)
 
-    def surely(self, chars: int) -> int:
+    def surely(self, estimated: int) -> int:
         """What it hardly is less than."""
-        return int(self.tokens(chars) * (_SURE_COUNTED if self.counted else _SURE))
+        return int(self.tokens(estimated) * (_SURE_COUNTED if self.counted else _SURE))
 
-    def count(self, chars: int, tokens: int) -> None:
-        """A server counted so many tokens of so many characters."""
-        if chars >= _LEAST_CHARS and tokens > 0:
-            self.chars_per_token = min(max(chars / tokens, 1.5), 6.0)
+    def count(self, estimated: int, tokens: int) -> None:
+        """A server counted so many tokens of what was estimated."""
+        if estimated >= _LEAST_TOKENS and tokens > 0:
+            self.factor = min(max(tokens / estimated, 0.5), 3.0)
             self.counted = True
 
 
-def chars_of(said: object) -> int:
-    """Characters of all that counts in a part of a request, those beyond ASCII by their bytes."""
-    chars, waiting = 0, [said]
+def tokens_of(said: object) -> int:
+    """An estimate of all that counts in a part of a request."""
+    count, waiting = 0, [said]
     while waiting:  # no recursion: an item may be nested as deep as its reader let it
         part = waiting.pop()
         if isinstance(part, str):
-            chars += len(part)
-            if not part.isascii():
-                chars += len(part.encode("utf-8", "replace")) - len(part)
+            count += tokens(part)
         elif isinstance(part, Mapping):
             if part.get("type") in _IMAGES:
-                chars += _IMAGE_CHARS
+                count += _IMAGE_TOKENS
             else:
                 waiting += [value for name, value in part.items() if name not in _UNCOUNTED]
         elif isinstance(part, list | tuple):
             waiting += part
-    return chars
+    return count
 
 
-def head_chars(head: Mapping[str, Any]) -> int:
+def head_tokens(head: Mapping[str, Any]) -> int:
     """The same of what a request says beside its items."""
     tools = head.get("tools")
-    return chars_of(head.get("instructions") or "") + (len(json.encode(tools)) if tools else 0)
+    beside = tokens(json.encode(tools).decode()) if tools else 0
+    return tokens_of(head.get("instructions") or "") + beside
 
 
 _NUMBER = r"(\d[\d,_]{2,11})"

@@ -12,7 +12,7 @@ from tui.core.wire.efforts import effort_refusal
 from tui.engine import intents
 from tui.engine.connections import Connections, EndpointConnection, unheard
 from tui.engine.intents import Intent, Role
-from tui.engine.notices import Status, Trouble
+from tui.engine.notices import FORGOTTEN, Status, Trouble
 from tui.engine.ports import MAIN_LANE, Abilities, RoleSpec
 from tui.engine.recovery import not_reached
 from tui.engine.requests import Outcome, TurnLimits, TurnRequest, origin
@@ -114,6 +114,11 @@ class Foreground:
                 return
         _adjust(self._status, intent, self._turn)
         state.restated()
+
+    @property
+    def roles(self) -> Mapping[Role, RoleSpec]:
+        """Who answers for each role, now and later."""
+        return self._roles
 
     @property
     def last_turn(self) -> int:
@@ -352,7 +357,7 @@ class Foreground:
         self._services.state.witness.forgets()
         self._services.state.meter.forget()
         self._status.stopped = self._status.outcome = ""
-        self._services.state.note(self._number, "new conversation: the model forgets what was said")
+        self._services.state.note(self._number, FORGOTTEN)
         self._services.state.metered()
         self._services.state.restated()
 

@@ -311,6 +311,19 @@ class NewConversation(Intent, frozen=True):
     """Forget the conversation (files and hunks stay)."""
 
 
+class Compact(Intent, frozen=True):
+    """Have a summary, with all that is certain, stand for what was said before the last turn."""
+
+    words: str = ""
+    """What is to be kept above all."""
+
+
+class EditSummary(Intent, frozen=True):
+    """Say that summary in other words from now on."""
+
+    text: str
+
+
 class Rename(Intent, frozen=True):
     """Call the session so in the list of all."""
 

@@ -1,20 +1,22 @@
 """Whether what is sent fits the model that answers, and what was learnt of how much that is.
 
-What a request holds is estimated from the characters of its parts, which each item of the history
-keeps, by the scale of what the model's server counted last.
+What a request holds is estimated, each item of the history once, and put right by what the model's
+server counted last.
 """
 
 from __future__ import annotations
 
+from itertools import islice
+
 from tui.core.conversation import Block, BlockKind, HistoryEntry
-from tui.core.window import TokenScale, Window, chars_of, head_chars, is_too_long, window_told
+from tui.core.window import TokenScale, Window, head_tokens, is_too_long, tokens_of, window_told
 from tui.core.wire.events import ErrorEvent, Failed, Usage
 from tui.engine.notices import Trouble
 from tui.engine.ports import REHEARSAL, Ports, RoleSpec
 from tui.engine.requests import Request, Requests
 from tui.engine.session_state import SessionState
 
-_ASKED_CHARS = 32_000
+_ASKED_TOKENS = 8000
 """A first request that is no longer fits whatever there is: it does not wait for the price list."""
 _LEARNT = 0.9
 """Of what was refused without a number: so much may fit."""
@@ -25,12 +27,16 @@ class ModelWindow:
     """Of whichever model answers."""
 
     def __init__(self, ports: Ports, state: SessionState, requests: Requests) -> None:
-        self._ports, self._state, self._requests = ports, state, requests
+        self._ports, self._state, self.requests = ports, state, requests
+        self._summed = ((0, 0), 0, 0)
+        """Of which history, how many of its items, and their tokens."""
+        self.head_tokens = 0
+        """Of what the last request said beside its items."""
         self._scales: dict[tuple[str, str], TokenScale] = {}
         self._looked_up: set[tuple[str, str]] = set()
         self._priced: set[tuple[str, str]] = set()
         """Those that were looked for in what was learnt, and in the price list."""
-        self._chars = 0
+        self._estimated = 0
         """Of the last request, with all that the server knows of it."""
 
     def scale(self, spec: RoleSpec) -> TokenScale:
@@ -57,7 +63,7 @@ class ModelWindow:
             if learnt := await catalogue().learnt_window(*place):
                 meter.learnt[place] = learnt
         known = meter.window_of(*place, spec.context_window)
-        long = self.history_chars() + len(prompt) > _ASKED_CHARS
+        long = self.history_tokens() + len(prompt) > _ASKED_TOKENS
         if known is None and quote is not None and long and place not in self._priced:
             self._priced.add(place)
             listed = await quote(spec.endpoint, (spec.model,), Usage(0, 0), "")
@@ -70,19 +76,26 @@ class ModelWindow:
         self._state.meter.context_window = self.of(spec).tokens
         self._state.metered()
 
-    def history_chars(self) -> int:
+    def history_tokens(self) -> int:
         """Of all that was said, as far as it is in requests."""
-        return sum(map(chars_in, self._requests.history.entries))
+        history = self.requests.history
+        place, count, tokens = self._summed
+        if place != (id(history), history.rewritten) or count > len(history.entries):
+            place, count, tokens = (id(history), history.rewritten), 0, 0
+        tokens += sum(map(tokens_in, islice(history.entries, count, None)))
+        self._summed = place, len(history.entries), tokens
+        return tokens
 
     def wanted(self, spec: RoleSpec, head: Request) -> int:
         """Tokens that the next request takes, with all that the server holds of it."""
-        self._chars = head_chars(head) + self.history_chars()
-        return self.scale(spec).tokens(self._chars)
+        self.head_tokens = head_tokens(head)
+        self._estimated = self.head_tokens + self.history_tokens()
+        return self.scale(spec).tokens(self._estimated)
 
     def refusal(self, spec: RoleSpec, head: Request) -> Trouble | None:
         """Why the request that was just made cannot be sent: it surely is too large."""
         wanted, takes = self.wanted(spec, head), self.of(spec).tokens
-        if takes is None or self.scale(spec).surely(self._chars) <= takes:
+        if takes is None or self.scale(spec).surely(self._estimated) <= takes:
             return None
         name, chars = max(self._parts(head), key=lambda part: part[1])
         share = f"{name} about {self.scale(spec).tokens(chars):,}"
@@ -90,23 +103,23 @@ class ModelWindow:
         return Trouble("The request is too large", why, LARGER)
 
     def _parts(self, head: Request) -> list[tuple[str, int]]:
-        """What a request is made of, in words, each with its characters."""
+        """What a request is made of, in words, each with its tokens."""
         beside = {**head, "tools": ()}
-        parts = [("the instructions and tools", head_chars(head)), ("", head_chars(beside))]
-        for entry in self._requests.history.entries:
+        parts = [("the instructions and tools", head_tokens(head)), ("", head_tokens(beside))]
+        for entry in self.requests.history.entries:
             words = {
                 "prompt": "a prompt",
                 "context": "the open files",
                 "answer": "the result of a call",
                 "output": "an answer of the model",
             }.get(entry.kind, "what happened")
-            parts.append((words, chars_in(entry)))
+            parts.append((words, tokens_in(entry)))
         return [part for part in parts if part[0]]
 
     def counted(self, spec: RoleSpec, usage: Usage) -> None:
         """The server counted the last request."""
         if not usage.estimated and usage.input_tokens:
-            self.scale(spec).count(self._chars, usage.input_tokens)
+            self.scale(spec).count(self._estimated, usage.input_tokens)
         known = self.of(spec).tokens
         if known is not None and not usage.estimated and usage.input_tokens > known:
             self._learn(spec, usage.input_tokens)  # it takes more than was said
@@ -115,11 +128,11 @@ class ModelWindow:
         """Whether the server said that the last request does not fit: from now on that is known."""
         if not is_too_long(event.code, event.message):
             return False
-        wanted, known = self.scale(spec).tokens(self._chars), self.of(spec).tokens
+        wanted, known = self.scale(spec).tokens(self._estimated), self.of(spec).tokens
         told = window_told(event.message)
         if told is not None and known is not None and told >= known:
             told = None  # the same as before: the estimate was too small
-            self.scale(spec).count(self._chars, max(known, wanted))
+            self.scale(spec).count(self._estimated, max(known, wanted))
         window = told or min(int(wanted * _LEARNT), known or wanted)
         if window != known:
             self._learn(spec, window)
@@ -136,8 +149,8 @@ class ModelWindow:
             self._ports.catalogue().learn_window(spec.endpoint, spec.model, tokens)
 
 
-def chars_in(entry: HistoryEntry) -> int:
-    """Characters of an item that count; looked at once."""
+def tokens_in(entry: HistoryEntry) -> int:
+    """An estimate of an item; made once."""
     if entry.counted is not entry.item:
-        entry.chars, entry.counted = chars_of(entry.item), entry.item
-    return entry.chars
+        entry.tokens, entry.counted = tokens_of(entry.item), entry.item
+    return entry.tokens

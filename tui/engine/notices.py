@@ -14,6 +14,9 @@ from tui.core.price import SameTiers
 from tui.core.wire.rate_limits import Limit
 from tui.engine.intents import Against, Effort, Mode, Role
 
+FORGOTTEN = "new conversation: the model forgets what was said"
+"""The note behind which everything is new to the model."""
+
 
 class Trouble(Struct, frozen=True):
     """Something went wrong, in words for the user."""

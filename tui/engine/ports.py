@@ -31,6 +31,7 @@ from tui.engine.intents import Effort, Role
 
 if TYPE_CHECKING:
     from tui.core.project_words import SkillFile
+    from tui.core.recall import Recollection
 
 WireState = Literal["closed", "connecting", "open"]
 Transport = Literal["websocket", "http"]
@@ -356,6 +357,9 @@ class SessionArchive(Protocol):
 
     async def find(self, session_id: str) -> SessionLine:
         """A session by its id, by the beginning of it that no other has, or by its name."""
+
+    async def recall(self, session_id: str, asked: Recollection) -> str:
+        """What was said in a session, and before it was forked: for a model."""
 
 
 @dataclass(frozen=True, slots=True)

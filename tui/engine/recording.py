@@ -84,6 +84,7 @@ _KEPT: Mapping[type[Intent], str] = {
     intents.RedoDecision: "redo",
     intents.Verify: "verify",
     intents.NewConversation: "clear",
+    intents.Compact: "compact",
 }
 """What is kept of what the user wants, and its name."""
 _BINDING = ("redirect", "queue", "steer")
@@ -562,9 +563,7 @@ class SessionRecording(Witness):
         tail, fresh = self._entries[same:], entries[same:]
         known = {id(one.entry): one for one in tail}
         here = {id(entry) for entry in fresh}
-        for one in tail:
-            if id(one.entry) not in here:
-                self._store.put(EntryGone(one.id))
+        gone = [one.id for one in tail if id(one.entry) not in here]
         del self._entries[same:]
         after = _places_behind(fresh, known)
         last = self._entries[-1].place if self._entries else 0.0
@@ -583,6 +582,8 @@ class SessionRecording(Witness):
                 self._store.put(_made(kept))
             self._entries.append(kept)
             last = place
+        for number in gone:  # behind what stands for them: a kill in between loses nothing
+            self._store.put(EntryGone(number))
 
 
 def _last_of(stored: StoredSession) -> int:

@@ -129,6 +129,8 @@ class Requests:
         """The notes on lines that wait, for this turn, in words."""
         self.take_news: Callable[[], Sequence[str]] = tuple
         """What hooks refused since then, a paragraph each."""
+        self.last_head: Request = {}
+        """What the newest request says beside its items."""
         self.told = Told(partial(presence, open_files.workspace.documents))
         self.owed: list[Callable[[], Work[PatchReport]]] = []
         """Each says what became of a patch, in the answer of its call; asked when that is sent:
@@ -215,7 +217,12 @@ class Requests:
         head: Request = {
             "model": spec.model,
             "instructions": self._instructions,
-            "tools": tools(self._patch_tool(spec), spec.patch_format, self._shell_tool(spec)),
+            "tools": tools(
+                self._patch_tool(spec),
+                spec.patch_format,
+                self._shell_tool(spec),
+                recall=self.history.is_compacted,
+            ),
             "tool_choice": "auto",
             "parallel_tool_calls": True,
             "store": False,
@@ -229,7 +236,12 @@ class Requests:
             head["service_tier"] = tier
         if spec.max_output_tokens is not None:
             head["max_output_tokens"] = spec.max_output_tokens
-        return self._without_refused(spec, head)
+        self.last_head = self._without_refused(spec, head)
+        return self.last_head
+
+    def compacted(self) -> None:
+        """The beginning is sent as a summary: a head begins anew, with all files quoted."""
+        self._head_of = ()
 
     def _patch_tool(self, spec: RoleSpec) -> PatchTool | None:
         """None: the model is to plan, not to change anything."""
@@ -302,7 +314,8 @@ class Requests:
         self._instructions = instructions(
             paths, rules, self._patch_tool(spec), spec.patch_format, self._shell_tool(spec)
         )
-        return {**head, "instructions": self._instructions}
+        self.last_head = {**head, "instructions": self._instructions}
+        return self.last_head
 
     def is_long(self, spec: RoleSpec) -> bool:
         """There is so much to say that `prepare` is to be called before the next request."""

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _BROKEN = "error: the tool failed; the user was told"
 _PLANS = "error: nothing is edited now; say in words what you would change"
-_READS = ("read_file", "list", "search", "shell_output")
+_READS = ("read_file", "list", "search", "recall", "shell_output")
 _OUTPUT_TOOLS = ("shell_output", "write_stdin")
 SIDE_BY_SIDE = 8
 """Most calls that run at once: a model may ask for hundreds."""
@@ -181,10 +181,10 @@ def billed(
     """Take up what the end of a response tells of who answered."""
     bill = bill_of(response, spec)
     meter = services.state.meter
-    services.window.counted(spec, usage)
+    services.window().counted(spec, usage)
     if bill.context_window is not None:  # the bridge knows what settings say, and the server too
         meter.windows[spec.endpoint, spec.model] = bill.context_window
-        services.window.describe(spec)
+        services.window().describe(spec)
     ask = services.ports.quote
     if ask is None or bill.endpoint == REHEARSAL:
         return
@@ -195,7 +195,7 @@ def billed(
         meter.paid(number, quote.usd, unknown=quote.unknown)
         if quote.context_window and bill.endpoint == spec.endpoint and not spec.context_window:
             meter.windows.setdefault((spec.endpoint, spec.model), quote.context_window)
-            services.window.describe(spec)
+            services.window().describe(spec)
         services.state.metered()
 
     services.supervisor.start(pay(), "the price")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from tui.engine.commands import Commands
-from tui.engine.model_window import ModelWindow
 from tui.engine.open_files import OpenFiles
 from tui.engine.ports import Ports
 from tui.engine.requests import Requests
 from tui.engine.session_state import SessionState
 from tui.engine.supervisor import Supervisor
 from tui.engine.tools import WorkspaceTools
+
+if TYPE_CHECKING:
+    from tui.engine.compaction import Compaction
+    from tui.engine.model_window import ModelWindow
 
 Urgency = Literal["steer", "redirect", "later", "held"]
 """``steer``: with the next request, be it of the running turn; ``redirect``: as soon as what runs
@@ -92,4 +96,6 @@ class Services(Struct, frozen=True):
     commands: Commands
     supervisor: Supervisor
     backlog: Backlog
-    window: ModelWindow
+    window: Callable[[], ModelWindow]
+    """Gives it when it is first needed, as the next one."""
+    compaction: Callable[[], Compaction]

@@ -29,7 +29,6 @@ from tui.engine.diffs import Diffs
 from tui.engine.disk_changes import Folders
 from tui.engine.foreground import Foreground
 from tui.engine.intents import Intent, Mode, Role
-from tui.engine.model_window import ModelWindow
 from tui.engine.notices import Notices, Status, Trouble
 from tui.engine.open_files import SEND, OpenFiles, Selection
 from tui.engine.ports import (
@@ -53,8 +52,10 @@ from tui.errors import DuettoError
 
 if TYPE_CHECKING:
     from tui.core.session_record import SessionKind
+    from tui.engine.compaction import Compaction
     from tui.engine.hooks import Hooks
     from tui.engine.model_choice import ModelChoice
+    from tui.engine.model_window import ModelWindow
     from tui.engine.noting import Noting
     from tui.engine.recording import SessionRecording
     from tui.engine.resuming import Resuming, Resumption
@@ -256,6 +257,8 @@ class Session:
             intents.AskChange: self._note,
             intents.AskOnly: self._ask_only,
             intents.Inspect: self._inspect,
+            intents.Compact: lambda intent: self._compaction.ask(intent.words),
+            intents.EditSummary: lambda intent: self._compaction.edit(intent.text),
         }
 
     def drain(self) -> Notices:
@@ -367,6 +370,11 @@ class Session:
     def goes_on(self) -> bool:
         """It is an earlier session, or begins with one."""
         return self.options.resumed is not None
+
+    @property
+    def summary(self) -> str:
+        """What is sent for the beginning of the conversation; empty: all of it as it was said."""
+        return self._compaction.text
 
     @property
     def last_turn(self) -> int:
@@ -521,10 +529,36 @@ class Session:
         supervisor = Supervisor(state)
         commands = Commands(state, ports, open_files, supervisor, self.options.commands)
         requests.take_ended = commands.take_ended
-        backlog, window = Backlog(state), ModelWindow(ports, state, requests)
+        bench.recall = lambda asked: self._compaction.recall(asked)
         return Services(
-            ports, state, open_files, requests, bench, commands, supervisor, backlog, window
+            ports,
+            state,
+            open_files,
+            requests,
+            bench,
+            commands,
+            supervisor,
+            Backlog(state),
+            lambda: self._window,
+            lambda: self._compaction,
         )
+
+    @functools.cached_property
+    def _window(self) -> ModelWindow:
+        from tui.engine.model_window import ModelWindow  # after the first paint
+
+        return ModelWindow(self._ports, self._state, self._shared.requests)
+
+    @functools.cached_property
+    def _compaction(self) -> Compaction:
+        from tui.engine.compaction import Compaction  # after the first paint
+
+        shared = self._shared
+        made = Compaction(
+            self._ports, self._state, self._open_files, self._window, shared.supervisor
+        )
+        made.roles = self._foreground.roles
+        return made
 
 
 def _introduce(status: Status, roles: Mapping[Role, RoleSpec], options: SessionOptions) -> None:

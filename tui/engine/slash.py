@@ -17,6 +17,7 @@ from tui.engine.intents import (
     AskChange,
     AskOnly,
     ChooseModel,
+    Compact,
     Continue,
     Dismiss,
     DropNotes,
@@ -122,6 +123,11 @@ COMMANDS: tuple[Command, ...] = (
     Command("removed", "Hide the removed lines of pending hunks in the editor, or show them"),
     Command("follow", "Follow the landing edit in the editor, or stop following"),
     Command("clear", "Start a new conversation; files and hunks stay"),
+    Command(
+        "compact",
+        "Send a summary, with all that is certain, instead of what was said before the last turn",
+        "[WORDS|show]",
+    ),
     Command("resume", "Go on with an earlier session: a list to search in", "[ID|WORDS]"),
     Command("fork", "Begin a new session with this one up to a turn", "[TURN]"),
     Command("rename", "Give this session a name in the list of all", "WORDS"),
@@ -236,6 +242,10 @@ def _throttle(argument: str, status: Status) -> Intent | str | None:
     return Throttle(rate)
 
 
+def _compact(argument: str, status: Status) -> Intent | str | None:
+    return None if argument == "show" else Compact(argument)
+
+
 def _steer(argument: str, status: Status) -> Intent | str | None:
     return Steer(argument) if argument else "Say what to add: /steer TEXT."
 
@@ -266,6 +276,9 @@ def _tasks(argument: str, status: Status) -> Intent | str | None:
     if word != "stop" or not number.strip().isdecimal():
         return "/tasks lists them, /tasks stop TASK ends one."
     return StopTask(int(number))
+
+
+NO_SUMMARY = "All that was said is sent as it was said: there is no summary."
 
 
 def mode_words(status: Status) -> str:
@@ -405,6 +418,7 @@ _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {
     "tasks": _tasks,
     "rescue": _rescue,
     "rename": _rename,
+    "compact": _compact,
     "export": lambda argument, status: Export(argument),
     "forget": _forget,
 }

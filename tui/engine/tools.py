@@ -23,9 +23,12 @@ from tui.core.text.patterns import HEAVIEST, pattern_weight
 from tui.core.wire.json_reading import mended_json
 from tui.engine.open_files import FileIndex
 from tui.engine.ports import Ports
+from tui.errors import StoreRefused
 
 if TYPE_CHECKING:
     import regex as timed
+
+    from tui.core.recall import Recollection
 
 
 class CallError(Exception):
@@ -162,6 +165,11 @@ class ToolResult(Struct, frozen=True):
     failed: bool = False
 
 
+async def _nothing_said(asked: Recollection) -> str:
+    """Nothing is kept."""
+    return "Nothing that was said is kept."
+
+
 async def _no_skill(path: str) -> None:
     """There are none."""
 
@@ -186,18 +194,25 @@ class WorkspaceTools:
         self._consent = consent
         self.on_read: Callable[[str], None] = lambda path: None
         """Told which file of the workspace the model has read."""
+        self.recall: Callable[[Recollection], Awaitable[str]] = _nothing_said
+        """Finds what was said in the session. Raises StoreRefused."""
         self.skill: Callable[[str], Awaitable[FileRead | str | None]] = _no_skill
         """What ``skill:NAME/PATH`` means (`ProjectWords.skill`)."""
 
     async def call(self, name: str, arguments: str) -> ToolResult:
         """Answer one call; what cannot be done is said in the output. Never raises."""
-        run = {"read_file": self._read_file, "list": self._list, "search": self._search}.get(name)
+        run = {
+            "read_file": self._read_file,
+            "list": self._list,
+            "search": self._search,
+            "recall": self._recall,
+        }.get(name)
         if run is None:
             what = f"there is no tool {name[:_MOST_TITLE_CHARS]!r}"
             return failure(f"{what}; use those that the request names")
         try:
             return await run(Arguments(arguments))
-        except CallError as refusal:
+        except (CallError, StoreRefused) as refusal:
             return failure(str(refusal))
 
     async def _read_file(self, arguments: Arguments) -> ToolResult:
@@ -229,6 +244,18 @@ class WorkspaceTools:
         if (buffer := self._workspace.documents.quotable(read.real)) is not None:
             return buffer.text()
         return _text_of(path, read)
+
+    async def _recall(self, arguments: Arguments) -> ToolResult:
+        from tui.core.recall import Recollection  # behind a first compaction only
+
+        asked = Recollection(
+            arguments.text("words", ""),
+            max(arguments.number("turn", 0), 0),
+            arguments.word("item"),
+            max(arguments.number("start", 1), 1),
+        )
+        output = await self.recall(asked)
+        return ToolResult(output, output.partition("\n")[0].partition(";")[0].rstrip(":"))
 
     async def _list(self, arguments: Arguments) -> ToolResult:
         matches = path_filter(arguments.text("pattern", ""))
@@ -358,6 +385,11 @@ class Arguments:
         values = (self._values.get(name) for name in names)
         return next((value for value in values if isinstance(value, str) and value), "")
 
+    def word(self, name: str) -> str:
+        """A member that is a string or a number, as a string; empty: it is neither."""
+        value = self._values.get(name)
+        return str(value).strip() if isinstance(value, str | int) else ""
+
     def strings(self, *names: str) -> tuple[str, ...]:
         """The first of these that is there: a string, or a list of strings. Raises CallError."""
         value = next((self._values[name] for name in names if self._values.get(name)), ())
@@ -397,7 +429,7 @@ def brief_call(name: str, arguments: str) -> str:
         return name
     if not isinstance(values, dict):
         return name
-    words = [str(values[key]) for key in ("pattern", "path") if values.get(key)]
+    words = [str(values[key]) for key in ("pattern", "path", "words", "item") if values.get(key)]
     if values.get("start") or values.get("end"):
         words.append(f"{values.get('start') or 1}-{values.get('end') or ''}")
     return " ".join([name, *words])[:_MOST_TITLE_CHARS]

@@ -114,6 +114,8 @@ class Turn:
         self._whole: events.Completed | None = None
         """The end of a response that said its items at last."""
         self._ended, self._rounds = False, 0
+        self._shortened = False
+        """It was asked again with less, as its server would not take it all."""
         self._is_unpriced = False
         """It was said that a limit of dollars does not hold."""
         self._resuming = False
@@ -154,7 +156,7 @@ class Turn:
             self._services.open_files.mention(self.request.text)
         if not (self.sent and self.wire.state == "open" and self._services.open_files.ready):
             self._task = self._services.supervisor.start(self._dial(), "the request", self._broken)
-        elif self._services.requests.is_long(self.request.spec):
+        elif self._is_long():
             self._task = self._services.supervisor.start(
                 self._prepare(), "the request", self._broken
             )
@@ -258,7 +260,8 @@ class Turn:
             await self._connection.prewarm.over()
             await self.wire.open()
             await self._services.open_files.prepare()
-            await self._services.window.look_up(self.request.spec, self.request.text)
+            await self._services.window().look_up(self.request.spec, self.request.text)
+            await self._services.compaction().make_room(self.request.spec, self.request.text)
             if not self.sent:  # the prompt outlives a power cut before anybody answers it
                 await self._services.state.witness.kept()
         except DuettoError as error:
@@ -272,9 +275,16 @@ class Turn:
         self._task = None
         self._create()
 
+    def _is_long(self) -> bool:
+        """Something is to be done before the next request that takes a while."""
+        services, spec = self._services, self.request.spec
+        return services.requests.is_long(spec) or services.compaction().is_due(spec)
+
     async def _prepare(self) -> None:
         """Find out what is to be said, then send it: the socket may be gone by then."""
-        await self._gather()
+        await self._services.compaction().make_room(self.request.spec, self.request.text)
+        if self._services.requests.is_long(self.request.spec):
+            await self._gather()
         self._task = None
         if self.wire.state == "open":
             self._create()
@@ -308,7 +318,7 @@ class Turn:
         else:
             body = services.requests.go_on(request.spec, head, texts)
         self.steering.say(texts)
-        if trouble := services.window.refusal(request.spec, head):
+        if trouble := services.window().refusal(request.spec, body):
             self._fail(trouble)
             return
         self._connection.prewarm.used()
@@ -385,11 +395,18 @@ class Turn:
             self._end("interrupted")
         else:
             self._served.refused(event, now)
-            self._services.window.refused(self.request.spec, event)
+            too_long = self._services.window().refused(self.request.spec, event)
             learnt = not reply.started and self._services.requests.learns(
                 self.request.spec, self._head, event
             )
             remedy = self._tries.field_refused() if learnt else None
+            if (
+                too_long
+                and not self._shortened
+                and self._services.compaction().is_due(self.request.spec)
+            ):
+                self._shortened = True
+                remedy = Remedy("resend", silent=True, free=True)
             self._again(remedy or self._tries.failed(event), broken=broken)
 
     def _taken(self, response: Mapping[str, object], now: float) -> Reply | None:

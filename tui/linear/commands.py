@@ -11,6 +11,7 @@ from tui.engine import intents
 from tui.engine.noting import list_words
 from tui.engine.session import Session, unsaved_paths
 from tui.engine.slash import (
+    NO_SUMMARY,
     asked,
     auto_words,
     diff_asked,
@@ -38,6 +39,7 @@ class Commander:
             "queued": self._queued,
             "save": self._save,
             "pace": self._pace,
+            "compact": self._compact,
         }
 
     def run(self, name: str, argument: str) -> None:
@@ -158,6 +160,30 @@ class Commander:
             return
         self.recital.unhurried = True
         self.recital.start(self._composed(self._voice.edit, text or self._voice.drafts.unsent))
+
+    def _compact(self, argument: str) -> Iterable[str]:
+        """Have a summary written; or have it edited, or read where there is no editor."""
+        if argument != "show":
+            self._session.submit(intents.Compact(argument))
+            return []
+        edit, text = self._voice.edit, self._session.summary
+        if not text:
+            return [NO_SUMMARY]
+        if edit is None:
+            return [inert(line) for line in text.split("\n")]
+        self.recital.unhurried = True
+        self.recital.start(self._edited_summary(edit, text))
+        return []
+
+    async def _edited_summary(self, edit: Callable[[str], Awaitable[Edited]], text: str) -> None:
+        try:
+            edited = await edit(text)
+        finally:
+            self.recital.unhurried = False
+        if edited.text is not None:
+            self._session.submit(intents.EditSummary(edited.text))
+        if edited.said:
+            self._voice.say([edited.said])
 
     async def _composed(self, edit: Callable[[str], Awaitable[Edited]], text: str) -> None:
         try:

@@ -34,6 +34,7 @@ def warm() -> None:
     import_module("tui.ui.highlight.colours")
     import_module("tui.ui.screens.help")
     import_module("tui.core.patches.landing")
+    import_module("tui.engine.compaction")
     for channel in get_args(Channel):
         parser_for("auto", channel).feed("warm")
     line_cells("warm")

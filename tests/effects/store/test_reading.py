@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tui.core.conversation import BlockKind
+from tui.core.conversation import BlockKind, EntryKind, user_item
 from tui.core.document.hunk import Decision, Kind, Stage
+from tui.core.recall import Recollection
 from tui.core.session_record import (
     Began,
     BlockSaid,
@@ -305,3 +306,35 @@ async def test_the_archive_waits_in_a_thread(tmp_path: Path) -> None:
     assert names(await archive.sessions("hello")) == [name]
     assert (await archive.find(name)).id == name
     assert reading.data(tmp_path, "0" * 64) is None
+
+
+def entry(number: int, turn: int, text: str) -> EntryMade:
+    kind: EntryKind = "prompt"
+    return EntryMade(number, float(number), kind, "", item_as_json(user_item(text)), turn)
+
+
+def test_what_was_withdrawn_is_recalled_also_by_a_fork(tmp_path: Path) -> None:
+    first = write(
+        tmp_path,
+        *said("one", "two"),
+        entry(1, 1, "the magic number is 4711"),
+        EntryGone(1),
+        entry(2, 2, "the second word"),
+        entry(2, 2, "the second word, amended"),
+        name="one",
+    )
+    text = reading.recall(tmp_path, first, Recollection("magic"))
+    assert "item 1, turn 1, the user:\nthe magic number is 4711" in text
+    text = reading.recall(tmp_path, first, Recollection("second"))
+    assert text.count("item 2,") == 1
+    assert "amended" in text
+    writer = StoreWriter(tmp_path, lambda: 1.0)
+    writer.commit(Began("/projects/one", "app", "1", first, 1))
+    writer.commit(entry(1, 1, "the magic number is 4711"))
+    writer.commit(entry(3, 2, "the fork's own"))
+    writer.close()
+    text = reading.recall(tmp_path, writer.id, Recollection("the"))
+    assert "item one/1, turn 1" in text
+    assert "item 3, turn 2" in text
+    assert "second" not in text
+    assert "4711" in reading.recall(tmp_path, writer.id, Recollection(item="one/1"))

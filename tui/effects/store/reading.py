@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,6 +23,7 @@ import msgspec
 
 from tui.core.conversation import BlockKind, BlockState
 from tui.core.document.hunk import Decision, Kind, Stage
+from tui.core.recall import PastItem, Recollection, recalled
 from tui.core.run_report import RunReport
 from tui.core.session_record import (
     AllNotes,
@@ -37,6 +39,7 @@ from tui.core.session_record import (
     TurnBegan,
     TurnEnded,
 )
+from tui.core.steps import finished
 from tui.effects.store.schema import FILE, LOGS, unpacked
 from tui.effects.store.writing import in_use, settle
 from tui.errors import StoreRefused
@@ -87,6 +90,51 @@ class Archive:
     async def find(self, session_id: str) -> SessionLine:
         """A session by its id, by the beginning of it that no other has, or by its name."""
         return await asyncio.to_thread(find, self._data_dir, session_id)
+
+    async def recall(self, session_id: str, asked: Recollection) -> str:
+        """What was said in a session, and before it was forked: for a model."""
+        return await asyncio.to_thread(recall, self._data_dir, session_id, asked)
+
+
+def recall(data_dir: Path, session_id: str, asked: Recollection) -> str:
+    """As `Archive.recall`. Raises StoreRefused."""
+    with _reading(data_dir) as base:
+        return finished(recalled(_past_items(base, _known(base, session_id)), asked))
+
+
+def _past_items(base: sqlite3.Connection, session_id: str) -> Iterator[PastItem]:
+    """All items that ever stood in a session or, of a fork, in what it was taken from."""
+    sources: list[tuple[int, int, str]] = []
+    name, last, seen = session_id, sys.maxsize, set[str]()
+    while name not in seen:
+        seen.add(name)
+        query = "SELECT n, parent, parent_turn FROM sessions WHERE id = ?"
+        if (row := base.execute(query, (name,)).fetchone()) is None:
+            break
+        sources.append((row[0], last, "" if name == session_id else f"{name}/"))
+        name, last = row[1], min(last, row[2])
+    first = 0  # turns up to here are the parent's, which has more of them than was taken over
+    for n, up_to, prefix in reversed(sources):
+        for one in _ever(base, n):
+            if first < one.turn <= up_to or (one.turn == first == 0):
+                yield PastItem(f"{prefix}{one.id}", one.turn, one.kind, one.said)
+        first = up_to
+
+
+def _ever(base: sqlite3.Connection, n: int) -> Iterator[EntryMade]:
+    """All entries that a session ever had, each as it was said last."""
+    query = (
+        "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.item, b.data FROM entries e"
+        " LEFT JOIN blobs b ON b.sha = e.blob"
+        " WHERE e.session = ? AND e.kind NOT IN ('context', 'summary') ORDER BY e.id, e.seq"
+    )
+    before: EntryMade | None = None
+    for one in _Rows(base, n)._each(_entry, query):
+        if before is not None and before.id != one.id:
+            yield before
+        before = one
+    if before is not None:
+        yield before
 
 
 def sessions(data_dir: Path, words: str = "", folder: str = "") -> list[SessionLine]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Protocol
 
 from textual import events
@@ -386,6 +387,32 @@ class PromptBox(Vertical):
         elif self._lent is None:
             self._lent = self.prompt.whole
             self.run_worker(self._edit_externally(editor), name="editor", group="editor")
+
+    def lend(self, text: str, take: Callable[[str], None]) -> None:
+        """Have another text edited there; ``take`` is given what became of it."""
+        editor = self.external_editor
+        why_not = "There is no editor to open here." if editor is None else editor.refusal()
+        if why_not or editor is None:
+            self.notify(inert(why_not), severity="warning", timeout=8, markup=False)
+        elif self._lent is None:
+            self._lent = self.prompt.whole
+            self.run_worker(self._edit_aside(editor, text, take), name="editor", group="editor")
+
+    async def _edit_aside(
+        self, editor: ExternalEditor, text: str, take: Callable[[str], None]
+    ) -> None:
+        edited = Edited(None)
+        try:
+            with self.app.suspend():
+                edited = await editor.edit(text)
+        except SuspendNotSupported:
+            edited = Edited(None, "This terminal cannot run another program.")
+        finally:
+            self._lent = None
+        if edited.text is not None:
+            take(edited.text)
+        if edited.said:
+            self.notify(inert(edited.said), severity="warning", timeout=8, markup=False)
 
     async def _edit_externally(self, editor: ExternalEditor) -> None:
         """The session goes on meanwhile; the screen stands still, for it is the editor's."""

@@ -14,6 +14,7 @@ from tui.core.wire.efforts import EFFORTS, effort_refusal
 from tui.engine.intents import (
     Accept,
     Against,
+    EditSummary,
     Interrupt,
     OpenFile,
     Reject,
@@ -30,6 +31,7 @@ from tui.engine.intents import (
 from tui.engine.notices import Notices, TaskView
 from tui.engine.session import Session
 from tui.engine.slash import (
+    NO_SUMMARY,
     asked,
     auto_words,
     diff_asked,
@@ -448,6 +450,7 @@ class SlashCommands:
             "tasks": self._turn.tasks,
             "notes": self._turn.notes,
             "skills": self._list_skills,
+            "compact": self._show_summary,
         }
         if intent is not None:
             self._session.submit(intent)
@@ -477,6 +480,15 @@ class SlashCommands:
     def _say_models(self) -> None:
         words = inert(model_words(self._session.status))
         self._screen.notify(words, timeout=10, markup=False)
+
+    def _show_summary(self) -> None:
+        """What is sent for the beginning of the conversation, in the user's editor."""
+        session = self._session
+        if not session.summary:
+            self._screen.notify(NO_SUMMARY, markup=False)
+            return
+        box = self._screen.query_one(PromptBox)
+        box.lend(session.summary, lambda text: session.submit(EditSummary(text)))
 
     def _list_skills(self) -> None:
         from tui.ui.screens.status import SkillsScreen

@@ -1,0 +1,146 @@
+"""What was said in a session, searched by words or read whole: the answers of the tool `recall`.
+
+All items count that ever stood in its history, those of which only a summary is sent any more
+included; files that were quoted do not, as they are to be read as they are now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+from unicodedata import normalize
+
+from msgspec import json
+
+from tui.core.conversation import EntryKind, Item
+from tui.core.steps import Work, in_parts
+
+FOUND = 20
+"""Places in one answer."""
+_AROUND = 200
+"""Characters on either side of a place."""
+WHOLE_CHARS = 24_000
+"""Of an item in one answer."""
+_WHAT: dict[EntryKind, str] = {
+    "prompt": "the user",
+    "note": "what happened",
+    "output": "you",
+    "answer": "the result of a call",
+    "cut": "a call that was cut",
+}
+"""Who said it; what is not here is not found."""
+
+
+class PastItem(NamedTuple):
+    """An item that was sent or received."""
+
+    id: str
+    turn: int
+    kind: EntryKind
+    item: Item
+
+
+class Recollection(NamedTuple):
+    """What is looked for."""
+
+    words: str = ""
+    turn: int = 0
+    """Only what was said in this turn; 0: in any."""
+    item: str = ""
+    """The id of an item that is wanted whole."""
+    start: int = 1
+    """Its first character that is wanted, counted from 1."""
+
+
+def recalled(items: Iterable[PastItem], asked: Recollection) -> Work[str]:
+    """The answer, as text for a model."""
+    if asked.item:
+        return (yield from _whole(items, asked))
+    words = [word.casefold() for word in normalize("NFC", asked.words).split()]
+    if not words and not asked.turn:
+        return "Say words to look for, a turn, or the id of an item."
+    hits: list[tuple[int, PastItem, str, int]] = []
+    for part in in_parts(items):
+        for one in part:
+            if one.kind not in _WHAT or (asked.turn and one.turn != asked.turn):
+                continue
+            text = said_in(one.item)
+            folded = text.casefold()
+            places = [at for word in words if (at := folded.find(word)) >= 0]
+            if text and (places or not words):
+                hits.append((len(places), one, text, min(places, default=0)))
+        yield len(part)
+    return _listed(hits, words, asked)
+
+
+def _listed(
+    hits: list[tuple[int, PastItem, str, int]], words: list[str], asked: Recollection
+) -> str:
+    """Places with their turns: those with the most of the words, the newest first."""
+    where = f" in turn {asked.turn}" if asked.turn else ""
+    if not hits:
+        return f"Nothing that was said{where} has any of these words."
+    most = max(count for count, *_ in hits)
+    best = [hit for hit in hits if hit[0] == most]
+    if words:
+        best.reverse()
+    whole = most == len(words)
+    head = [f"{len(best)} item{'s' * (len(best) != 1)}{where}"]
+    head += [] if whole else [f"with {most} of the {len(words)} words (none has all)"]
+    head += [f"the first {FOUND} of them"] * (len(best) > FOUND)
+    lines = [", ".join(head) + "; item=ID gives the whole of one:"]
+    for _, one, text, at in best[:FOUND]:
+        lines.append(f"\nitem {one.id}, turn {one.turn}, {_WHAT[one.kind]}:")
+        lines.append(_excerpt(text, at))
+    return "\n".join(lines)
+
+
+def _excerpt(text: str, at: int) -> str:
+    first, last = max(at - _AROUND, 0), at + _AROUND
+    before, behind = "…" * (first > 0), "…" * (last < len(text))
+    return f"{before}{text[first:last].strip()}{behind}"
+
+
+def _whole(items: Iterable[PastItem], asked: Recollection) -> Work[str]:
+    for part in in_parts(items):
+        for one in part:
+            if one.id == asked.item and one.kind in _WHAT:
+                text, first = said_in(one.item), max(asked.start - 1, 0)
+                rest = len(text) - first - WHOLE_CHARS
+                go_on = f"\n({rest:,} more characters: start={first + WHOLE_CHARS + 1})"
+                head = f"item {one.id}, turn {one.turn}, {_WHAT[one.kind]}:\n"
+                return head + text[first : first + WHOLE_CHARS] + go_on * (rest > 0)
+        yield len(part)
+    return f"There is no item {asked.item}; search for words to find one."
+
+
+def said_in(item: Item) -> str:
+    """The text of an item: what a message says, what a call asks, what it was answered."""
+    kind = str(item.get("type"))
+    if kind.endswith("_output"):
+        return _text(item.get("output"))
+    if kind.endswith("_call"):
+        asked = next(
+            (
+                item[name]
+                for name in ("input", "arguments", "action", "operation")
+                if item.get(name)
+            ),
+            "",
+        )
+        name = str(item.get("name") or kind.removesuffix("_call"))
+        return f"{name} {_text(asked)}".rstrip()
+    return _text(item.get("content") or item.get("summary"))
+
+
+def _text(said: object) -> str:
+    if isinstance(said, str):
+        return said
+    if isinstance(said, list):
+        parts = (one.get("text") or one.get("refusal") for one in said if isinstance(one, dict))
+        if texts := [one for one in parts if isinstance(one, str)]:
+            return "\n".join(texts)
+    try:
+        return json.encode(said).decode() if said else ""
+    except (TypeError, UnicodeError, OverflowError):
+        return str(said)

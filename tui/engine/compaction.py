@@ -1,0 +1,492 @@
+"""Compaction: before the window is full, something shorter stands for what was said first.
+
+What is known for certain comes from the session's own records. A model with room summarises the
+prose between, ahead of need, on a lane of its own; where it fails, what is certain goes alone.
+The whole transcript stays in the store, where the model's tool `recall` finds it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+
+from tui.core.compaction import (
+    ASKED,
+    KnownFacts,
+    compacted,
+    cut_at,
+    fault_of,
+    prose_in,
+    prose_of,
+    request_text,
+)
+from tui.core.conversation import Block, BlockKind, HistoryEntry, user_item
+from tui.core.document.hunk import Decision, Hunk
+from tui.core.document.line_notes import Note
+from tui.core.document.report import HunkAccount, hunk_words, row_words, shown
+from tui.core.recall import PastItem, Recollection, recalled
+from tui.core.steps import Work
+from tui.core.tokens import tokens
+from tui.core.wire import events
+from tui.core.wire.events import Event
+from tui.engine.intents import Role
+from tui.engine.model_window import ModelWindow, tokens_in
+from tui.engine.notices import FORGOTTEN, Trouble
+from tui.engine.open_files import OpenFiles
+from tui.engine.ports import REHEARSAL, Ports, RoleSpec, WireState
+from tui.engine.requests import Requests
+from tui.engine.response_items import message_text
+from tui.engine.session_state import SessionState
+from tui.engine.supervisor import Supervisor
+from tui.errors import DuettoError
+
+LANE = "summary"
+BEGINS, SAYS, DUE = 0.6, 0.75, 0.85
+"""Shares of the window's room: the summary is begun, the user is told, it takes effect."""
+_KEPT, _WRITTEN = 0.3, 0.25
+"""Shares that the last turns take behind it, and that it takes itself, at most."""
+_GROWN = 0.6
+"""What the last turns may have grown to, behind a summary that was begun ahead."""
+_UNKNOWN_ROOM = 64_000
+"""Tokens, where nobody knows the window and the user asks for it."""
+_CHARS = 3.5
+"""Of a token, where a text is not written yet."""
+_PROSE = 0.2
+"""Of a summarising model's room, what it may write; and of what it is sent, the rest."""
+_MOST_WORDS = 900
+WAIT_S = 60.0
+"""So long a request waits for a summary that is being written."""
+MOST_LINES = 2000
+
+
+class Compaction:
+    """Of one session's conversation."""
+
+    def __init__(
+        self,
+        ports: Ports,
+        state: SessionState,
+        open_files: OpenFiles,
+        window: ModelWindow,
+        supervisor: Supervisor,
+    ) -> None:
+        self.roles: Mapping[Role, RoleSpec] = {}
+        """Who may be asked for a summary."""
+        self.more: list[Callable[[], Iterable[KnownFacts]]] = []
+        """What else is known for certain."""
+        self._ports, self._state, self._open_files = ports, state, open_files
+        self._window, self._supervisor = window, supervisor
+        self._requests: Requests = window.requests
+        self._job: asyncio.Task[None] | None = None
+        self._alone = asyncio.Lock()
+        self._prose = self._fault = ""
+        """What was summarised ahead, or why nothing was."""
+        self._covers: HistoryEntry | None = None
+        """The last item that it stands for; None: nothing was begun."""
+        self._asked, self._wish = False, ""
+        """The user asked: it takes effect as soon as it can; and the words."""
+        self._last: HistoryEntry | None = None
+        """The last item that there was when it took effect last."""
+        self._told = False
+        state.after_turn.append(self._turn_over)
+
+    @property
+    def text(self) -> str:
+        """What stands for the beginning of the conversation; empty: nothing does."""
+        entries = self._requests.history.entries
+        return entries[0].text if self._requests.history.is_compacted else ""
+
+    def edit(self, text: str) -> None:
+        """The user writes it anew; an empty text changes nothing."""
+        if text.strip() and self.text and text != self.text:
+            history = self._requests.history
+            history.compact(1, [HistoryEntry("summary", user_item(text))])
+            self._state.note(0, "the summary was edited; the next request says it so")
+
+    def ask(self, words: str) -> None:
+        """The user wants it now: at once, or when the turn is over."""
+        if not self._may() and self._state.status.busy:
+            self._asked, self._wish, self._covers = True, words, None
+            return
+        if self._job is not None and words:
+            self._job.cancel()
+            self._job = None
+        if self._job is None:
+            self._covers = None
+        if not (self._may() and self._begin(words, whole=True)):
+            self._asked, why = False, "the last turn is always sent as it was said"
+            self._state.trouble(Trouble("Nothing to compact", why, severity="information"))
+            return
+        self._asked = True
+        self._supervisor.start(self._settle(), "compacting")
+
+    def is_due(self, spec: RoleSpec, prompt: str = "") -> bool:
+        """The next request would fill the window so far that something has to go before."""
+        room = self._window.room(spec)
+        if room is None or self._share(spec, room, prompt) < DUE or not self._may():
+            return False
+        return self._window.head_tokens + tokens(prompt) < self._writes(spec)
+
+    async def make_room(self, spec: RoleSpec, prompt: str = "") -> None:
+        """Have it take effect if it is due; ``prompt`` is what the user said last."""
+        if not self.is_due(spec, prompt):
+            return
+        self._begin("")
+        await self._written()
+        await self._take_effect(spec, prompt)
+
+    async def recall(self, asked: Recollection) -> str:
+        """What was said, from the store, or from memory where nothing is kept."""
+        store = self._ports.store() if self._ports.store is not None else None
+        if store is not None and store.kept and self._ports.archive is not None:
+            return await self._ports.archive().recall(store.id, asked)
+        history = self._requests.history
+        items, turn = list[PastItem](), 0
+        for number, entry in enumerate([*history.past, *history.entries], 1):
+            turn += entry.kind == "prompt"
+            items.append(PastItem(str(number), turn, entry.kind, entry.item))
+        work = recalled(items, asked)
+        return await self._state.input_first.do(work, self._ports.clock.now)
+
+    # -- when
+
+    def _turn_over(self, turn: int, prompt: str, outcome: str) -> None:
+        """Look how full the window is, and do what has to be done ahead."""
+        if self._asked and self._covers is None:
+            self.ask(self._wish)
+        elif self._asked:
+            self._supervisor.start(self._settle(), "compacting")
+        spec = self.roles.get(self._state.status.role)
+        room = None if spec is None else self._window.room(spec)
+        if spec is None or room is None:
+            return
+        share = self._share(spec, room)
+        if share < SAYS:
+            self._told = False
+        elif share < DUE and not self._told and self._may():
+            self._told = True
+            self._state.note(0, self._warning(spec, share))
+        if share >= BEGINS and self._may():
+            self._begin("")
+        if share >= DUE:
+            self._supervisor.start(self._settle(), "compacting")
+
+    def _warning(self, spec: RoleSpec, share: float) -> str:
+        what = "what was said first is then sent as a summary, with all that is certain"
+        return (
+            f"the window of {spec.model} is {share:.0%} full; from {DUE:.0%} on {what}"
+            "\n/compact [WORDS] does it now, /compact show shows it"
+        )
+
+    def _share(self, spec: RoleSpec, room: int, prompt: str = "") -> float:
+        wanted = self._window.wanted(spec, self._requests.last_head)
+        return (wanted + self._window.scale(spec).tokens(tokens(prompt))) / max(room, 1)
+
+    def _may(self) -> bool:
+        """Never twice in a row: a model has answered since it took effect last."""
+        entries = self._requests.history.entries
+        for entry in reversed(entries):
+            if entry is self._last or entry.kind == "summary":
+                return False
+            if entry.kind == "output":
+                return True
+        return False
+
+    async def _settle(self) -> None:
+        """Have it take effect between two turns, when the summary is there."""
+        await self._written()
+        spec = self.roles.get(self._state.status.role)
+        if spec is not None and not self._state.status.busy:
+            await self._take_effect(spec, "", idle=True)
+
+    # -- what
+
+    def _room(self, spec: RoleSpec) -> int:
+        """Tokens, as they are estimated, that the conversation has beside the instructions."""
+        room = self._writes(spec)
+        return max(room - self._window.head_tokens, room // 4)
+
+    def _writes(self, spec: RoleSpec) -> int:
+        """Tokens, as they are estimated, of a request to this model."""
+        return int((self._window.room(spec) or _UNKNOWN_ROOM) / self._window.scale(spec).factor)
+
+    def _cut(self, spec: RoleSpec, *, whole: bool = False) -> int:
+        """How many items go; ``whole``: all but the last turn. What was summarised comes first."""
+        entries = self._requests.history.entries
+        sizes, room = [*map(tokens_in, entries)], self._room(spec)
+        if whole:
+            return cut_at(entries, -1, sizes, whole=True)
+        ahead = 0 if self._covers is None else _behind(entries, self._covers)
+        if ahead and (self._asked or sum(sizes[ahead:]) <= room * _GROWN):
+            return ahead
+        return cut_at(entries, int(room * _KEPT), sizes)
+
+    async def _take_effect(self, spec: RoleSpec, prompt: str, *, idle: bool = False) -> None:
+        async with self._alone:
+            history = self._requests.history
+            entries = history.entries
+            if not self._may():
+                return
+            at = self._cut(spec)
+            if at <= history.is_compacted:
+                return
+            prose = self._prose or prose_in(self.text)
+            last = entries[at - 1]
+            before = self._window.wanted(spec, self._requests.last_head)
+            facts = self._facts()
+            now = self._ports.clock.now
+            certain = await self._state.input_first.do(facts, now)
+            turn = self._turn_before(entries, at)
+            text = compacted(certain, prose, turn, int(self._room(spec) * _WRITTEN * _CHARS))
+            stale = history is not self._requests.history or last is not entries[at - 1]
+            if stale or (idle and self._state.status.busy):
+                return
+            summary = HistoryEntry("summary", user_item(text))
+            history.compact(at, [summary, *_asked_in(entries, at, prompt)])
+            self._requests.compacted()
+            self._last = history.entries[-1]
+            self._say(turn, before, self._window.wanted(spec, self._requests.last_head))
+            self._prose = self._fault = ""
+            self._covers, self._asked, self._told = None, False, False
+            self._wish = ""
+
+    def _say(self, turn: int, before: int, after: int) -> None:
+        words = f"up to turn {turn} a summary is sent from now on, with all that is certain"
+        words += f": about {before:,} tokens became {after:,}; /compact show shows it"
+        if self._fault:
+            words += f"\nwithout what was said in prose: {self._fault}"
+        self._state.meter.estimate_context(after)
+        self._state.metered()
+        self._state.note(0, words)
+
+    def _turn_before(self, entries: Sequence[HistoryEntry], at: int) -> int:
+        """The number of the last turn of which something goes."""
+        behind = sum(entry.kind == "prompt" for entry in entries[at:])
+        numbers = [one.turn for one in self._blocks() if one.kind is BlockKind.USER]
+        return numbers[-1 - min(behind, len(numbers) - 1)] if numbers else 0
+
+    def _blocks(self) -> list[Block]:
+        """Of this conversation, from the last /clear on."""
+        blocks = self._state.transcript.blocks
+        for at in range(len(blocks) - 1, -1, -1):
+            if blocks[at].kind is BlockKind.NOTE and blocks[at].text == FORGOTTEN:
+                return blocks[at + 1 :]
+        return blocks
+
+    def _facts(self) -> Work[list[KnownFacts]]:
+        """All that is known for certain, each kind with its oldest thing first."""
+        blocks, workspace = self._blocks(), self._state.workspace
+        prompts = [b for b in blocks if b.kind is BlockKind.USER]
+        runs = [b for b in blocks if b.kind is BlockKind.RUN and b.state != "open"]
+        first = prompts[0].turn if prompts else 0
+        open_ones, accepted, rejected = list[str](), list[str](), list[str]()
+        paths = dict[str, list[Hunk]]()
+        for hunk in islice(reversed(workspace.hunks), MOST_LINES):
+            if hunk.turn < first and hunk.decision is not Decision.PENDING:
+                break
+            line = self._hunk_line(hunk)
+            if hunk.decision is Decision.REJECTED:
+                rejected.append(line)
+            elif hunk.decision is Decision.ACCEPTED:
+                accepted.append(line)
+            elif hunk.undecided or hunk.placeable:
+                open_ones.append(line)
+            paths.setdefault(hunk.path, []).append(hunk)
+            yield 1
+        account = HunkAccount(workspace.documents, self._open_files.privacy)
+        files = []
+        for path, hunks in paths.items():
+            files.append((yield from account.file(path, hunks)))
+            yield 50
+        more = [one for give in self.more for one in give()]
+        notes = [_note_line(note) for note in workspace.notes if not note.by_model]
+        return [
+            KnownFacts("What the user asked", [f"turn {b.turn}: {b.text}" for b in prompts]),
+            KnownFacts("Notes of the user on lines", notes),
+            *more,
+            KnownFacts("Hunks that the user rejected", rejected[::-1]),
+            KnownFacts("Hunks that the user accepted", accepted[::-1]),
+            KnownFacts("Files that were changed, as they are now", files[::-1]),
+            KnownFacts("Commands that ran", [_run_line(b) for b in runs[-MOST_LINES:]]),
+            KnownFacts("Verdicts of tests", [_verdict(b) for b in runs if b.report is not None]),
+            KnownFacts("Hunks that wait for the user", open_ones[::-1]),
+        ]
+
+    def _hunk_line(self, hunk: Hunk) -> str:
+        documents = self._state.workspace.documents
+        private = bool(self._open_files.privacy(hunk.path))
+        words = hunk_words(documents, hunk, private=private)
+        if hunk.decision is Decision.REJECTED and hunk.start is not None:
+            words = f"was at {row_words(hunk.start.line, hunk.start.line + 1)}; {words}"
+        line = f"turn {hunk.turn}, hunk {hunk.id}, {shown(hunk.path)}: {words}"
+        if private or hunk.decision is not Decision.REJECTED:
+            return line
+        wanted = hunk.agent.strip("\n")
+        return f"{line}\nit was to be:\n{wanted[:300]}" if wanted else line
+
+    # -- the summary
+
+    def _begin(self, wish: str, *, whole: bool = False) -> bool:
+        """Have what would go now summarised in the background; False: nothing would go."""
+        spec = self.roles.get(self._state.status.role)
+        if spec is None:
+            return False
+        if self._job is not None or (self._covers is not None and not whole):
+            return True
+        history = self._requests.history
+        entries, at = history.entries, self._cut(spec, whole=whole)
+        if at <= history.is_compacted:
+            return False
+        self._covers = entries[at - 1]
+        pieces, earlier = prose_of(entries[history.is_compacted : at]), prose_in(self.text)
+        self._job = self._supervisor.start(self._write(pieces, earlier, wish), "the summary")
+        return True
+
+    async def _written(self) -> None:
+        """Wait for the summary that is being written, but not for ever."""
+        if (job := self._job) is None:
+            return
+        _, late = await asyncio.wait([job], timeout=WAIT_S)
+        if late:
+            job.cancel()
+            self._fault = "no answer came in time"
+        if self._job is job:
+            self._job = None
+
+    async def _write(self, pieces: list[str], earlier: str, wish: str) -> None:
+        self._prose, self._fault = earlier, ""
+        spec = self._writer(sum(map(len, pieces)))
+        if spec is None:
+            self._fault = "the rehearsal writes no summaries"
+            return
+        room = self._writes(spec)
+        chars = int(room * _CHARS * (1 - 2 * _PROSE))
+        asked = ASKED.format(words=min(_MOST_WORDS, int(room * _PROSE / 2)))
+        for part in _parts(pieces, max(chars - len(earlier), chars // 2)):
+            try:
+                async with asyncio.timeout(WAIT_S):
+                    said, fault = await self._answer(
+                        spec, asked, request_text(part, self._prose, wish)
+                    )
+            except (DuettoError, TimeoutError) as error:
+                said, fault = "", str(error) or "no answer came in time"
+            self._fault = fault or fault_of(said)
+            if self._fault:
+                return
+            self._prose = said.strip()[: int(chars * _PROSE)]
+
+    def _writer(self, chars: int) -> RoleSpec | None:
+        """A model that has room for so much, else the one with the most."""
+        found = [one for one in self.roles.values() if one.endpoint != REHEARSAL]
+        rooms = {one.role: self._writes(one) for one in found}
+        for one in found:
+            if chars / _CHARS < rooms[one.role] * (1 - 2 * _PROSE):
+                return one
+        return max(found, key=lambda one: rooms[one.role], default=None)
+
+    async def _answer(self, spec: RoleSpec, asked: str, text: str) -> tuple[str, str]:
+        """What a model says to one message; and why that is not whole, if it is not."""
+        wire = self._ports.wires(spec.endpoint, LANE)
+        over: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        said: list[str] = []
+
+        def end(why: str) -> None:
+            if not over.done():
+                over.set_result(why)
+
+        def heard(event: Event, now: float) -> None:
+            match event:
+                case events.ItemDone(item=item) if item.get("type") == "message":
+                    said.append(message_text(item))
+                case events.Completed(response=response):
+                    output = response.get("output")
+                    items = output if isinstance(output, list) and not said else []
+                    said.extend(message_text(one) for one in items if isinstance(one, dict))
+                    self._pay(spec, response)
+                    end("")
+                case events.Incomplete():
+                    end("it was cut")
+                case events.Failed() | events.ErrorEvent():
+                    end(event.message or event.code or "the server did not say why")
+
+        def stated(state: WireState, why: str) -> None:
+            if state == "closed":
+                end(why or "the connection was lost")
+
+        wire.on_event, wire.on_state = heard, stated
+        await wire.open()
+        body = {"model": spec.model, "instructions": asked, "input": [user_item(text)]}
+        wire.create({**body, "store": False})
+        try:
+            fault = await over
+        finally:
+            if wire.busy:
+                wire.interrupt()
+        return "".join(said), fault
+
+    def _pay(self, spec: RoleSpec, response: Mapping[str, object]) -> None:
+        """It costs what any answer does: the session's, not the turn's."""
+        usage, ask = events.usage_of(dict(response)), self._ports.quote
+        if usage is None or ask is None:
+            return
+
+        async def pay() -> None:
+            quote = await ask(spec.endpoint, (spec.model,), usage, "")
+            self._state.meter.paid(0, quote.usd, unknown=quote.unknown)
+            self._state.metered()
+
+        self._supervisor.start(pay(), "the price")
+
+
+def _behind(entries: Sequence[HistoryEntry], covers: HistoryEntry) -> int:
+    """How many entries there are up to this one; 0: it is gone."""
+    return next((at for at, one in enumerate(entries, 1) if one is covers), 0)
+
+
+def _asked_in(entries: Sequence[HistoryEntry], at: int, prompt: str) -> list[HistoryEntry]:
+    """Of a turn that is cut in two, what the user said in it before."""
+    if at < len(entries) and entries[at].kind not in ("output", "answer", "cut"):
+        return []
+    asked: list[HistoryEntry] = []
+    for entry in reversed(entries[:at]):
+        if entry.kind == "prompt":
+            asked.insert(0, entry)
+            if entry.text == prompt or not prompt:
+                return asked
+    return asked[-1:]
+
+
+def _parts(pieces: Iterable[str], chars: int) -> Iterable[list[str]]:
+    """The pieces, as many at a time as fit."""
+    part, size = list[str](), 0
+    for piece in pieces:
+        if part and size + len(piece) > chars:
+            yield part
+            part, size = [], 0
+        part.append(piece)
+        size += len(piece) + 1
+    if part:
+        yield part
+
+
+def _note_line(note: Note) -> str:
+    where = shown(note.path) if note.row is None else f"{shown(note.path)}, line {note.row + 1}"
+    return f"{where}: {note.text}"
+
+
+def _run_line(block: Block) -> str:
+    how = {"done": "ended well", "failed": "failed", "cut": "was stopped"}[block.state]
+    turn = f"turn {block.turn}: " if block.turn else ""
+    return f"{turn}{block.title}: {how}"
+
+
+def _verdict(block: Block) -> str:
+    report = block.report
+    if report is None or block.state == "done":
+        return f"{block.title}: passed"
+    if report.fault:
+        return f"{block.title}: could not judge: {report.fault}"
+    failed = ", ".join(one.name for one in report.failed[:10])
+    more = f" and {len(report.failed) - 10} more" if len(report.failed) > 10 else ""
+    return f"{block.title}: failed" + (f": {failed}{more}" if failed else "")
