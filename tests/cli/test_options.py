@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from tests.support.tables import case
 from tui.cli.endpoints import ResolvedEndpoint
 from tui.cli.models import ResolvedModels, resolve
-from tui.cli.options import ModelFlags, is_linear, model_options, settings_for
+from tui.cli.options import ModelFlags, model_options, settings_for
 from tui.errors import UsageError
 from tui.settings import Paths, parse
 
@@ -149,7 +149,7 @@ def test_settings_from_a_pipe_are_read_once_and_asked_for_often(tmp_path: Path) 
     os.close(writing)
     flags = ModelFlags(config=Path(f"/dev/fd/{reading}"))
     try:
-        assert not is_linear(False, flags)
+        assert not settings_for(flags, Paths.find()).screen.linear
         assert settings_for(flags, Paths.find()).rehearsal.seed == 3
     finally:
         os.close(reading)

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from tests.support.rehearsed import fresh_files
 from tui.bridge.rehearsal import RECORD
 from tui.cli import open_app, practice
+from tui.cli.options import Invocation
 from tui.errors import UsageError
 
 NOW = datetime(2026, 11, 21, 10, 30)
@@ -91,7 +92,7 @@ def run(monkeypatch: pytest.MonkeyPatch, home: Path, *args: str) -> tuple[str, l
     """Run the command with the app replaced; its output and what the app was to open."""
     opened: list[str] = []
 
-    def fake(asked: open_app.Invocation) -> int:
+    def fake(asked: Invocation, beginning: object) -> int:
         opened.extend(asked.arguments)
         return 0
 

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tui.cli.open_app import FIRST_RUN, Invocation, open_app
-from tui.cli.options import ModelFlags
+from tui.cli.open_app import FIRST_RUN, open_app
+from tui.cli.options import Invocation, ModelFlags
 from tui.cli.practice import guided, rehearsed
 from tui.cli.surroundings import Surroundings, current_directory, look_around, short_path
 from tui.cli.target import current_folder

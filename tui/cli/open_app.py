@@ -32,15 +32,7 @@ from tui.cli.appearance import (
     use_line,
 )
 from tui.cli.models import ResolvedModels, resolve
-from tui.cli.options import (
-    ModelFlags,
-    is_linear,
-    linear_option,
-    model_options,
-    record_option,
-    settings_for,
-    trace_option,
-)
+from tui.cli.options import Invocation, ModelFlags, invocation_options, settings_for
 from tui.cli.target import OpenTarget, current_folder, target_of
 from tui.core.inert_text import inert
 from tui.core.unsaved import Unsaved
@@ -276,28 +268,20 @@ class Beginning(Protocol):
 
 @click.command("open")
 @click.argument("path", nargs=-1, metavar="[PATH ...] [+LINE]")
-@linear_option
-@record_option
-@trace_option
-@model_options
-def open_command(
-    path: Sequence[str], linear: bool, record: Path | None, trace: Path | None, flags: ModelFlags
-) -> int:
+@invocation_options
+def open_command(path: Sequence[str], asked: Invocation) -> int:
     """Open the app on a folder, or on files (path:line:col works too); new ones are made on saving.
 
     Without PATH the current folder is opened, if it is a git checkout or holds sources, else the
     practice workspace. Where no model is connected the built-in rehearsal answers.
     """
     arguments = [path] if isinstance(path, str) else path
-    if is_linear(linear, flags):
-        from tui.cli.open_linear import open_linear
-
-        return open_linear(Invocation(arguments, flags, record, trace))
-    if not arguments and record is None and trace is None and is_first(flags, Paths.find()):
+    plain = not (arguments or asked.linear or asked.record or asked.trace)
+    if plain and is_first(asked.flags, Paths.find()):
         from tui.cli.first_run import open_first
 
-        return open_first(flags)
-    return open_app(Invocation(arguments, flags, record, trace))
+        return open_first(asked.flags)
+    return opened(replace(asked, arguments=arguments))
 
 
 def is_first(flags: ModelFlags, paths: Paths) -> bool:
@@ -312,18 +296,13 @@ def is_first(flags: ModelFlags, paths: Paths) -> bool:
     return not known and state.is_dir() and os.access(state, os.W_OK | os.X_OK)
 
 
-class Invocation(Struct, frozen=True):
-    """What the command line asks for."""
+def opened(asked: Invocation, beginning: Beginning | None = None) -> int:
+    """Go on in lines of text, or as `open_app`; returns the exit code."""
+    if not asked.linear:
+        return open_app(asked, beginning)
+    from tui.cli.open_linear import open_linear
 
-    arguments: Sequence[str]
-    """Paths to open."""
-    flags: ModelFlags
-    record: Path | None = None
-    trace: Path | None = None
-    again: Again | None = None
-    """An earlier session goes on."""
-    lists: bool = False
-    """All sessions are listed at the start."""
+    return open_linear(asked)
 
 
 def open_app(asked: Invocation, beginning: Beginning | None = None) -> int:
@@ -360,7 +339,7 @@ def open_app(asked: Invocation, beginning: Beginning | None = None) -> int:
 def next_of(asked: Invocation, again: Again) -> Invocation:
     """The same for another session: what is recorded of it goes to files of its own."""
     record, trace = map(_next_file, (asked.record, asked.trace))
-    return Invocation((), asked.flags, record, trace, again)
+    return replace(asked, arguments=(), record=record, trace=trace, again=again, lists=False)
 
 
 def _next_file(file: Path | None) -> Path | None:

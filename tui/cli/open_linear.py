@@ -21,7 +21,6 @@ from tui.cli import process
 from tui.cli.composition import Composition, Prompting
 from tui.cli.models import SessionSetup
 from tui.cli.open_app import (
-    Invocation,
     LastWords,
     Start,
     log_broken,
@@ -31,6 +30,7 @@ from tui.cli.open_app import (
     prepared,
     ring_ends,
 )
+from tui.cli.options import Invocation
 from tui.cli.target import OpenTarget
 from tui.core.inert_text import inert
 from tui.core.programs import Edited

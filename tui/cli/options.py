@@ -8,6 +8,10 @@
 
     models = resolve(settings_for(flags, paths), flags)  # cli.resolution
 
+    @click.command()
+    @invocation_options
+    def command(asked: Invocation, ...): ...
+
 Flags win over the environment (``DUETTO_ENDPOINT`` and so on), that over ``config.toml``.
 """
 
@@ -15,9 +19,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 from msgspec import Struct
@@ -25,6 +29,9 @@ from msgspec import Struct
 from tui.cli.endpoints import DEFAULT_KEY_ENV
 from tui.engine.intents import Role
 from tui.settings import PatchFormat, PatchTool, Paths, Settings, load
+
+if TYPE_CHECKING:
+    from tui.cli.resume import Again
 
 ROLES: tuple[Role, ...] = get_args(Role)
 
@@ -64,15 +71,42 @@ linear_option = click.option(
     envvar="DUETTO_LINEAR",
     help="Lines of text instead of a screen, for screen readers, pipes and dumb terminals.",
 )
-"""The command asks `is_linear`."""
 
 
-def is_linear(flag: bool, flags: ModelFlags) -> bool:
-    """Whether the linear mode is wanted: by flag, environment or settings.
+class Invocation(Struct, frozen=True):
+    """What the command line asks for."""
 
-    Raises SettingsError.
+    arguments: Sequence[str]
+    """Paths to open."""
+    flags: ModelFlags
+    record: Path | None = None
+    trace: Path | None = None
+    linear: bool = False
+    """In lines of text, by the flag, the environment or the settings."""
+    again: Again | None = None
+    """An earlier session goes on."""
+    lists: bool = False
+    """All sessions are listed at the start."""
+
+
+def invocation_options(command: Callable[..., R]) -> Callable[..., R]:
+    """Add the options of a session; the command gets them as one argument, ``asked``.
+
+    Raises SettingsError where it is called.
     """
-    return flag or settings_for(flags, Paths.find()).screen.linear
+
+    @linear_option
+    @record_option
+    @trace_option
+    @model_options
+    @functools.wraps(command)
+    def gathered(
+        linear: bool, record: Path | None, trace: Path | None, flags: ModelFlags, **kwargs: Any
+    ) -> R:
+        linear = linear or settings_for(flags, Paths.find()).screen.linear
+        return command(asked=Invocation((), flags, record, trace, linear), **kwargs)
+
+    return gathered
 
 
 def model_options(command: Callable[..., R]) -> Callable[..., R]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct, field
@@ -19,15 +19,8 @@ from msgspec.structs import replace
 from tui import kept_frame
 from tui.bridge.rehearsal import RECORD
 from tui.bridge.rehearsal.scripts import Script, fingerprint, load_scripts, workspace_files
-from tui.cli.open_app import Invocation, require_screen
-from tui.cli.options import (
-    ModelFlags,
-    is_linear,
-    linear_option,
-    model_options,
-    record_option,
-    trace_option,
-)
+from tui.cli.open_app import opened, require_screen
+from tui.cli.options import Invocation, ModelFlags, invocation_options
 from tui.errors import UsageError
 from tui.settings import Paths
 
@@ -134,54 +127,33 @@ def _write(root: Path, files: Mapping[str, bytes]) -> None:
         target.write_bytes(content)
 
 
-class PracticeOptions(TypedDict):
-    """The options of the command."""
-
-    new: bool
-    guide: bool
-    linear: bool
-    record: Path | None
-    trace: Path | None
-
-
 @click.command("practice")
 @click.option("--new", is_flag=True, help="Start over; the old workspace is kept beside it.")
 @click.option("--guide", is_flag=True, help="With the guide: the basics by doing, in a minute.")
-@linear_option
-@record_option
-@trace_option
-@model_options
-def practice_command(flags: ModelFlags, **choices: Unpack[PracticeOptions]) -> int:
+@invocation_options
+def practice_command(new: bool, guide: bool, asked: Invocation) -> int:
     """Open the practice workspace: a small package with exercises, made once in your data folder.
 
     The rehearsal model plays the exercises unless another one is configured; with the guide it
     always does, unless one is named here.
     """
-    record, trace = choices["record"], choices["trace"]
-    linear = is_linear(choices["linear"], flags)
-    if linear and choices["guide"]:
+    if asked.linear and guide:
         raise UsageError("the guide needs the screen; in linear mode /help reads the commands")
-    if not linear:
+    if not asked.linear:
         require_screen()
     data_dir = Paths.find().data_dir
-    if choices["new"]:
+    if new:
         root, kept = start_over(data_dir, datetime.now())
         if kept is not None:
             kept_frame.leave()
             click.echo(f"Your old workspace is kept in {kept}")
     else:
         root = ensure(data_dir)
-    asked = Invocation([str(root)], flags, record, trace)
-    if linear:
-        from tui.cli.open_linear import open_linear
-
-        return open_linear(asked)
-    from tui.cli.open_app import open_app
-
-    if choices["guide"]:
-        lesson = guided(data_dir, datetime.now())
-        return open_app(Invocation([str(lesson.root)], rehearsed(flags), record, trace), lesson)
-    return open_app(asked)
+    if not guide:
+        return opened(replace(asked, arguments=[str(root)]))
+    lesson = guided(data_dir, datetime.now())
+    flags = rehearsed(asked.flags)
+    return opened(replace(asked, arguments=[str(lesson.root)], flags=flags), lesson)
 
 
 class Guided(Struct):

@@ -5,20 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tui.cli.options import (
-    ModelFlags,
-    is_linear,
-    linear_option,
-    model_options,
-    record_option,
-    trace_option,
-)
+from tui.cli.options import Invocation, invocation_options
 from tui.errors import UsageError
 from tui.settings import Paths
 
@@ -96,50 +89,30 @@ def newest(paths: Paths, folder: str | None = None) -> SessionLine:
     return line
 
 
-class ResumeOptions(TypedDict):
-    """The options of the command."""
-
-    last: bool
-    fork: bool
-    here: bool
-    record: Path | None
-    trace: Path | None
-
-
 @click.command("resume")
 @click.argument("session", metavar="[ID]", required=False)
 @click.option("--last", is_flag=True, help="The last one of this folder, else of all.")
 @click.option("--fork", is_flag=True, help="Begin a new session with what was said there.")
 @click.option("--here", is_flag=True, help="In the current folder, wherever it was before.")
-@linear_option
-@record_option
-@trace_option
-@model_options
+@invocation_options
 def resume_command(
-    session: str | None, linear: bool, flags: ModelFlags, **choices: Unpack[ResumeOptions]
+    session: str | None, last: bool, fork: bool, here: bool, asked: Invocation
 ) -> int:
     """Go on with an earlier session: the conversation, the hunks that wait, the files.
 
     ID is what duetto said when you left, or the beginning of it, or the session's name. Without
     one a list of all sessions opens, to search in.
     """
-    from tui.cli.open_app import Invocation, open_app
+    from tui.cli.open_app import opened
     from tui.engine.sessions import Onward
 
     paths = Paths.find()
-    if session and choices["last"]:
+    if session and last:
         raise UsageError("say an ID or --last, not both")
-    chosen = newest(paths).id if choices["last"] else session
-    if chosen is None and (choices["fork"] or choices["here"]):
+    chosen = newest(paths).id if last else session
+    if chosen is None and (fork or here):
         raise UsageError("--fork and --here need an ID, or --last")
-    found, in_lines = None, is_linear(linear, flags)
-    if chosen is not None:
-        onward = Onward(chosen, fork=choices["fork"])
-        found = again(paths, onward, here=choices["here"], whole=in_lines)
-    record, trace = choices["record"], choices["trace"]
-    asked = Invocation((), flags, record, trace, again=found, lists=found is None)
-    if in_lines:
-        from tui.cli.open_linear import open_linear
-
-        return open_linear(asked)
-    return open_app(asked)
+    if chosen is None:
+        return opened(replace(asked, lists=True))
+    found = again(paths, Onward(chosen, fork=fork), here=here, whole=asked.linear)
+    return opened(replace(asked, again=found))
