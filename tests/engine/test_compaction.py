@@ -46,8 +46,9 @@ def lane(place: World) -> FakeWire:
 async def summarised(place: World, text: str = PROSE, number: int = 1) -> str:
     """The summary is written; what its model was sent."""
     request = await lane(place).request(number)
-    SteppedRehearsal(lane(place)).answers(text)
-    await settle()
+    while lane(place).busy:
+        SteppedRehearsal(lane(place)).answers(text)
+        await settle()
     return texts(request)[0]
 
 
@@ -101,16 +102,17 @@ async def test_it_never_runs_twice_in_a_row() -> None:
     for prompt in ("one", "two", "three"):
         await turn(place, prompt)
     await summarised(place)
+    asked = len(lane(place).requests)
     place.session.submit(intents.Prompt("four"))
     await place.wire.request(4)
     place.session.submit(intents.Compact("names"))
     await settle()
-    assert len(lane(place).requests) == 1
+    assert len(lane(place).requests) == asked
     SteppedRehearsal(place.wire).answers("yes")
-    assert "wants kept above all: names" in await summarised(place, number=2)
+    assert "wants kept above all: names" in await summarised(place, number=asked + 1)
     place.session.submit(intents.Compact())
     await settle()
-    assert len(lane(place).requests) == 2
+    assert len(lane(place).requests) == asked + 1
 
 
 async def test_a_turn_is_not_cut_between_a_call_and_its_answer() -> None:

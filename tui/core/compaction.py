@@ -132,7 +132,8 @@ def _boundaries(entries: Sequence[HistoryEntry], first: int) -> tuple[list[int],
     return begins, rounds
 
 
-_SAID_CHARS, _ASKED_CHARS, _RESULT_CHARS = 6000, 1500, 300
+_ASKED_CHARS, _RESULT_CHARS = 1500, 300
+"""Of what is known anyway only so much; what the model said in prose is sent whole."""
 
 
 def prose_of(entries: Iterable[HistoryEntry]) -> list[str]:
@@ -145,7 +146,7 @@ def prose_of(entries: Iterable[HistoryEntry]) -> list[str]:
         elif entry.kind == "note":
             pieces.append(f"[duetto] {text[:_ASKED_CHARS]}")
         elif kind == "message" and entry.kind == "output":
-            pieces.append(f"[assistant] {text[:_SAID_CHARS]}")
+            pieces.append(f"[assistant] {text}")
         elif kind.endswith("_call"):
             pieces.append(f"[call] {text[:_RESULT_CHARS]}")
         elif entry.kind == "answer":

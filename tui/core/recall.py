@@ -19,6 +19,8 @@ FOUND = 20
 """Places in one answer."""
 _AROUND = 200
 """Characters on either side of a place."""
+_PLACES = 200
+"""So many of a word are looked at in an item."""
 WHOLE_CHARS = 24_000
 """Of an item in one answer."""
 _WHAT: dict[EntryKind, str] = {
@@ -60,15 +62,22 @@ def recalled(items: Iterable[PastItem], asked: Recollection) -> Work[str]:
     if not words and not asked.turn:
         return "Say words to look for, a turn, or the id of an item."
     hits: list[tuple[int, PastItem, str, int]] = []
+    own = set[object]()
+    """Its own calls, which are no memory."""
     for part in in_parts(items):
         for one in part:
             if one.kind not in _WHAT or (asked.turn and one.turn != asked.turn):
                 continue
+            if one.item.get("name") == "recall":
+                own.add(one.item.get("call_id"))
+            if one.item.get("name") == "recall" or one.item.get("call_id") in own:
+                continue
             text = said_in(one.item)
             folded = text.casefold()
-            places = [at for word in words if (at := folded.find(word)) >= 0]
-            if text and (places or not words):
-                hits.append((len(places), one, text, min(places, default=0)))
+            known = [word for word in words if word in folded]
+            if text and (known or not words):
+                hits.append((len(known), one, text, _best_place(folded, known)))
+            yield 1
         yield len(part)
     return _listed(hits, words, asked)
 
@@ -93,6 +102,24 @@ def _listed(
         lines.append(f"\nitem {one.id}, turn {one.turn}, {_WHAT[one.kind]}:")
         lines.append(_excerpt(text, at))
     return "\n".join(lines)
+
+
+def _best_place(text: str, words: list[str]) -> int:
+    """Where most of the words stand near each other."""
+    best, place = 0, 0
+    for word in words:
+        at = text.find(word)
+        for _ in range(_PLACES):
+            if at < 0:
+                break
+            around = text[max(at - _AROUND, 0) : at + _AROUND]
+            count = sum(one in around for one in words)
+            if count > best:
+                best, place = count, at
+            if best == len(words):
+                return place
+            at = text.find(word, at + _AROUND)
+    return place
 
 
 def _excerpt(text: str, at: int) -> str:

@@ -132,7 +132,8 @@ class Compaction:
         """Have it take effect if it is due; ``prompt`` is what the user said last."""
         if not self.is_due(spec, prompt):
             return
-        self._begin("")
+        await self._written()
+        self._begin("")  # what came since the last summary, if there is so much
         await self._written()
         await self._take_effect(spec, prompt)
 
@@ -196,6 +197,9 @@ class Compaction:
     async def _settle(self) -> None:
         """Have it take effect between two turns, when the summary is there."""
         await self._written()
+        if not self._asked:
+            self._begin("")
+            await self._written()
         spec = self.roles.get(self._state.status.role)
         if spec is not None and not self._state.status.busy:
             await self._take_effect(spec, "", idle=True)
@@ -308,7 +312,7 @@ class Compaction:
             KnownFacts("Hunks that the user rejected", rejected[::-1]),
             KnownFacts("Hunks that the user accepted", accepted[::-1]),
             KnownFacts("Files that were changed, as they are now", files[::-1]),
-            KnownFacts("Commands that ran", [_run_line(b) for b in runs[-MOST_LINES:]]),
+            KnownFacts("Commands that ran", [_run_line(b) for b in runs if b.report is None]),
             KnownFacts("Verdicts of tests", [_verdict(b) for b in runs if b.report is not None]),
             KnownFacts("Hunks that wait for the user", open_ones[::-1]),
         ]
@@ -332,14 +336,15 @@ class Compaction:
         spec = self.roles.get(self._state.status.role)
         if spec is None:
             return False
-        if self._job is not None or (self._covers is not None and not whole):
+        if self._job is not None and not self._job.done():
             return True
-        history = self._requests.history
-        entries, at = history.entries, self._cut(spec, whole=whole)
-        if at <= history.is_compacted:
-            return False
-        self._covers = entries[at - 1]
-        pieces, earlier = prose_of(entries[history.is_compacted : at]), prose_in(self.text)
+        entries, at = self._requests.history.entries, self._cut(spec, whole=whole)
+        ahead = 0 if self._covers is None else _behind(entries, self._covers)
+        first = ahead or int(self._requests.history.is_compacted)
+        if at <= first:
+            return ahead > 0
+        earlier = self._prose if ahead else prose_in(self.text)
+        self._covers, pieces = entries[at - 1], prose_of(entries[first:at])
         self._job = self._supervisor.start(self._write(pieces, earlier, wish), "the summary")
         return True
 
@@ -460,7 +465,7 @@ def _asked_in(entries: Sequence[HistoryEntry], at: int, prompt: str) -> list[His
 def _parts(pieces: Iterable[str], chars: int) -> Iterable[list[str]]:
     """The pieces, as many at a time as fit."""
     part, size = list[str](), 0
-    for piece in pieces:
+    for piece in (one[at : at + chars] for one in pieces for at in range(0, len(one), chars)):
         if part and size + len(piece) > chars:
             yield part
             part, size = [], 0
