@@ -10,9 +10,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 from msgspec import Struct
 
+from tui.core.attachments import span_words
 from tui.core.document.file_record import UserChange
 from tui.core.document.hunk import OPEN, Decision, Hunk, Stage
 from tui.core.document.report import HunkAccount, Presence, QuoteQuota, shown
@@ -20,6 +22,7 @@ from tui.core.files import file_block
 from tui.core.steps import Work, finished, in_parts
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Position
+from tui.core.text.diff import blocks
 
 WHOLE_LIMIT_CHARS = 60_000
 """Longer files are quoted around the cursor only."""
@@ -41,6 +44,16 @@ class FileInContext(Struct, frozen=True):
     """Why nobody may edit it, as a sentence."""
     view: bool = False
     """Its text cannot be quoted: it is a part of the file, or a picture of its bytes."""
+    attached: bool = False
+    """A prompt named it; while it is as it was sent, nothing is said of it."""
+    lines: tuple[int, int] | None = None
+    """First and last line that are attached, 1-based; None: all."""
+
+    @property
+    def name(self) -> str:
+        """Its path, with the lines that are meant."""
+        path = self.buffer.path
+        return path if self.lines is None else f"{path}:{span_words(self.lines)}"
 
 
 class CutAnswer(Struct, frozen=True):
@@ -85,8 +98,8 @@ class Context:
     """Quotes the open files; remembers which text of a file was sent."""
 
     def __init__(self) -> None:
-        self._sent: dict[str, tuple[int, int]] = {}
-        """Path -> identity of the buffer and its revision."""
+        self._sent: dict[str, _SentText] = {}
+        """By what a file, or some lines of it, are called."""
 
     def forget(self) -> None:
         """The next message quotes all files."""
@@ -110,7 +123,6 @@ class Context:
         left = TOTAL_LIMIT_CHARS
         for file in sorted(files, key=lambda f: (not f.active, f.buffer.path)):
             path = file.buffer.path
-            state = (id(file.buffer), file.buffer.revision)
             if file.view:
                 named.append(f"{path} is open but cannot be quoted: {file.read_only}.")
             elif file.private:
@@ -118,32 +130,86 @@ class Context:
                     f"{path} is open but its text is not sent: {file.private}. "
                     "read_file asks the user for it."
                 )
-            elif self._sent.get(path) == state:
-                named.append(f"{path} is unchanged since you last saw it{_where(file)}.")
+            elif self._knows(file):
+                if not file.attached:
+                    named.append(f"{path} is unchanged since you last saw it{_where(file)}.")
             else:
-                block = quote(file)
+                block = self._changed(file) or quote(file)
                 if len(block) > left:
-                    named.append(f"{path} is open; too long to quote here, use read_file.")
+                    named.append(f"{file.name} is open; too long to quote here, use read_file.")
                     continue
                 left -= len(block)
-                self._sent[path] = state
+                self._sent[file.name] = _SentText.of(file)
                 quoted.append(block)
         return quoted, named
+
+    def _knows(self, file: FileInContext) -> bool:
+        """The model was sent this text; of lines that are attached only these count."""
+        sent, buffer = self._sent.get(file.name), file.buffer
+        if sent is None or sent.buffer != id(buffer):
+            return False
+        if sent.revision == buffer.revision:
+            return True
+        if file.attached and sent.lines == _lines_of(file):
+            self._sent[file.name] = _SentText.of(file)
+            return True
+        return False
+
+    def _changed(self, file: FileInContext) -> str:
+        """How an attached text differs from what was sent; empty: it is better sent anew."""
+        sent = self._sent.get(file.name)
+        if sent is None or not file.attached:
+            return ""
+        new, above = _lines_of(file), (file.lines or (1, 1))[0]
+        parts = [
+            f"@@ -{one.old_first + above},{one.old_last - one.old_first}"
+            f" +{one.new_first + above},{one.new_last - one.new_first} @@\n"
+            + "".join(f"-{line}\n" for line in sent.lines[one.old_first : one.old_last])
+            + "".join(f"+{line}\n" for line in new[one.new_first : one.new_last])
+            for one in blocks(sent.lines, new)
+        ]
+        text = "".join(parts)
+        if not parts or 2 * len(text) > sum(map(len, new)):
+            return ""
+        return file_block(file.buffer.path, text, tag="changed")
+
+
+class _SentText(NamedTuple):
+    """What a model was sent of a file."""
+
+    buffer: int
+    """Its identity."""
+    revision: int
+    lines: Sequence[str]
+    """Of what is attached: a difference is told from them."""
+
+    @classmethod
+    def of(cls, file: FileInContext) -> _SentText:
+        lines = _lines_of(file) if file.attached else ()
+        return cls(id(file.buffer), file.buffer.revision, lines)
+
+
+def _lines_of(file: FileInContext) -> Sequence[str]:
+    lines = file.buffer.lines
+    return lines.copy() if file.lines is None else lines[file.lines[0] - 1 : file.lines[1]]
 
 
 def quote(file: FileInContext) -> str:
     """A file's block: whole, or the part around the cursor if it is long."""
     buffer = file.buffer
-    attributes = {"state": "active" if file.active else "open"}
+    state = "attached" if file.attached else "active" if file.active else "open"
+    attributes = {"state": state}
     if file.cursor is not None:
         attributes["cursor"] = place(file.cursor)
     if file.selection is not None and file.selection[0] != file.selection[1]:
         attributes["selection"] = "-".join(place(p) for p in sorted(file.selection))
     if file.read_only:
         attributes["writable"] = "no"
-    text = buffer.text()
-    if len(text) > WHOLE_LIMIT_CHARS:
+    text, part = buffer.text(), file.lines
+    if part is not None or len(text) > WHOLE_LIMIT_CHARS:
         first, last = window(buffer, file.cursor[0] if file.cursor else 0)
+        if part is not None:
+            first, last = part[0] - 1, min(part[1], buffer.line_count) - 1
         text = buffer.slice((first, 0), (last, len(buffer.lines[last])))
         attributes |= {"from_": str(first + 1), "to": str(last + 1)}
         attributes["lines"] = str(buffer.line_count)

@@ -70,6 +70,8 @@ class History:
         self._parent = ""
         self._covered = 0
         """Entries that the parent saw or said."""
+        self.sent = 0
+        """Entries that a request had, with which the next one begins."""
         self._signature = ""
         self._sent_signature = ""
         self._warm_signature = ""
@@ -141,6 +143,7 @@ class History:
             elif entry.kind not in ("context", "note"):
                 break
             last -= 1
+        self.sent = min(self.sent, len(self.entries))
         if texts:
             self.rewritten += 1
             self.break_chain()
@@ -169,6 +172,7 @@ class History:
         """Prepare to say all: outdated quotations go, ``context`` stands before the prompt."""
         self.rewritten += 1
         self.break_chain()
+        self.sent = 0
         stays = [entry.kind != "context" for entry in self.entries]
         if not all(stays):
             self.entries = [*compress(self.entries, stays)]
@@ -189,6 +193,7 @@ class History:
         self.past += [one for one in gone if one.kind not in ("summary", "context")]
         self.past = [one for one in self.past if all(one is not other for other in instead)]
         self._shown = _Shown("")
+        self.sent = 0
 
     def break_chain(self) -> None:
         """The server no longer holds what was said."""
@@ -216,6 +221,7 @@ class History:
         request = dict(head)
         self._warm_signature = ""
         self._sent_signature = _signature(head, origin)
+        self.sent = len(self.entries)
         finished(self.preparing(origin))
         if self.continues(head, origin):
             request["previous_response_id"] = self._parent

@@ -214,7 +214,7 @@ def ascii_shown(path: str, limit: int = 200) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in short)
 
 
-_HEADER = pattern(r'^<file((?: [a-z_]+="(?:[^"\\]|\\.)*")+)>\n', re.MULTILINE)
+_HEADER = pattern(r'^<(file|changed)((?: [a-z_]+="(?:[^"\\]|\\.)*")+)>\n', re.MULTILINE)
 _ATTRIBUTE = pattern(r' ([a-z_]+)=("(?:[^"\\]|\\.)*")')
 
 _COUNT = pattern(r"[0-9]{1,12}")
@@ -229,27 +229,35 @@ class FileBlock(Struct, frozen=True):
     """The rest of the header: ``state``, ``cursor``, ``selection``, ``from``, ``to``."""
 
 
-def file_block(path: str, text: str, **attributes: str) -> str:
-    """Quote a text; ``from_`` becomes the attribute ``from``."""
+def file_block(path: str, text: str, *, tag: str = "file", **attributes: str) -> str:
+    """Quote a text; ``from_`` becomes the attribute ``from``.
+
+    ``tag``: ``changed`` quotes a difference.
+    """
     header = {"path": path, **{name.rstrip("_"): value for name, value in attributes.items()}}
     header["chars"] = str(len(text))
     written = "".join(
         f" {name}={json.dumps(value, ensure_ascii=False)}" for name, value in header.items()
     )
-    return f"<file{written}>\n{text}\n</file>"
+    return f"<{tag}{written}>\n{text}\n</{tag}>"
 
 
 def file_blocks(message: str) -> Iterator[FileBlock]:
-    """The files quoted in a text, in order; damaged quotations are passed over."""
+    """The files quoted in a text, in order; damaged quotations are passed over.
+
+    A difference has the state ``changed``.
+    """
     at = 0
     while match := _HEADER.search(message, at):
-        at = match.end()
-        attributes = _attributes(match[1])
+        at, tag = match.end(), match[1]
+        attributes = _attributes(match[2])
         chars, path = attributes.pop("chars", ""), attributes.pop("path", "")
         if not _COUNT.fullmatch(chars) or not path:
             continue
         end = at + int(chars)
-        if message.startswith("\n</file>", end):
+        if message.startswith(f"\n</{tag}>", end):
+            if tag == "changed":
+                attributes["state"] = tag
             yield FileBlock(path, message[at:end], attributes)
             at = end
 

@@ -175,26 +175,38 @@ eof_line: "*** End of File" LF
 """
 
 
-def instructions(
-    paths: Sequence[str],
+def instruction_parts(
+    paths: Sequence[str] | None,
     project: str,
     patch_tool: PatchTool | None,
     patch_format: PatchFormat = "auto",
     shell_tool: ShellTool = "none",
-) -> str:
+) -> dict[str, str]:
     """The instructions of a conversation: how to work, the files, what the project says.
 
-    No ``patch_tool``: plan mode.
+    Args:
+        paths: all files; None: they are not listed.
+        project: what it says.
+        patch_tool: None: plan mode.
+        patch_format: what edits are to look like.
+        shell_tool: what commands are run by.
+
+    Returns:
+        By what each is of; joined by line ends they are what is sent.
     """
     role = _ROLE.replace("{whole}", "" if patch_format == "whole_file" else _NOT_WHOLE)
     name = {"bash": "bash", "local_shell": "local_shell"}.get(shell_tool, "shell")
     shell = _NO_SHELL if shell_tool == "none" else _SHELL.replace("{shell}", name)
     role = role.replace("{commands}", shell if patch_tool else f"{shell}\n{_PLAN}")
     notes = [patch_notes(patch_tool, patch_format)] if patch_tool else []
-    parts = [role, *notes, _path_list(paths)]
+    parts: dict[str, str] = {"instructions": "\n".join([role, *notes])}
+    parts["listing"] = _NOT_LISTED if paths is None else _path_list(paths)
     if project:
-        parts.append(project)
-    return "\n".join(parts)
+        parts["AGENTS.md"] = project
+    return parts
+
+
+_NOT_LISTED = "The workspace's files are not listed here: use the list tool.\n"
 
 
 def _path_list(paths: Sequence[str]) -> str:

@@ -248,7 +248,7 @@ class Compaction:
                 return
             summary = HistoryEntry("summary", user_item(text))
             history.compact(at, [summary, *_asked_in(entries, at, prompt)])
-            self._requests.compacted()
+            self._requests.begin_anew()
             self._last = history.entries[-1]
             self._say(turn, before, self._window.wanted(spec, self._requests.last_head))
             self._prose = self._fault = ""

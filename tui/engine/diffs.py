@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from difflib import unified_diff
+from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,6 +20,8 @@ from tui.errors import EditRefused
 
 MOST_FILES = 500
 """Files that are compared at once."""
+MOST_DIFFERENCE_CHARS = 60_000
+"""Of what a prompt attaches."""
 
 
 class Old(Struct, frozen=True):
@@ -156,3 +160,27 @@ def _newline(endings: Sequence[str]) -> str:
     if len(kinds) > 1:
         return "mixed"
     return {"\n": "LF", "\r\n": "CRLF"}.get(next(iter(kinds), ""), "")
+
+
+async def difference_from_head(services: Services, diffs: Diffs) -> str:
+    """What differs from HEAD as a unified difference, as a prompt attaches it; no private file."""
+    olds = [old for old in await diffs.olds("head") if list(old.lines) != list(old.new)]
+    await services.open_files.catalogue.prepare([old.path for old in olds])
+    public = [old for old in olds if not services.open_files.privacy(old.path)]
+    return await asyncio.to_thread(_unified, public)
+
+
+def _unified(olds: Sequence[Old]) -> str:
+    parts, left, left_out = list[str](), MOST_DIFFERENCE_CHARS, list[str]()
+    for old in olds:
+        names = f"a/{old.path}", f"b/{old.path}"
+        lines = unified_diff(old.lines, old.new, *names, lineterm="")
+        text = "\n".join(islice(lines, MOST_DIFFERENCE_CHARS))
+        if len(text) > left:
+            left_out.append(old.path)
+            continue
+        left -= len(text)
+        parts.append(text)
+    if left_out:
+        parts.append(f"(too long to be quoted here: {', '.join(left_out[:100])})")
+    return "\n".join(parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from tui.core.conversation import Block, BlockKind
@@ -15,7 +15,7 @@ from tui.engine.intents import Intent, Role
 from tui.engine.notices import FORGOTTEN, Status, Trouble
 from tui.engine.ports import MAIN_LANE, Abilities, RoleSpec
 from tui.engine.recovery import not_reached
-from tui.engine.requests import Outcome, TurnLimits, TurnRequest, origin
+from tui.engine.requests import Outcome, Request, TurnLimits, TurnRequest, origin
 from tui.engine.response_items import message_item
 from tui.engine.results import forget_served
 from tui.engine.services import Services
@@ -25,6 +25,7 @@ from tui.errors import DuettoError
 
 if TYPE_CHECKING:
     from tui.engine.continuing import CutReply
+    from tui.engine.request_parts import RequestParts
 
 _LEAST_TOKENS = 20
 """Fewer of them say nothing about how fast a model is."""
@@ -295,6 +296,20 @@ class Foreground:
             words = f"{self._handed}{role}{pace_words(view)} · {slow_words(view)}"
             state.add(Block(BlockKind.PACE, turn.request.number, state="done"), words)
             self._handed = ""
+
+    @cached_property
+    def parts(self) -> RequestParts:
+        """What the next request holds."""
+        from tui.engine.request_parts import RequestParts  # after the first paint
+
+        return RequestParts(self._services, self.next_head)
+
+    def next_head(self) -> tuple[RoleSpec, Request]:
+        """Who answers the next prompt, and what its request says beside its items."""
+        status = self._status
+        spec = self._roles[status.role]
+        effort, tier = status.efforts.get(spec.role), status.tiers.get(spec.role, "")
+        return spec, self._services.requests.head(spec, effort, tier)
 
     def use(self, spec: RoleSpec) -> None:
         """Have this model answer for its role from now on; mid-stream as a switch."""

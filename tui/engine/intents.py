@@ -301,6 +301,23 @@ class StopTask(Intent, frozen=True):
     task: int
 
 
+class ShowContext(Intent, frozen=True):
+    """Say what the next request holds, part by part."""
+
+
+class DropPart(Intent, frozen=True):
+    """Leave a part out of all requests: an open file, what is attached, the list of files."""
+
+    name: str
+
+
+class Pin(Intent, frozen=True):
+    """Keep a file attached, or words in mind, through a new conversation, too."""
+
+    words: str
+    """Empty: say what is pinned."""
+
+
 class Forget(Intent, frozen=True):
     """Keep nothing of this session, or of any: what is kept is deleted."""
 

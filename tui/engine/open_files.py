@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Future
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -270,7 +270,7 @@ class OpenFiles:
         self.first: Callable[[], Awaitable[None]] | None = None
         """What is to be done before the first request; None: nothing."""
         self._first = asyncio.Lock()
-        self._state = state
+        self.state = state
         self._cursors: dict[str, tuple[Position, Selection | None]] = {}
         self._said: set[str] = set()
         """Read-only and new files that the user was told of."""
@@ -281,6 +281,8 @@ class OpenFiles:
         """Files that were named, or read by the model."""
         self._texts: list[str] = []
         """What may name more of them."""
+        self.gather: Callable[[Sequence[str]], Awaitable[None]] | None = None
+        """Attaches what prompts name."""
 
     def open(
         self, path: str, line: int | None, col: int, *, aside: bool = False, new: bool = False
@@ -293,7 +295,7 @@ class OpenFiles:
         try:
             buffer = self._new(path) if new else self.workspace.open(path)
         except EditRefused as error:
-            self._state.trouble(Trouble(f"{path} was not opened", str(error)))
+            self.state.trouble(Trouble(f"{path} was not opened", str(error)))
             return
         name = buffer.path  # one file has one name, however it was asked for
         if name not in self.status.open_paths:
@@ -301,11 +303,11 @@ class OpenFiles:
         if not aside or not self.status.active_path:
             self.status.active_path = name
             self._introduce(name)
-        self._state.retabbed()
+        self.state.retabbed()
         if line is not None:
             target = buffer.clamp((line, col))
             self._cursors[name] = (target, None)
-            self._state.goto((name, *target), aside=aside)
+            self.state.goto((name, *target), aside=aside)
 
     def tabs(self) -> OpenTabs:
         """What is open, as it is kept of a session."""
@@ -333,7 +335,7 @@ class OpenFiles:
         self._said.add(path)
         what, step = ("Read-only", "") if why else (f"{path} is a new file", "saving creates it")
         words = why and f"{why}."
-        self._state.trouble(Trouble(what, words, step, severity="information"))
+        self.state.trouble(Trouble(what, words, step, severity="information"))
 
     def _new(self, path: str) -> Buffer:
         """The buffer of a file that may be missing. Raises EditRefused."""
@@ -351,7 +353,7 @@ class OpenFiles:
         paths.remove(path)
         if self.status.active_path == path:
             self.status.active_path = paths[min(at, len(paths) - 1)] if paths else ""
-        self._state.retabbed()
+        self.state.retabbed()
 
     def renamed(self, path: str, name: str) -> None:
         """An open file has another name now: its tab and its cursor stay."""
@@ -365,15 +367,15 @@ class OpenFiles:
             self.status.active_path = name
         if path in self._cursors:
             self._cursors[name] = self._cursors.pop(path)
-            self._state.goto((name, *self._cursors[name][0]), aside=name != self.status.active_path)
-        self._state.retabbed()
+            self.state.goto((name, *self._cursors[name][0]), aside=name != self.status.active_path)
+        self.state.retabbed()
 
     def cursor(self, path: str, position: Position, selection: Selection | None) -> None:
         """The cursor moved; where it is, is the active file."""
         self._cursors[path] = (position, selection)
         if path != self.status.active_path and path in self.status.open_paths:
             self.status.active_path = path
-            self._state.retabbed()
+            self.state.retabbed()
 
     def open_file(self, path: str) -> FileInContext:
         """A buffer as the model is told of it."""
@@ -423,8 +425,10 @@ class OpenFiles:
         if self.project is None:
             from tui.engine.project import ProjectWords  # after the first paint
 
-            self.project = ProjectWords(self._state, self._ports, self.catalogue, self.privacy)
+            self.project = ProjectWords(self.state, self._ports, self.catalogue, self.privacy)
         texts = tuple(self._texts)
+        if self.gather is not None:
+            await self.gather(texts)
         self._named |= await self.project.look(self._paths_that_matter(), texts)
         self._texts = [text for text in self._texts if text not in texts]
 

@@ -26,11 +26,12 @@ from tui.core.document.hunk import OPEN, Decision, Need
 from tui.core.document.hunk_list import HunksOfFile
 from tui.core.document.report import HunkAccount, file_sha, presence, sha_of
 from tui.core.files import FileRead
-from tui.core.instructions import instructions, shell_tool_of, tools
+from tui.core.instructions import instruction_parts, shell_tool_of, tools
 from tui.core.steps import Work, finished, while_same
 from tui.core.wire.efforts import EFFORTS, efforts_named, nearest_effort
 from tui.core.wire.events import ErrorEvent, Failed
 from tui.core.wire.refusals import RefusedFields, fields_refused, without
+from tui.engine.attachments import Attachments
 from tui.engine.intents import Effort, Role
 from tui.engine.open_files import OpenFiles
 from tui.engine.ports import PatchTool, Ports, RoleSpec, ShellTool
@@ -140,10 +141,14 @@ class Requests:
         self._ports = ports
         self._open_files = open_files
         self._context = Context()
+        self.attachments = Attachments(open_files, ports)
+        open_files.gather = self.attachments.gather
         self._conversation = conversation
         self._chaining = chaining
         self._told_paths: set[str] = set()
         self._instructions = ""
+        self.said: dict[str, str] = {}
+        """The instructions by what they are of."""
         self._head_of: tuple[object, ...] = ()
         """Of what kind the head is that was sent last (see `_kind_of`); empty: none was."""
         self._origins = Origins(open_files.workspace.documents)
@@ -158,6 +163,7 @@ class Requests:
         self.cut, self.prose, self.owed = None, [], []
         self._gathered = None
         self._context.forget()
+        self.attachments.forget()
         self._open_files.workspace.take_user_changes()
         self._open_files.workspace.take_tool_changes()
         if self._open_files.project is not None:
@@ -178,7 +184,9 @@ class Requests:
             head = self._restarted(spec, head)
         self.history.note(self._news())
         self._origins.begin()
-        self.history.context(self._context.message(self._shown_files(), full=full))
+        self.history.context(self._context.message(self.shown_files(), full=full))
+        for made in self.attachments.take_made():
+            self.history.note(made)
         self.history.note(notes)
         for text in texts:
             self.history.prompt(text)
@@ -193,7 +201,7 @@ class Requests:
         self.continues(spec, head)
         if not self._stands(spec):
             head = self._restarted(spec, head)
-            self.history.restart(self._context.message(self._shown_files(), full=True))
+            self.history.restart(self._context.message(self.shown_files(), full=True))
         for text in texts:
             self.history.prompt(text)
         return self.history.request(head, origin(spec))
@@ -201,6 +209,11 @@ class Requests:
     def warm(self, spec: RoleSpec, head: Request) -> Request:
         """The request that prepares the server for the first prompt."""
         return self.history.warm(self._restarted(spec, head), origin(spec))
+
+    def preview(self) -> dict[str, str]:
+        """The instructions as they would be said now, where none were."""
+        paths = self._open_files.catalogue.paths()
+        return instruction_parts(paths, "", "custom")
 
     def chains(self, spec: RoleSpec) -> bool:
         """True if this endpoint may be told only what is new."""
@@ -239,8 +252,8 @@ class Requests:
         self.last_head = self._without_refused(spec, head)
         return self.last_head
 
-    def compacted(self) -> None:
-        """The beginning is sent as a summary: a head begins anew, with all files quoted."""
+    def begin_anew(self) -> None:
+        """The beginning is another one: the next request says all anew, with the files quoted."""
         self._head_of = ()
 
     def _patch_tool(self, spec: RoleSpec) -> PatchTool | None:
@@ -311,9 +324,15 @@ class Requests:
         project = self._open_files.project
         notes = (entry.text for entry in self.history.entries if entry.kind == "note")
         rules = "" if project is None else project.head(notes)
-        self._instructions = instructions(
-            paths, rules, self._patch_tool(spec), spec.patch_format, self._shell_tool(spec)
+        left_out = self.attachments.dropped
+        self.said = instruction_parts(
+            None if "listing" in left_out else paths,
+            "" if "AGENTS.md" in left_out else rules,
+            self._patch_tool(spec),
+            spec.patch_format,
+            self._shell_tool(spec),
         )
+        self._instructions = "\n".join(self.said.values())
         self.last_head = {**head, "instructions": self._instructions}
         return self.last_head
 
@@ -400,7 +419,7 @@ class Requests:
         private = [self._open_files.privacy(path) for path, *_ in files]
         return (self._revision(), len(self.owed), self.cut, len(self.prose), files, private)
 
-    def _shown_files(self) -> Sequence[FileInContext]:
+    def shown_files(self) -> Sequence[FileInContext]:
         """The tabs, and the buffers in which a hunk waits for the user."""
         open_files = self._open_files
         waiting = {
@@ -412,9 +431,7 @@ class Requests:
             *open_files.status.open_paths,
             *sorted(waiting - set(open_files.status.open_paths)),
         ]
-        return [
-            open_files.open_file(path) for path in paths if path in open_files.workspace.buffers
-        ]
+        return self.attachments.in_context(paths)
 
 
 def _waits(tally: HunksOfFile) -> bool:

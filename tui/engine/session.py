@@ -25,7 +25,7 @@ from tui.core.wire.endpoint_facts import SocketView
 from tui.engine import intents
 from tui.engine.commands import CommandRules, Commands
 from tui.engine.decisions import HunkDecisions, Memory
-from tui.engine.diffs import Diffs
+from tui.engine.diffs import Diffs, difference_from_head
 from tui.engine.disk_changes import Folders
 from tui.engine.foreground import Foreground
 from tui.engine.intents import Intent, Mode, Role
@@ -338,6 +338,10 @@ class Session:
 
     def _hook_up(self) -> None:
         """Have the formatter, and the hooks, asked and told."""
+        self._shared.requests.attachments.makers = {
+            "diff": lambda: difference_from_head(self._shared, self.diffs),
+            "failures": lambda: self._verification.failures(),
+        }
         self._saving.on_written = self.formatting.written
         if self._ports.hooks is None:
             return
@@ -512,6 +516,8 @@ class Session:
                 self._open_files.open(path, line, col, aside=aside, new=new)
             case intents.CloseFile(path):
                 self._open_files.close(path)
+            case intents.ShowContext() | intents.DropPart() | intents.Pin():
+                self._foreground.parts.handle(intent)
             case intents.Answer(ask_id, choice, words):
                 self._state.questions.answer(ask_id, choice, words)
             case _:
@@ -558,6 +564,7 @@ class Session:
             self._ports, self._state, self._open_files, self._window, shared.supervisor
         )
         made.roles = self._foreground.roles
+        made.more.append(shared.requests.attachments.facts)
         return made
 
 

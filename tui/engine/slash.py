@@ -21,12 +21,14 @@ from tui.engine.intents import (
     Continue,
     Dismiss,
     DropNotes,
+    DropPart,
     Export,
     Forget,
     Inspect,
     Intent,
     Mode,
     NewConversation,
+    Pin,
     PutNote,
     RedoDecision,
     Rename,
@@ -36,6 +38,7 @@ from tui.engine.intents import (
     SetEffort,
     SetMode,
     SetTier,
+    ShowContext,
     Steer,
     StopTask,
     Switch,
@@ -117,6 +120,12 @@ COMMANDS: tuple[Command, ...] = (
         "[stop TASK]",
     ),
     Command("background", "Let the command that the model waits for go on behind it", "[TASK]"),
+    Command(
+        "context",
+        "Show what the next request holds, with tokens and price, or leave a part out",
+        "[drop NAME]",
+    ),
+    Command("pin", "Keep a file attached, or words in mind, or list both", "[PATH|WORDS]"),
     Command("tree", "Show or hide the file tree with git status"),
     Command("split", "Two editors side by side, or one again"),
     Command("wrap", "Wrap long lines in the editor, or don't"),
@@ -375,6 +384,15 @@ def _notes(argument: str, status: Status) -> Intent | str | None:
     return None
 
 
+def _context(argument: str, status: Status) -> Intent | str | None:
+    word, _, name = argument.partition(" ")
+    if not argument:
+        return ShowContext()
+    if word != "drop" or not name.strip():
+        return "/context shows what is sent, /context drop NAME leaves a part out."
+    return DropPart(name.strip())
+
+
 def _rescue(argument: str, status: Status) -> Intent | str | None:
     if argument not in ("", "forget"):
         return "/rescue brings it back, /rescue forget removes it."
@@ -417,6 +435,8 @@ _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {
     "background": _background,
     "tasks": _tasks,
     "rescue": _rescue,
+    "context": _context,
+    "pin": lambda argument, status: Pin(argument),
     "rename": _rename,
     "compact": _compact,
     "export": lambda argument, status: Export(argument),

@@ -237,8 +237,18 @@ class Verification:
         if self._failure is None:
             self._state.trouble(Trouble("Nothing to send", "no run has failed", severity="warning"))
             return
-        words, output, result, failed = self._failure
         self._status.can_send_failure = False
+        text, brief = self._failure_words(self._failure)
+        self._state.briefs[text] = brief
+        self._send(text)
+
+    async def failures(self) -> str:
+        """What failed in the last run, as a prompt attaches it; empty: nothing did."""
+        return "" if self._failure is None else self._failure_words(self._failure)[0]
+
+    def _failure_words(self, failure: _FailedRun) -> tuple[str, str]:
+        """What the model is told of it, and that in brief."""
+        words, output, result, failed = failure
         how = "ran into its deadline" if result.timed_out else f"failed (exit {result.status})"
         if failed:
             first = self._changed(RunReport(tuple(failed)))
@@ -252,8 +262,7 @@ class Verification:
                 tail = "(the beginning is left out)\n" + tail[tail.find("\n") + 1 :]
             text = f"`{words}` {how}. Find the cause and fix it. Its output:\n\n{tail.strip()}"
             brief = f"Fix what {words} says"
-        self._state.briefs[text] = brief
-        self._send(text)
+        return text, brief
 
 
 def command_line(argv: str | Sequence[str]) -> str:

@@ -72,6 +72,8 @@ _SHARED = frozenset(
         "ask",
         "change",
         "inspect",
+        "context",
+        "pin",
         "note",
         "notes",
     )

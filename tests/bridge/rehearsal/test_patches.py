@@ -25,7 +25,7 @@ from tui.bridge.rehearsal.scripts import FileRegion, Script, load_scripts
 from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Channel
 from tui.core.files import FileRead, file_block
-from tui.core.instructions import PatchFormat, PatchTool, instructions, tools
+from tui.core.instructions import PatchFormat, PatchTool, instruction_parts, tools
 from tui.core.patches.landing import Landing
 
 TOOLS: tuple[PatchTool, ...] = get_args(PatchTool)
@@ -35,7 +35,9 @@ def played(script: Script, tool: PatchTool, form: PatchFormat) -> list[AnswerPar
     """The answer to an exercise, as our own request asks for it."""
     files = fresh_files()
     request: dict[str, Any] = {
-        "instructions": instructions(sorted(files), "Use tabs in unified diffs.", tool, form),
+        "instructions": "\n".join(
+            instruction_parts(sorted(files), "Use tabs in unified diffs.", tool, form).values()
+        ),
         "tools": tools(tool, form),
     }
     quoted = "\n".join(file_block(p, files[p], state="open") for p in script.paths if p in files)

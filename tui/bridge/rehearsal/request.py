@@ -140,6 +140,9 @@ class ParsedRequest(Struct):
         for block in file_blocks(text):
             found = True
             marks = block.attributes
+            if marks.get("state") == "changed":
+                self.stale.add(block.path)
+                continue
             whole = marks.get("from", "1") == "1" and marks.get("to") == marks.get("lines")
             if whole:
                 self.files[block.path] = block.text

@@ -35,7 +35,8 @@ _STOPPED = ("the connection was dropped to stop", "stopped:")
 _TOLD = re.compile(
     r"<[a-z_]+>|Open files, as they stand in the editor|The user's decisions on your hunks:"
     r"|Your hunks as they stand now[:;]|In your message, the patch |The formatter changed this "
-    r"|The user edited meanwhile:|New files: |Files that are gone: |Your last answer |"
+    r"|The user edited meanwhile:|New files: |Files that are gone: |Your last answer "
+    r"|Attached by the user: |"
     r"[^\n]{1,4000} is (?:unchanged since you last saw it|open but |open; too long)"
 )
 """How a message begins in which a client tells what the user did not type."""
@@ -310,7 +311,8 @@ def quoted_files(request: Mapping[str, Any]) -> Iterator[FileBlock]:
     """The files that a request quotes whole, oldest first."""
     for text in _texts(request.get("input")):
         for block in file_blocks(text):
-            if not {"from", "to"} & block.attributes.keys():
+            marks = block.attributes
+            if not {"from", "to"} & marks.keys() and marks.get("state") != "changed":
                 yield block
 
 

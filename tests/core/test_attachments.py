@@ -1,0 +1,56 @@
+"""What a prompt attaches, and what a pasted text is a path to."""
+
+from __future__ import annotations
+
+from tests.support.tables import each
+from tui.core.attachments import Mention, in_folder, mentions, pasted_path
+
+
+@each(
+    "prompt, found",
+    [
+        ("look at @src/cache.py, and at (@README.md).", ["src/cache.py", "README.md"]),
+        ("@a.py:10-40 against @a.py:7", ["a.py:10-40", "a.py:7"]),
+        ('@"my file.py":3-5 and @"b c.md"', ["my file.py:3-5", "b c.md"]),
+        ("fix @failures of @diff with @selection", ["failures", "diff", "selection"]),
+        ("@Cache.put and @src/ and @src", ["Cache.put", "src/", "src"]),
+        ("@a.py @a.py twice", ["a.py"]),
+        ("mail me@example.com, 3 @ 4, @", []),
+        ("@a.py:40-10", ["a.py:40"]),
+        ('@"broken', []),
+    ],
+)
+def test_mentions(prompt: str, found: list[str]) -> None:
+    assert [str(one) for one in mentions(prompt)] == found
+
+
+def test_what_hardly_means_anything_but_a_file() -> None:
+    assert Mention("src/a").like_a_path
+    assert Mention("a.py").like_a_path
+    assert not Mention("property").like_a_path
+
+
+def test_a_folder_is_named_with_or_without_its_slash() -> None:
+    listed = sorted(["a.py", "src/a.py", "src/deep/b.py", "src2/c.py"])
+    for name in ("src", "src/", "./src"):
+        assert in_folder(name, listed) == ["src/a.py", "src/deep/b.py"]
+    assert in_folder(".", listed) == listed
+    assert in_folder("sr", listed) == []
+
+
+@each(
+    "pasted, path",
+    [
+        ("/home/u/p/src/a.py\n", "src/a.py"),
+        ("'/home/u/p/my file.py' ", "my file.py"),
+        ("/home/u/p/my\\ file.py", "my file.py"),
+        ("file:///home/u/p/my%20file.py", "my file.py"),
+        ("./src/a.py", "src/a.py"),
+        ("/etc/passwd", ""),
+        ("two words", ""),
+        ("a.py\nb.py", ""),
+        ("", ""),
+    ],
+)
+def test_pasted_path(pasted: str, path: str) -> None:
+    assert pasted_path(pasted, "/home/u/p") == path

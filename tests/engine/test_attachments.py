@@ -1,0 +1,171 @@
+"""What is attached goes out once, as it stands, and as a difference when it changed."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from tests.support.fakes import World, settle
+from tests.support.turns import begun, notes
+from tui.core.files import file_blocks
+from tui.engine import intents
+from tui.engine.ports import RunResult
+
+LINES = "".join(f"line {n}\n" for n in range(1, 41))
+CACHE = """class Cache:
+    def get(self, key):
+        return self.items[key]
+
+    def put(self, key):
+        self.items[key] = 1
+
+
+def main():
+    pass
+"""
+
+
+def inputs(request: dict[str, Any]) -> list[str]:
+    return ["".join(part["text"] for part in item["content"]) for item in request["input"]
+            if item.get("role") == "user"]  # fmt: skip
+
+
+def blocks(request: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Path, lines and text of what a request quotes."""
+    return [
+        (one.path, "-".join(one.attributes.get(name, "") for name in ("from", "to")), one.text)
+        for text in inputs(request)
+        for one in file_blocks(text)
+    ]
+
+
+async def ask(place: World, text: str) -> dict[str, Any]:
+    (await begun(place, text)).finishes("yes")
+    await settle()
+    return place.wire.requests[-1]
+
+
+def troubles(place: World) -> str:
+    return "\n".join(f"{one.what}: {one.why}" for one in place.session.drain().troubles)
+
+
+async def test_a_file_is_sent_once_and_then_what_changed_in_it() -> None:
+    place = World({"a.py": LINES})
+    request = await ask(place, "look at @a.py, then wait")
+    assert blocks(request) == [("a.py", "-", LINES)]
+    assert 'state="attached"' in str(inputs(request))
+    assert "Attached: a.py (about 142 tokens)" in notes(place)
+    assert blocks(await ask(place, "and now?")) == []
+    assert "a.py" not in str(inputs(place.wire.requests[-1]))
+    place.session.workspace.edit("a.py", (19, 0), (19, 0), "new ")
+    (found,) = blocks(await ask(place, "again @a.py"))
+    assert found == ("a.py", "-", "@@ -20,1 +20,1 @@\n-line 20\n+new line 20\n")
+
+
+async def test_lines_of_a_file_are_sent_and_only_they_count() -> None:
+    place = World({"a.py": LINES})
+    request = await ask(place, "@a.py:3-5")
+    assert blocks(request) == [("a.py", "3-5", "line 3\nline 4\nline 5")]
+    place.session.workspace.edit("a.py", (30, 0), (30, 0), "far away ")
+    assert blocks(await ask(place, "more")) == []
+
+
+async def test_a_folder_and_a_symbol_and_the_selection() -> None:
+    place = World({"src/a.py": "a\n", "src/b.py": "b\n", "c.py": CACHE, "logo.png": b"\x89PNG\0"})
+    place.session.submit(intents.OpenFile("c.py"))
+    request = await ask(place, "@src and @Cache.put")
+    assert {path for path, *_ in blocks(request)} == {"src/a.py", "src/b.py", "c.py"}
+    place.session.submit(intents.CloseFile("c.py"))
+    (found,) = blocks(await ask(place, "again"))
+    assert found == ("c.py", "5-6", "    def put(self, key):\n        self.items[key] = 1")
+    place.session.submit(intents.OpenFile("src/b.py"))
+    place.session.cursor("src/b.py", (0, 1), ((0, 0), (0, 1)))
+    await ask(place, "@selection")
+    assert "src/b.py:1" in "\n".join(notes(place))
+
+
+async def test_what_cannot_be_attached_is_said_in_a_sentence() -> None:
+    place = World({"logo.png": b"\x89PNG\0\0", "a.py": "a\n", ".env": "KEY=1"})
+    for name, why in (
+        ("logo.png", "is a PNG image"),
+        ("gone.py", "there is no file 'gone.py'"),
+        ("../up.py", "outside the workspace"),
+        ("a.py:7-9", "has"),
+        ("selection", "nothing is selected"),
+        ("failures", "no run has failed"),
+    ):
+        request = await ask(place, f"look at @{name}")
+        told = troubles(place)
+        assert f"@{name} was not attached" in told, name
+        assert why in told, told
+        assert blocks(request) == []
+    await ask(place, "use @property and @dataclass")
+    assert "attached" not in troubles(place)
+
+
+async def test_the_last_failure_is_attached_once() -> None:
+    place = World({"a.py": "a\n"})
+    place.runner.output, place.runner.result = ["E   assert 1 == 2\n"], RunResult(1, 0.5)
+    place.session.submit(intents.Verify())
+    await settle()
+    request = await ask(place, "why? @failures")
+    assert "Attached by the user: @failures" in str(inputs(request))
+    assert "assert 1 == 2" in str(inputs(request))
+
+
+async def test_context_says_what_is_sent_and_a_part_can_be_left_out() -> None:
+    place = World({"a.py": LINES, "b.py": CACHE})
+    place.session.submit(intents.OpenFile("a.py"))
+    await ask(place, "with @b.py")
+    place.session.submit(intents.ShowContext())
+    await settle()
+    said = notes(place)[-1]
+    for words in ("instructions", "listing", "tools", "a.py (open)", "b.py (attached)",
+                  "your prompts", "in all", "sent before"):  # fmt: skip
+        assert words in said, said
+    place.session.submit(intents.DropPart("a.py"))
+    await settle()
+    assert notes(place)[-1].startswith("a.py is left out from now on (")
+    request = await ask(place, "go on")
+    assert "previous_response_id" not in request
+    assert [path for path, *_ in blocks(request)] == ["b.py"]
+    place.session.submit(intents.DropPart("nothing.py"))
+    await settle()
+    assert "these can be left out: b.py, listing, AGENTS.md" in troubles(place)
+    place.session.submit(intents.DropPart("listing"))
+    await settle()
+    request = await ask(place, "and without the list")
+    assert "are not listed here" in request["instructions"]
+    # named again it is back
+    assert "a.py" in [path for path, *_ in blocks(await ask(place, "but @a.py"))]
+
+
+async def test_what_is_pinned_outlives_the_conversation() -> None:
+    place = World({"a.py": LINES})
+    place.session.submit(intents.Pin("a.py"))
+    place.session.submit(intents.Pin("never touch the public API"))
+    await settle()
+    request = await ask(place, "go")
+    assert blocks(request) == [("a.py", "-", LINES)]
+    assert "never touch the public API" in str(inputs(request))
+    place.session.submit(intents.NewConversation())
+    request = await ask(place, "anew")
+    assert blocks(request) == [("a.py", "-", LINES)]
+    assert "never touch the public API" in str(inputs(request))
+    place.session.submit(intents.DropPart("a.py"))
+    await settle()
+    assert blocks(await ask(place, "without it")) == []
+
+
+async def test_a_hundred_files_that_are_unchanged_are_looked_at_by_their_revisions_only() -> None:
+    place = World({f"src/f{n:03}.py": LINES * 5 for n in range(100)})
+    request = await ask(place, "@src")
+    assert len(blocks(request)) == 100
+    requests = place.session._shared.requests
+    began = time.perf_counter()
+    files = requests.shown_files()
+    message = requests._context.message(files, full=False)
+    print(f"{(time.perf_counter() - began) * 1000:.2f} ms")
+    assert message == ""
+    assert len(json.dumps(await ask(place, "next"))) < 20_000

@@ -1,0 +1,110 @@
+"""What a prompt attaches by names with ``@``, and what a path that is pasted means.
+
+``@file``, ``@file:10-40``, ``@folder``, ``@diff``, ``@failures``, ``@selection``, ``@symbol``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import islice, takewhile
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from tui.core.text.patterns import pattern
+
+MADE = {
+    "diff": "what differs from HEAD",
+    "failures": "what failed in the last run of the tests",
+    "selection": "what is selected in the editor",
+}
+"""What is no file: each name with what it attaches. A file of this name is ``@./diff``."""
+ATTACHED = "Attached by the user: "
+"""How a message begins that brings what was made for a prompt."""
+MOST_FILES = 100
+"""Of a folder so many are attached."""
+_MENTION = pattern(
+    r"(?:^|(?<=[\s(\[{<,;:=|&]))@(?:(\"(?:[^\"\\\n]|\\.)*\")(:\d+(?:-\d+)?)?|([^\s@\"]+))"
+)
+_LINES = pattern(r":(\d{1,9})(?:-(\d{1,9}))?$")
+_BEHIND = ".,;:!?)]}>'"
+"""What prose puts behind a name."""
+
+
+class Mention(NamedTuple):
+    """One ``@name`` of a prompt."""
+
+    name: str
+    lines: tuple[int, int] | None = None
+    """First and last line, 1-based; None: all."""
+
+    def __str__(self) -> str:
+        return self.name if self.lines is None else f"{self.name}:{span_words(self.lines)}"
+
+    @property
+    def like_a_path(self) -> bool:
+        """It hardly means anything but a file: it is said when there is none."""
+        return self.lines is not None or "/" in self.name or "." in self.name.strip(".")
+
+
+def span_words(lines: tuple[int, int]) -> str:
+    """``10-40``, or ``10`` for one line."""
+    first, last = lines
+    return f"{first}-{last}" if last != first else str(first)
+
+
+def mentions(text: str) -> list[Mention]:
+    """What a prompt names with ``@``, each once, in order."""
+    found: dict[Mention, None] = {}
+    for match in _MENTION.finditer(text):
+        name, behind = match[3] or "", ""
+        if match[1]:
+            try:
+                name, behind = str(json.loads(match[1])), match[2] or ""
+            except ValueError:
+                continue
+        else:
+            name = name.rstrip(_BEHIND)
+        if lines := _LINES.search(behind or name):
+            name = name if behind else name[: lines.start()]
+            first = max(int(lines[1]), 1)
+            found[Mention(name, (first, max(int(lines[2] or first), first)))] = None
+        elif name:
+            found[Mention(name)] = None
+    return list(found)
+
+
+def in_folder(folder: str, listed: Sequence[str]) -> list[str]:
+    """Those of all files (sorted) below a folder, named with or without a slash behind it."""
+    inside = folder.removeprefix("./").strip("/")
+    if inside in ("", "."):
+        return list(listed) if folder in (".", "./") else []
+    first = bisect_left(listed, f"{inside}/")
+    return [*takewhile(lambda path: path.startswith(f"{inside}/"), islice(listed, first, None))]
+
+
+_ESCAPED = re.compile(r"\\(.)")
+
+
+def pasted_path(text: str, *roots: str) -> str:
+    """The path in the workspace that a pasted text may be, as terminals write a dropped file.
+
+    Empty if it is something else: several words, lines, a path beyond ``roots``.
+    """
+    text = text.strip()
+    if not text or len(text) > 4_000 or "\n" in text:
+        return ""
+    if text[:1] in "'\"" and text[-1:] == text[:1] and len(text) > 1:
+        path = text[1:-1]
+    elif text.startswith("file://"):
+        path = unquote(urlsplit(text).path)
+    else:
+        path = _ESCAPED.sub(r"\1", text)
+        if " " in path and path == text:
+            return ""
+    for root in filter(None, roots):
+        if path.startswith(root.rstrip("/") + "/"):
+            return path[len(root.rstrip("/")) + 1 :]
+    return "" if path.startswith(("/", "~")) else path.removeprefix("./")

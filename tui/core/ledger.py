@@ -1,0 +1,171 @@
+"""What a request holds, part by part: its tokens, how many were sent before, what they cost.
+
+Tokens are estimates (`tui.core.tokens`), scaled to what the model's server counted last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct, json
+
+from tui.core.attachments import ATTACHED
+from tui.core.conversation import CALL_OUTPUTS, HistoryEntry, Item
+from tui.core.files import file_blocks
+from tui.core.meter import dollars
+from tui.core.steps import Work
+from tui.core.tokens import tokens
+from tui.core.window import tokens_of
+
+
+class RequestPart(Struct):
+    """One kind of what is sent, or one file."""
+
+    kind: str
+    """``open file``, ``attachment``; of all else what it is called."""
+    name: str = ""
+    """Its path, with lines; empty: the kind says it."""
+    tokens: int = 0
+    sent: int = 0
+    """Of them those that were sent before, as the head of the last request."""
+    times: int = 0
+    """In how many pieces."""
+
+    @property
+    def called(self) -> str:
+        """How `/context drop` knows it."""
+        return self.name or self.kind
+
+
+class InputPrices(Struct, frozen=True):
+    """US dollars a token of input; None: not known."""
+
+    fresh: float | None = None
+    cached: float | None = None
+
+    def of(self, part: RequestPart) -> float | None:
+        """What a part costs in the next request."""
+        if self.fresh is None:
+            return None
+        cached = self.fresh if self.cached is None else self.cached
+        return (part.tokens - part.sent) * self.fresh + part.sent * cached
+
+
+class TokenLedger:
+    """Counts the parts of requests; of an item that is known it looks nothing up again."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Item, list[RequestPart]]] = {}
+
+    def parts(
+        self, said: Mapping[str, str], tools: object, entries: Sequence[HistoryEntry], sent: int
+    ) -> Work[list[RequestPart]]:
+        """The parts of a request in their order, with a pause after each item.
+
+        Args:
+            said: the instructions by what they are of.
+            tools: those that are offered.
+            entries: the conversation.
+            sent: how many of its entries the last request had; 0: nothing was sent yet.
+        """
+        found: dict[tuple[str, str], RequestPart] = {}
+        for kind, text in said.items():
+            _add(found, RequestPart(kind, tokens=tokens(text)), sent=bool(sent))
+            yield 1
+        _add(found, RequestPart("tools", tokens=tokens(json.encode(tools).decode())), bool(sent))
+        known: dict[int, tuple[Item, list[RequestPart]]] = {}
+        for number, entry in enumerate(entries):
+            counted = self._known.get(id(entry.item))
+            if counted is None or counted[0] is not entry.item:
+                counted = (entry.item, _parts_of(entry))
+            known[id(entry.item)] = counted
+            for part in counted[1]:
+                _add(found, part, sent=number < sent)
+            yield 1
+        self._known = known
+        return list(found.values())
+
+
+def _add(found: dict[tuple[str, str], RequestPart], part: RequestPart, sent: bool) -> None:
+    whole = found.setdefault((part.kind, part.name), RequestPart(part.kind, part.name))
+    whole.tokens += part.tokens
+    whole.sent += part.tokens if sent else 0
+    whole.times += 1
+
+
+def _parts_of(entry: HistoryEntry) -> list[RequestPart]:
+    """What an item of the conversation is made of."""
+    kind = str(entry.item.get("type"))
+    if entry.kind == "context":
+        return _files_of(entry.text)
+    if entry.kind == "note":
+        text = entry.text
+        if text.startswith(ATTACHED):
+            name = text[len(ATTACHED) :].partition("\n")[0]
+            attached = name if name.startswith("@") else ""
+            return [RequestPart("attachment" if attached else "pins", attached, tokens(text))]
+        kind = "map of the project" if text.startswith(MAP) else "report of changes"
+        return [RequestPart(kind, tokens=tokens(text))]
+    if entry.kind == "answer" or kind in CALL_OUTPUTS.values():
+        return [RequestPart("results of calls", tokens=tokens_of(entry.item))]
+    if kind in CALL_OUTPUTS:
+        return [RequestPart("calls and patches", tokens=tokens_of(entry.item))]
+    if kind == "reasoning":
+        return [RequestPart("reasoning", tokens=tokens_of(entry.item))]
+    words = {"prompt": "your prompts", "summary": "summary"}.get(entry.kind, "answers")
+    return [RequestPart(words, tokens=tokens_of(entry.item))]
+
+
+def _files_of(text: str) -> list[RequestPart]:
+    """The quoted files of a message, each a part; the rest is what is said of them."""
+    parts, rest = [], len(text)
+    for block in file_blocks(text):
+        marks = block.attributes
+        attached = marks.get("state") in ("attached", "changed")
+        lines = f":{marks['from']}-{marks['to']}" if attached and "from" in marks else ""
+        kind = "attachment" if attached else "open file"
+        parts.append(RequestPart(kind, f"{block.path}{lines}", tokens(block.text) + _HEADER_TOKENS))
+        rest -= len(block.text)
+    beside = max(rest // 4 - _HEADER_TOKENS * len(parts), 0)
+    return [*parts, RequestPart("what is open", tokens=beside)] if beside else parts
+
+
+MAP = "Map of the project"
+"""How the message with the map begins."""
+_HEADER_TOKENS = 20
+"""Of what stands around a quoted file."""
+
+
+def ledger_lines(
+    parts: Iterable[RequestPart], prices: InputPrices, pinned: Sequence[str] = ()
+) -> list[str]:
+    """A line each: tokens, name, whether it was sent before, price; the largest sum is below."""
+    parts = list(parts)
+    names = {id(one): _called(one, pinned) for one in parts}
+    wide = max((len(name) for name in names.values()), default=0)
+    lines = [
+        f"{one.tokens:>9,}  {names[id(one)]:<{wide}}  {_sent_words(one):<12}"
+        f"{_price_words(prices.of(one))}".rstrip()
+        for one in parts
+    ]
+    total = RequestPart("", "", sum(p.tokens for p in parts), sum(p.sent for p in parts))
+    words = f"{total.tokens:>9,}  {'in all':<{wide}}  {_sent_words(total):<12}"
+    return [*lines, f"{words}{_price_words(prices.of(total))}".rstrip()]
+
+
+def _called(part: RequestPart, pinned: Sequence[str]) -> str:
+    beside = {"open file": "open", "attachment": "attached"}.get(part.kind, "") if part.name else ""
+    marks = [beside, "pinned" if part.name in pinned else ""]
+    said = ", ".join(filter(None, marks))
+    return f"{part.called} ({said})" if said else part.called
+
+
+def _sent_words(part: RequestPart) -> str:
+    if not part.tokens or not part.sent:
+        return "new"
+    share = part.sent / part.tokens
+    return "sent before" if share > 0.995 else f"{share:.0%} before"
+
+
+def _price_words(usd: float | None) -> str:
+    return "" if usd is None else f"  {dollars(usd)}"

@@ -1,0 +1,249 @@
+"""What prompts attach, what is pinned, and what of the open files is left out of requests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from tui.core.attachments import ATTACHED, MADE, MOST_FILES, Mention, in_folder, mentions
+from tui.core.compaction import KnownFacts
+from tui.core.context import TOTAL_LIMIT_CHARS, FileInContext
+from tui.core.files import checked_path
+from tui.core.outline import extent
+from tui.core.tokens import tokens
+from tui.engine.notices import Trouble
+from tui.engine.open_files import SEND, OpenFiles
+from tui.engine.ports import Ports
+from tui.errors import EditRefused
+
+Maker = Callable[[], Awaitable[str]]
+"""Makes what is attached by a name that is no file; empty: there is nothing."""
+
+
+class Attached(NamedTuple):
+    """A file, or some lines of it."""
+
+    path: str
+    lines: tuple[int, int] | None = None
+
+    def __str__(self) -> str:
+        return str(Mention(self.path, self.lines))
+
+
+class Attachments:
+    """Stay in the conversation until they are dropped: their text is sent once, then changes."""
+
+    def __init__(self, open_files: OpenFiles, ports: Ports) -> None:
+        self.makers: dict[str, Maker] = {}
+        """By the names of `MADE`; ``selection`` is made here."""
+        self.pins: list[str] = []
+        """Files that stay through a new conversation, and words that are to be kept in mind."""
+        self.dropped: set[str] = set()
+        """Open files that are not sent."""
+        self._open_files, self._ports = open_files, ports
+        self._parts: dict[Attached, None] = {}
+        self._made: list[str] = []
+        self._sizes: dict[str, tuple[tuple[int, int], int]] = {}
+        """Name -> identity and revision of the buffer, and the tokens of the text then."""
+
+    def forget(self) -> None:
+        """A new conversation: what is pinned stays attached."""
+        self._parts = {one: None for one in self._parts if str(one) in self.pins}
+        self._made = [_pinned_words(pin) for pin in self.pins if not self._is_file(pin)]
+        self.dropped = set()
+
+    def facts(self) -> list[KnownFacts]:
+        """What is pinned, for who makes the conversation shorter."""
+        return [KnownFacts("Pinned by the user", [*self.pins])]
+
+    def in_context(self, paths: Iterable[str]) -> list[FileInContext]:
+        """These buffers, and what is attached beside them, as the model is told of them."""
+        workspace, open_files = self._open_files.workspace, self._open_files
+        paths = dict.fromkeys(
+            path for path in paths if path in workspace.buffers and path not in self.dropped
+        )
+        attached = [
+            replace(open_files.open_file(path), attached=True, lines=lines)
+            for path, lines in self._parts
+            if path not in paths
+            and path in workspace.buffers
+            and not workspace.documents.records[path].gone
+        ]
+        return [*map(open_files.open_file, paths), *attached]
+
+    def take_made(self) -> list[str]:
+        """The texts that were made for this prompt, each to be sent once."""
+        made, self._made = self._made, []
+        return made
+
+    async def gather(self, texts: Iterable[str]) -> None:
+        """Attach what prompts name; what cannot be attached is told in a sentence."""
+        wanted = dict.fromkeys(one for text in texts if "@" in text for one in mentions(text))
+        told = []
+        for mention in wanted:
+            try:
+                told += await self.attach(mention)
+            except EditRefused as error:
+                self._refuse(f"@{mention}", str(error))
+        if told:
+            self._open_files.state.note(0, f"Attached: {', '.join(told)}")
+
+    async def attach(self, mention: Mention) -> list[str]:
+        """Attach one thing; returns it in words, with its tokens. Raises EditRefused."""
+        name = mention.name
+        if mention.lines is None and name in MADE:
+            return await self._make(name)
+        files = self._ports.files
+        try:
+            path = checked_path(name, files.root, files.named_root)
+        except EditRefused:
+            if name.strip("./") or not (paths := self._listed(name)):
+                if mention.like_a_path:
+                    raise
+                return []
+            return await self._folder(name, paths)
+        await self._open_files.catalogue.prepare([path])
+        buffers = self._open_files.workspace.buffers
+        if path not in buffers and (paths := self._listed(path)) and path not in paths:
+            return await self._folder(name, paths)
+        if path in buffers or await asyncio.to_thread(self._is_there, path):
+            return [await self._file(Attached(path, mention.lines), ask=True)]
+        if (found := self._symbol(name)) is not None:
+            return [await self._file(found, ask=True)]
+        if mention.like_a_path:
+            raise EditRefused(f"there is no file '{name}'")
+        return []
+
+    def drop(self, name: str) -> bool:
+        """Take something out of what is sent from now on; False: it is not there."""
+        found = [one for one in self._parts if name in (str(one), one.path)]
+        for one in found:
+            del self._parts[one]
+        self.pins = [pin for pin in self.pins if pin != name]
+        if name in self._open_files.workspace.buffers:
+            self.dropped.add(name)
+            return True
+        return bool(found)
+
+    async def pin(self, words: str) -> str:
+        """Keep a file attached, or words in mind; returns what to say. Raises EditRefused."""
+        mention = (mentions(words if words.startswith("@") else f"@{words}") or [Mention("")])[0]
+        if str(mention) == words.removeprefix("@") and mention.name not in MADE:
+            before = set(self._parts)
+            told = await self.attach(mention)
+            fresh = [str(one) for one in self._parts if one not in before]
+            names = fresh or [str(one) for one in self._parts if one.path == mention.name]
+            self.pins += [one for one in names if one not in self.pins]
+            if told:
+                return f"Pinned: {', '.join(told)}"
+        if words in self.pins:
+            return f"It is pinned already: {words}"
+        self.pins.append(words)
+        self._made.append(_pinned_words(words))
+        return f"Pinned, and told to the model with your next prompt: {words}"
+
+    def tokens_of(self, one: FileInContext) -> int:
+        """Tokens of a text as it is now; looked at again only when it changed."""
+        buffer = one.buffer
+        state = (id(buffer), buffer.revision)
+        known = self._sizes.get(one.name)
+        if known is None or known[0] != state:
+            first, last = one.lines or (1, buffer.line_count)
+            known = (state, tokens("\n".join(buffer.lines[first - 1 : last])))
+            self._sizes[one.name] = known
+        return known[1]
+
+    async def _folder(self, name: str, paths: Sequence[str]) -> list[str]:
+        total = count = chars = 0
+        left_out = 0
+        for path in paths:
+            if count == MOST_FILES or chars > TOTAL_LIMIT_CHARS:
+                break
+            try:
+                await self._file(Attached(path), ask=False)
+            except EditRefused:
+                left_out += 1
+                continue
+            shown = self._open_files.open_file(path)
+            total, count = total + self.tokens_of(shown), count + 1
+            chars += sum(map(len, shown.buffer.lines))
+            await asyncio.sleep(0)
+        rest = len(paths) - count - left_out
+        if rest or left_out:
+            kinds = [f"{rest} more than are attached at once" if rest else ""]
+            kinds.append(f"{left_out} whose text cannot be sent" if left_out else "")
+            self._refuse(f"{rest + left_out} files of {name}", ", ".join(filter(None, kinds)))
+        return [f"{name} ({count} files, about {total:,} tokens)"] if count else []
+
+    async def _file(self, part: Attached, *, ask: bool) -> str:
+        path, open_files = part.path, self._open_files
+        await open_files.catalogue.prepare([path])
+        reason = open_files.privacy(path)
+        if reason and not (ask and await open_files.consents.ask(SEND, path, reason)):
+            raise EditRefused(f"it is private: {reason}")
+        path = open_files.workspace.open(path).path  # one file has one name
+        part = part._replace(path=path)
+        if open_files.workspace.documents.quotable(path) is None:
+            raise EditRefused(open_files.workspace.read_only(path) or "it is not text")
+        count = open_files.workspace.buffers[path].line_count
+        if part.lines is not None and part.lines[0] > count:
+            raise EditRefused(f"{path} has {count} lines")
+        self._parts[part] = None
+        self.dropped.discard(path)
+        shown = replace(open_files.open_file(path), lines=part.lines)
+        return f"{part} (about {self.tokens_of(shown):,} tokens)"
+
+    async def _make(self, name: str) -> list[str]:
+        if name == "selection":
+            return [await self._file(self._selection(), ask=True)]
+        maker = self.makers.get(name)
+        text = await maker() if maker is not None else ""
+        if not text:
+            nothing = {"diff": "nothing differs from HEAD", "failures": "no run has failed"}
+            raise EditRefused(nothing.get(name, "there is nothing"))
+        self._made.append(f"{ATTACHED}@{name}\n{text}")
+        return [f"@{name} (about {tokens(text):,} tokens)"]
+
+    def _selection(self) -> Attached:
+        path = self._open_files.status.active_path
+        found = self._open_files.open_file(path).selection if path else None
+        if found is None or found[0] == found[1]:
+            raise EditRefused("nothing is selected in the editor")
+        (first, _), (last, col) = sorted(found)
+        return Attached(path, (first + 1, max(last + (col > 0), first + 1)))
+
+    def _symbol(self, name: str) -> Attached | None:
+        """What is called so in the open files, the active one first."""
+        status, buffers = self._open_files.status, self._open_files.workspace.buffers
+        paths = dict.fromkeys([status.active_path, *status.open_paths, *buffers])
+        for path in paths:
+            buffer = buffers.get(path)
+            rows = None if buffer is None else extent(path, buffer.lines, name)
+            if rows is not None:
+                return Attached(path, (rows[0] + 1, rows[1] + 1))
+        return None
+
+    def _listed(self, name: str) -> list[str]:
+        """The files of a folder; the path itself if it is a file."""
+        paths = self._open_files.catalogue.paths()
+        return in_folder(name, paths)
+
+    def _is_there(self, path: str) -> bool:
+        found = self._ports.files.read(path)
+        if found.refusal:
+            raise EditRefused(found.refusal)
+        return found.data is not None
+
+    def _is_file(self, pin: str) -> bool:
+        return any(pin == str(one) for one in self._parts)
+
+    def _refuse(self, what: str, why: str) -> None:
+        trouble = Trouble(f"{what} was not attached", why, severity="warning")
+        self._open_files.state.trouble(trouble)
+
+
+def _pinned_words(words: str) -> str:
+    return f"{ATTACHED}to be kept in mind from now on:\n{words}"

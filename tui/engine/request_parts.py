@@ -1,0 +1,119 @@
+"""``/context`` and ``/pin``: what the next request holds, what is left out and what stays."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from tui.core.ledger import InputPrices, RequestPart, TokenLedger, ledger_lines
+from tui.core.wire.events import Usage
+from tui.engine.intents import DropPart, Pin, ShowContext
+from tui.engine.notices import Trouble
+from tui.engine.ports import REHEARSAL, RoleSpec
+from tui.engine.requests import Request
+from tui.engine.services import Services
+from tui.errors import EditRefused
+
+_DROPPABLE = ("listing", "AGENTS.md")
+_HOW = "/context drop NAME leaves a part out, /pin NAME keeps it."
+
+
+class RequestParts:
+    """Says what is sent, in the conversation, and changes it."""
+
+    def __init__(self, services: Services, asked: Callable[[], tuple[RoleSpec, Request]]) -> None:
+        """``asked`` says who answers, and what a request to it says beside its items."""
+        self._services, self._asked = services, asked
+        self._attachments = services.requests.attachments
+        self._ledger = TokenLedger()
+
+    def handle(self, intent: ShowContext | DropPart | Pin) -> None:
+        """Do it in the background; what came of it is told in the conversation."""
+        match intent:
+            case ShowContext():
+                work = self._show()
+            case DropPart(name):
+                work = self._drop(name)
+            case Pin(words):
+                work = self._pin(words)
+        self._services.supervisor.start(work, "the parts of a request")
+
+    async def parts(self) -> list[RequestPart]:
+        """What the next request holds, with its files as they are now."""
+        services, (spec, head) = self._services, self._asked()
+        await services.open_files.prepare()
+        history, requests = services.requests.history, services.requests
+        said = requests.said or requests.preview()
+        counting = self._ledger.parts(said, head.get("tools"), history.entries, history.sent)
+        found = await services.state.input_first.do(counting, services.ports.clock.now)
+        scale = services.window().scale(spec)
+        for part in found:
+            part.tokens, part.sent = scale.tokens(part.tokens), scale.tokens(part.sent)
+        known = {part.name for part in found}
+        for file in requests.shown_files():
+            if file.name not in known and not (file.private or file.view):
+                kind = "attachment" if file.attached else "open file"
+                found.append(RequestPart(kind, file.name, self._attachments.tokens_of(file)))
+                await asyncio.sleep(0)
+        return found
+
+    async def _show(self) -> None:
+        spec, _ = self._asked()
+        parts = await self.parts()
+        window = self._services.window().of(spec).tokens
+        total = sum(part.tokens for part in parts)
+        full = f" of {window:,} ({total / window:.0%})" if window else ""
+        head = f"The next request to {spec.model}: about {total:,}{full} tokens"
+        lines = ledger_lines(parts, await self._prices(spec, total), self._attachments.pins)
+        words = [f"pinned: {pin}" for pin in self._attachments.pins]
+        left_out = sorted(self._attachments.dropped)
+        words += [f"left out: {', '.join(left_out)}"] if left_out else []
+        usage = self._services.state.meter.total()
+        if usage is not None and usage.cached_tokens is not None and usage.input_tokens:
+            share = usage.cached_tokens / usage.input_tokens
+            words.append(f"The server found {share:.0%} of the last turn's input in its cache.")
+        self._say("\n".join([head, *lines, *words, _HOW]))
+
+    async def _prices(self, spec: RoleSpec, total: int) -> InputPrices:
+        ask = self._services.ports.quote
+        if ask is None or spec.endpoint == REHEARSAL or not total:
+            return InputPrices()
+        tier = self._services.state.status.tiers.get(spec.role, "")
+        each = []
+        for cached in (0, total):
+            quote = await ask(spec.endpoint, (spec.model,), Usage(total, 0, cached), tier)
+            each.append(None if quote.usd is None else quote.usd / total)
+        return InputPrices(*each)
+
+    async def _drop(self, name: str) -> None:
+        called = name.removeprefix("@")
+        parts = {part.called: part for part in await self.parts()}
+        if called in _DROPPABLE and called not in self._attachments.dropped:
+            self._attachments.dropped.add(called)
+        elif not (self._attachments.drop(called) or self._attachments.drop(name)):
+            names = [part.called for part in parts.values() if part.name] + [*_DROPPABLE]
+            why = f"these can be left out: {', '.join(names)}"
+            trouble = Trouble(f"{name} was not dropped", why, severity="warning")
+            self._services.state.trouble(trouble)
+            return
+        self._services.requests.begin_anew()
+        gone = parts[called].tokens if called in parts else 0
+        rest = sum(part.tokens for part in parts.values()) - gone
+        again = f"the next request says the rest anew, about {rest:,} tokens"
+        self._say(f"{name} is left out from now on ({gone:,} tokens); {again}.")
+
+    async def _pin(self, words: str) -> None:
+        pins = self._attachments.pins
+        if not words:
+            listed = "\n".join(f"pinned: {pin}" for pin in pins)
+            self._say(listed or "Nothing is pinned: /pin NAME keeps a file, /pin WORDS words.")
+            return
+        try:
+            await self._services.open_files.prepare()
+            self._say(await self._attachments.pin(words))
+        except EditRefused as error:
+            trouble = Trouble(f"{words} was not pinned", str(error), severity="warning")
+            self._services.state.trouble(trouble)
+
+    def _say(self, words: str) -> None:
+        self._services.state.note(0, words)
