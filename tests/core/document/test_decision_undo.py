@@ -123,3 +123,16 @@ def test_what_was_typed_into_a_new_file_since_does_not_go_when_its_rejection_is_
     place.workspace.edit("n.txt", (3, 0), (3, 0), "since\n")
     place.write(place.workspace.redo_decision())
     assert place.text("n.txt") == "mine\nsince\n"
+
+
+def test_two_turns_taken_back_one_after_the_other_keep_what_stands_between():
+    place = disk(a="line 0\nline 1\nline 2\n")
+    place.workspace.open("a.txt")
+    place.land(patch("@@", "-line 0", "+one", "+two", " line 1"))
+    place.write(place.workspace.accept())
+    place.land(patch("@@", " two", "-line 1", " line 2"), turn=2)
+    place.workspace.edit("a.txt", (2, 0), (2, 0), "mine\n")
+    place.write(place.workspace.accept())
+    place.workspace.undo_turn(2)
+    place.workspace.undo_turn(1)
+    assert place.text("a.txt") == "line 0\nmine\nline 1\nline 2\n"

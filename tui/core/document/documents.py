@@ -132,7 +132,8 @@ class Documents:
 
     def remember(self, hunk: Hunk) -> None:
         """Take a hunk in that stands nowhere; one from before has its number already."""
-        self._ids = hunk.id = hunk.id or self._ids + 1
+        hunk.id = hunk.id or self._ids + 1
+        self._ids = max(self._ids, hunk.id)
         self.hunk_list.add(hunk)
         self.bump()
 
@@ -147,6 +148,11 @@ class Documents:
             self.removals.remove(hunk)
         self.hunk_list.forget(hunk)
         self.bump()
+
+    @property
+    def last_id(self) -> int:
+        """The number of the newest hunk."""
+        return self._ids
 
     def number_again(self) -> None:
         """The last hunks were forgotten, and come again: they get the same numbers."""
@@ -414,6 +420,9 @@ class Documents:
         buffer, (first, last) = record.buffer, rows
         (top, _), (end, _) = record.weave.range(edit, lambda one: False) or ((first, 0), (last, 0))
         top, end = max(min(top, first) - 1, 0), max(end, last) + 1
+        for change in record.weave.switching([edit]) if edit.on is not on else ():
+            # what was corrected before may come apart
+            top, end = min(top, change.start[0]), max(end, change.old_end[0] + 1)
         above, below = rows_text(buffer, top, first), rows_text(buffer, last, end)
         beside = [*record.live.near(first - 1, last + 1), *record.off.near(first - 1, last + 1)]
         rows_before = file_rows(buffer)
