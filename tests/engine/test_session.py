@@ -23,6 +23,8 @@ EVERYTHING: list[Intent] = [
     intents.Steer("and this"),
     intents.Prewarm(),
     intents.Interrupt(),
+    intents.Rewind(1),
+    intents.Forward(),
     intents.Accept(),
     intents.Accept((99,)),
     intents.Reject((99,), "no"),

@@ -353,6 +353,11 @@ class Told:
         """The model is told of these as they are now."""
         self.know(finished(self.states(hunks)), self._revision)
 
+    def forget(self, hunks: Iterable[Hunk]) -> None:
+        """The model knows no more of these than that they landed."""
+        landed: State = (Stage.LANDED, Decision.PENDING, "", Presence.WHOLE)
+        self.know({hunk.id: landed for hunk in hunks}, -1)
+
     def states(self, hunks: Iterable[Hunk]) -> Work[States]:
         """What `mark` notes, and changes nothing."""
         states: States = {}

@@ -39,6 +39,8 @@ class HistoryEntry(Struct):
     tokens: int = 0
     """An estimate of the item in `counted`."""
     counted: Item | None = None
+    turn: int = 0
+    """The last one that had begun."""
 
     @property
     def text(self) -> str:
@@ -66,6 +68,8 @@ class History:
         """Those that are not sent any more, as a summary stands for them."""
         self.rewritten = 0
         """Grows when an entry goes, or says something else; to add one is no such thing."""
+        self.turn = 0
+        """The one that runs, or ran last."""
         self._shown = _Shown("")
         self._parent = ""
         self._covered = 0
@@ -90,43 +94,86 @@ class History:
 
     def prompt(self, text: str) -> None:
         """The user says something."""
-        self.entries.append(HistoryEntry("prompt", user_item(text)))
+        self._add("prompt", user_item(text))
 
     def context(self, text: str) -> None:
         """We quote files and tell what changed; outdated by the next full request."""
         if text:
-            self.entries.append(HistoryEntry("context", user_item(text)))
+            self._add("context", user_item(text))
 
     def note(self, text: str) -> None:
         """We tell what happened; unlike a quoted file it stays true."""
         if text:
-            self.entries.append(HistoryEntry("note", user_item(text)))
+            self._add("note", user_item(text))
 
     def output(self, item: Item, origin: str) -> None:
         """The model finished an item."""
-        self.entries.append(HistoryEntry("output", item, origin))
+        self._add("output", item, origin)
 
     def answer(self, call: Item, output: object, *, failed: bool = False) -> HistoryEntry:
         """A call is answered; `amend` may put right what the entry says until it is sent."""
-        entry = HistoryEntry("answer", answer_item(call, output, failed=failed))
-        self.entries.append(entry)
-        return entry
+        return self._add("answer", answer_item(call, output, failed=failed))
 
     def amend(self, entry: HistoryEntry, item: Item) -> None:
         """Put right what one of the last entries answers its call."""
         self.rewritten += 1
         entry.item = item
         at = len(self.entries) - 1
-        while self.entries[at] is not entry:
+        while at >= 0 and self.entries[at] is not entry:
             at -= 1
-        if at < len(self._shown.items):
+        if 0 <= at < len(self._shown.items):
             self._shown.items[at] = item
 
     def cut_call(self, call: Item, report: str) -> HistoryEntry:
         """A call that the server never finished: replayed only when all is said again."""
-        entry = HistoryEntry("cut", answer_item(call, report, failed=True))
-        self.entries += [HistoryEntry("cut", call), entry]
+        self._add("cut", call)
+        return self._add("cut", answer_item(call, report, failed=True))
+
+    def _add(self, kind: EntryKind, item: Item, origin: str = "") -> HistoryEntry:
+        entry = HistoryEntry(kind, item, origin, turn=self.turn)
+        self.entries.append(entry)
         return entry
+
+    def rewind(self, turn: int, call_id: str = "") -> list[HistoryEntry]:
+        """Take out all from a turn on (or what follows the answer of a call in it).
+
+        Returns what goes; `go_forward` puts it back.
+        """
+        entries = self.entries
+        if any(one.turn >= turn for one in self.past):  # what was said stands there again
+            said = (one for one in entries if one.kind != "summary")
+            entries, self.past = sorted([*self.past, *said], key=lambda one: one.turn), []
+        ours, last = ("prompt", "context", "note"), len(entries)
+        first = next(
+            (n for n, one in enumerate(entries) if one.turn >= turn and one.kind in ours), last
+        )
+        answers = (
+            n
+            for n, one in enumerate(entries)
+            if call_id and one.kind in ("answer", "cut") and one.item.get("call_id") == call_id
+        )
+        if call_id:
+            first = max(answers, default=last - 1) + 1
+            while first < last and entries[first].kind == "answer":
+                first += 1
+        gone = entries[first:]
+        self._put(entries[:first])
+        return gone
+
+    def go_forward(self, entries: list[HistoryEntry], note: HistoryEntry | None) -> None:
+        """Put back what was taken out; the note that said so goes."""
+        self._put([one for one in self.entries if one is not note] + entries)
+
+    def has_begin_of(self, turn: int) -> bool:
+        """False if a summary stands for what was said before a turn, and that is not at hand."""
+        said = [one.turn for one in (*self.past, *self.entries) if one.kind != "summary"]
+        return not self.is_compacted or bool(self.past) or turn > min(said, default=turn)
+
+    def _put(self, entries: list[HistoryEntry]) -> None:
+        self.rewritten += 1
+        self.entries[:] = entries
+        self._shown = _Shown("")
+        self.break_chain()
 
     def withdraw(self, count: int = 1) -> list[str]:
         """Take the last prompts out again, at most ``count``, and return their texts in order.
@@ -180,7 +227,8 @@ class History:
         if context:
             end = len(self.entries)
             prompts = (n for n in reversed(range(end)) if self.entries[n].kind == "prompt")
-            at, entry = next(prompts, end), HistoryEntry("context", user_item(context))
+            at = next(prompts, end)
+            entry = HistoryEntry("context", user_item(context), turn=self.turn)
             self.entries.insert(at, entry)
             if at < len(self._shown.items):
                 self._shown.items.insert(at, entry.item)

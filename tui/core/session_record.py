@@ -286,7 +286,8 @@ class Happened(_Record, frozen=True):
 
     ``what`` is prompt, sent, token, hunk, last, interrupt, redirect, steer, switch or answer;
     cleared: a new conversation has begun; tabs: the detail is `OpenTabs` as JSON; notes: it is
-    `AllNotes`.
+    `AllNotes`; rewound: it is `Rewound`, which is about to be done; rewind done, forward: it is the
+    number of that.
     """
 
     turn: int
@@ -308,6 +309,41 @@ class AllNotes(Struct, frozen=True, array_like=True):
     """The notes on lines."""
 
     notes: tuple[KeptNote, ...] = ()
+
+
+class FileSwap(Struct, frozen=True, array_like=True):
+    """A file, and the blobs of its bytes before and after; empty: there is none."""
+
+    path: str
+    was: str
+    then: str
+
+
+class HunkWas(Struct, frozen=True, array_like=True):
+    """How a hunk was before it was taken back."""
+
+    id: int
+    stage: Stage
+    decision: Decision
+
+
+class Rewound(Struct, frozen=True, array_like=True):
+    """Turns, or their hunks, were taken back."""
+
+    number: int
+    """Counted over the session."""
+    turn: int
+    """The first of them."""
+    last: int
+    """The last one."""
+    hunk: int = 0
+    """It goes back to before this one; 0: to before the turn."""
+    talk: bool = False
+    """The conversation, too."""
+    files: tuple[FileSwap, ...] = ()
+    hunks: tuple[HunkWas, ...] = ()
+    entries: tuple[int, ...] = ()
+    """Ids of those that went out of the conversation."""
 
 
 class Ended(_Record, frozen=True):
@@ -389,6 +425,16 @@ class StoredTurn(Struct, frozen=True):
     began_ms: int
 
 
+class StoredRewind(Struct, frozen=True):
+    """A rewind that was not taken back."""
+
+    told: Rewound
+    entries: tuple[EntryMade, ...] = ()
+    """What went out of the conversation."""
+    done: bool = True
+    """False: duetto was killed before all files were written."""
+
+
 class StoredSession(Struct, frozen=True):
     """All that is needed to go on with a session."""
 
@@ -425,3 +471,9 @@ class StoredSession(Struct, frozen=True):
     """So many rows of it cannot be read any more."""
     notes: tuple[KeptNote, ...] = ()
     """Those on lines."""
+    texts: tuple[tuple[int, FileKept], ...] = ()
+    """All that is known of files, each with the number of its record."""
+    changed: dict[int, int] = field(default_factory=dict)
+    """Id of a hunk -> the number of the last record that changed it."""
+    rewinds: tuple[StoredRewind, ...] = ()
+    """In order."""

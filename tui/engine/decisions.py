@@ -35,8 +35,6 @@ REMOVE_FILE = "Remove the file: undoing the decision brings it back"
 LEAVE_FILE = "Leave it as it is: the hunk stays pending"
 KEEP_TEXT = "Keep the text as it is now"
 PUT_BACK = "Put the old lines back: undoing the decision brings mine back"
-_OLD_LINES = "git has the old lines if they were committed; else ask the model for them"
-"""What is left to do where undo does not reach."""
 LATER = "Decide later: the hunk stays pending"
 
 
@@ -86,7 +84,9 @@ class HunkDecisions:
         self._mode = mode
         self._can_ask = can_ask
         self.earlier_turns = 0
-        """So many turns were there before this start; of them only what waited can be undone."""
+        """So many turns were there before this start."""
+        self.on_past: Callable[[int], None] = lambda turn: None
+        """Takes back a turn of which an earlier start wrote something."""
         self._asked: set[Hunk] = set()
         """Hunks that a question is about."""
         self.on_decided: Callable[[], None] = lambda: None
@@ -309,11 +309,8 @@ class HunkDecisions:
 
     def _undo_turn(self) -> Work[None]:
         turn, past = self._workspace.last_turn, self._past_reach()
-        if past and past[0].turn > turn:
-            what = "The model's last turn was not taken back"
-            were = "was" if len(past) == 1 else "were"
-            why = f"{_lower(past)} {were} accepted and written before this start"
-            self._state.trouble(Trouble(what, why, _OLD_LINES, severity="warning"))
+        if past and past[0].turn >= turn:
+            self.on_past(past[0].turn)
             return
         if not turn:
             self._state.trouble(
@@ -321,27 +318,16 @@ class HunkDecisions:
             )
             return
         unsaved = self._unsaved()
-        rejected = {one for one in self._workspace.hunks if one.decision is Decision.REJECTED}
         try:
             paths = yield from self._workspace.undoing_turn(turn)
         except EditRefused as error:
             self._state.trouble(Trouble("The turn was not taken back", str(error)))
             return
-        yield from self._write_turn(paths, unsaved)
-        if not past or past[0].turn < turn:
-            self._state.note(turn, "the model's last turn was taken back")
-            return
-        gone = (one for one in self._workspace.hunks if one.decision is Decision.REJECTED)
-        taken = [one for one in gone if one not in rejected]
-        words = [
-            f"taken back of the model's last turn: {_lower(taken) if taken else 'nothing'}",
-            f"not taken back, as accepted and written before this start: {_lower(past)}",
-            _OLD_LINES,
-        ]
-        self._state.note(turn, "\n".join(words))
+        yield from self.write_turn(paths, unsaved)
+        self._state.note(turn, "the model's last turn was taken back")
 
     def _past_reach(self) -> list[Hunk]:
-        """Of the last turn of an earlier run that changed files: hunks that cannot be undone."""
+        """Of the last turn of an earlier run that changed files: hunks that have no marks."""
         hunks = [
             one
             for one in self._workspace.hunks
@@ -375,7 +361,7 @@ class HunkDecisions:
             self._state.trouble(Trouble(nothing, str(error), severity="warning"))
             return
         if of_turn:
-            yield from self._write_turn(paths, unsaved)
+            yield from self.write_turn(paths, unsaved)
         elif self._mode == "on-accept":
             yield from self._saving.writing(dict.fromkeys(paths, False))
         stays = self._workspace.documents.decisions.stays
@@ -418,7 +404,7 @@ class HunkDecisions:
             why = f"hunk {hunk.id} of {hunk.path}: {', '.join(hunk.flags) or hunk.reason}"
             self._state.trouble(Trouble(f"{count} for a look", why, severity="information"))
 
-    def _write_turn(self, paths: list[str], unsaved: set[str]) -> Work[None]:
+    def write_turn(self, paths: list[str], unsaved: set[str]) -> Work[None]:
         """Write a turn that was taken back, or brought back.
 
         Where saving is the user's, nothing of theirs goes to the disk with it.

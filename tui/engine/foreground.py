@@ -128,7 +128,15 @@ class Foreground:
 
     def go_on_behind(self, number: int) -> None:
         """So many turns were there before."""
-        self._number = number
+        self._number = self._services.requests.history.turn = number
+
+    def rewound(self) -> None:
+        """The conversation ends elsewhere now: what was cut does not go on."""
+        self._left = self._left_before = None
+        self._services.requests.rewound()
+        self._status.can_continue = False
+        self._status.stopped = ""
+        self._services.state.restated()
 
     def was_cut(self, again: Callable[[RoleSpec], CutReply]) -> None:
         """The last answer of an earlier run was cut; ``again`` makes of it what can go on."""
@@ -392,6 +400,7 @@ class Foreground:
         text, repeated = "\n\n".join(texts), way is not None
         way = self._way_of(texts) if way is None else way
         self._number += 1
+        self._services.requests.history.turn = self._number
         for due in state.before_turn:
             due(self._number)
         spec = self._roles[status.role]

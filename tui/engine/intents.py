@@ -12,6 +12,8 @@ from tui.core.wire.efforts import Effort as Effort
 Role = Literal["fast", "deep"]
 Against = Literal["disk", "head", "turn"]
 """What a file is shown against: the disk's bytes, git's HEAD, its text before the last turn."""
+Part = Literal["both", "files", "talk"]
+"""What goes back: files and the conversation, or one of them."""
 Mode = Literal["manual", "sandbox", "plan"]
 """What the model's commands may do: ask, run in the sandbox without a question, only read."""
 
@@ -94,6 +96,22 @@ class PlaceHunk(Intent, frozen=True):
 
 class UndoTurn(Intent, frozen=True):
     """Undo the model's last turn, byte for byte."""
+
+
+class Rewind(Intent, frozen=True):
+    """Go back to before a turn, or to before a hunk (0: the whole turn)."""
+
+    turn: int
+    hunk: int = 0
+    part: Part = "both"
+    ask: bool = False
+    """What it would do was not shown yet: say it, and ask."""
+
+
+class Forward(Intent, frozen=True):
+    """Take a rewind back: the last one (0), or that of this turn."""
+
+    turn: int = 0
 
 
 class UndoDecision(Intent, frozen=True):

@@ -13,10 +13,12 @@ from itertools import islice
 from operator import attrgetter, is_
 
 from msgspec import json
+from msgspec.structs import replace
 
 import tui
 from tui.core.conversation import Block, HistoryEntry
 from tui.core.document.hunk import OPEN, PLACED, TAKEN_BACK, Decision, Hunk, Stage
+from tui.core.document.rewind import Swap
 from tui.core.programs import RunResult
 from tui.core.run_report import RunReport
 from tui.core.session_record import (
@@ -29,6 +31,7 @@ from tui.core.session_record import (
     EntryGone,
     EntryMade,
     FileKept,
+    FileSwap,
     Happened,
     HunkGone,
     HunkMade,
@@ -41,6 +44,7 @@ from tui.core.session_record import (
     Record,
     RequestSent,
     Resumed,
+    Rewound,
     SessionKind,
     StoredSession,
     TurnBegan,
@@ -82,6 +86,8 @@ _KEPT: Mapping[type[Intent], str] = {
     intents.UndoTurn: "undo turn",
     intents.UndoDecision: "undo",
     intents.RedoDecision: "redo",
+    intents.Rewind: "rewind",
+    intents.Forward: "come forward",
     intents.Verify: "verify",
     intents.NewConversation: "clear",
     intents.Compact: "compact",
@@ -385,6 +391,33 @@ class SessionRecording(Witness):
         """What is not to be said again is not, should duetto be killed now."""
         self._look_at_entries()
         self._commit(Happened(self._turn, "cleared"))
+
+    def rewinds(self, told: Rewound, cut: Sequence[HistoryEntry], swaps: Sequence[Swap]) -> Rewound:
+        """What is to be done is kept before it is begun, with all that it takes to undo it."""
+        self._look(all_hunks=True)
+        known = {id(one.entry): one for one in self._entries}
+        last = self._entries[-1].place if self._entries else 0.0
+        for entry in cut:
+            if id(entry) not in known:
+                self._last_entry, last = self._last_entry + 1, last + 1.0
+                one = KeptEntry(entry, entry.item, self._last_entry, last, self._turn)
+                known[id(entry)] = one
+                self._entries.append(one)
+                self._store.put(_made(one))
+        for swap in swaps:
+            was = "" if swap.was is None else self._store.blob(swap.was)
+            then = "" if swap.then is None else self._store.blob(swap.then)
+            told = replace(told, files=(*told.files, FileSwap(swap.path, was, then)))
+            self._store.put(FileKept(self._turn, swap.path, "before", was))
+        told = replace(told, entries=tuple(known[id(entry)].id for entry in cut))
+        self._commit(Happened(self._turn, "rewound", json.encode(told).decode()))
+        return told
+
+    def rewound(self, number: int, *, done: bool) -> None:
+        """It is on the disk, or was taken back: what is said from now on follows."""
+        self._look(all_hunks=True)
+        self._look_at_entries()
+        self._commit(Happened(self._turn, "rewind done" if done else "forward", str(number)))
 
     def decided(self, *, writing: bool = False) -> None:
         """Decisions are kept before the disk says what they were."""

@@ -171,6 +171,11 @@ class Requests:
         self.told.mark(self._open_files.workspace.hunks)
         self._instructions, self._head_of = "", ()
 
+    def rewound(self) -> None:
+        """The conversation ends elsewhere now."""
+        self.cut, self.prose, self._gathered = None, [], None
+        self._context.forget()
+
     def prompt(
         self, texts: Sequence[str], spec: RoleSpec, head: Request, notes: str = ""
     ) -> Request:

@@ -8,7 +8,7 @@ one note tells the user all of it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 
 from msgspec import Struct
@@ -127,7 +127,7 @@ class _Earlier:
             except ValueError:  # the store was damaged there
                 self.lost += 1
                 continue
-            entry = HistoryEntry(one.kind, item, one.origin)
+            entry = HistoryEntry(one.kind, item, one.origin, turn=one.turn)
             self.kept.append(KeptEntry(entry, item, one.id, one.place, one.turn))
         if self.lost:
             self.kept = _answered(self.kept)
@@ -175,7 +175,7 @@ class Resuming:
         self._services = services
         self._head = self.stored = resumption.stored
         """What was read of it so far."""
-        self._data = resumption.data
+        self.data = resumption.data
         self._is_fork = resumption.is_fork
         self._rest = resumption.rest
         self._reading = asyncio.Lock()
@@ -186,6 +186,10 @@ class Resuming:
         self.on_cut: Callable[[Callable[[RoleSpec], CutReply]], None] = lambda again: None
         """Told how the last answer can go on, if it was cut."""
         self._lost = 0
+        self.changed: frozenset[str] = frozenset()
+        """Files that others have changed while the session was closed."""
+        self.settle: Callable[[], Awaitable[None]] | None = None
+        """Looks at the rewinds of an earlier start, when all is read."""
         self._history = services.requests.history
         self._accept = accept
         self._found = BroughtBack()
@@ -369,7 +373,10 @@ class Resuming:
         """What is to be said before anything is asked."""
         await self.read()
         services, stored = self._services, self.stored
+        if self.settle is not None:
+            await self.settle()
         changed = await asyncio.to_thread(self._changed, stored.files.values())
+        self.changed = frozenset(path for path, *_ in changed)
         if changed:
             await services.open_files.catalogue.prepare([path for path, *_ in changed])
             services.requests.history.note(self._for_model(changed))
@@ -401,7 +408,7 @@ class Resuming:
                 continue
             now = "" if seen.data is None else sha_of(seen.data)
             if now != kept.blob:
-                found.append((kept.path, self._data(kept.blob) if kept.blob else None, seen.data))
+                found.append((kept.path, self.data(kept.blob) if kept.blob else None, seen.data))
         return found
 
     def _for_model(self, changed: Iterable[tuple[str, bytes | None, bytes | None]]) -> str:

@@ -42,6 +42,7 @@ from tui.engine.ports import (
 )
 from tui.engine.requests import Requests, TurnLimits
 from tui.engine.rescue import Keeping, Rescuing, unsaved_of
+from tui.engine.rewinding import REWINDING, Rewinding
 from tui.engine.saving import Saving
 from tui.engine.services import Backlog, Services
 from tui.engine.session_state import SessionState, TurnWay
@@ -174,7 +175,11 @@ class Session:
         )
         self._resuming.on_cut = self._foreground.was_cut
         self._deciding.earlier_turns = self._resuming.begin()
+        self._deciding.on_past = lambda turn: self.rewinding.handle(
+            intents.Rewind(turn, part="files")
+        )
         self._foreground.go_on_behind(self._deciding.earlier_turns)
+        self.rewinding.take_up(self._resuming)
 
     @property
     def on_wake(self) -> Callable[[], None]:
@@ -201,6 +206,7 @@ class Session:
     def _handlers_by_type(self) -> dict[type, Callable[[Any], None]]:
         """Who does what; all else is about what is looked at."""
         foreground, saving = self._foreground, self._saving
+        self.rewinding = Rewinding(self._shared, self._deciding, foreground.rewound)
         of_conversation = (
             intents.Prompt,
             intents.Queue,
@@ -220,8 +226,6 @@ class Session:
             intents.Reject,
             intents.PlaceHunk,
             intents.UndoTurn,
-            intents.UndoDecision,
-            intents.RedoDecision,
             intents.StopDeciding,
             intents.SetAutoAccept,
             intents.ShowDiff,
@@ -242,6 +246,7 @@ class Session:
                 (intents.SetMode, intents.ToBackground, intents.StopTask),
                 self._shared.commands.handle,
             ),
+            **dict.fromkeys(REWINDING, self.rewinding.handle),
             intents.UseModel: self._choose_model,
             intents.ChooseModel: self._choose_model,
             intents.SaveFile: saving.save,
@@ -281,6 +286,7 @@ class Session:
         looking = self._saving.looking or not all(task.done() for task in self._looking)
         running = self._verification.active or self.formatting.running or looking
         running = running or self._deciding.at_work or self.hooks_run or self.prepares
+        running = running or self.rewinding.busy
         return not (running or self.status.busy or self.status.retry_s is not None)
 
     def prompt_label(self) -> PromptLabel:

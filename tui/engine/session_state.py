@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Future, get_running_loop
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -27,7 +27,10 @@ from tui.engine.intents import Against, Intent
 from tui.engine.notices import Ask, Notices, Status, Trouble
 
 if TYPE_CHECKING:
+    from tui.core.conversation import HistoryEntry
+    from tui.core.document.rewind import Swap
     from tui.core.programs import RunResult
+    from tui.core.session_record import Rewound
     from tui.core.steps import Work
     from tui.engine.ports import RoleSpec
 
@@ -193,6 +196,13 @@ class Witness:
 
     def forgets(self) -> None:
         """A new conversation begins: the model is told nothing of what was said."""
+
+    def rewinds(self, told: Rewound, cut: Sequence[HistoryEntry], swaps: Sequence[Swap]) -> Rewound:
+        """Turns are about to be taken back; returns that with what is stored of these two."""
+        return told
+
+    def rewound(self, number: int, *, done: bool) -> None:
+        """A rewind is on the disk; not ``done``: it was taken back."""
 
     def decided(self, *, writing: bool = False) -> None:
         """Hunks were decided on; ``writing``: and the disk is about to follow."""

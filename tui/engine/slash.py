@@ -24,6 +24,7 @@ from tui.engine.intents import (
     DropPart,
     Export,
     Forget,
+    Forward,
     Inspect,
     Intent,
     Mode,
@@ -33,6 +34,7 @@ from tui.engine.intents import (
     RedoDecision,
     Rename,
     Restore,
+    Rewind,
     SendNotes,
     SetAutoAccept,
     SetEffort,
@@ -84,6 +86,11 @@ COMMANDS: tuple[Command, ...] = (
     Command("verify", "Run the project's tests"),
     Command("undo", "Undo the model's last turn, byte for byte"),
     Command("redo", "Redo the last decision or turn that you undid"),
+    Command(
+        "rewind",
+        "Go back to before a turn or a hunk, files and conversation, or come forward again",
+        "[TURN|hunk HUNK] [files|talk], or forward",
+    ),
     Command("review", "Review the whole turn: all files, all hunks"),
     Command(
         "diff",
@@ -403,6 +410,29 @@ def _rename(argument: str, status: Status) -> Intent | str | None:
     return Rename(argument) if argument else "Say what it is called: /rename WORDS."
 
 
+def _rewind(argument: str, status: Status) -> Intent | str | None:
+    match argument.split():
+        case []:
+            return None
+        case ["forward"]:
+            return Forward()
+        case ["forward", turn] if _is_number(turn):
+            return Forward(int(turn))
+        case [turn] if _is_number(turn):
+            return Rewind(int(turn))
+        case [turn, ("files" | "talk") as part] if _is_number(turn):
+            return Rewind(int(turn), part="files" if part == "files" else "talk")
+        case ["hunk", hunk] if _is_number(hunk):
+            return Rewind(0, int(hunk))
+        case ["hunk", hunk, ("files" | "talk") as part] if _is_number(hunk):
+            return Rewind(0, int(hunk), "files" if part == "files" else "talk")
+    return "/rewind lists the turns; /rewind 2, /rewind 2 files, /rewind hunk 5, /rewind forward."
+
+
+def _is_number(word: str) -> bool:
+    return word.isascii() and word.isdecimal() and len(word) < 10 and int(word) > 0
+
+
 def _forget(argument: str, status: Status) -> Intent | str | None:
     if argument not in ("", "all"):
         return "/forget deletes what is kept of this session, /forget all that of every session."
@@ -439,6 +469,7 @@ _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {
     "pin": lambda argument, status: Pin(argument),
     "rename": _rename,
     "compact": _compact,
+    "rewind": _rewind,
     "export": lambda argument, status: Export(argument),
     "forget": _forget,
 }

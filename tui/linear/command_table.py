@@ -60,6 +60,7 @@ _SHARED = frozenset(
         "verify",
         "undo",
         "redo",
+        "rewind",
         "diff",
         "mode",
         "plan",

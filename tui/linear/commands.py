@@ -116,6 +116,8 @@ class Commander:
         intent = asked(name, argument, status)
         if isinstance(intent, str):
             say([intent])
+        elif name == "rewind" and not isinstance(intent, intents.Forward):
+            self.recital.rewind(intent if isinstance(intent, intents.Rewind) else None)
         elif isinstance(intent, intents.Steer):
             self._queue(intent)
         elif intent is None and name == "model":

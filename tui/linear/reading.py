@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, 
 from typing import NamedTuple
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import PLACED, Hunk, Kind, Stage
@@ -18,7 +19,8 @@ from tui.core.programs import Edited
 from tui.core.text.buffer import Buffer, split_text
 from tui.core.text.diff import LineBlock, blocks
 from tui.core.wire.rate_limits import sentences
-from tui.engine.intents import Against
+from tui.engine.intents import Against, Rewind
+from tui.engine.rewound_files import preview_words, turn_words
 from tui.engine.session import Session
 from tui.linear.command_table import help_lines
 from tui.linear.narrator import ReadingPace, Speech, Verbatim, verbatim
@@ -285,6 +287,34 @@ class Recital:
     def diff(self, against: Against, path: str) -> None:
         """Read what differs, when it is known."""
         self.start(self._diff(against, path))
+
+    def rewind(self, wanted: Rewind | None) -> None:
+        """Read the turns; or what a rewind would do, then ask whether to do it."""
+        self.start(self._turns() if wanted is None else self._rewind(wanted))
+
+    async def _turns(self) -> None:
+        lines = [
+            f"{turn.number}. {brief(turn.text)}: {turn_words(turn)}."
+            for turn in self._session.rewinding.turns()
+        ]
+        ways = "/rewind NUMBER goes back to before one, /rewind forward takes that back."
+        self._voice.page([*lines, ways] if lines else ["There is no turn yet."])
+
+    async def _rewind(self, wanted: Rewind) -> None:
+        plan = await self._session.rewinding.plan(wanted.turn, wanted.hunk, wanted.part)
+        if isinstance(plan, str):
+            self._voice.say([plan])
+            return
+        lines = [f"{', '.join(preview_words(plan)).capitalize()}."]
+        for one in plan.files:
+            changed = file_lines(*((text or "").splitlines() for text in (one.now, one.then)))
+            others = "changed by another program since" * one.others
+            said = ", ".join(filter(None, (one.words, others, one.stays)))
+            end = ":" if changed else "."
+            lines.append(f"{inert(one.path)}{f', {inert(said)}' if said else ''}{end}")
+            lines += changed
+        self._voice.page(lines)
+        self._session.submit(replace(wanted, ask=True))
 
     def _review(self, argument: str) -> Iterable[str]:
         """Hunks with their lines."""

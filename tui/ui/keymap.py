@@ -268,8 +268,8 @@ def hints(
 ) -> list[tuple[str, str]]:
     """Key and label of what the footer shows in these states, in the order of ``scopes``.
 
-    ``labels`` says by action what it does now, where the table's word is not enough. What
-    stops an answer comes first, always.
+    ``labels`` says by action what it does now, where the table's word is not enough; nothing: it
+    is not shown. What stops an answer comes first, always.
     """
     shown = [
         key
@@ -279,4 +279,5 @@ def hints(
     ]
     shown.sort(key=lambda key: key.action != "interrupt")
     said = labels or {}
-    return [(key_name(key.keys[0]), said.get(key.action, key.footer)) for key in shown]
+    told = ((key_name(key.keys[0]), said.get(key.action, key.footer)) for key in shown)
+    return [(name, label) for name, label in told if label]

@@ -76,14 +76,16 @@ class Packed(Generic[T]):
         return found
 
 
-Verb = Literal["accept", "reject", "cut", "turn", "place"]
+Verb = Literal["accept", "reject", "cut", "turn", "rewind", "place"]
 """``cut``: what was cut was taken back as the next instruction came; ``turn``: a whole turn was
-taken back; ``place``: one of several places was chosen."""
+taken back; ``rewind``: that and all turns behind it, or a part of these; ``place``: one of several
+places was chosen."""
 _WORDS = {
     "accept": "accepting",
     "reject": "rejecting",
     "cut": "taking back",
     "turn": "taking back",
+    "rewind": "rewinding",
     "place": "choosing a place for",
 }
 

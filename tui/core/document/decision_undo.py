@@ -32,7 +32,7 @@ from tui.core.document.review import (
     move,
     move_back,
     reject,
-    undo_turn,
+    take_back,
 )
 from tui.core.document.waiting_places import WaitingSection, kept, moved, nearest
 from tui.core.steps import Work
@@ -184,6 +184,19 @@ def undo_decision(documents: Documents) -> Work[Undone]:
     raise EditRefused("there is no decision to take back")
 
 
+def undo_entry(documents: Documents, entry: DecisionEntry) -> Work[Undone]:
+    """Undo this decision, whatever was decided since; what it returns is as of `undo_decision`.
+
+    Raises:
+        EditRefused: nothing of it can be undone.
+    """
+    try:
+        return (yield from _undo(documents, entry))
+    finally:
+        done = documents.decisions.done
+        done[:] = [one for one in done if one is not entry]
+
+
 def redo_decision(documents: Documents) -> Work[Undone]:
     """Decide again what was undone last; what was taken back with its turn comes back.
 
@@ -212,7 +225,7 @@ def redo_decision(documents: Documents) -> Work[Undone]:
         elif entry.verb == "place":
             paths = _place_again(documents, entry.steps[0])
         else:
-            paths = yield from undo_turn(documents, entry.turn)
+            paths = yield from take_back(documents, entry.hunks)
     again = set(redone.hunks)
     if decisions.enough and (rest := [one for one in entry.steps if one.hunk not in again]):
         decisions.undone.append(entry.twin(rest))

@@ -144,11 +144,18 @@ def _has_grown(documents: Documents, record: FileRecord, read: FileRead, author:
         return False
     record.read_only = unwritable(record.path, read)
     record.disk = new
+    _note_others(documents, record, author)
     end = record.buffer.end
     documents.apply(record, end, end, text, author)
     record.undo_log.end_group()
     record.synced = record.version
     return True
+
+
+def _note_others(documents: Documents, record: FileRecord, author: Author) -> None:
+    """Behind which hunk another program changed the file."""
+    if author is Author.DISK:
+        record.changed_behind = documents.last_id
 
 
 def _is_clean(record: FileRecord) -> bool:
@@ -178,6 +185,7 @@ def _merge(
         documents.conflicts.add(record.path)
         return
     record.disk = data
+    _note_others(documents, record, author)
     same = same_hunks(record, mine, others) if author is Author.DISK else []
     own = _untouched(record) if author is Author.TOOL else []
     for change in reversed(fit.changes):

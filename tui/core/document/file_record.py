@@ -140,6 +140,8 @@ class FileRecord(Struct, eq=False):
     """Of a view, the hash of the bytes that were looked at."""
     named: bool = False
     """The user gave the name of a file that was not there: it stays open while it is empty."""
+    changed_behind: int = 0
+    """The newest hunk there was when another program changed the file last; 0: none did."""
     _weave: Weave | None = None
     _index: LineIndex | None = None
     _offered: dict[int, int] = field(default_factory=dict)

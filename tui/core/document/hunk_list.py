@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import TypeVar
@@ -54,8 +54,9 @@ class HunkList:
         return self._at(hunk_id) is not None
 
     def add(self, hunk: Hunk) -> None:
-        """Take a new hunk in; it has the highest id so far."""
-        self.hunks.append(hunk)
+        """Take a new hunk in; it has the highest id so far, unless it comes again."""
+        self._mixed |= bool(self.hunks) and hunk.id < self.hunks[-1].id
+        insort(self.hunks, hunk, key=_ID)
         self._by_call.setdefault(hunk.call_id, []).append(hunk)
         self._unsettled[hunk.id] = hunk
         hunk.need = need_of(hunk)

@@ -221,15 +221,19 @@ def take_back_cut(documents: Documents) -> list[Hunk]:
     return taken
 
 
-def undo_turn(documents: Documents, turn: int) -> Work[list[str]]:
-    """Take a turn back, whatever was decided, and what later turns built on it."""
+def of_turn(documents: Documents, turn: int) -> Work[list[Hunk]]:
+    """The hunks of a turn."""
+    return picked([*documents.hunks], lambda hunk: hunk.turn == turn)
+
+
+def take_back(documents: Documents, hunks: Iterable[Hunk]) -> Work[list[str]]:
+    """Take hunks back, whatever was decided, and what later ones built on them."""
     paths: dict[str, None] = {}
-    picked_ones = yield from picked([*documents.hunks], lambda hunk: hunk.turn == turn)
-    of_turn = dict.fromkeys(picked_ones)
-    for one in (yield from _newest_first(documents, of_turn)):
+    asked = dict.fromkeys(hunks)
+    for one in (yield from _newest_first(documents, asked)):
         if is_undoable(documents, one):
             paths.update(dict.fromkeys(_undo_one(documents, one)))
-        if one in of_turn and _waiting(documents.records.get(one.path), one) is not None:
+        if one in asked and _waiting(documents.records.get(one.path), one) is not None:
             _dismiss(documents, one, UNDONE)
         yield
         if documents.decisions.enough:

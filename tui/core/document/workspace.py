@@ -339,8 +339,13 @@ class Workspace:
         turn = self.last_turn if turn is None else turn
         if not turn:
             return []
-        with self.documents.decisions.entry(DecisionEntry("turn", turn=turn)):
-            return (yield from review.undo_turn(self.documents, turn))
+        hunks = yield from review.of_turn(self.documents, turn)
+        return (yield from self.taking_back(hunks, DecisionEntry("turn", turn=turn)))
+
+    def taking_back(self, hunks: Iterable[Hunk], entry: DecisionEntry) -> Work[list[str]]:
+        """Take these back, whatever was decided, as one decision; returns the paths to write."""
+        with self.documents.decisions.entry(entry):
+            return (yield from review.take_back(self.documents, hunks))
 
     def undo_decision(self) -> list[str]:
         """Undo the last decision; returns the paths to write.

@@ -22,7 +22,7 @@ from unicodedata import normalize
 import msgspec
 
 from tui.core.conversation import BlockKind, BlockState
-from tui.core.document.hunk import Decision, Kind, Stage
+from tui.core.document.hunk import UNDONE, Decision, Kind, Stage
 from tui.core.recall import PastItem, Recollection, recalled
 from tui.core.run_report import RunReport
 from tui.core.session_record import (
@@ -33,7 +33,9 @@ from tui.core.session_record import (
     FoundText,
     HunkMade,
     OpenTabs,
+    Rewound,
     SessionLine,
+    StoredRewind,
     StoredSession,
     StoredTurn,
     TurnBegan,
@@ -222,12 +224,16 @@ def _stored(
     line = _line(data_dir, base, known)
     n, seq = base.execute("SELECT n, seq FROM sessions WHERE id = ?", (known,)).fetchone()
     first = base.execute(_FIRST, (n, n, _TAIL, n, _MOST_TAIL)).fetchone()[0] if head else 0
-    files, written = _files(base, n)
+    texts, files, written = _files(base, n)
     sent = _one(base, "SELECT max(seq) FROM requests WHERE session = ?", n)
     rows = _Rows(base, n)
     hunks, changed = rows.hunks(first, written)
+    rewinds = _rewinds(base, n, rows)
+    hunks = _taken_back(hunks, rewinds)
     turns = tuple(rows.turns(last=first > 0))
     entries, blocks = () if first else tuple(rows.entries()), tuple(rows.blocks(first))
+    cut = {one.id for rewind in rewinds if not rewind.done for one in rewind.entries}
+    entries = tuple(one for one in entries if one.id not in cut)
     return StoredSession(
         line,
         seq,
@@ -248,6 +254,9 @@ def _stored(
         notes=_newest(base, n, "notes", AllNotes()).notes,
         is_empty=base.execute(_STANDING, (n,)).fetchone() is None,
         lost=rows.lost,
+        texts=() if first else tuple(texts),
+        changed={} if first else changed,
+        rewinds=rewinds,
     )
 
 
@@ -377,6 +386,16 @@ class _Rows:
         )
         return self._each(_entry, query)
 
+    def entries_of(self, numbers: Iterable[int]) -> Iterator[EntryMade]:
+        """Those of these ids as they were said last, in their order."""
+        query = (
+            "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.item, b.data FROM entries e"
+            " LEFT JOIN blobs b ON b.sha = e.blob WHERE e.session = ?1"
+            " AND e.id IN (SELECT value FROM json_each(?2)) AND e.seq ="
+            " (SELECT max(seq) FROM entries WHERE session = ?1 AND id = e.id) ORDER BY e.place"
+        )
+        return self._each(_entry, query, json.dumps([*numbers]))
+
     def blocks(self, first: int) -> Iterator[BlockSaid]:
         """From this one on, in order, none missing."""
         query = (
@@ -486,15 +505,53 @@ def _hunk(row: _Row) -> tuple[HunkMade, int]:
     return now, seq
 
 
-def _files(base: sqlite3.Connection, n: int) -> tuple[dict[str, FileKept], dict[str, int]]:
-    """The newest of each path, and which record said last that it was written."""
+def _files(
+    base: sqlite3.Connection, n: int
+) -> tuple[list[tuple[int, FileKept]], dict[str, FileKept], dict[str, int]]:
+    """All, the newest of each path, and which record said last that it was written."""
     query = "SELECT seq, turn, path, moment, blob FROM files WHERE session = ? ORDER BY seq"
-    files, written = dict[str, FileKept](), dict[str, int]()
+    texts, files, written = list[tuple[int, FileKept]](), dict[str, FileKept](), dict[str, int]()
     for seq, turn, path, moment, blob in base.execute(query, (n,)):
         files[path] = FileKept(turn, path, moment, blob)
+        texts.append((seq, files[path]))
         if moment == "after":
             written[path] = seq
-    return files, written
+    return texts, files, written
+
+
+def _rewinds(base: sqlite3.Connection, n: int, rows: _Rows) -> tuple[StoredRewind, ...]:
+    """Those that were not taken back, nor is anything new said since ``/clear``."""
+    query = (
+        "SELECT what, detail FROM events WHERE session = ?"
+        " AND what IN ('rewound', 'rewind done', 'forward', 'cleared') ORDER BY seq"
+    )
+    found: dict[int, StoredRewind] = {}
+    for what, detail in base.execute(query, (n,)).fetchall():
+        if what == "cleared":
+            found.clear()
+        elif what == "rewound":
+            with suppress(msgspec.MsgspecError, TypeError):
+                told = _of(detail, Rewound)
+                entries = tuple(rows.entries_of(told.entries))
+                found[told.number] = StoredRewind(told, entries, done=False)
+        elif detail.isdecimal() and int(detail) in found and what == "forward":
+            del found[int(detail)]
+        elif detail.isdecimal() and int(detail) in found:
+            found[int(detail)] = msgspec.structs.replace(found[int(detail)], done=True)
+    return tuple(found.values())
+
+
+def _taken_back(
+    hunks: tuple[HunkMade, ...], rewinds: Iterable[StoredRewind]
+) -> tuple[HunkMade, ...]:
+    """With the hunks that duetto was killed in taking back."""
+    back = {was.id for one in rewinds if not one.done for was in one.told.hunks}
+    return tuple(
+        msgspec.structs.replace(hunk, decision=Decision.REJECTED, words=UNDONE)
+        if hunk.id in back
+        else hunk
+        for hunk in hunks
+    )
 
 
 def _unwritten(

@@ -31,13 +31,16 @@ _NEEDED: dict[Scope, frozenset[str]] = {
     "files": frozenset({"backspace", "up", "down", "left", "right"}),
 }
 """Where text is typed: the keys, besides characters, without which nobody can."""
+_ALONE = ("turn", "diff", "rewind")
+"""Scopes of screens of their own."""
 _TOGETHER: tuple[frozenset[Scope], ...] = (
     frozenset({"conversation", "command"}),
     frozenset({"conversation", "review"}),
     frozenset({"command", "review"}),
     frozenset({"turn", "diff"}),
+    frozenset({"rewind", "diff"}),
     frozenset({"editor", "files"}),
-    *(frozenset[Scope]({"global", scope}) for scope in SCOPES if scope not in ("turn", "diff")),
+    *(frozenset[Scope]({"global", scope}) for scope in SCOPES if scope not in _ALONE),
 )
 """Scopes whose keys can be meant at the same time."""
 

@@ -14,6 +14,7 @@ Scope = Literal[
     "review",
     "turn",
     "diff",
+    "rewind",
     "editor",
     "files",
 ]
@@ -308,6 +309,15 @@ sideways(1) as scroll_right | right
     Scroll the lines to the right; of an ambiguous hunk: the next place
 app.help | =help | help | all keys and commands
     Show all keys and commands
+[rewind] In the preview of a rewind
+go as rewind | r | rewind
+    Rewind: what is shown comes back and goes, and forward takes it back
+part('both') as files_and_talk | b | both
+    Files and conversation go back
+part('files') as files_alone | f | files
+    Only the files go back
+part('talk') as talk_alone | t | talk
+    Only the conversation goes back
 [editor] In the editor
 undo | ctrl+z | undo
     Undo your own last edit, never the model's

@@ -394,6 +394,18 @@ class DiffLoad:
         self.why = ""
         """Why nothing was compared, where that is so."""
 
+    def words(self, against: Against, files: str) -> str:
+        """What is shown, of so many files."""
+        return f"against {against_words(against)} · {files} · read-only"
+
+    def nothing(self, against: Against, path: str) -> str:
+        """What is said where nothing differs."""
+        if self.why:
+            return f"Nothing is compared: {self.why}."
+        what = f"'{path}'" if path else "Nothing"
+        same = "is the same as" if path else "differs from"
+        return f"{what} {same} {against_words(against)}."
+
     async def files(self, against: Against, path: str) -> list[FileChanges]:
         """The diff of a file, or of all that differ (empty path); never raises."""
         found: list[FileChanges] = []

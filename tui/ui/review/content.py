@@ -22,7 +22,6 @@ from tui.ui.review.changes import (
     DiffLoad,
     FileChanges,
     HunkCounts,
-    against_words,
     following,
     making,
     next_words,
@@ -64,7 +63,8 @@ class ReviewContent:
         self._view = view
         self._screen = screen
         self._on_laid = on_laid
-        self._load = DiffLoad(session)
+        self.load = DiffLoad(session)
+        """Makes the diffs."""
         self._timer: Timer | None = None
         self._again_s = self._began_s = 0.0
         self._stopped = False
@@ -138,7 +138,7 @@ class ReviewContent:
         wanted: tuple[Against | None, str] | None = None
         while not self._stopped and wanted != (self.against, self.path):
             wanted = against, path = self.against, self.path
-            files = [] if against is None else await self._load.files(against, path)
+            files = [] if against is None else await self.load.files(against, path)
         self._loading = False
         if self.against is not None and not self._stopped:
             self._began_s = began_s
@@ -186,7 +186,7 @@ class ReviewContent:
         if self.against is not None:
             count = len(self._view.cursor.files)
             files = f"{count} file{'' if count == 1 else 's'}"
-            return f"against {against_words(self.against)} · {files} · read-only"
+            return self.load.words(self.against, files)
         what = "last turn" if self.which == "turn" else "all pending"
         if self._session.status.auto_accept:
             what += " · auto-accept"
@@ -199,12 +199,8 @@ class ReviewContent:
 
     def _nothing(self) -> str:
         """What is said where there is nothing to show."""
-        if self.against is not None and self._load.why:
-            return f"Nothing is compared: {self._load.why}."
         if self.against is not None:
-            what = f"'{self.path}'" if self.path else "Nothing"
-            same = "is the same as" if self.path else "differs from"
-            return f"{what} {same} {against_words(self.against)}."
+            return self.load.nothing(self.against, self.path)
         if self.which == "pending":
             return "No hunk is waiting for a decision. t shows the last turn's."
         return "No model has changed a file yet. Its changes are reviewed here as they land."

@@ -341,6 +341,10 @@ class ReviewScreen(PaintedScreen):
     CSS_PATH = sheet("review_screen")
     AUTO_FOCUS = "#review-diff"
     BINDINGS = bindings("turn", "diff")
+    named = "diff"
+    """What the title says where no hunks are decided on."""
+    read_only: tuple[Scope, ...] = ("diff",)
+    """Whose keys work then."""
 
     def __init__(
         self,
@@ -421,7 +425,7 @@ class ReviewScreen(PaintedScreen):
             alert = f"{status.deciding}, Esc stops"
         if content.decides and counts.landing:
             alert = alert or "landing…"
-        what, how = "review" if content.decides else "diff", "one column"
+        what, how = "review" if content.decides else self.named, "one column"
         if content.split:
             how = "side by side"
         self._title.say(Title(what, content.words, alert, how, counts.added, counts.removed))
@@ -434,14 +438,14 @@ class ReviewScreen(PaintedScreen):
             states.add("waiting")
         if status.busy or status.retry_s is not None or status.deciding:
             states.add("stoppable")
-        self.scopes = ("turn", "diff") if content.decides else ("diff",)
+        self.scopes = ("turn", "diff") if content.decides else self.read_only
         is_cut = hunk is not None and hunk.decidable and hunk.stage is Stage.CUT
         labels = {
             "layout": "one column" if content.split else "side by side",
             "accept_hunk": "place" if hunk is not None and hunk.placeable else "accept",
             **({"accept_hunk": "keep", "reject_hunk": "take back"} if is_cut else {}),
             "close": "stop" if "stoppable" in states else "back",
-            "against": content.next_words,
+            "against": content.next_words if self.named == "diff" else "",
         }
         self._keys.show(states, self.scopes, labels)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from textual.screen import Screen
 from textual.widget import Widget
@@ -57,6 +58,8 @@ _USUAL = ("low", "medium", "high", "xhigh")
 """The efforts to go through where a model's own are not known."""
 _QUIT_WINDOW_S = 2.0
 """A second Ctrl+C within it leaves."""
+TWICE_S, CALM_S = 0.5, 1.0
+"""Within so long a second Esc opens the list of turns, this long after one that did something."""
 
 
 class PaneActions:
@@ -196,6 +199,8 @@ class TurnActions:
     def __init__(self, screen: Screen[None], session: Session, panes: PaneActions) -> None:
         self._screen, self._session, self._panes = screen, session, panes
         self._quit_until_s = 0.0
+        self._esc_s = self._esc_did_s = -CALM_S
+        """When Esc was pressed last, and when one last stopped, closed or moved something."""
         self.over: Callable[[Notices], None] | None = None
         """Takes up what changed while a screen lies over this one."""
         self._edited = 0
@@ -214,6 +219,7 @@ class TurnActions:
     def interrupt(self) -> None:
         """Stop first, always; else deciding, or a running command; else close what is open."""
         status = self._session.status
+        now_s, did = self._session.now(), True
         if self.stoppable:
             self._session.submit(Interrupt())
         elif status.deciding:
@@ -225,8 +231,30 @@ class TurnActions:
             closing = (box.close_list, self._panes.transcript.close_search, box.refuse)
             behind = (box.leave_edit, editor.dock.leave, editor.find.close, self.leave_guide)
             if not any(close() for close in (*closing, *behind)):
+                did = not (box.prompt.has_focus and not box.prompt.text)
                 self._screen.app.clear_notifications()
                 box.focus_prompt()
+        self._look_for_twice(now_s, did=did)
+
+    def _look_for_twice(self, now_s: float, *, did: bool) -> None:
+        """Esc twice in an empty prompt opens the list of turns; an Esc that did something no."""
+        if did:
+            self._esc_s, self._esc_did_s = -TWICE_S, now_s
+        elif now_s - self._esc_s <= TWICE_S and now_s - self._esc_did_s > CALM_S:
+            self._esc_s = -TWICE_S
+            self.rewind("")
+        else:
+            self._esc_s = now_s
+
+    def rewind(self, argument: str) -> None:
+        """Preview a rewind; without an argument the turns are listed first."""
+        from tui.ui.review.rewinding import preview
+
+        def opened(over: Callable[[Notices], None] | None) -> None:
+            self.over = over
+
+        app, post = self._screen.app, self._screen.post_message
+        app.call_later(preview, app, self._session, (post, opened), argument)
 
     def cancel(self) -> None:
         """Copy, else stop, else clear the draft, else (twice) leave."""
@@ -428,7 +456,7 @@ class SlashCommands:
 
     def _run(self, name: str, argument: str) -> str:
         """Run a known command; returns what is wrong with it, empty if nothing is."""
-        simple = {
+        simple: dict[str, Callable[[], None]] = {
             "undo": self._turn.undo_turn,
             "verify": self._turn.verify,
             "review": self._turn.review_turn,
@@ -436,6 +464,7 @@ class SlashCommands:
             "removed": self._panes.removed,
             "meter": self._explain_meter,
             "follow": self._panes.follow,
+            "rewind": partial(self._turn.rewind, argument),
         }
         if name in simple:
             simple[name]()
