@@ -21,7 +21,8 @@ from websockets.asyncio.client import connect
 from tests.support.commands import DUETTO, clean_environment
 from tui.bridge.team.users_file import Limits, add_user
 
-WAIT_S = 10
+WAIT_S = 120
+"""Long, for a busy machine: it is only ever reached by what fails."""
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,15 @@ async def app(farm: Farm) -> AsyncIterator[Stand]:
         yield stand
 
 
+async def begun(at: Stand) -> None:
+    """An answer is in its midst, and stays there until it is throttled no more."""
+    at.session.submit(intents.Throttle(10))
+    said = at.seat.said()
+    at.session.submit(intents.Prompt("rehearse 60 tokens"))
+    await at.seat.until(lambda: len(at.seat.said().removeprefix(said).split()) > 5)
+    at.session.submit(intents.Throttle(1))
+
+
 async def test_a_parent_of_the_other_bridge_is_not_found_and_the_resend_is_answered(
     farm: Farm,
 ) -> None:
@@ -90,10 +99,10 @@ async def test_a_drain_in_mid_turn_costs_the_app_nothing(farm: Farm) -> None:
     async with app(farm) as at:
         assert await at.seat.ask("rehearse 5 tokens")
         used = farm.behind()
-        at.session.submit(intents.Prompt("rehearse 60 tokens"))
-        await at.seat.until(lambda: len(at.seat.said().split()) > 20)
+        await begun(at)
         used.signal()
         await used.until_noted("draining")
+        at.session.submit(intents.Throttle(None))
         await at.seat.idle()
         assert at.session.status.outcome == "completed"
         assert await used.ended() == 0
@@ -109,9 +118,9 @@ async def test_a_bridge_that_is_killed_in_mid_turn_is_survived(farm: Farm) -> No
     async with app(farm) as at:
         assert await at.seat.ask("rehearse 5 tokens")
         used = farm.behind()
-        at.session.submit(intents.Prompt("rehearse 60 tokens"))
-        await at.seat.until(lambda: len(at.seat.said().split()) > 20)
+        await begun(at)
         used.signal(signal.SIGKILL)
+        at.session.submit(intents.Throttle(None))
         await at.seat.idle()
         assert at.session.status.outcome == "completed"
         assert farm.behind() is not used

@@ -27,6 +27,7 @@ from tui.errors import DuettoError, FileRefused, UsageError
 pytestmark = pytest.mark.slow
 
 LONG = {"model": "rehearsal-fast@100"}
+THROTTLE = '{"type": "duetto.throttle", "tokens_s": %s}'
 
 
 def run(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
@@ -100,7 +101,8 @@ async def test_sigterm_lets_running_responses_end_and_nobody_in(tmp_path: Path) 
     file, (anna,) = team(tmp_path, "anna")
     async with listening(tmp_path, "--tokens", file) as served:
         async with served.dial(anna) as busy, served.dial(anna) as idle:
-            await create(busy, "rehearse 120 tokens", **LONG)
+            await create(busy, "rehearse 3000 tokens", model="rehearsal-fast@2000")
+            await busy.send(THROTTLE % "5")  # however long the rest takes
             await until(busy, "response.output_text.delta")
             served.signal()
             with pytest.raises(ConnectionClosed) as closed:
@@ -115,9 +117,10 @@ async def test_sigterm_lets_running_responses_end_and_nobody_in(tmp_path: Path) 
             await create(busy, "hello", stream_id="other")
             beside = (await until(busy))[-1]
             assert (beside["type"], beside["stream_id"]) == ("response.completed", "other")
+            await busy.send(THROTTLE % "null")
             ended = (await until(busy))[-1]
             assert ended["type"] == "response.completed"
-            assert ended["response"]["usage"]["output_tokens"] == 120
+            assert ended["response"]["usage"]["output_tokens"] == 3000
             with pytest.raises(ConnectionClosed) as closed:
                 await event(busy)
             assert closed.value.rcvd is not None
