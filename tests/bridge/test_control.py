@@ -14,7 +14,7 @@ from tui.core.files import file_block
 async def test_a_steer_during_a_call_waits_for_its_output(client: ClientConnection) -> None:
     prompt = "make the cache safe for threads"
     tools = [CUSTOM, READ]
-    await create(client, prompt, tools=tools, model="rehearsal-fast@100")
+    await create(client, prompt, tools=tools, model="rehearsal-fast@20")
     events = await until(client, "response.function_call_arguments.delta")
     first = events[0]["response"]["id"]
     text = {"type": "response.steer", "previous_response_id": first, "input": "only in put"}
