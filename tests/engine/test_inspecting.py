@@ -35,7 +35,7 @@ def tool_names(request: dict[str, Any]) -> set[str]:
 async def sent(world: World, intent: intents.Intent) -> SteppedRehearsal:
     """The request of an intent has left, and its answer begins."""
     world.session.submit(intent)
-    await settle()
+    await world.wire.request(len(world.wire.requests) + 1)
     model = SteppedRehearsal(world.wire)
     model.begin()
     return model
@@ -104,7 +104,7 @@ async def test_a_change_of_the_selection_quotes_it_and_flags_what_is_elsewhere()
 
 async def inspected(world: World, answer: str) -> str:
     world.session.submit(intents.Inspect())
-    await settle()
+    await world.wire.request(len(world.wire.requests) + 1)
     request = texts(world.wire.requests[-1])[-1]
     model = SteppedRehearsal(world.wire)
     model.begin()
@@ -146,18 +146,24 @@ async def test_what_is_found_in_a_difference_becomes_notes_on_its_lines() -> Non
     assert "the key is returned" in texts(world.wire.requests[-1])[-2]
 
 
+async def prepared(world: World) -> None:
+    """It is known what differs."""
+    while world.session.prepares:
+        await settle()
+
+
 async def test_what_cannot_be_compared_is_said_and_nothing_is_sent() -> None:
     world = World({"cache.py": CACHE})
     world.session.submit(intents.Inspect("main"))
-    await settle()
+    await prepared(world)
     git = FakeGit()
     world.ports.git = lambda: git
     git.refused = "git knows no commit 'nope' here"
     world.session.submit(intents.Inspect("nope"))
-    await settle()
+    await prepared(world)
     git.refused = ""
     world.session.submit(intents.Inspect())
-    await settle()
+    await prepared(world)
     told = [(trouble.what, trouble.why) for trouble in world.session.drain().troubles]
     assert told == [
         ("Nothing is inspected", "git is not asked here"),
