@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.tables import each
-from tui.core.files import MAX_BYTES
+from tui.core.files import MAX_BYTES, GitPlace
 from tui.effects import git as git_module
 from tui.effects.git import Git, states_of
 
@@ -232,3 +232,42 @@ async def test_what_is_no_commit_is_refused(repo: Path, ref: str) -> None:
     assert paths == []
     assert "no commit" in why
     assert not (repo / "x").exists()
+
+
+async def test_where_git_went_and_which_files_differ_by_that(repo: Path) -> None:
+    asked = Git(str(repo))
+    git(repo, "checkout", "-qb", "topic")
+    first = await asked.place()
+    assert first.branch == "topic"
+    (repo / "changed.py").write_text("two\n")
+    git(repo, "commit", "-qam", "second")
+    second = await asked.place()
+    assert (await asked.moved(first, second)).words == "commit: second"
+    git(repo, "checkout", "-q", "-")
+    third = await asked.place()
+    move = await asked.moved(second, third)
+    assert move.words.startswith("checkout: moving from topic to ")
+    assert move.paths == ("changed.py",)
+    both = await asked.moved(first, third)
+    assert both.paths == ()
+    (repo / "gone.py").write_text("mine\n")
+    git(repo, "stash")
+    stashed = await asked.place()
+    assert await asked.moved(third, stashed) == ("stash", ("gone.py",))
+    git(repo, "stash", "pop")
+    assert await asked.moved(stashed, await asked.place()) == ("stash", ("gone.py",))
+    git(repo, "checkout", "-q", "topic")
+    (repo / "sub" / "staged.py").write_text("two\n")
+    git(repo, "stash")
+    git(repo, "rebase", "-q", "--force-rebase", "HEAD~1")
+    here = await asked.place()
+    rebased = await asked.moved(third, here)
+    assert "rebase" in rebased.words
+    below = await Git(str(repo / "sub")).moved(third, here)
+    assert below.paths == ("staged.py",)
+
+
+async def test_without_a_repository_git_is_nowhere(tmp_path: Path) -> None:
+    asked = Git(str(tmp_path))
+    assert await asked.place() == GitPlace()
+    assert (await asked.moved(GitPlace("a" * 40), GitPlace("b" * 40))).paths == ()

@@ -7,7 +7,7 @@ from typing import Any
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import CACHE, PATCH, begun, notes, texts, update
-from tui.core.files import FileRead
+from tui.core.files import FileRead, GitMove, GitPlace
 from tui.core.patches.checks import OUTSIDE
 from tui.engine import intents
 from tui.engine.noting import list_words
@@ -26,6 +26,12 @@ class FakeGit:
     async def head(self, path: str, ref: str = "HEAD") -> FileRead:
         text = self.files.get(path)
         return FileRead(None if text is None else text.encode())
+
+    async def place(self) -> GitPlace:
+        return GitPlace()
+
+    async def moved(self, before: GitPlace, now: GitPlace) -> GitMove:
+        return GitMove("", ())
 
 
 def tool_names(request: dict[str, Any]) -> set[str]:

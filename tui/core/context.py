@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from tui.core.attachments import span_words
 from tui.core.document.file_record import UserChange
 from tui.core.document.hunk import OPEN, Decision, Hunk, Stage
 from tui.core.document.report import HunkAccount, Presence, QuoteQuota, shown
-from tui.core.files import file_block
+from tui.core.files import GitMove, file_block
 from tui.core.steps import Work, finished, in_parts
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Position
@@ -80,6 +81,10 @@ class Changes(Struct):
     edits: Sequence[UserChange] = ()
     formatted: Sequence[UserChange] = ()
     """What the formatter changed after a save."""
+    others: Sequence[UserChange] = ()
+    """What other programs changed on the disk, in files that the model knows."""
+    moves: Sequence[GitMove] = ()
+    """What git did to the files on the disk."""
     hunks: Sequence[Hunk] = ()
     """Those that are not as the model was told: landed, cut, decided on, taken back."""
     cut: CutAnswer | None = None
@@ -278,6 +283,14 @@ def changes_message(
     if changes.formatted:
         head = "The formatter changed this after a save; the user did not:"
         parts.append("\n".join([head, *_edits(changes.formatted, account.quota)]))
+    if changes.others:
+        head = "Another program changed this on the disk; the user did not:"
+        parts.append("\n".join([head, *_edits(changes.others, account.quota)]))
+    parts += [
+        f"git changed these files on the disk ({shown(move.words)}): {_some(move.paths)}. "
+        "What you know of them may be outdated: read again what you need."
+        for move in changes.moves
+    ]
     if changes.appeared:
         parts.append("New files: " + _some(changes.appeared))
     if changes.vanished:
@@ -319,10 +332,16 @@ def _edits(edits: Sequence[UserChange], quota: QuoteQuota) -> list[str]:
             parts.append(user_edit(edit, quota))
         else:
             places.setdefault(edit.path, []).append(str(edit.first_line + 1))
-    for path, lines in places.items():
+    for path, lines in islice(places.items(), _MOST_NAMED):
         where = f"line {lines[0]}" if len(lines) == 1 else f"lines {_some(lines)}"
         parts.append(f"{shown(path)} at {where} (not quoted here; use read_file)")
+    if len(places) > _MOST_NAMED:
+        parts.append(f"and {len(places) - _MOST_NAMED} more files (use read_file)")
     return parts
+
+
+_MOST_NAMED = 100
+"""Files of which only the places that changed are named."""
 
 
 def _some(paths: Sequence[str], limit: int = 100) -> str:

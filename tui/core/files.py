@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple
 
@@ -286,6 +286,25 @@ class FolderEntry(NamedTuple):
     """Hidden, or named by an ignore file: the file finder does not offer it."""
     size_bytes: int | None = None
     """Of what is no text by its name."""
+
+
+class GitPlace(NamedTuple):
+    """Where git is."""
+
+    commit: str = ""
+    """Of HEAD; empty: there is none."""
+    branch: str = ""
+    stash: str = ""
+    """The newest one; empty: there is none."""
+
+
+class GitMove(NamedTuple):
+    """What git did between two places."""
+
+    words: str
+    """In its own words, as its log of HEAD has them; not safe to show."""
+    paths: Sequence[str]
+    """Files that it changed, relative to the workspace."""
 
 
 class GitStates(NamedTuple):

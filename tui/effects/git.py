@@ -15,13 +15,15 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from tui.core.files import MAX_BYTES, FileRead, GitState
+from tui.core.files import MAX_BYTES, FileRead, GitMove, GitPlace, GitState
 from tui.core.programs import NO_COMMANDS, git_environment
 
 DEADLINE_S = 10.0
 MOST_STATUS_BYTES = 16_000_000
 """Of the answer; what comes behind is not looked at."""
 MOST_FILES = 50_000
+_MOST_STEPS, _STEP_CHARS = 5, 120
+"""Of what the log of HEAD says, so much is told."""
 _FILTERS = r"^filter\..*\.(clean|process|smudge|required)$"
 _STATUS = (
     "status",
@@ -97,6 +99,53 @@ class Git:
             return [], "git could not compare the files"
         names = [os.fsdecode(name) for name in answer.split(b"\0") if name]
         return sorted({*names, *new}), ""
+
+    async def place(self) -> GitPlace:
+        """Where git is now; nowhere without a repository. Never raises."""
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                commit = await self._word("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+                if not commit:
+                    return GitPlace()
+                branch = await self._word("symbolic-ref", "--quiet", "--short", "HEAD")
+                stash = await self._word("rev-parse", "--verify", "--quiet", "refs/stash")
+        except (OSError, TimeoutError, ValueError):
+            return GitPlace()
+        return GitPlace(commit, branch, stash)
+
+    async def moved(self, before: GitPlace, now: GitPlace) -> GitMove:
+        """What git did since it was at a place, and the files that differ by that. Never raises."""
+        paths: dict[str, None] = {}
+        words: list[str] = []
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                if before.commit and before.commit != now.commit:
+                    paths |= await self._between(before.commit, now.commit)
+                if (before.commit, before.branch) != (now.commit, now.branch):
+                    words += await self._told_by_log(before.commit)
+                if before.stash != now.stash:
+                    words.append("stash")
+                    for stash in filter(None, (before.stash, now.stash)):
+                        paths |= await self._between(f"{stash}^1", stash)
+        except (OSError, TimeoutError, ValueError):
+            pass
+        return GitMove("; ".join(words) or "HEAD moved", tuple(paths))
+
+    async def _between(self, old: str, new: str) -> dict[str, None]:
+        code, answer = await self._run("diff", *_NAMES, old, new, "--", ".")
+        names = answer.split(b"\0") if code == 0 else []
+        return {os.fsdecode(name): None for name in names[:MOST_FILES] if name}
+
+    async def _told_by_log(self, before: str) -> list[str]:
+        """What the log of HEAD says was done since a commit, the oldest first."""
+        log = await self._word("log", "-g", f"-n{_MOST_STEPS}", "--format=%H %gs", "HEAD", "--")
+        done: list[str] = []
+        for line in log.splitlines():
+            commit, _, words = line.partition(" ")
+            if commit == before and done:
+                break
+            done.append(words[:_STEP_CHARS])
+        return done[::-1]
 
     async def _word(self, *arguments: str) -> str:
         """What git answers to this, without its line end; empty: nothing."""

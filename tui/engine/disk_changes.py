@@ -361,6 +361,7 @@ class Folders:
         self._stale = True
         self._asking = False
         self._catalogue = services.open_files.catalogue
+        self._outside = services.open_files.outside
         self._looking = False
 
     async def entries(self, folder: str) -> Sequence[FolderEntry]:
@@ -395,6 +396,7 @@ class Folders:
         """For the watcher: tells ``outside`` of the files, and the tree of what it shows."""
 
         def tell(paths: set[str]) -> None:
+            self._outside.changed(paths)
             files = {path for path in paths if not path.startswith(_GIT_FOLDER)}
             if files or not paths:
                 outside(files)

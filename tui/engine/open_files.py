@@ -16,6 +16,7 @@ from tui.core.files import FOLDER_WIDE, FileRead, is_ignore_file
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Position
 from tui.engine.notices import Trouble
+from tui.engine.outside import OutsideChanges
 from tui.engine.ports import Ports, WorkspaceFiles
 from tui.engine.session_state import SessionState
 from tui.errors import EditRefused
@@ -275,6 +276,8 @@ class OpenFiles:
         self._said: set[str] = set()
         """Read-only and new files that the user was told of."""
         self._ports = ports
+        self.outside = OutsideChanges(state.workspace, ports)
+        """What others do to files that the model knows."""
         self.project: ProjectWords | None = None
         """What the project says to the model; None before it was looked at."""
         self._named: set[str] = set()
@@ -411,6 +414,8 @@ class OpenFiles:
         """True if a request can be composed without looking at the disk."""
         if self.first is not None or self.project is None or self._texts:
             return False
+        if not self.outside.ready:
+            return False
         if not self.catalogue.ready(self.workspace.buffers):
             return False
         return self.project.ready(self._paths_that_matter())
@@ -421,6 +426,7 @@ class OpenFiles:
             if self.first is not None:
                 await self.first()
                 self.first = None
+        await self.outside.prepare()
         await self.catalogue.prepare(self.workspace.buffers)
         if self.project is None:
             from tui.engine.project import ProjectWords  # after the first paint

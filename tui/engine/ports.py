@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from msgspec import Struct, field
 
 from tui.core.document.unfinished_writes import Unfinished, WriteStep
-from tui.core.files import FileRead, FolderEntry, GitState, Prepared
+from tui.core.files import FileRead, FolderEntry, GitMove, GitPlace, GitState, Prepared
 from tui.core.price import Quote, SameTiers
 from tui.core.programs import AS_THE_USER, RunOptions, Sandbox
 from tui.core.programs import RunResult as RunResult
@@ -438,6 +438,12 @@ class GitPort(Protocol):
 
     async def head(self, path: str, ref: str = "HEAD") -> FileRead:
         """A file as it is in a commit."""
+
+    async def place(self) -> GitPlace:
+        """Where git is now."""
+
+    async def moved(self, before: GitPlace, now: GitPlace) -> GitMove:
+        """What it did between two places."""
 
 
 class Ports(Struct):

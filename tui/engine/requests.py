@@ -166,6 +166,8 @@ class Requests:
         self.attachments.forget()
         self._open_files.workspace.take_user_changes()
         self._open_files.workspace.take_tool_changes()
+        self._open_files.workspace.take_disk_changes()
+        self._open_files.outside.forget()
         if self._open_files.project is not None:
             self._open_files.project.forget()
         self.told.mark(self._open_files.workspace.hunks)
@@ -374,12 +376,15 @@ class Requests:
         private, changes = found.private, found.changes
         changes.ended = self.take_ended()
         edits, formatted = workspace.take_user_changes(), workspace.take_tool_changes()
+        outside = self._open_files.outside
+        changes.others, changes.moves = outside.take(workspace.take_disk_changes(), private)
+        by_git = {path for move in changes.moves for path in move.paths}
         changes.edits = [edit for edit in edits if not private(edit.path)]
         changes.formatted = [edit for edit in formatted if not private(edit.path)]
         if self._told_paths:
             now = set(self._open_files.catalogue.paths())
-            changes.appeared = sorted(now - self._told_paths)
-            changes.vanished = sorted(self._told_paths - now)
+            changes.appeared = sorted(now - self._told_paths - by_git)
+            changes.vanished = sorted(self._told_paths - now - by_git)
             self._told_paths = now
         words = changes_message(changes, found.account, found.of_hunks)
         project = self._open_files.project

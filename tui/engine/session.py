@@ -538,6 +538,7 @@ class Session:
             state.workspace, open_files.catalogue, ports, open_files.privacy, consent
         )
         bench.on_read, bench.skill = open_files.matters, open_files.skill
+        bench.on_sent = open_files.outside.sent
         supervisor = Supervisor(state)
         commands = Commands(state, ports, open_files, supervisor, self.options.commands)
         requests.take_ended = commands.take_ended

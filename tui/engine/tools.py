@@ -196,6 +196,8 @@ class WorkspaceTools:
         """Told which file of the workspace the model has read."""
         self.recall: Callable[[Recollection], Awaitable[str]] = _nothing_said
         """Finds what was said in the session. Raises StoreRefused."""
+        self.on_sent: Callable[[str, str], None] = lambda path, text: None
+        """Told of a file that is not open, and its text: the model has read of it."""
         self.skill: Callable[[str], Awaitable[FileRead | str | None]] = _no_skill
         """What ``skill:NAME/PATH`` means (`ProjectWords.skill`)."""
 
@@ -227,7 +229,10 @@ class WorkspaceTools:
         if path in self._files.linked:  # which is seen when it is read
             await self._allow(path)
         self.on_read(path)
-        return _part(path, text, arguments)
+        part = _part(path, text, arguments)
+        if self._workspace.documents.quotable(path) is None:
+            self.on_sent(path, text)
+        return part
 
     async def _allow(self, path: str) -> None:
         """Ask if the file is private. Raises CallError: it may not be sent."""

@@ -98,6 +98,8 @@ class FileRecord(Struct, eq=False):
     by_user: EditsSince = field(default_factory=EditsSince)
     by_tool: EditsSince = field(default_factory=EditsSince)
     """What a formatter changed since somebody asked."""
+    by_disk: EditsSince = field(default_factory=EditsSince)
+    """What other programs changed since somebody asked."""
     by_others: EditsSince = field(default_factory=EditsSince)
     """What was changed since the model was sent the text, by everybody but the model."""
     times_told: int = 0
@@ -189,7 +191,7 @@ class FileRecord(Struct, eq=False):
     @property
     def watched(self) -> bool:
         """True if somebody follows each change of the text: marks, undo, regions, places."""
-        edited = self.by_user or self.by_tool or self.by_others
+        edited = self.by_user or self.by_tool or self.by_disk or self.by_others
         return bool(self.buffer.marked or self.undo_log or edited or self.waiting)
 
     @property
@@ -222,15 +224,16 @@ class FileRecord(Struct, eq=False):
     def begin_anew(self) -> None:
         """The text is another one, that nobody has touched."""
         self.undo_log, self.by_user, self.by_others = UndoLog(), EditsSince(), EditsSince()
+        self.by_tool, self.by_disk = EditsSince(), EditsSince()
         self._weave = None
 
     def note(self, author: Author, key: Hashable, *, was_on: bool = False) -> None:
         """Somebody makes or switches the edit that is known by a key."""
         if author is not Author.MODEL:
             self.by_others.note(key, was_on=was_on)
-        if author in (Author.USER, Author.TOOL):
-            by = self.by_user if author is Author.USER else self.by_tool
-            by.note(key, was_on=was_on)
+        since = {Author.USER: self.by_user, Author.TOOL: self.by_tool, Author.DISK: self.by_disk}
+        if author in since:
+            since[author].note(key, was_on=was_on)
 
     def sent(self) -> str:
         """The whole text as the model was sent it, with what it changed since."""

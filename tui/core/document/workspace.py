@@ -275,6 +275,10 @@ class Workspace:
         """What a formatter changed since the last take, one merged region each."""
         return self._taken(lambda record: record.by_tool)
 
+    def take_disk_changes(self) -> list[UserChange]:
+        """What other programs changed since the last take, one merged region each."""
+        return self._taken(lambda record: record.by_disk)
+
     def _taken(self, edits: Callable[[FileRecord], EditsSince]) -> list[UserChange]:
         found: list[UserChange] = []
         for record in self.documents.records.values():
