@@ -73,7 +73,7 @@ async def test_what_is_called_all_the_same_is_refused() -> None:
     await settle()
     assert world.session.workspace.hunks == []
     assert world.session.workspace.buffers.get("cache.py") is None
-    assert "nothing is edited now" in str(world.wire.requests[-1]["input"])
+    assert "answered without edits" in str(world.wire.requests[-1]["input"])
 
 
 async def test_a_question_redirects_what_streams_and_stays_one() -> None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 _BROKEN = "error: the tool failed; the user was told"
-_PLANS = "error: nothing is edited now; say in words what you would change"
+_PLANS = "plan mode: nothing is edited"
 _READS = ("read_file", "list", "search", "recall", "shell_output")
 _OUTPUT_TOOLS = ("shell_output", "write_stdin")
 SIDE_BY_SIDE = 8
@@ -141,7 +141,9 @@ class CallRunner:
     async def _result(self, call: Call) -> ToolResult:
         services = self._services
         if call.item.get("name") == PATCH_TOOL or call.item.get("type") == "apply_patch_call":
-            return ToolResult(_PLANS, "nothing is edited now", failed=True)
+            plans = services.state.status.mode == "plan"
+            why = _PLANS if plans else "this prompt is answered without edits"
+            return failure(f"{why}; say in words what you would change")
         if self._runs(call) and services.state.status.asking:
             return failure("this prompt is answered without commands; read what you need")
         if self._runs(call):
