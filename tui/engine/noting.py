@@ -1,11 +1,8 @@
-"""Notes on lines: put, taken over, dropped, and sent as the next request.
-
-What a model found in a difference becomes notes, too: of every line that it names as findings are
-written, wherever that is; a wrong path or line is said, and the finding is kept.
-"""
+"""What the user notes on lines, or asks about them: notes, changes of a selection, questions."""
 
 from __future__ import annotations
 
+from asyncio import Task
 from collections.abc import Callable, Iterable, Sequence
 
 from tui.core.document.documents import AskedLines
@@ -13,6 +10,7 @@ from tui.core.document.line_notes import Note
 from tui.core.document.report import shown
 from tui.core.files import file_block
 from tui.engine import intents
+from tui.engine.inspecting import Inspection
 from tui.engine.intents import Intent
 from tui.engine.notices import Trouble
 from tui.engine.services import Services
@@ -37,6 +35,8 @@ class Noting:
         self._open_files = services.open_files
         self._notes = services.state.workspace.notes
         self._send = send
+        self._inspection = Inspection(services, send)
+        self._preparing: Task[None] | None = None
 
     def handle(self, intent: Intent) -> None:
         """Put, take, drop or send notes."""
@@ -56,7 +56,20 @@ class Noting:
                     self._change(intent)
                 else:
                     self._supervisor.start(self._change_soon(intent), "looking at the file")
+            case intents.AskOnly(text):
+                words = text.strip()
+                way = TurnWay(takes_notes=False, asks=True, typed=f"/ask {words}")
+                self._state.ways[words] = way
+                self._send(words)
+            case intents.Inspect(ref):
+                self._state.inspected = self._inspection.answered
+                self._preparing = self._inspection.begin(ref)
         self.changed()
+
+    @property
+    def prepares(self) -> bool:
+        """True while it is found out what differs."""
+        return self._preparing is not None and not self._preparing.done()
 
     def changed(self) -> None:
         """There are others, or they say something else: show and keep that."""

@@ -45,7 +45,7 @@ from tui.engine.rescue import Keeping, Rescuing, unsaved_of
 from tui.engine.rewinding import REWINDING, Rewinding
 from tui.engine.saving import Saving
 from tui.engine.services import Backlog, Services
-from tui.engine.session_state import SessionState, TurnWay
+from tui.engine.session_state import SessionState
 from tui.engine.supervisor import Supervisor
 from tui.engine.tools import WorkspaceTools
 from tui.engine.verification import Formatting, Verification
@@ -64,6 +64,13 @@ if TYPE_CHECKING:
 
 PromptLabel = Literal["send", "redirect", "queue"]
 AltLabel = Literal["steer", "queue"]
+
+
+OF_NOTES = (
+    *(intents.PutNote, intents.TakeNotes, intents.DropNotes, intents.SendNotes),
+    *(intents.AskChange, intents.AskOnly, intents.Inspect),
+)
+"""What is noted on lines, or asked about them."""
 
 
 class SessionOptions(Struct, frozen=True):
@@ -102,9 +109,6 @@ class SessionOptions(Struct, frozen=True):
 
 class Session:
     """One conversation over one workspace."""
-
-    _preparing: Sequence[asyncio.Task[None]] = ()
-    """They find out what a prompt has to say."""
 
     def __init__(
         self, ports: Ports, roles: Mapping[Role, RoleSpec], options: SessionOptions | None = None
@@ -255,13 +259,7 @@ class Session:
             intents.Restore: self._rescuing.handle,
             intents.Dismiss: self._rescuing.handle,
             intents.Forget: self._forget,
-            **dict.fromkeys(
-                (intents.PutNote, intents.TakeNotes, intents.DropNotes, intents.SendNotes),
-                self._note,
-            ),
-            intents.AskChange: self._note,
-            intents.AskOnly: self._ask_only,
-            intents.Inspect: self._inspect,
+            **dict.fromkeys(OF_NOTES, lambda intent: self._noting.handle(intent)),
             intents.Compact: lambda intent: self._compaction.ask(intent.words),
             intents.EditSummary: lambda intent: self._compaction.edit(intent.text),
         }
@@ -322,25 +320,10 @@ class Session:
 
         return Noting(self._shared, lambda text: self.submit(intents.Prompt(text)))
 
-    def _note(self, intent: Intent) -> None:
-        self._noting.handle(intent)
-
-    def _ask_only(self, intent: intents.AskOnly) -> None:
-        text = intent.text.strip()
-        self._state.ways[text] = TurnWay(False, asks=True, typed=f"/ask {text}")
-        self.submit(intents.Prompt(text))
-
-    def _inspect(self, intent: intents.Inspect) -> None:
-        from tui.engine.inspecting import Inspection  # not before it is wanted
-
-        inspection = Inspection(self._shared, lambda text: self.submit(intents.Prompt(text)))
-        self._state.inspected = inspection.answered
-        self._preparing = [inspection.begin(intent.ref)]
-
     @property
     def prepares(self) -> bool:
         """True while it is found out what a prompt has to say."""
-        return not all(task.done() for task in self._preparing)
+        return "_noting" in self.__dict__ and self._noting.prepares
 
     def _hook_up(self) -> None:
         """Have the formatter, and the hooks, asked and told."""
