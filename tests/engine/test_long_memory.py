@@ -70,7 +70,7 @@ class Story:
         self.planted: dict[str, list[str]] = {}
         self.said = 0
         self.pins: list[str] = []
-        self.session._compaction.more.append(lambda: [KnownFacts("Pinned", self.pins)])
+        self.session.compaction().more.append(lambda: [KnownFacts("Pinned", self.pins)])
         self.summariser = Summariser(self.world.ports.wires("main", LANE))  # type: ignore[arg-type]
 
     def plant(self, kind: str, text: str) -> None:

@@ -199,3 +199,23 @@ def test_each_session_of_a_run_is_recorded_in_a_file_of_its_own(
     files = [tmp_path / f"run{number}.jsonl" for number in ("", "-2", "-3")]
     assert ["and more" in file.read_text() for file in files] == [False, True, False]
     assert (tmp_path / "trace-3.jsonl").exists()
+
+
+def test_a_summary_without_a_screen_stands_for_the_first_turn(desk: Desk, piped: Piped) -> None:
+    models = ("--endpoint", f"ws://127.0.0.1:{desk.server.port}/v1/responses", "--fast", "m")
+    ran = piped("exec", "-C", "work", *models, "/compact")
+    assert ran.stderr == "duetto: /compact needs a session to go on with: --resume ID or --last\n"
+    piped("exec", "-C", "work", *models, "make it new")
+    ran = piped("exec", "--last", "-C", "work", *models, "/compact")
+    assert "Nothing to compact: the last turn is always sent as it was said" in ran.stderr
+    assert ran.returncode == 1
+    piped("exec", "--last", "-C", "work", *models, "go on")
+    ran = piped("exec", "--last", "-C", "work", *models, "/compact the names")
+    assert "up to turn 1 a summary is sent from now on" in ran.stderr
+    assert ran.returncode == 0
+    shown = piped("exec", "--last", "-C", "work", *models, "/compact show").stdout
+    assert "turn 1: make it new" in shown
+    piped("exec", "--last", "-C", "work", *models, "and now")
+    first = words({"input": desk.server.requests[-1]["input"][:1]})
+    assert '<compacted turns="1-1">' in first
+    assert "turn 1: make it new" in first

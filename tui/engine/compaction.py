@@ -30,7 +30,7 @@ from tui.core.steps import Work
 from tui.core.tokens import tokens
 from tui.core.wire import events
 from tui.core.wire.events import Event
-from tui.engine.intents import Role
+from tui.engine import intents
 from tui.engine.model_window import ModelWindow, tokens_in
 from tui.engine.notices import FORGOTTEN, Trouble
 from tui.engine.open_files import OpenFiles
@@ -71,8 +71,6 @@ class Compaction:
         window: ModelWindow,
         supervisor: Supervisor,
     ) -> None:
-        self.roles: Mapping[Role, RoleSpec] = {}
-        """Who may be asked for a summary."""
         self.more: list[Callable[[], Iterable[KnownFacts]]] = []
         """What else is known for certain."""
         self._ports, self._state, self._open_files = ports, state, open_files
@@ -89,6 +87,7 @@ class Compaction:
         self._last: HistoryEntry | None = None
         """The last item that there was when it took effect last."""
         self._told = False
+        self._settling: asyncio.Task[None] | None = None
         state.after_turn.append(self._turn_over)
 
     @property
@@ -96,6 +95,14 @@ class Compaction:
         """What stands for the beginning of the conversation; empty: nothing does."""
         entries = self._requests.history.entries
         return entries[0].text if self._requests.history.is_compacted else ""
+
+    def handle(self, intent: intents.Compact | intents.EditSummary) -> None:
+        """Do what the user asks."""
+        match intent:
+            case intents.Compact(words):
+                self.ask(words)
+            case intents.EditSummary(text):
+                self.edit(text)
 
     def edit(self, text: str) -> None:
         """The user writes it anew; an empty text changes nothing."""
@@ -119,7 +126,12 @@ class Compaction:
             self._state.trouble(Trouble("Nothing to compact", why, severity="information"))
             return
         self._asked = True
-        self._supervisor.start(self._settle(), "compacting")
+        self._settling = self._supervisor.start(self._settle(), "compacting")
+
+    async def over(self) -> None:
+        """Return when what the user asked for has taken effect, or cannot."""
+        if self._settling is not None:
+            await asyncio.wait([self._settling])
 
     def is_due(self, spec: RoleSpec, prompt: str = "") -> bool:
         """The next request would fill the window so far that something has to go before."""
@@ -158,7 +170,7 @@ class Compaction:
             self.ask(self._wish)
         elif self._asked:
             self._supervisor.start(self._settle(), "compacting")
-        spec = self.roles.get(self._state.status.role)
+        spec = self._state.roles.get(self._state.status.role)
         room = None if spec is None else self._window.room(spec)
         if spec is None or room is None:
             return
@@ -200,7 +212,7 @@ class Compaction:
         if not self._asked:
             self._begin("")
             await self._written()
-        spec = self.roles.get(self._state.status.role)
+        spec = self._state.roles.get(self._state.status.role)
         if spec is not None and not self._state.status.busy:
             await self._take_effect(spec, "", idle=True)
 
@@ -333,7 +345,7 @@ class Compaction:
 
     def _begin(self, wish: str, *, whole: bool = False) -> bool:
         """Have what would go now summarised in the background; False: nothing would go."""
-        spec = self.roles.get(self._state.status.role)
+        spec = self._state.roles.get(self._state.status.role)
         if spec is None:
             return False
         if self._job is not None and not self._job.done():
@@ -383,7 +395,7 @@ class Compaction:
 
     def _writer(self, chars: int) -> RoleSpec | None:
         """A model that has room for so much, else the one with the most."""
-        found = [one for one in self.roles.values() if one.endpoint != REHEARSAL]
+        found = [one for one in self._state.roles.values() if one.endpoint != REHEARSAL]
         rooms = {one.role: self._writes(one) for one in found}
         for one in found:
             if chars / _CHARS < rooms[one.role] * (1 - 2 * _PROSE):

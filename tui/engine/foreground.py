@@ -47,7 +47,7 @@ class Foreground:
         self._asked: set[str] = set()
         self._told: set[str] = set()
         """What was said of outdated models."""
-        self._roles = dict(roles)
+        self._roles = services.state.roles = dict(roles)
         self._status = services.state.status
         self._limits = limits
         self._backlog = services.backlog
@@ -115,11 +115,6 @@ class Foreground:
                 return
         _adjust(self._status, intent, self._turn)
         state.restated()
-
-    @property
-    def roles(self) -> Mapping[Role, RoleSpec]:
-        """Who answers for each role, now and later."""
-        return self._roles
 
     @property
     def last_turn(self) -> int:

@@ -71,6 +71,7 @@ OF_NOTES = (
     *(intents.AskChange, intents.AskOnly, intents.Inspect),
 )
 """What is noted on lines, or asked about them."""
+OF_SUMMARY = (intents.Compact, intents.EditSummary)
 
 
 class SessionOptions(Struct, frozen=True):
@@ -132,7 +133,7 @@ class Session:
             ports.consents.add(SEND.consent)
         self._open_files = OpenFiles(self._state, ports)
         services = self._shared = self._services()
-        self._supervisor = services.supervisor
+        self._supervisor, self.compaction = services.supervisor, services.compaction
         self._foreground = Foreground(
             services, roles, limits=self.options.limits, suggest=self.options.suggest
         )
@@ -260,8 +261,7 @@ class Session:
             intents.Dismiss: self._rescuing.handle,
             intents.Forget: self._forget,
             **dict.fromkeys(OF_NOTES, lambda intent: self._noting.handle(intent)),
-            intents.Compact: lambda intent: self._compaction.ask(intent.words),
-            intents.EditSummary: lambda intent: self._compaction.edit(intent.text),
+            **dict.fromkeys(OF_SUMMARY, lambda intent: self.compaction().handle(intent)),
         }
 
     def drain(self) -> Notices:
@@ -363,11 +363,6 @@ class Session:
     def goes_on(self) -> bool:
         """It is an earlier session, or begins with one."""
         return self.options.resumed is not None
-
-    @property
-    def summary(self) -> str:
-        """What is sent for the beginning of the conversation; empty: all of it as it was said."""
-        return self._compaction.text
 
     @property
     def last_turn(self) -> int:
@@ -525,7 +520,22 @@ class Session:
         supervisor = Supervisor(state)
         commands = Commands(state, ports, open_files, supervisor, self.options.commands)
         requests.take_ended = commands.take_ended
-        bench.recall = lambda asked: self._compaction.recall(asked)
+
+        @functools.cache
+        def window() -> ModelWindow:
+            from tui.engine.model_window import ModelWindow  # after the first paint
+
+            return ModelWindow(ports, state, requests)
+
+        @functools.cache
+        def compaction() -> Compaction:
+            from tui.engine.compaction import Compaction  # after the first paint
+
+            made = Compaction(ports, state, open_files, window(), supervisor)
+            made.more.append(requests.attachments.facts)
+            return made
+
+        bench.recall = lambda asked: compaction().recall(asked)
         return Services(
             ports,
             state,
@@ -535,27 +545,9 @@ class Session:
             commands,
             supervisor,
             Backlog(state),
-            lambda: self._window,
-            lambda: self._compaction,
+            window,
+            compaction,
         )
-
-    @functools.cached_property
-    def _window(self) -> ModelWindow:
-        from tui.engine.model_window import ModelWindow  # after the first paint
-
-        return ModelWindow(self._ports, self._state, self._shared.requests)
-
-    @functools.cached_property
-    def _compaction(self) -> Compaction:
-        from tui.engine.compaction import Compaction  # after the first paint
-
-        shared = self._shared
-        made = Compaction(
-            self._ports, self._state, self._open_files, self._window, shared.supervisor
-        )
-        made.roles = self._foreground.roles
-        made.more.append(shared.requests.attachments.facts)
-        return made
 
 
 def _introduce(status: Status, roles: Mapping[Role, RoleSpec], options: SessionOptions) -> None:

@@ -23,7 +23,7 @@ from tui.core.document.hunk import Hunk
 from tui.core.document.workspace import Workspace
 from tui.core.meter import Meter
 from tui.core.run_report import RunReport
-from tui.engine.intents import Against, Intent
+from tui.engine.intents import Against, Intent, Role
 from tui.engine.notices import Ask, Notices, Status, Trouble
 
 if TYPE_CHECKING:
@@ -256,6 +256,8 @@ class SessionState:
         self.transcript = Transcript()
         self.status = Status()
         self.meter = Meter()
+        self.roles: Mapping[Role, RoleSpec] = {}
+        """Which model answers for each."""
         self.on_wake: Callable[[], None] = _nothing
         self.before_drain: list[Callable[[], None]] = []
         """Called once a drain: work that is due once a frame, not once a delta."""

@@ -168,7 +168,7 @@ class Commander:
         if argument != "show":
             self._session.submit(intents.Compact(argument))
             return []
-        edit, text = self._voice.edit, self._session.summary
+        edit, text = self._voice.edit, self._session.compaction().text
         if not text:
             return [NO_SUMMARY]
         if edit is None:

@@ -338,3 +338,29 @@ def test_what_was_withdrawn_is_recalled_also_by_a_fork(tmp_path: Path) -> None:
     assert "item 3, turn 2" in text
     assert "second" not in text
     assert "4711" in reading.recall(tmp_path, writer.id, Recollection(item="one/1"))
+
+
+def test_a_turn_before_a_summary_is_had_as_it_was_said(tmp_path: Path) -> None:
+    answer = item_as_json({"type": "function_call_output", "call_id": "c", "output": ""})
+    whole = item_as_json({"type": "function_call_output", "call_id": "c", "output": "done"})
+    session = write(
+        tmp_path,
+        *said("one", "two"),
+        entry(1, 1, "one"),
+        EntryMade(2, 0.5, "context", "", item_as_json(user_item("a file")), 1),
+        RequestSent(1, 1, False),
+        EntryMade(3, 2.0, "answer", "", answer, 1),
+        EntryMade(3, 2.0, "answer", "", whole, 1),
+        entry(4, 2, "two"),
+        RequestSent(2, 2, False),
+        EntryMade(5, 0.25, "summary", "", item_as_json(user_item("<compacted>")), 2),
+        EntryGone(1),
+        EntryGone(2),
+        EntryGone(3),
+        RequestSent(3, 2, False),
+    )
+    found = reading.entries_until(tmp_path, session, 1)
+    assert [(one.id, one.kind) for one in found] == [(1, "prompt"), (3, "answer")]
+    assert found[1].said["output"] == "done"
+    kinds = [one.kind for one in reading.entries_until(tmp_path, session, 2)]
+    assert kinds == ["summary", "prompt"]

@@ -123,6 +123,24 @@ def _past_items(base: sqlite3.Connection, session_id: str) -> Iterator[PastItem]
         first = up_to
 
 
+def entries_until(data_dir: Path, session_id: str, turn: int) -> tuple[EntryMade, ...]:
+    """What was sent and answered up to the end of a turn, as it stood then. Raises StoreRefused."""
+    with _reading(data_dir) as base:
+        named = "SELECT n FROM sessions WHERE id = ?"
+        n = base.execute(named, (_known(base, session_id),)).fetchone()[0]
+        last = "SELECT ifnull(max(seq), 0) FROM requests WHERE session = ? AND turn <= ?"
+        sent = base.execute(last, (n, turn)).fetchone()[0]
+        query = (
+            "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.item, b.data FROM entries e"
+            " LEFT JOIN blobs b ON b.sha = e.blob WHERE e.session = ? AND e.turn <= ?"
+            " AND e.kind != 'context' AND ((e.seq < ? AND ifnull(e.gone, ?) > ?)"
+            " OR (e.seq > ? AND e.kind IN ('output', 'answer', 'cut'))) ORDER BY e.id, e.seq"
+        )
+        given = (turn, sent, sys.maxsize, sent, sent)
+        found = {one.id: one for one in _Rows(base, n)._each(_entry, query, *given)}
+    return tuple(sorted(found.values(), key=lambda one: one.place))
+
+
 def _ever(base: sqlite3.Connection, n: int) -> Iterator[EntryMade]:
     """All entries that a session ever had, each as it was said last."""
     query = (

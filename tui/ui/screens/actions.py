@@ -513,11 +513,11 @@ class SlashCommands:
     def _show_summary(self) -> None:
         """What is sent for the beginning of the conversation, in the user's editor."""
         session = self._session
-        if not session.summary:
+        if not (text := session.compaction().text):
             self._screen.notify(NO_SUMMARY, markup=False)
             return
         box = self._screen.query_one(PromptBox)
-        box.lend(session.summary, lambda text: session.submit(EditSummary(text)))
+        box.lend(text, lambda text: session.submit(EditSummary(text)))
 
     def _list_skills(self) -> None:
         from tui.ui.screens.status import SkillsScreen
