@@ -114,6 +114,22 @@ async def test_the_last_failure_is_attached_once() -> None:
     assert "assert 1 == 2" in str(inputs(request))
 
 
+async def test_what_is_offered_behind_the_sign() -> None:
+    place = World({"src/a.py": CACHE, "src/deep/b.py": "b\n", "docs/c.md": "c\n"})
+    place.session.submit(intents.OpenFile("src/a.py"))
+    await ask(place, "hello")
+    attachments = place.session.attachments
+    assert [name for name, _ in attachments.offered("")] == ["diff", "failures", "selection"]
+    assert attachments.offered("s")[1:] == [("src/", "folder")]
+    assert attachments.offered("src/") == [("src/deep/", "folder")]
+    assert attachments.offered("pu") == [("put", "def in the active file, line 5")]
+    assert attachments.sizes(["src/a.py", "docs/c.md"]) == {"src/a.py": 38}
+    root = place.files.root
+    assert attachments.pasted(f"{root}/docs/c.md\n") == "docs/c.md"
+    assert attachments.pasted(f"'{root}/docs'") == "docs/"
+    assert attachments.pasted("a word") == attachments.pasted("word") == ""
+
+
 async def test_context_says_what_is_sent_and_a_part_can_be_left_out() -> None:
     place = World({"a.py": LINES, "b.py": CACHE})
     place.session.submit(intents.OpenFile("a.py"))

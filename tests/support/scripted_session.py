@@ -18,6 +18,7 @@ from tui.core.text.buffer import Buffer, Mark
 from tui.core.text.change_set import Change, Position
 from tui.core.wire.endpoint_facts import SocketView
 from tui.core.wire.events import Usage
+from tui.engine.attachments import Attachments
 from tui.engine.intents import (
     Accept,
     HoldQueued,
@@ -191,6 +192,8 @@ class ScriptedState:
 
 class ScriptedSession(ScriptedState):
     """The public face of `Session`, driven by a test; the clock stands still."""
+
+    attachments: Attachments | None = None
 
     def __init__(self, files: dict[str, str] | None = None) -> None:
         self.files = FILES if files is None else files

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from tui.core.attachments import ATTACHED, MADE, MOST_FILES, Mention, in_folder, mentions
+from tui.core.attachments import (
+    ATTACHED,
+    MADE,
+    MOST_FILES,
+    Mention,
+    in_folder,
+    mentions,
+    pasted_path,
+)
 from tui.core.compaction import KnownFacts
 from tui.core.context import TOTAL_LIMIT_CHARS, FileInContext
 from tui.core.files import checked_path
-from tui.core.outline import extent
+from tui.core.outline import Symbol, extent, symbols
 from tui.core.tokens import tokens
 from tui.engine.notices import Trouble
 from tui.engine.open_files import SEND, OpenFiles
@@ -21,6 +30,14 @@ from tui.errors import EditRefused
 
 Maker = Callable[[], Awaitable[str]]
 """Makes what is attached by a name that is no file; empty: there is nothing."""
+
+
+_BYTES_PER_TOKEN = 3.6
+"""Of files that are not open: they are not read for it."""
+_COUNTED_LINES = 5_000
+"""Longer texts are told by their size on the disk."""
+_MOST_OFFERED = 8
+_LOOKED_AT = 1_000
 
 
 class Attached(NamedTuple):
@@ -46,6 +63,8 @@ class Attachments:
         self._open_files, self._ports = open_files, ports
         self._parts: dict[Attached, None] = {}
         self._made: list[str] = []
+        self._outline: tuple[tuple[int, int], list[Symbol]] | None = None
+        """Of which text, and its symbols."""
         self._sizes: dict[str, tuple[tuple[int, int], int]] = {}
         """Name -> identity and revision of the buffer, and the tokens of the text then."""
 
@@ -155,6 +174,72 @@ class Attachments:
             known = (state, tokens("\n".join(buffer.lines[first - 1 : last])))
             self._sizes[one.name] = known
         return known[1]
+
+    def sizes(self, paths: Iterable[str]) -> dict[str, int]:
+        """About how many tokens each of these files has; what is open is counted as it stands."""
+        buffers, found, rest = self._open_files.workspace.buffers, dict[str, int](), list[str]()
+        for path in paths:
+            buffer = buffers.get(path)
+            if buffer is not None and buffer.line_count <= _COUNTED_LINES:
+                found[path] = self.tokens_of(FileInContext(buffer))
+            else:
+                rest.append(path)
+        sizes = self._ports.sizes(rest)
+        return found | {path: round(size / _BYTES_PER_TOKEN) for path, size in sizes.items()}
+
+    def offered(self, letters: str) -> list[tuple[str, str]]:
+        """What else can be attached that begins with these letters: each with what it is."""
+        found = [(name, words) for name, words in MADE.items() if name.startswith(letters)]
+        if letters:
+            found += [(path, "folder") for path in self._folders(letters)]
+            found += [
+                (one.name, f"{one.kind} in the active file, line {one.line + 1}".strip())
+                for one in self._symbols()
+                if one.name.startswith(letters) and one.name.isidentifier()
+            ][:_MOST_OFFERED]
+        return found
+
+    def pasted(self, text: str) -> str:
+        """The file or folder of the workspace whose path was pasted; empty: it is none.
+
+        One that is not listed has to be named by a whole path: a word is a word.
+        """
+        files, paths = self._ports.files, self._open_files.catalogue.paths()
+        path = pasted_path(text, files.root, files.named_root)
+        at = bisect_left(paths, path)
+        listed = at < len(paths) and path and paths[at] == path
+        whole = text.strip().strip("'\"").startswith(("/", "file://"))
+        if listed and (whole or "/" in path or "." in path):
+            return path
+        return f"{path.rstrip('/')}/" if path and whole and in_folder(path, paths) else ""
+
+    def _folders(self, letters: str) -> list[str]:
+        """The nearest folders whose paths begin so."""
+        paths, found = self._open_files.catalogue.paths(), dict[str, None]()
+        at = bisect_left(paths, letters)
+        while at < len(paths) and paths[at].startswith(letters) and len(found) < _MOST_OFFERED:
+            name, slash, _ = paths[at][len(letters) :].partition("/")
+            folder = f"{letters}{name}/"
+            if slash and (name or not letters.endswith("/")):
+                found[folder] = None
+                at = bisect_left(paths, folder[:-1] + chr(ord("/") + 1), at)
+            else:
+                at += 1
+                if at % _LOOKED_AT == 0:
+                    break
+        return [*found]
+
+    def _symbols(self) -> list[Symbol]:
+        """Those of the active file, looked for again when it changed."""
+        path = self._open_files.status.active_path
+        buffer = self._open_files.workspace.buffers.get(path)
+        if buffer is None or buffer.line_count > _COUNTED_LINES // 2:
+            return []
+        state = (id(buffer), buffer.revision)
+        if self._outline is None or self._outline[0] != state:
+            found = symbols(path, buffer.lines, lambda row, col: False)
+            self._outline = state, [one for one in found if one is not None]
+        return self._outline[1]
 
     async def _folder(self, name: str, paths: Sequence[str]) -> list[str]:
         total = count = chars = 0

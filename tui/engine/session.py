@@ -327,7 +327,9 @@ class Session:
 
     def _hook_up(self) -> None:
         """Have the formatter, and the hooks, asked and told."""
-        self._shared.requests.attachments.makers = {
+        self.attachments = self._shared.requests.attachments
+        """What prompts attach, and what could be."""
+        self.attachments.makers = {
             "diff": lambda: difference_from_head(self._shared, self.diffs),
             "failures": lambda: self._verification.failures(),
         }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from textual.widgets import TextArea
 
 from tests.support.tables import each
@@ -40,6 +42,37 @@ def test_odd_names_are_quoted(path: str, text: str, taken: str) -> None:
     draft, completer = typed(text, path)
     completer.take()
     assert draft.text == taken
+
+
+class Known:
+    """What can be attached to a prompt."""
+
+    def sizes(self, paths: Iterable[str]) -> dict[str, int]:
+        return {path: 1200 for path in paths if path.endswith(".py")}
+
+    def offered(self, letters: str) -> list[tuple[str, str]]:
+        return [("diff", "what differs")] if "diff".startswith(letters) else []
+
+    def pasted(self, text: str) -> str:
+        return text if text.endswith(".py") else ""
+
+
+def test_tokens_are_said_and_what_is_no_file_is_offered() -> None:
+    draft, completer = typed("", "a.py", "d.md", "diff.py")
+    completer.attachables = Known()
+    write(draft, "see @di")
+    completer.look()
+    assert [(one.shown, one.help) for one in completer.items] == [
+        ("diff.py", "~1,200 tokens"),
+        ("diff", "what differs"),
+    ]
+    completer.take(1)
+    assert draft.text == "see @diff "
+    write(draft, "see @a.py:1")
+    completer.look()
+    assert completer.items == []
+    assert completer.as_attached("my dir/b.py") == '@"my dir/b.py" '
+    assert completer.as_attached("words") == ""
 
 
 def test_what_is_closed_stays_closed_until_the_next_word() -> None:

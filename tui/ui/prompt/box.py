@@ -84,6 +84,7 @@ class PromptBox(Vertical):
         self._editing = QueueEditing(
             self.prompt, lambda: session.status, self._submit, self._queue_changed
         )
+        self.prompt.completer.attachables = session.attachments
         self.external_editor: ExternalEditor | None = None
         """Where the draft can be edited, too."""
         self._lent: str | None = None

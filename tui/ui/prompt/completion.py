@@ -11,9 +11,9 @@ import asyncio
 import json
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from textual.widgets import TextArea
 
@@ -26,6 +26,10 @@ from tui.ui import theme
 _COMMAND = pattern(r"/([\w-]*)$")
 _ARGUMENT = pattern(r"/([\w-]+)((?:[ \t]+\S+)*)[ \t]+(\S*)$")
 _MENTION = pattern(r"(?:^|[\s(\[{<,;:=|&])@(?:\"([^\"]*)|([^\s@\"]*))$")
+_BEST = 3
+"""Files that are offered before all else that has the letters."""
+_LINES = pattern(r"\w:\d*(?:-\d*)?$")
+"""Lines of a file are being named."""
 _LONGEST = 1_000
 """Characters before the cursor that are looked at: a path that is longer is written by hand."""
 _PLAIN = pattern(r"[\w./+~%#=-][\w./+~%#=:,-]*", re.ASCII)
@@ -68,6 +72,8 @@ def query_at(line: str, column: int, *, first: bool, alone: bool) -> CompletionQ
     if found is None:
         return None
     letters = found[1] if found[1] is not None else found[2]
+    if _LINES.search(letters):
+        return None
     start = before.rindex("@")
     shell = first and line.startswith("!")
     return CompletionQuery("file", letters, start, len(before), sign="@", shell=shell)
@@ -220,14 +226,32 @@ def argument_items(query: CompletionQuery, status: Status) -> list[CompletionIte
     return [CompletionItem(one.text, one.text, words[one.text], one.offsets) for one in fits]
 
 
-def file_items(query: CompletionQuery, fits: Sequence[FuzzyMatch]) -> list[CompletionItem]:
-    """Paths as they are put in."""
+def file_items(
+    query: CompletionQuery, fits: Sequence[FuzzyMatch], sizes: Mapping[str, int]
+) -> list[CompletionItem]:
+    """Paths as they are put in, with about how many tokens they have where that is known."""
     return [
         CompletionItem(
-            written(one.text, sign=query.sign, shell=query.shell), one.text, "", one.offsets
+            written(one.text, sign=query.sign, shell=query.shell),
+            one.text,
+            f"~{sizes[one.text]:,} tokens" if one.text in sizes else "",
+            one.offsets,
         )
         for one in fits
     ]
+
+
+class Attachables(Protocol):
+    """What a prompt could attach."""
+
+    def sizes(self, paths: Iterable[str]) -> dict[str, int]:
+        """About how many tokens each file has."""
+
+    def offered(self, letters: str) -> list[tuple[str, str]]:
+        """What is no file and begins with these letters: each with what it is."""
+
+    def pasted(self, text: str) -> str:
+        """The file or folder whose path was pasted; empty: it is none."""
 
 
 def first_files(paths: Sequence[str], opened: Sequence[str]) -> list[FuzzyMatch]:
@@ -308,6 +332,8 @@ class Completer:
         self.total = 0
         """How many there are, of which some are offered."""
         self.on_change: Callable[[], None] = lambda: None
+        self.attachables: Attachables | None = None
+        """Says what may stand behind an @ beside files; None: nobody does."""
         self._draft, self._paths, self._status = draft, paths, status
         self._chosen = False
         """The user selected it: it is no more only the best guess."""
@@ -473,8 +499,7 @@ class Completer:
         search, before = sieve(query, paths), self._sieve
         if not search.letters:
             self._sieve = None
-            fits = first_files(paths, self._status().open_paths)
-            self._set(query, file_items(query, fits), len(paths))
+            self._offer(query, first_files(paths, self._status().open_paths), len(paths))
             return
         if before is not None and before.done and before.count <= _NARROW:
             same = paths is self._listed or paths == self._listed
@@ -505,7 +530,33 @@ class Completer:
             self._go_on()
 
     def _found(self, query: CompletionQuery, found: Sieve) -> None:
-        self._set(query, file_items(query, found.best(MOST)), found.count)
+        self._offer(query, found.best(MOST), found.count)
+
+    def as_attached(self, pasted: str) -> str:
+        """A pasted path of a file of the workspace as it is attached; empty: it is something else.
+
+        A terminal pastes the path of what is dropped on it.
+        """
+        line = self._draft.document.get_line(0)
+        path = "" if self.attachables is None else self.attachables.pasted(pasted)
+        return "" if not path or line.startswith(("!", "/")) else f"{written(path)} "
+
+    def _offer(self, query: CompletionQuery, fits: Sequence[FuzzyMatch], total: int) -> None:
+        """Offer files, and behind an @ what else can be attached."""
+        attachables = self.attachables if query.sign and not query.shell else None
+        if attachables is None:
+            self._set(query, file_items(query, fits, {}), total)
+            return
+        files = file_items(query, fits, attachables.sizes(one.text for one in fits))
+        others: list[CompletionItem] = []
+        if not query.command:
+            letters = query.letters
+            others = [
+                CompletionItem(written(name), name, said, tuple(range(len(letters))))
+                for name, said in attachables.offered(letters)
+            ]
+        first = _BEST if query.letters else len(self._status().open_paths)
+        self._set(query, [*files[:first], *others, *files[first:]], total + len(others))
 
     def _set(self, query: CompletionQuery | None, items: list[CompletionItem], total: int) -> None:
         self._stop()

@@ -424,7 +424,8 @@ class PromptArea(TextArea):
         if why_not := no_text(event.text):
             self.notify(why_not, severity="warning", timeout=8, markup=False)
             return
-        self.take_in(inert(event.text.replace("\r\n", "\n").replace("\r", "\n")))
+        text = inert(event.text.replace("\r\n", "\n").replace("\r", "\n"))
+        self.take_in(self.completer.as_attached(text) or text)
 
     def on_text_area_changed(self) -> None:
         """Others need to know whether there is a draft, and the list what is typed."""
