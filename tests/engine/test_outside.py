@@ -182,6 +182,30 @@ async def test_a_checkout_of_a_thousand_files_is_one_sentence_and_a_list() -> No
     assert len(said) < 3_000
 
 
+async def test_what_comes_late_of_a_checkout_is_its_doing_and_what_comes_then_is_not() -> None:
+    others = Others(1)
+    await others.begins()
+    others.git.goes(("a.py", "b.py"))
+    others._with("a.py", "git a\n")
+    others.world.changed_outside("a.py", ".git/HEAD")
+    await others.asks("completed")
+    others._with("b.py", "git b\n")
+    others.world.changed_outside("b.py")
+    await others.asks("completed")
+    for path in OPEN:
+        others._with(path, f"late {path}\n")
+        others.world.changed_outside(path)
+    await others.asks("completed")
+    first, second, third = others.told()
+    assert first.startswith(HEADS["git"])
+    assert "a.py" in first
+    assert "b.py" not in first
+    assert second.startswith(HEADS["git"])
+    assert "b.py" in second
+    assert third.startswith(HEADS["other"])
+    assert third.count("+late") == 2
+
+
 async def test_a_commit_changes_no_file_and_is_not_told() -> None:
     world, git = World({"a.py": TEXT}), MovingGit()
     world.ports.git = lambda: git

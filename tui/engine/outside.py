@@ -135,6 +135,7 @@ class OutsideChanges:
             fresh = {*self._edits, *(edit.path for edit in of_open)} & late - by_git
             moves += [GitMove(words, sorted(fresh))] if fresh else []
             by_git |= fresh
+            self._late = (until_s, late - by_git, words)  # what comes now is another's doing
         told = [edit for edit in of_open if edit.path not in by_git and not private(edit.path)]
         for path, edits in self._edits.items():
             now = self._now.pop(path, None)

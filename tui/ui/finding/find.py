@@ -120,6 +120,7 @@ class FindBar(Vertical):
         self._hint.update(self._keys)
         self._name_keys()
         self.set_class(mode == "replace", "-replace")
+        self.set_class(mode == "words", "-words")
         self.count("")
         self.add_class("-open")
         self.name_switches()

@@ -31,7 +31,7 @@ _COLOURS = {
 }
 REFUSAL = "refusal"
 """The id of the field for its words."""
-_TREE, _FIND_BAR, _SEARCH = "file tree", "find bar", "search"
+_TREE, _FIND_BAR, _SEARCH, _FIELD = "file tree", "find bar", "search", "field"
 _LEAST_WORDS = 4
 """Cells: fewer of the words behind the labels say nothing."""
 
@@ -158,6 +158,8 @@ class Hint(Bar):
         focused = self._prompt.screen.focused
         if focused is None or isinstance(focused, QuestionBox) or self._prompt.has_focus:
             return ""
+        if any(widget.has_class("-words") for widget in focused.ancestors_with_self):
+            return _FIELD
         ids = {widget.id for widget in focused.ancestors_with_self}
         names = {"tree": _TREE, "find-bar": _FIND_BAR, "search-bar": _SEARCH}
         names["transcript"] = "conversation"
@@ -171,7 +173,7 @@ class Hint(Bar):
             return f"{key} to write"
         if away == _SEARCH:
             return "Esc closes it"
-        return "Esc to the editor" if away in (_TREE, _FIND_BAR) else "Esc to write"
+        return "Esc to the editor" if away in (_TREE, _FIND_BAR, _FIELD) else "Esc to write"
 
     def _queued(self) -> HintWords:
         """The queue has the keys."""
