@@ -32,7 +32,7 @@ from tui.cli.appearance import (
     use_line,
 )
 from tui.cli.models import ResolvedModels, resolve
-from tui.cli.options import Invocation, ModelFlags, invocation_options, settings_for
+from tui.cli.options import Again, Invocation, ModelFlags, invocation_options, settings_for
 from tui.cli.target import OpenTarget, current_folder, target_of
 from tui.core.inert_text import inert
 from tui.core.unsaved import Unsaved
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from tui.cli.appearance import StartTheme
     from tui.cli.composition import Composition
     from tui.cli.models import SessionSetup
-    from tui.cli.resume import Again
     from tui.engine.notices import Status, Trouble
     from tui.engine.session import Session, SessionOptions
     from tui.engine.sessions import Onward

@@ -19,19 +19,21 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tui.cli.endpoints import DEFAULT_KEY_ENV
 from tui.engine.intents import Role
 from tui.settings import PatchFormat, PatchTool, Paths, Settings, load
 
 if TYPE_CHECKING:
-    from tui.cli.resume import Again
+    from tui.engine.resuming import Resumption
+    from tui.engine.session import SessionOptions
 
 ROLES: tuple[Role, ...] = get_args(Role)
 
@@ -71,6 +73,24 @@ linear_option = click.option(
     envvar="DUETTO_LINEAR",
     help="Lines of text instead of a screen, for screen readers, pipes and dumb terminals.",
 )
+
+
+class Again(Struct, frozen=True):
+    """A session to go on with, and where."""
+
+    folder: Path
+    resumption: Resumption
+
+    def options(self, options: SessionOptions, roles: Collection[Role]) -> SessionOptions:
+        """How the session behaves then: who answered last answers."""
+        turns = self.resumption.stored.turns
+        role = next((role for role in roles if turns and turns[-1].began.role == role), None)
+        return replace(
+            options,
+            resumed=self.resumption,
+            first_role=role or options.first_role,
+            conversation=self.resumption.stored.line.id,
+        )
 
 
 class Invocation(Struct, frozen=True):

@@ -2,43 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from msgspec import Struct
 from msgspec.structs import replace
 
-from tui.cli.options import Invocation, invocation_options
+from tui.cli.options import Again, Invocation, invocation_options
 from tui.errors import UsageError
 from tui.settings import Paths
 
 if TYPE_CHECKING:
     from tui.core.session_record import SessionLine
-    from tui.engine.intents import Role
-    from tui.engine.resuming import Resumption
-    from tui.engine.session import SessionOptions
     from tui.engine.sessions import Onward
-
-
-class Again(Struct, frozen=True):
-    """A session to go on with, and where."""
-
-    folder: Path
-    resumption: Resumption
-
-    def options(self, options: SessionOptions, roles: Collection[Role]) -> SessionOptions:
-        """How the session behaves then: who answered last answers."""
-        turns = self.resumption.stored.turns
-        role = next((role for role in roles if turns and turns[-1].began.role == role), None)
-        return replace(
-            options,
-            resumed=self.resumption,
-            first_role=role or options.first_role,
-            conversation=self.resumption.stored.line.id,
-        )
 
 
 def again(paths: Paths, onward: Onward, *, here: bool = False, whole: bool = True) -> Again:
@@ -61,11 +38,7 @@ def again(paths: Paths, onward: Onward, *, here: bool = False, whole: bool = Tru
             f" duetto resume {line.id} --fork begins a new one with it"
         )
     if onward.turn is not None:
-        said_since = any(one.kind == "summary" and one.turn > onward.turn for one in stored.entries)
         stored = up_to(stored, onward.turn)
-        if said_since:  # the summary was written later: what it stands for is in the store
-            entries = reading.entries_until(paths.data_dir, line.id, onward.turn)
-            stored = replace(stored, entries=entries)
     folder = Path.cwd() if here else Path(line.folder)
     if not folder.is_dir():
         raise UsageError(
