@@ -454,3 +454,22 @@ def landing_at(world: World, path: str, row: int, turn: int) -> str:
     lines = buffer.lines[:-1]
     row = min(row, len(lines) - 2)
     return update(path, f" {lines[row]}", f"-{lines[row + 1]}", f"+m{turn}.1", f"+m{turn}.2")
+
+
+async def test_a_file_that_is_no_text_any_more_stays_and_is_not_said_to_be_as_before(
+    tmp_path: Path,
+) -> None:
+    runs = Runs(tmp_path, FILES)
+    world = await runs.begin()
+    await a_turn(world, BASE)
+    await a_turn(world, NEW)
+    for data in (b"\0", b"x" * 9_000_000, b"other\n"):
+        world.files.data["cache.py"] = data
+        world = await runs.again()
+        await rewound(world, 1)
+        await world.answers(TOO)
+        await settled(world)
+        assert world.files.data == {"cache.py": data, "old.py": b"y = 1\nz = 2\n"}
+        assert "1 file as before: new.py\nstays as it is: cache.py: " in notes(world)[-1]
+        await forward(world)
+        assert world.files.data["new.py"] == b"x = 1\n"

@@ -239,7 +239,7 @@ class Rewinding:
         files = await self._files.files(chosen)
         saved = [path for path in files if state.workspace.is_dirty(path)]
         await services.open_files.catalogue.prepare([*files])
-        named = [shown(path) for path in files if not services.open_files.privacy(path)]
+        public = {path for path in files if not services.open_files.privacy(path)}
         self._count += 1
         talk = plan.part != "files"
         call = state.workspace.hunk(plan.hunk).call_id if plan.hunk else ""
@@ -268,11 +268,12 @@ class Rewinding:
         stuck = {one.path for one in stays} | {path for path in files if files[path].stays}
         self._make_exact(one for one in clean if one.path not in stuck)
         await self._written([*paths, *more], set(saved))
-        done.note = self._talk_changed(plan, talk, named)
+        back = [path for path, one in files.items() if one.now != one.then and path not in stuck]
+        done.note = self._talk_changed(plan, talk, [shown(one) for one in back if one in public])
         done.decided = len(self._documents.decisions.done)
         self._done.append(done)
         state.witness.rewound(self._count, done=True)
-        self._say(plan, files, words)
+        self._say(plan, back, words)
 
     def _swaps(
         self, files: Mapping[str, RewoundFile], chosen: list[Hunk], past: Mapping[int, HunkMade]
@@ -397,7 +398,7 @@ class Rewinding:
             one for one in hunks if one.turn < turn and one.decision is not Decision.PENDING
         )
 
-    def _say(self, plan: RewindPlan, files: Mapping[str, RewoundFile], stays: list[str]) -> None:
+    def _say(self, plan: RewindPlan, files: Sequence[str], stays: list[str]) -> None:
         what = {"both": "", "files": "the files ", "talk": "the conversation "}[plan.part]
         lines = [f"rewound {what}to {plan.place}: /rewind forward takes that back"]
         if files:

@@ -149,6 +149,7 @@ class RewoundFiles:
         """By path, what is another one without these hunks."""
         files: dict[str, RewoundFile] = {}
         for hunk in reversed(self.standing(chosen)):
+            await asyncio.sleep(0)  # keys go first
             for path in filter(None, (hunk.path, hunk.target)):
                 if path not in files:
                     files[path] = RewoundFile(path, self._now(path), self.without(path, chosen))
