@@ -137,12 +137,24 @@ async def test_context_says_what_is_sent_and_a_part_can_be_left_out() -> None:
     place.session.submit(intents.ShowContext())
     await settle()
     said = notes(place)[-1]
-    for words in ("instructions", "listing", "tools", "a.py (open)", "b.py (attached)",
-                  "your prompts", "in all", "sent before"):  # fmt: skip
+    for words in (
+        "instructions\n",
+        "listing\n",
+        "tools\n",
+        "162  a.py, open\n",
+        "b.py, attached\n",
+        "your prompts\n",
+        "answers, new\n",
+        "in all, ",
+    ):
         assert words in said, said
     place.session.submit(intents.DropPart("a.py"))
     await settle()
     assert notes(place)[-1].startswith("a.py is left out from now on (")
+    place.session.submit(intents.ShowContext())
+    await settle()
+    assert "a.py, open" not in notes(place)[-1]
+    assert "left out: a.py" in notes(place)[-1]
     request = await ask(place, "go on")
     assert "previous_response_id" not in request
     assert [path for path, *_ in blocks(request)] == ["b.py"]

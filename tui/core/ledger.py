@@ -5,7 +5,7 @@ Tokens are estimates (`tui.core.tokens`), scaled to what the model's server coun
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, json
 
@@ -137,35 +137,34 @@ _HEADER_TOKENS = 20
 
 
 def ledger_lines(
-    parts: Iterable[RequestPart], prices: InputPrices, pinned: Sequence[str] = ()
+    parts: Sequence[RequestPart], prices: InputPrices, pinned: Sequence[str] = ()
 ) -> list[str]:
-    """A line each: tokens, name, whether it was sent before, price; the largest sum is below."""
-    parts = list(parts)
-    names = {id(one): _called(one, pinned) for one in parts}
-    wide = max((len(name) for name in names.values()), default=0)
-    lines = [
-        f"{one.tokens:>9,}  {names[id(one)]:<{wide}}  {_sent_words(one):<12}"
-        f"{_price_words(prices.of(one))}".rstrip()
-        for one in parts
+    """A line each: tokens, the price if it is known, the name, and what of it is new.
+
+    Short enough for half a screen of 80 columns, unless a path is long. The sum is below.
+    """
+    sums = [sum(part.tokens for part in parts), sum(part.sent for part in parts)]
+    whole = RequestPart("in all", "", *sums)
+    counts = [f"{part.tokens:,}" for part in (*parts, whole)]
+    costs = [_price_words(prices.of(part)) for part in (*parts, whole)]
+    wide, costly = max(map(len, counts)), max(map(len, costs))
+    return [
+        f"{count:>{wide}}  " + (f"{cost:>{costly}}  " if costly else "") + _called(part, pinned)
+        for part, count, cost in zip((*parts, whole), counts, costs, strict=True)
     ]
-    total = RequestPart("", "", sum(p.tokens for p in parts), sum(p.sent for p in parts))
-    words = f"{total.tokens:>9,}  {'in all':<{wide}}  {_sent_words(total):<12}"
-    return [*lines, f"{words}{_price_words(prices.of(total))}".rstrip()]
 
 
 def _called(part: RequestPart, pinned: Sequence[str]) -> str:
     beside = {"open file": "open", "attachment": "attached"}.get(part.kind, "") if part.name else ""
-    marks = [beside, "pinned" if part.name in pinned else ""]
-    said = ", ".join(filter(None, marks))
-    return f"{part.called} ({said})" if said else part.called
+    marks = [beside, "pinned" if part.name in pinned else "", _new_words(part)]
+    return ", ".join([part.called, *filter(None, marks)])
 
 
-def _sent_words(part: RequestPart) -> str:
-    if not part.tokens or not part.sent:
-        return "new"
-    share = part.sent / part.tokens
-    return "sent before" if share > 0.995 else f"{share:.0%} before"
+def _new_words(part: RequestPart) -> str:
+    if part.sent >= part.tokens:
+        return ""
+    return "new" if not part.sent else f"{part.tokens - part.sent:,} new"
 
 
 def _price_words(usd: float | None) -> str:
-    return "" if usd is None else f"  {dollars(usd)}"
+    return "" if usd is None else dollars(usd)

@@ -88,6 +88,7 @@ class Attachments:
             replace(open_files.open_file(path), attached=True, lines=lines)
             for path, lines in self._parts
             if path not in paths
+            and (lines is None or Attached(path) not in self._parts)
             and path in workspace.buffers
             and not workspace.documents.records[path].gone
         ]

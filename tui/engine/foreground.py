@@ -307,6 +307,11 @@ class Foreground:
 
         return RequestParts(self._services, self.next_head)
 
+    @property
+    def tells_parts(self) -> bool:
+        """True while it is found out what the next request holds."""
+        return "parts" in self.__dict__ and self.parts.running
+
     def next_head(self) -> tuple[RoleSpec, Request]:
         """Who answers the next prompt, and what its request says beside its items."""
         status = self._status

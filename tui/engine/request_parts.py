@@ -26,6 +26,7 @@ class RequestParts:
         self._services, self._asked = services, asked
         self._attachments = services.requests.attachments
         self._ledger = TokenLedger()
+        self._task: asyncio.Task[None] | None = None
 
     def handle(self, intent: ShowContext | DropPart | Pin) -> None:
         """Do it in the background; what came of it is told in the conversation."""
@@ -36,15 +37,23 @@ class RequestParts:
                 work = self._drop(name)
             case Pin(words):
                 work = self._pin(words)
-        self._services.supervisor.start(work, "the parts of a request")
+        self._task = self._services.supervisor.start(work, "the parts of a request")
+
+    @property
+    def running(self) -> bool:
+        """Something that was asked is not answered yet."""
+        return self._task is not None and not self._task.done()
 
     async def parts(self) -> list[RequestPart]:
         """What the next request holds, with its files as they are now."""
         services, (spec, head) = self._services, self._asked()
         await services.open_files.prepare()
         history, requests = services.requests.history, services.requests
-        said = requests.said or requests.preview()
-        counting = self._ledger.parts(said, head.get("tools"), history.entries, history.sent)
+        said, entries, sent = requests.said or requests.preview(), history.entries, history.sent
+        if requests.begins_anew:
+            entries, sent = [one for one in entries if one.kind != "context"], 0
+        said = {kind: text for kind, text in said.items() if kind not in self._attachments.dropped}
+        counting = self._ledger.parts(said, head.get("tools"), entries, sent)
         found = await services.state.input_first.do(counting, services.ports.clock.now)
         scale = services.window().scale(spec)
         for part in found:
@@ -68,6 +77,8 @@ class RequestParts:
         words = [f"pinned: {pin}" for pin in self._attachments.pins]
         left_out = sorted(self._attachments.dropped)
         words += [f"left out: {', '.join(left_out)}"] if left_out else []
+        if any(part.sent for part in parts):
+            words.append("What is not new was sent before, so that it may be in a cache.")
         usage = self._services.state.meter.total()
         if usage is not None and usage.cached_tokens is not None and usage.input_tokens:
             share = usage.cached_tokens / usage.input_tokens
@@ -87,18 +98,18 @@ class RequestParts:
 
     async def _drop(self, name: str) -> None:
         called = name.removeprefix("@")
-        parts = {part.called: part for part in await self.parts()}
+        parts = await self.parts()
         if called in _DROPPABLE and called not in self._attachments.dropped:
             self._attachments.dropped.add(called)
         elif not (self._attachments.drop(called) or self._attachments.drop(name)):
-            names = [part.called for part in parts.values() if part.name] + [*_DROPPABLE]
+            names = [part.called for part in parts if part.name] + [*_DROPPABLE]
             why = f"these can be left out: {', '.join(names)}"
             trouble = Trouble(f"{name} was not dropped", why, severity="warning")
             self._services.state.trouble(trouble)
             return
         self._services.requests.begin_anew()
-        gone = parts[called].tokens if called in parts else 0
-        rest = sum(part.tokens for part in parts.values()) - gone
+        gone = sum(part.tokens for part in parts if part.called == called)
+        rest = sum(part.tokens for part in parts) - gone
         again = f"the next request says the rest anew, about {rest:,} tokens"
         self._say(f"{name} is left out from now on ({gone:,} tokens); {again}.")
 

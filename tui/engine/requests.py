@@ -217,6 +217,11 @@ class Requests:
         """The request that prepares the server for the first prompt."""
         return self.history.warm(self._restarted(spec, head), origin(spec))
 
+    @property
+    def begins_anew(self) -> bool:
+        """The next request has a head of its own, with the files quoted as they are then."""
+        return not self._head_of
+
     def preview(self) -> dict[str, str]:
         """The instructions as they would be said now, where none were."""
         paths = self._open_files.catalogue.paths()

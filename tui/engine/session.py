@@ -285,6 +285,7 @@ class Session:
         running = self._verification.active or self.formatting.running or looking
         running = running or self._deciding.at_work or self.hooks_run or self.prepares
         running = running or self.rewinding.busy
+        running = running or self._foreground.tells_parts
         return not (running or self.status.busy or self.status.retry_s is not None)
 
     def prompt_label(self) -> PromptLabel:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from tui.core.attachments import MADE
 from tui.engine.session import Session
 from tui.engine.slash import COMMANDS, Command, find_command
 
@@ -99,7 +100,8 @@ def help_lines() -> list[str]:
         "Enter on an empty line says what is running.",
         "Ctrl+C twice when nothing runs, Ctrl+D, or /quit: leave.",
         "! before a line runs it as a shell command in the workspace.",
-        "@ before a path names a file; Tab completes paths and commands.",
+        "@ before a path attaches a file, lines of it (@a.py:10-40) or a folder; @diff, @failures,",
+        "@selection and the name of a function do too. Tab completes paths and commands.",
         "Commands:",
     ]
     for command in LINEAR:
@@ -125,7 +127,8 @@ class Completion:
             names = [f"/{command.name}" for command in LINEAR]
             return [f"{name} " for name in names if name.startswith(word)]
         if word.startswith("@"):
-            return self._paths(word[1:], "@")
+            made = [f"@{name} " for name in MADE if name.startswith(word[1:])]
+            return [*self._paths(word[1:], "@"), *made]
         name = before.strip().partition(" ")[0]
         command = find_command(name[1:], LINEAR) if name.startswith("/") else None
         if command is None:
