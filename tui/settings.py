@@ -311,6 +311,15 @@ class StoreSettings(SettingsTable, frozen=True):
     """How long a session is kept in which nothing happens; 0: for ever."""
 
 
+class MapSettings(SettingsTable, frozen=True):
+    """``[map]``: the map of the project that a model is told before the first prompt."""
+
+    when: Literal["auto", "on", "off"] = "auto"
+    """``auto``: where the list of all files is too long for the instructions."""
+    tokens: Annotated[int, msgspec.Meta(ge=500, le=32_000)] = 2000
+    """That it may have; never more than a sixteenth of the model's window."""
+
+
 class RehearsalSettings(SettingsTable, frozen=True):
     """``[rehearsal]``: the model for no key."""
 
@@ -337,6 +346,7 @@ class Settings(SettingsTable, frozen=True):
     meter: MeterSettings = MeterSettings()
     prompt: PromptSettings = PromptSettings()
     store: StoreSettings = StoreSettings()
+    map: MapSettings = MapSettings()
     rehearsal: RehearsalSettings = RehearsalSettings()
     keys: dict[str, Any] = {}
     """``[keys.SCOPE]``: action to key or list of keys; checked by `tui.ui.keymap`, row by row."""

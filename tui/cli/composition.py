@@ -30,7 +30,15 @@ from tui.effects.rescue import RescueFolders
 from tui.effects.system import MonotonicClock, give_back
 from tui.effects.write_ahead_log import WriteAheadLog
 from tui.engine.notices import Trouble
-from tui.engine.ports import HookEvent, Ports, ProjectReader, SessionArchive, VerifyCommand
+from tui.engine.ports import (
+    HookEvent,
+    MapRules,
+    Ports,
+    ProjectMapper,
+    ProjectReader,
+    SessionArchive,
+    VerifyCommand,
+)
 from tui.engine.session import Session, SessionOptions
 from tui.errors import FileRefused, SettingsError, UsageError
 from tui.settings import Paths
@@ -266,6 +274,8 @@ class Composition:
             remember_consent=consents.remember,
             consents=consents.known(),
             project=self._project_folders,
+            project_map=None if setup.settings.map.when == "off" else self._mapper,
+            map_rules=MapRules(setup.settings.map.when, setup.settings.map.tokens),
             watch=self._watch if watched else None,
             opened=self._opened,
             folder=self._listing.folder,
@@ -288,6 +298,12 @@ class Composition:
         from tui.effects.project_folders import ProjectFolders
 
         return ProjectFolders(self._setup.root, self._setup.paths.config_file.parent, os.environ)
+
+    def _mapper(self) -> ProjectMapper:
+        from tui.effects.project_map.process import MapProcess
+
+        keeps, state = self._setup.settings.store.on, self._setup.paths.state_dir
+        return MapProcess(self._files.root, state / "maps" if keeps else None, self._keyless)
 
     def _find_sandbox(self) -> Confining:
         from tui.effects.commands.sandbox import find_sandbox

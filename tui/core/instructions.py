@@ -126,6 +126,8 @@ def patch_notes(patch_tool: PatchTool, patch_format: PatchFormat) -> str:
 
 
 PATHS_LIMIT_CHARS = 24_000
+MAP_TITLE = "Map of the project"
+"""How the text begins that names what matters of a large one (`core.project_map`)."""
 
 _ROLE = """\
 You are the pair programmer in duetto, a terminal editor. The user watches your edits land in the \
@@ -207,6 +209,16 @@ def instruction_parts(
 
 
 _NOT_LISTED = "The workspace's files are not listed here: use the list tool.\n"
+
+
+def lists_all(paths: Sequence[str]) -> bool:
+    """True if the instructions have room for the names of all these files."""
+    size = 0
+    for path in paths:
+        size += len(path) + 1
+        if size > PATHS_LIMIT_CHARS:
+            return False
+    return True
 
 
 def _path_list(paths: Sequence[str]) -> str:

@@ -83,6 +83,7 @@ class DiskChanges:
         No path: look at all open ones. What takes too long for one turn of the event loop goes
         on in the next ones: a checkout may change 500 files while a model writes.
         """
+        self._open_files.on_changed(paths)
         self._waiting.update(dict.fromkeys(sorted(paths) or sorted(self._workspace.buffers)))
         if self._task is None and not self._turn():
             self._task = self._supervisor.start(self._rest(), "looking at changed files")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Future
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -280,6 +280,10 @@ class OpenFiles:
         """What others do to files that the model knows."""
         self.project: ProjectWords | None = None
         """What the project says to the model; None before it was looked at."""
+        self.on_listed: Callable[[Sequence[str]], Awaitable[None]] | None = None
+        """Called when the files are listed, with what the user is about to say."""
+        self.on_changed: Callable[[Iterable[str]], None] = lambda paths: None
+        """Told which files others changed; none: any of them."""
         self._named: set[str] = set()
         """Files that were named, or read by the model."""
         self._texts: list[str] = []
@@ -406,7 +410,8 @@ class OpenFiles:
         """See `ProjectWords.skill`."""
         return None if self.project is None else await self.project.skill(path)
 
-    def _paths_that_matter(self) -> set[str]:
+    def paths_that_matter(self) -> set[str]:
+        """Files that are open, were named or read, or have hunks."""
         return {*self.status.open_paths, *self.workspace.buffers, *self._named}
 
     @property
@@ -418,7 +423,7 @@ class OpenFiles:
             return False
         if not self.catalogue.ready(self.workspace.buffers):
             return False
-        return self.project.ready(self._paths_that_matter())
+        return self.project.ready(self.paths_that_matter())
 
     async def prepare(self) -> None:
         """List the files if need be, look at who is private and at what the project says."""
@@ -435,7 +440,9 @@ class OpenFiles:
         texts = tuple(self._texts)
         if self.gather is not None:
             await self.gather(texts)
-        self._named |= await self.project.look(self._paths_that_matter(), texts)
+        self._named |= await self.project.look(self.paths_that_matter(), texts)
+        if self.on_listed is not None:
+            await self.on_listed(texts)
         self._texts = [text for text in self._texts if text not in texts]
 
     def privacy(self, path: str) -> str:

@@ -30,6 +30,7 @@ from tui.core.wire.events import Event, Usage
 from tui.engine.intents import Effort, Role
 
 if TYPE_CHECKING:
+    from tui.core.project_map import Seeds
     from tui.core.project_words import SkillFile
     from tui.core.recall import Recollection
 
@@ -291,6 +292,33 @@ class ProjectReader(Protocol):
         """A file of a skill of the user's; ``path`` is relative to its folder. Never raises."""
 
 
+class MapRules(Struct, frozen=True):
+    """When a model is told a map of the project, and how long it may be."""
+
+    when: Literal["auto", "on", "off"] = "auto"
+    """``auto``: where the list of all files is cut in the instructions."""
+    tokens: int = 2000
+
+
+class ProjectMapper(Protocol):
+    """Knows what the files of the project say (effects.project_map). Nothing here raises."""
+
+    async def list_files(self, paths: Sequence[str]) -> None:
+        """These are all files there are; they are read in the background from now on."""
+
+    async def change(self, paths: Sequence[str]) -> None:
+        """These were changed; none: any of them."""
+
+    async def draw(self, seeds: Seeds, tokens: int, within_s: float) -> str:
+        """A map of at most so many tokens: when all files were read, or after so long.
+
+        Empty: there is none.
+        """
+
+    async def close(self) -> None:
+        """End it."""
+
+
 class Rescue(Protocol):
     """What was typed and not saved when duetto was ended by force (effects.rescue)."""
 
@@ -464,6 +492,9 @@ class Ports(Struct):
     """Commands of the workspace's own files that the user has allowed before."""
     project: Callable[[], ProjectReader] | None = None
     """Skills, and the user's own instructions, when they are first needed; None: there are none."""
+    project_map: Callable[[], ProjectMapper] | None = None
+    """Gives what draws it when it is first needed; None: there is none."""
+    map_rules: MapRules = MapRules()
     watch: Callable[[Callable[[set[str]], None]], Awaitable[None]] | None = None
     """Calls back with changed paths until cancelled (effects.watcher); None: not watched.
 

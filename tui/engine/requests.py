@@ -128,6 +128,8 @@ class Requests:
         """Commands of the background that ended since it was asked last, in words."""
         self.take_notes: Callable[[int], str] = lambda turn: ""
         """The notes on lines that wait, for this turn, in words."""
+        self.take_map: Callable[[], str] = str
+        """The map of the project, if it was not told yet, in words."""
         self.take_news: Callable[[], Sequence[str]] = tuple
         """What hooks refused since then, a paragraph each."""
         self.last_head: Request = {}
@@ -189,6 +191,7 @@ class Requests:
         full = not self._stands(spec)
         if full:
             head = self._restarted(spec, head)
+        self.history.note(self.take_map())
         self.history.note(self._news())
         self._origins.begin()
         self.history.context(self._context.message(self.shown_files(), full=full))
@@ -204,6 +207,7 @@ class Requests:
 
         ``texts`` is what the user said meanwhile.
         """
+        self.history.note(self.take_map())
         self.history.note(self._news())
         self.continues(spec, head)
         if not self._stands(spec):

@@ -29,6 +29,7 @@ from tui.engine.diffs import Diffs, difference_from_head
 from tui.engine.disk_changes import Folders
 from tui.engine.foreground import Foreground
 from tui.engine.intents import Intent, Mode, Role
+from tui.engine.mapping import ProjectMapping
 from tui.engine.notices import Notices, Status, Trouble
 from tui.engine.open_files import SEND, OpenFiles, Selection
 from tui.engine.ports import (
@@ -327,7 +328,9 @@ class Session:
         return "_noting" in self.__dict__ and self._noting.prepares
 
     def _hook_up(self) -> None:
-        """Have the formatter, and the hooks, asked and told."""
+        """Have the formatter, the hooks and the map asked and told."""
+        if self._ports.project_map is not None:
+            ProjectMapping(self._shared).begin()
         self.attachments = self._shared.requests.attachments
         """What prompts attach, and what could be."""
         self.attachments.makers = {

@@ -1,0 +1,119 @@
+"""The app's side of the map: starts the process when it is first needed, and asks it.
+
+The process ends with its stdin, so it cannot outlive the app. Should it break, there is no map.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from tui.core.project_map import Seeds
+from tui.effects.project_map.protocol import MapMade, MapOrder
+
+LINE_BYTES = 4 << 20
+"""Of an answer at most."""
+GRACE_S = 1.0
+"""Between the end of its stdin and a kill."""
+_OWN_FOLDER = Path(__file__).resolve().parents[3]
+"""Its working directory: the one that `tui` lies in, never the user's workspace."""
+_log = logging.getLogger("tui.project_map")
+
+
+class MapProcess:
+    """See `engine.ports.ProjectMapper`."""
+
+    def __init__(self, root: str, folder: Path | None, environment: Mapping[str, str]) -> None:
+        """What was read is kept in ``folder``; None: nothing is. No key is in ``environment``."""
+        name = hashlib.sha256(root.encode("utf-8", "surrogateescape")).hexdigest()[:24]
+        kept = [] if folder is None else [str(folder / f"{name}.map")]
+        self._command = [sys.executable, "-m", "tui.effects.project_map", root, *kept]
+        self._environment = {k: v for k, v in environment.items() if k != "PYTHONSAFEPATH"}
+        self._process: Process | None = None
+        self._turn = asyncio.Lock()
+        self._broken = False
+
+    async def list_files(self, paths: Sequence[str]) -> None:
+        """These are all files there are. Never raises."""
+        await self._order(MapOrder(listed=list(paths)))
+
+    async def change(self, paths: Sequence[str]) -> None:
+        """These were changed; none: any of them. Never raises."""
+        if self._process is not None:
+            await self._order(MapOrder(changed=list(paths)))
+
+    async def draw(self, seeds: Seeds, tokens: int, within_s: float) -> str:
+        """A map; it comes when all files were read, or after so long. Empty: there is none."""
+        async with self._turn:
+            if not await self._say(MapOrder(seeds=seeds, tokens=tokens, within_s=within_s)):
+                return ""
+            process = self._process
+            if process is None or process.stdout is None:
+                return ""
+            try:
+                line = await process.stdout.readline()
+                return msgspec.json.decode(line, type=MapMade).text
+            except (OSError, ValueError, msgspec.MsgspecError) as error:
+                return self._gone(error)
+
+    async def close(self) -> None:
+        """End the process."""
+        process, self._broken = self._process, True
+        if process is None or process.returncode is not None:
+            return
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            await asyncio.wait_for(process.wait(), GRACE_S)
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+    async def _order(self, order: MapOrder) -> None:
+        async with self._turn:
+            await self._say(order)
+
+    async def _say(self, order: MapOrder) -> bool:
+        """False: there is no process to hear it."""
+        if self._broken:
+            return False
+        # 50,000 paths are 3 MB
+        line = await asyncio.to_thread(msgspec.json.encode, order)
+        try:
+            if self._process is None:
+                self._process = await self._started()
+            if self._process.stdin is not None:
+                self._process.stdin.write(line + b"\n")
+                await self._process.stdin.drain()
+        except OSError as error:
+            self._gone(error)
+            return False
+        return True
+
+    async def _started(self) -> Process:
+        return await asyncio.create_subprocess_exec(
+            *self._command,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            cwd=_OWN_FOLDER,
+            env=self._environment,
+            start_new_session=True,
+            limit=LINE_BYTES,
+        )
+
+    def _gone(self, error: Exception) -> str:
+        """There is no map from now on; nobody is told but the log."""
+        if not self._broken:
+            _log.warning("no map of the project any more: %r", error)
+        self._broken = True
+        return ""
