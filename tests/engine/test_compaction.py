@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from pathlib import Path
 from typing import Any
 
+from tests.engine.test_recording import Memory
 from tests.support.fakes import FakeWire, World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.stored_sessions import resumed, stored
 from tests.support.turns import CACHE, notes, texts, update
+from tui.core.session_record import EntryGone
 from tui.core.wire.events import ErrorEvent
 from tui.engine import intents
 from tui.engine.compaction import LANE
@@ -239,6 +242,30 @@ async def test_it_outlives_a_resume_and_a_fork() -> None:
         request = await turn(other, "go on", "yes")
         assert texts(request)[0] == place.session.compaction().text
         assert "I use a lock" not in str(request)
+
+
+async def test_a_kill_at_any_record_loses_nothing(tmp_path: Path) -> None:
+    """Either what was said is there, or what stands for it."""
+    store, place = Memory(), world(window=None)
+    place.ports.store = lambda: store  # type: ignore[assignment, return-value]
+    await turn(place, "make the cache safe", "I use a lock.")
+    await turn(place, "now the index", "Done.")
+    first = len(store.rows)
+    place.session.submit(intents.Compact())
+    await summarised(place)
+    await turn(place, "go on", "yes")
+    assert any(isinstance(row.record, EntryGone) for row in store.rows[first:])
+    rows, whole, short = store.rows, 0, 0
+    for end in range(first, len(rows) + 1):
+        store.rows = rows[:end]
+        said = [str(one.said) for one in store.loaded(tmp_path / str(end)).entries]
+        was_said = any("I use a lock." in one for one in said)
+        stands = any("<compacted" in one for one in said)
+        assert was_said or stands
+        assert any("now the index" in one for one in said)
+        whole, short = whole + was_said, short + (stands and not was_said)
+    assert whole
+    assert short
 
 
 async def test_a_refusal_for_its_length_is_answered_by_a_shorter_request() -> None:

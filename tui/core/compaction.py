@@ -100,36 +100,46 @@ def cut_at(
     to be written. ``whole``: between two turns only. 0: nothing can go.
     """
     first = 1 if entries and entries[0].kind == "summary" else 0
-    begins, rounds = _boundaries(entries, first)
-    rounds = [] if whole else rounds
-    behind = [0] * (len(entries) + 1)
-    for at in range(len(entries) - 1, -1, -1):
-        behind[at] = behind[at + 1] + sizes[at]
-    for places in (begins, rounds):
-        if fitting := [at for at in places if behind[at] <= keep]:
-            return fitting[0]
-    return max([*begins[-1:], *rounds[-1:]], default=0)
+    places, behind, lacking = _Places(), 0, dict[object, int]()
+    for at in range(len(entries) - 1, first, -1):
+        entry, behind = entries[at], behind + sizes[at]
+        call_id = entry.item.get("call_id") if entry.kind in _SAID else None
+        if call_id is not None and str(entry.item.get("type")) in CALL_OUTPUTS:
+            left = lacking.pop(call_id, 0) - 1
+            if left > 0:
+                lacking[call_id] = left
+        elif call_id is not None:
+            lacking[call_id] = lacking.get(call_id, 0) + 1
+            if entry.item.get("output") == "":
+                places = _Places()  # what became of the patch is said with the next request
+        if not lacking:
+            places.look(entry.kind, entries[at - 1].kind, at, fits=behind <= keep)
+        if behind > keep and (places.turn if whole else places.last):
+            break
+    if whole:
+        return places.fitting_turn or places.turn
+    return places.fitting_turn or places.fitting_round or places.last
 
 
-def _boundaries(entries: Sequence[HistoryEntry], first: int) -> tuple[list[int], list[int]]:
-    """Where a turn begins, and where a further response of one does."""
-    begins, rounds, waiting = list[int](), list[int](), dict[object, int]()
-    said = ("output", "answer", "cut")
-    for at, entry in enumerate(entries):
-        before = entries[at - 1].kind if at else "summary"
-        if at > first and not any(waiting.values()):
-            if entry.kind not in said and before in said:
-                begins.append(at)
-            elif entry.kind == "output" and before != "output":
-                rounds.append(at)
-        kind, call_id = str(entry.item.get("type")), entry.item.get("call_id")
-        if kind in CALL_OUTPUTS:
-            waiting[call_id] = waiting.get(call_id, 0) + 1
-        elif kind.endswith("_output"):
-            if entry.item.get("output") == "" and entry.kind in ("answer", "cut"):
-                break  # what became of the patch is said with the next request
-            waiting[call_id] = waiting.get(call_id, 1) - 1
-    return begins, rounds
+_SAID = ("output", "answer", "cut")
+
+
+class _Places:
+    """Where a conversation can be cut, from its end on: the earliest that fit, the last ones."""
+
+    def __init__(self) -> None:
+        self.fitting_turn = self.fitting_round = self.turn = self.last = 0
+
+    def look(self, kind: str, before: str, at: int, *, fits: bool) -> None:
+        """Take in one more, further towards the beginning."""
+        if kind not in _SAID and before in _SAID:
+            self.turn = self.turn or at
+            self.fitting_turn = at if fits else self.fitting_turn
+        elif kind == "output" and before in ("answer", "cut"):
+            self.fitting_round = at if fits else self.fitting_round
+        else:
+            return
+        self.last = self.last or at
 
 
 _ASKED_CHARS, _RESULT_CHARS = 1500, 300

@@ -7,6 +7,7 @@ counted last (`TokenScale`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct, json
@@ -82,9 +83,13 @@ def tokens_of(said: object) -> int:
 
 def head_tokens(head: Mapping[str, Any]) -> int:
     """The same of what a request says beside its items."""
-    tools = head.get("tools")
-    beside = tokens(json.encode(tools).decode()) if tools else 0
-    return tokens_of(head.get("instructions") or "") + beside
+    tools, instructions = head.get("tools"), head.get("instructions")
+    beside = _tokens(json.encode(tools).decode()) if tools else 0
+    return beside + (_tokens(instructions) if isinstance(instructions, str) else 0)
+
+
+_tokens = lru_cache(maxsize=8)(tokens)
+"""The same head goes out with each request."""
 
 
 _NUMBER = r"(\d[\d,_]{2,11})"

@@ -108,7 +108,8 @@ class Compaction:
         """The user writes it anew; an empty text changes nothing."""
         if text.strip() and self.text and text != self.text:
             history = self._requests.history
-            history.compact(1, [HistoryEntry("summary", user_item(text))])
+            turn = history.entries[0].turn
+            history.compact(1, [HistoryEntry("summary", user_item(text), turn=turn)])
             self._state.note(0, "the summary was edited; the next request says it so")
 
     def ask(self, words: str) -> None:
@@ -142,6 +143,7 @@ class Compaction:
 
     async def make_room(self, spec: RoleSpec, prompt: str = "") -> None:
         """Have it take effect if it is due; ``prompt`` is what the user said last."""
+        await self._state.input_first.do(self._window.measuring(), self._ports.clock.now)
         if not self.is_due(spec, prompt):
             return
         await self._written()
@@ -158,7 +160,7 @@ class Compaction:
         items, turn = list[PastItem](), 0
         for number, entry in enumerate([*history.past, *history.entries], 1):
             turn += entry.kind == "prompt"
-            items.append(PastItem(str(number), turn, entry.kind, entry.item))
+            items.append(PastItem(str(number), entry.turn or turn, entry.kind, entry.item))
         work = recalled(items, asked)
         return await self._state.input_first.do(work, self._ports.clock.now)
 
@@ -258,7 +260,7 @@ class Compaction:
             stale = history is not self._requests.history or last is not entries[at - 1]
             if stale or (idle and self._state.status.busy):
                 return
-            summary = HistoryEntry("summary", user_item(text))
+            summary = HistoryEntry("summary", user_item(text), turn=turn)
             history.compact(at, [summary, *_asked_in(entries, at, prompt)])
             self._requests.begin_anew()
             self._last = history.entries[-1]
@@ -278,6 +280,8 @@ class Compaction:
 
     def _turn_before(self, entries: Sequence[HistoryEntry], at: int) -> int:
         """The number of the last turn of which something goes."""
+        if known := max((one.turn for one in entries[:at] if one.kind != "summary"), default=0):
+            return known
         behind = sum(entry.kind == "prompt" for entry in entries[at:])
         numbers = [one.turn for one in self._blocks() if one.kind is BlockKind.USER]
         return numbers[-1 - min(behind, len(numbers) - 1)] if numbers else 0

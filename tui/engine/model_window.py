@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import islice
 
 from tui.core.conversation import Block, BlockKind, HistoryEntry
+from tui.core.steps import Work
 from tui.core.window import TokenScale, Window, head_tokens, is_too_long, tokens_of, window_told
 from tui.core.wire.events import ErrorEvent, Failed, Usage
 from tui.engine.notices import Trouble
@@ -75,6 +76,13 @@ class ModelWindow:
         """This model answers: the meter shows how full its window is."""
         self._state.meter.context_window = self.of(spec).tokens
         self._state.metered()
+
+    def measuring(self) -> Work[None]:
+        """Estimate what is not estimated yet, with pauses."""
+        for entry in [*self.requests.history.entries]:
+            if entry.counted is not entry.item:
+                tokens_in(entry)
+                yield 1
 
     def history_tokens(self) -> int:
         """Of all that was said, as far as it is in requests."""
