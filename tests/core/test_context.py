@@ -61,6 +61,24 @@ def test_only_changed_files_are_quoted_again() -> None:
     assert len(list(file_blocks(context.message(files, full=True)))) == 2
 
 
+def test_of_what_is_attached_only_what_changed_is_said_and_only_once() -> None:
+    context, buffer = Context(), Buffer("a.py", "".join(f"line {n}\n" for n in range(1, 41)))
+    part = FileInContext(buffer, attached=True, lines=(5, 30))
+    whole = FileInContext(buffer, attached=True)
+    assert len([*file_blocks(context.message([part, whole], full=True))]) == 2
+    assert context.message([part, whole], full=False) == ""
+    buffer.replace((14, 0), (14, 0), "new ")
+    found = [*file_blocks(context.message([part, whole], full=False))]
+    change = "@@ -15,1 +15,1 @@\n-line 15\n+new line 15\n"
+    assert [(one.path, one.text) for one in found] == [("a.py", change)] * 2
+    assert found[0].attributes == {"state": "changed"}
+    buffer.replace((30, 0), (30, 0), "far ")
+    context.told([UserChange("a.py", 30, "line 31\n", "far line 31\n")])
+    assert context.message([part, whole], full=False) == ""
+    buffer.replace((0, 0), (40, 0), "all is new\n")
+    assert 'state="attached"' in context.message([whole], full=False)
+
+
 def test_private_files_are_named_and_not_quoted() -> None:
     message = Context().message(
         [FileInContext(Buffer(".env", "KEY=1"), private="secrets")], full=True

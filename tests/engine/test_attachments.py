@@ -59,8 +59,10 @@ async def test_a_file_is_sent_once_and_then_what_changed_in_it() -> None:
     assert blocks(await ask(place, "and now?")) == []
     assert "a.py" not in str(inputs(place.wire.requests[-1]))
     place.session.workspace.edit("a.py", (19, 0), (19, 0), "new ")
-    (found,) = blocks(await ask(place, "again @a.py"))
-    assert found == ("a.py", "-", "@@ -20,1 +20,1 @@\n-line 20\n+new line 20\n")
+    said = inputs(await ask(place, "again @a.py"))
+    assert said == ["The user edited meanwhile:\na.py at line 20:\n-line 20\n+new line 20",
+                    "again @a.py"]  # fmt: skip
+    assert inputs(await ask(place, "and again")) == ["and again"]
 
 
 async def test_lines_of_a_file_are_sent_and_only_they_count() -> None:

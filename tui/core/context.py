@@ -105,6 +105,11 @@ class Context:
     def __init__(self) -> None:
         self._sent: dict[str, _SentText] = {}
         """By what a file, or some lines of it, are called."""
+        self._told: set[_ToldChange] = set()
+
+    def told(self, changes: Iterable[UserChange]) -> None:
+        """The next message stands behind one that quotes these: it does not say them again."""
+        self._told = {_ToldChange.of(change) for change in changes}
 
     def forget(self) -> None:
         """The next message quotes all files."""
@@ -155,10 +160,17 @@ class Context:
             return False
         if sent.revision == buffer.revision:
             return True
-        if file.attached and sent.lines == _lines_of(file):
+        if not file.attached:
+            return False
+        new = _lines_of(file)
+        changed = (
+            _ToldChange(buffer.path, tuple(sent.lines[a:b]), tuple(new[c:d]))
+            for a, b, c, d in blocks(sent.lines, new)
+        )
+        known = self._told.issuperset(changed)
+        if known:
             self._sent[file.name] = _SentText.of(file)
-            return True
-        return False
+        return known
 
     def _changed(self, file: FileInContext) -> str:
         """How an attached text differs from what was sent; empty: it is better sent anew."""
@@ -177,6 +189,19 @@ class Context:
         if not parts or 2 * len(text) > sum(map(len, new)):
             return ""
         return file_block(file.buffer.path, text, tag="changed")
+
+
+class _ToldChange(NamedTuple):
+    """A region that somebody changed, as a message quoted it."""
+
+    path: str
+    old: Sequence[str]
+    new: Sequence[str]
+
+    @classmethod
+    def of(cls, change: UserChange) -> _ToldChange:
+        old, new = change.old_text.splitlines(), change.new_text.splitlines()
+        return cls(change.path, tuple(old), tuple(new))
 
 
 class _SentText(NamedTuple):

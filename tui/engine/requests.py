@@ -396,6 +396,9 @@ class Requests:
             changes.vanished = sorted(self._told_paths - now - by_git)
             self._told_paths = now
         words = changes_message(changes, found.account, found.of_hunks)
+        whole = found.account.quota.left > 0  # else not all of them are quoted
+        edited = (*changes.edits, *changes.formatted, *changes.others)
+        self._context.told(edited if whole else ())
         project = self._open_files.project
         of_project = project.news() if project is not None else ""
         return "\n\n".join(filter(None, (words, *self.take_news(), of_project)))
