@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.snapshots.sessions import turn, whole
 from tests.support.gallery import LOW, WIDE, Scene
 from tests.support.review_session import PATCH, ReviewSession
+from tests.support.rewinds import rewindable
 
 TWICE = "*** Begin Patch\n*** Update File: twice.py\n@@\n-x = 1\n+x = 2\n*** End Patch\n"
 _HALF = 700
@@ -29,6 +30,11 @@ def ambiguous() -> ReviewSession:
     return session
 
 
+def rewound() -> ReviewSession:
+    """Two turns that can be rewound."""
+    return rewindable(turn())
+
+
 SCENES = (
     Scene("turn-under-review", whole, ("alt+j",)),
     Scene("turn-map", turn, size=WIDE),
@@ -39,4 +45,6 @@ SCENES = (
     Scene("review-of-a-place", ambiguous, ("f7",), LOW),
     Scene("review-while-it-lands", coming, ("f7",)),
     Scene("diff", turn, ("f7", "d"), WIDE),
+    Scene("rewind-turns", rewound, (*"/rewind", "enter")),
+    Scene("rewind-preview", rewound, (*"/rewind 1", "enter"), LOW),
 )

@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
+from tests.support.rewinds import rewindable
 from tests.support.scripted_app import running, until
 from tests.support.scripted_session import ScriptedSession
-from tui.engine.intents import Part, Rewind
-from tui.engine.rewound_files import PastTurn, RewindPlan, RewoundFile
+from tui.engine.intents import Rewind
 from tui.ui.review.rewinding import RewindScreen, TurnsScreen
-
-TURNS = [PastTurn(1, "make it safe", 2, 1), PastTurn(2, "now fast", 1, 1)]
-
-
-class Turns:
-    """What can be rewound."""
-
-    def turns(self) -> list[PastTurn]:
-        return TURNS
-
-    async def plan(self, turn: int, hunk: int = 0, part: Part = "both") -> RewindPlan | str:
-        if turn > 2:
-            return f"There is no turn {turn}: there are 1 to 2."
-        files = [RewoundFile("cache.py", "new\n", "old\n"), RewoundFile("gone.py", None, "x\n")]
-        return RewindPlan(turn, hunk, 2, part, [] if part == "talk" else files, ["now fast"])
-
-
-def scene(session: ScriptedSession) -> ScriptedSession:
-    vars(session)["rewinding"] = Turns()
-    return session
 
 
 async def test_esc_twice_in_an_empty_prompt_leads_to_a_rewind(session: ScriptedSession) -> None:
     times = iter([10.0, 20.0, 20.4])
-    scene(session)
+    rewindable(session)
     async with running(session, size=(100, 30)) as (app, pilot):
         vars(session)["now"] = lambda: next(times, 21.0)
         look = app.bench.turn_actions
@@ -45,7 +25,10 @@ async def test_esc_twice_in_an_empty_prompt_leads_to_a_rewind(session: ScriptedS
         screen = app.screen
         assert isinstance(screen, RewindScreen)
         await until(pilot, lambda: bool(screen.view.cursor.files))
-        assert [file.words for file in screen.view.cursor.files] == ["", "comes back"]
+        assert [file.words for file in screen.view.cursor.files] == [
+            "",
+            "comes back, changed by others",
+        ]
         await pilot.press("t")
         await until(pilot, lambda: not screen.view.cursor.files)
         await pilot.press("f", "r")
@@ -55,7 +38,7 @@ async def test_esc_twice_in_an_empty_prompt_leads_to_a_rewind(session: ScriptedS
 
 async def test_an_esc_that_did_something_is_not_the_first_of_two(session: ScriptedSession) -> None:
     times = iter([10.0, 10.3, 10.6, 10.9])
-    scene(session)
+    rewindable(session)
     async with running(session, size=(100, 30)) as (app, pilot):
         vars(session)["now"] = lambda: next(times, 11.0)
         app.bench.prompt_box.prompt.text = "a draft"
@@ -68,7 +51,7 @@ async def test_an_esc_that_did_something_is_not_the_first_of_two(session: Script
 
 
 async def test_a_turn_that_there_is_not_is_said(session: ScriptedSession) -> None:
-    async with running(scene(session), size=(100, 30)) as (app, pilot):
+    async with running(rewindable(session), size=(100, 30)) as (app, pilot):
         app.bench.slash.run("/rewind 7")
         await until(pilot, lambda: bool(app._notifications))
         assert not isinstance(app.screen, RewindScreen)
