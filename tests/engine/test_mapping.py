@@ -142,3 +142,14 @@ async def test_no_file_is_named_to_it_that_is_private() -> None:
     world.session.submit(intents.OpenFile(".env"))
     await said(world, "find the leak")
     assert list(mapper.drawn[0][0].open) == []
+
+
+async def test_a_map_that_is_dropped_is_sent_no_more() -> None:
+    world, mapper = mapped(LARGE)
+    assert MAP in await said(world, "find the leak")
+    world.session.submit(intents.DropPart("map of the project"))
+    await settle()
+    again = await said(world, "go on")
+    assert "find the leak" in again
+    assert MAP not in again
+    assert len(mapper.drawn) == 1

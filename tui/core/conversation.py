@@ -215,12 +215,19 @@ class History:
         """True if a request with these members beside the input may be a continuation."""
         return bool(self._parent) and _signature(head, origin) == self._signature
 
-    def restart(self, context: str) -> None:
-        """Prepare to say all: outdated quotations go, ``context`` stands before the prompt."""
+    def restart(self, context: str, left_out: str = "") -> None:
+        """Prepare to say all: outdated quotations go, ``context`` stands before the prompt.
+
+        Notes that begin as ``left_out`` does go, too.
+        """
         self.rewritten += 1
         self.break_chain()
         self.sent = 0
-        stays = [entry.kind != "context" for entry in self.entries]
+        stays = [
+            entry.kind != "context"
+            and not (left_out and entry.kind == "note" and entry.text.startswith(left_out))
+            for entry in self.entries
+        ]
         if not all(stays):
             self.entries = [*compress(self.entries, stays)]
             self._shown.items = [*compress(self._shown.items, stays)]

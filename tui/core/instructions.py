@@ -126,7 +126,8 @@ def patch_notes(patch_tool: PatchTool, patch_format: PatchFormat) -> str:
 
 
 PATHS_LIMIT_CHARS = 24_000
-MAP_TITLE = "Map of the project"
+MAP_NAME = "map of the project"
+MAP_TITLE = MAP_NAME.capitalize()
 """How the text begins that names what matters of a large one (`core.project_map`)."""
 
 _ROLE = """\

@@ -12,6 +12,7 @@ from msgspec import Struct, json
 from tui.core.attachments import ATTACHED
 from tui.core.conversation import CALL_OUTPUTS, HistoryEntry, Item
 from tui.core.files import file_blocks
+from tui.core.instructions import MAP_NAME, MAP_TITLE
 from tui.core.meter import dollars
 from tui.core.steps import Work
 from tui.core.tokens import tokens
@@ -104,7 +105,7 @@ def _parts_of(entry: HistoryEntry) -> list[RequestPart]:
             name = text[len(ATTACHED) :].partition("\n")[0]
             attached = name if name.startswith("@") else ""
             return [RequestPart("attachment" if attached else "pins", attached, tokens(text))]
-        kind = "map of the project" if text.startswith(MAP) else "report of changes"
+        kind = MAP_NAME if text.startswith(MAP_TITLE) else "report of changes"
         return [RequestPart(kind, tokens=tokens(text))]
     if entry.kind == "answer" or kind in CALL_OUTPUTS.values():
         return [RequestPart("results of calls", tokens=tokens_of(entry.item))]
@@ -130,8 +131,6 @@ def _files_of(text: str) -> list[RequestPart]:
     return [*parts, RequestPart("what is open", tokens=beside)] if beside else parts
 
 
-MAP = "Map of the project"
-"""How the message with the map begins."""
 _HEADER_TOKENS = 20
 """Of what stands around a quoted file."""
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tui.core.conversation import History
-from tui.core.instructions import MAP_TITLE, lists_all
+from tui.core.instructions import MAP_NAME, MAP_TITLE, lists_all
 from tui.engine.ports import ProjectMapper
 from tui.engine.services import Services
 
@@ -75,6 +75,7 @@ class ProjectMapping:
             self._listed = paths
             await self._mapper.list_files(paths)
         told = self._drawn or is_told(self._requests.history)
+        told = told or MAP_NAME in self._requests.attachments.dropped
         if not texts or told or self._drawing is not None:
             return
         edited = {*open_files.workspace.hunk_list.paths()}

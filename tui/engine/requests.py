@@ -26,7 +26,7 @@ from tui.core.document.hunk import OPEN, Decision, Need
 from tui.core.document.hunk_list import HunksOfFile
 from tui.core.document.report import HunkAccount, file_sha, presence, sha_of
 from tui.core.files import FileRead
-from tui.core.instructions import instruction_parts, shell_tool_of, tools
+from tui.core.instructions import MAP_NAME, MAP_TITLE, instruction_parts, shell_tool_of, tools
 from tui.core.steps import Work, finished, while_same
 from tui.core.wire.efforts import EFFORTS, efforts_named, nearest_effort
 from tui.core.wire.events import ErrorEvent, Failed
@@ -334,13 +334,13 @@ class Requests:
     def _restarted(self, spec: RoleSpec, head: Request) -> Request:
         """All is said anew: with the instructions and the files as they should be now."""
         self._head_of = self._kind_of(spec)
-        self.history.restart("")
+        left_out = self.attachments.dropped
+        self.history.restart("", MAP_TITLE if MAP_NAME in left_out else "")
         paths = self._open_files.catalogue.paths()
         self._told_paths = set(paths)
         project = self._open_files.project
         notes = (entry.text for entry in self.history.entries if entry.kind == "note")
         rules = "" if project is None else project.head(notes)
-        left_out = self.attachments.dropped
         self.said = instruction_parts(
             None if "listing" in left_out else paths,
             "" if "AGENTS.md" in left_out else rules,
