@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import fnmatch
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
@@ -406,17 +406,32 @@ class World:
         return asyncio.sleep(0)
 
 
-def _one_thread() -> None:
+class OneThread(ThreadPoolExecutor):
     """What the session hands to a thread runs in turn, so that `settle` can wait for it."""
+
+    def __init__(self) -> None:
+        super().__init__(max_workers=1)
+        self.given = 0
+
+    def submit(self, *given: Any, **named: Any) -> Future[Any]:
+        self.given += 1
+        return super().submit(*given, **named)
+
+
+def _one_thread() -> None:
     with suppress(RuntimeError):  # a test without a loop
-        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(max_workers=1))
+        asyncio.get_running_loop().set_default_executor(OneThread())
 
 
 async def settle() -> None:
-    """Let everything that is ready run, also in the thread."""
-    for _ in range(3):
+    """Let everything that is ready run, also in the thread, as long as more is given to it."""
+    thread: Any = getattr(asyncio.get_running_loop(), "_default_executor", None)
+    rounds = 3
+    while rounds:
+        before = getattr(thread, "given", 0)
         for _ in range(20):
             await asyncio.sleep(0)
         await asyncio.to_thread(lambda: None)
+        rounds = 3 if getattr(thread, "given", 0) > before + 1 else rounds - 1
     for _ in range(20):
         await asyncio.sleep(0)
