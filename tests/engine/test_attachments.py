@@ -172,7 +172,11 @@ async def test_context_says_what_is_sent_and_a_part_can_be_left_out() -> None:
 
 
 async def test_what_is_pinned_outlives_the_conversation() -> None:
-    place = World({"a.py": LINES})
+    place = World({"a.py": LINES, "my file.md": "hello\n"})
+    place.session.submit(intents.Pin('@"my file.md"'))
+    await settle()
+    place.session.submit(intents.DropPart("my file.md"))
+    await settle()
     place.session.submit(intents.Pin("a.py"))
     place.session.submit(intents.Pin("never touch the public API"))
     await settle()
@@ -199,3 +203,12 @@ async def test_a_hundred_files_that_are_unchanged_are_looked_at_by_their_revisio
     print(f"{(time.perf_counter() - began) * 1000:.2f} ms")
     assert message == ""
     assert len(json.dumps(await ask(place, "next"))) < 20_000
+
+
+async def test_what_a_rewind_took_out_is_quoted_again() -> None:
+    place = World({"a.py": LINES})
+    await ask(place, "hello")
+    assert blocks(await ask(place, "look at @a.py")) == [("a.py", "-", LINES)]
+    place.session.submit(intents.Rewind(2, 0, "talk"))
+    await settle()
+    assert blocks(await ask(place, "differently")) == [("a.py", "-", LINES)]

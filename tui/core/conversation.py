@@ -156,6 +156,7 @@ class History:
             first = max(answers, default=last - 1) + 1
             while first < last and entries[first].kind == "answer":
                 first += 1
+        self.sent = min(self.sent, first)
         gone = entries[first:]
         self._put(entries[:first])
         return gone

@@ -151,7 +151,8 @@ class Attachments:
     async def pin(self, words: str) -> str:
         """Keep a file attached, or words in mind; returns what to say. Raises EditRefused."""
         mention = (mentions(words if words.startswith("@") else f"@{words}") or [Mention("")])[0]
-        if str(mention) == words.removeprefix("@") and mention.name not in MADE:
+        whole = str(mention) == words.removeprefix("@").replace('"', "")
+        if whole and mention.name not in MADE:
             before = set(self._parts)
             told = await self.attach(mention)
             fresh = [str(one) for one in self._parts if one not in before]
