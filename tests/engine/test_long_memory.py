@@ -62,11 +62,12 @@ class Summariser:
 class Story:
     """The session, and what was planted in it."""
 
-    def __init__(self) -> None:
+    def __init__(self, window: int = 128_000) -> None:
         files = {f"src/part_{n}.py": f"start = {n}\nend = {n}\n" for n in range(15)}
-        spec = RoleSpec("fast", "quick-1", "main", context_window=128_000, shell_tool="none")
+        spec = RoleSpec("fast", "quick-1", "main", context_window=window, shell_tool="none")
         self.world = World(files, roles={"fast": spec})
         self.session = self.world.session
+        self.requests = self.session._shared.requests
         self.planted: dict[str, list[str]] = {}
         self.said = 0
         self.pins: list[str] = []
@@ -181,3 +182,15 @@ async def recalled(story: Story, words: str) -> str:
     await settle()
     (output,) = [i["output"] for i in request["input"] if i["type"] == "function_call_output"][-1:]
     return str(output)
+
+
+async def test_a_window_of_two_thousand_goes_on_for_ever() -> None:
+    story = Story(window=2048)
+    window = story.session.compaction()._window
+    answer = " ".join(chatter(1).split()[:90])
+    for n in range(30):
+        request = await story.turn(f"step {n}", answer)
+        assert texts(request)[-1] == f"step {n}"
+        assert window.wanted(story.world.roles["fast"], story.requests.last_head) <= 2048 + 200
+    assert len(compactions(story.world)) >= 3
+    assert not [note for note in notes(story.world) if "too large" in note]
