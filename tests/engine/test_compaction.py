@@ -12,6 +12,7 @@ from tests.support.fakes import FakeWire, World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.stored_sessions import resumed, stored
 from tests.support.turns import CACHE, notes, texts, update
+from tui.core.instructions import MAP_TITLE
 from tui.core.session_record import EntryGone
 from tui.core.wire.events import ErrorEvent
 from tui.engine import intents
@@ -242,6 +243,18 @@ async def test_it_outlives_a_resume_and_a_fork() -> None:
         request = await turn(other, "go on", "yes")
         assert texts(request)[0] == place.session.compaction().text
         assert "I use a lock" not in str(request)
+
+
+async def test_the_map_of_the_project_stays() -> None:
+    place = world(window=None)
+    told = iter([f"{MAP_TITLE}\ncache.py: class Cache"])
+    place.session._shared.requests.take_map = lambda: next(told, "")
+    await turn(place, "make the cache safe", "I use a lock.")
+    await turn(place, "now the index", "Done.")
+    place.session.submit(intents.Compact())
+    assert "class Cache" not in await summarised(place)
+    said = texts(await turn(place, "go on", "yes"))
+    assert [text.partition("\n")[0] for text in said[:2]] == ['<compacted turns="1-1">', MAP_TITLE]
 
 
 async def test_a_kill_at_any_record_loses_nothing(tmp_path: Path) -> None:

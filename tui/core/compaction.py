@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tui.core.conversation import HistoryEntry
+from tui.core.instructions import MAP_TITLE
 from tui.core.recall import said_in
 from tui.core.text.patterns import pattern
 from tui.core.wire.events import CALL_OUTPUTS
@@ -153,7 +154,7 @@ def prose_of(entries: Iterable[HistoryEntry]) -> list[str]:
         kind, text = str(entry.item.get("type")), said_in(entry.item)
         if entry.kind == "prompt":
             pieces.append(f"[user] {text[:_ASKED_CHARS]}")
-        elif entry.kind == "note":
+        elif entry.kind == "note" and not text.startswith(MAP_TITLE):
             pieces.append(f"[duetto] {text[:_ASKED_CHARS]}")
         elif kind == "message" and entry.kind == "output":
             pieces.append(f"[assistant] {text}")

@@ -25,6 +25,7 @@ from tui.core.conversation import Block, BlockKind, HistoryEntry, user_item
 from tui.core.document.hunk import Decision, Hunk
 from tui.core.document.line_notes import Note
 from tui.core.document.report import HunkAccount, hunk_words, row_words, shown
+from tui.core.instructions import MAP_TITLE
 from tui.core.recall import PastItem, Recollection, recalled
 from tui.core.steps import Work
 from tui.core.tokens import tokens
@@ -50,6 +51,8 @@ _GROWN = 0.6
 """What the last turns may have grown to, behind a summary that was begun ahead."""
 _UNKNOWN_ROOM = 64_000
 """Tokens, where nobody knows the window and the user asks for it."""
+_MAP = 0.1
+"""What the map of the project may take of it, to stay."""
 _CHARS = 3.5
 """Of a token, where a text is not written yet."""
 _PROSE = 0.2
@@ -261,7 +264,8 @@ class Compaction:
             if stale or (idle and self._state.status.busy):
                 return
             summary = HistoryEntry("summary", user_item(text), turn=turn)
-            history.compact(at, [summary, *_asked_in(entries, at, prompt)])
+            stays = _map_in(entries[:at], self._room(spec))
+            history.compact(at, [summary, *stays, *_asked_in(entries, at, prompt)])
             self._requests.begin_anew()
             self._last = history.entries[-1]
             self._say(turn, before, self._window.wanted(spec, self._requests.last_head))
@@ -463,6 +467,12 @@ class Compaction:
 def _behind(entries: Sequence[HistoryEntry], covers: HistoryEntry) -> int:
     """How many entries there are up to this one; 0: it is gone."""
     return next((at for at, one in enumerate(entries, 1) if one is covers), 0)
+
+
+def _map_in(entries: Sequence[HistoryEntry], room: int) -> list[HistoryEntry]:
+    """The map of the project, which is told once, where there is room for it."""
+    found = [one for one in entries if one.kind == "note" and one.text.startswith(MAP_TITLE)]
+    return [one for one in found[-1:] if tokens_in(one) < room * _MAP]
 
 
 def _asked_in(entries: Sequence[HistoryEntry], at: int, prompt: str) -> list[HistoryEntry]:
