@@ -218,6 +218,16 @@ class CommandsSettings(SettingsTable, frozen=True):
     max_time_s: Positive | None = None
 
 
+class LimitsSettings(SettingsTable, frozen=True):
+    """``[limits]``: US dollars, as far as prices are known; None: as much as it takes."""
+
+    session_usd: Positive | None = None
+    day_usd: Positive | None = None
+    """From midnight on, of all sessions."""
+    switch_usd: Positive | None = None
+    """Another model that reads the conversation anew for more than that is asked about."""
+
+
 class FormatSettings(SettingsTable, frozen=True):
     """``[format]``: what runs on the files that were written, after a save or an accept."""
 
@@ -340,6 +350,7 @@ class Settings(SettingsTable, frozen=True):
     format: FormatSettings = FormatSettings()
     hooks: HooksSettings = HooksSettings()
     commands: CommandsSettings = CommandsSettings()
+    limits: LimitsSettings = LimitsSettings()
     editor: EditorSettings = EditorSettings()
     screen: ScreenSettings = ScreenSettings()
     notify: NotifySettings = NotifySettings()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 import functools
 import json
 import os
@@ -37,10 +38,11 @@ from tui.engine.ports import (
     ProjectMapper,
     ProjectReader,
     SessionArchive,
+    SpentToday,
     VerifyCommand,
 )
 from tui.engine.session import Session, SessionOptions
-from tui.errors import FileRefused, SettingsError, UsageError
+from tui.errors import FileRefused, SettingsError, StoreRefused, UsageError
 from tui.settings import Paths
 
 if TYPE_CHECKING:
@@ -290,6 +292,7 @@ class Composition:
             catalogue=lambda: self.catalogue,
             sockets=self._network.views,
             quote=self._quote,
+            spent_today=self._spent_today,
             give_memory_back=give_back,
             stamp=setup.stamp,
         )
@@ -451,6 +454,18 @@ class Composition:
         if self._pricing is None:
             self._pricing = Pricing(self._setup)
         return await self._pricing.quote(endpoint, models, usage, tier)
+
+    async def _spent_today(self) -> SpentToday:
+        from tui.effects.store import reading
+
+        now = datetime.datetime.now()
+        midnight_ms = int(now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)
+        folder, day = self._setup.paths.data_dir, f"{now:%Y-%m-%d}"
+        try:
+            spent = await asyncio.to_thread(reading.spent, folder, midnight_ms, self.kept_as)
+        except StoreRefused:  # nothing was kept yet, or nothing can be read
+            return SpentToday(day)
+        return SpentToday(day, *spent)
 
     def unfinished(self) -> list[str]:
         """What an earlier duetto did not write to the end here, a sentence each."""

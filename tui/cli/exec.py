@@ -36,9 +36,16 @@ from tui.core.meter import MeterView
 from tui.core.wire.events import Usage
 from tui.engine.intents import Accept, Answer, Intent, Interrupt, Mode, Prompt, Role
 from tui.engine.notices import Ask, Status, Trouble
-from tui.engine.session import Session
+from tui.engine.session import Session, SessionOptions
 from tui.engine.slash import BackgroundNews, asked, split_command
-from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREACHABLE, UsageError
+from tui.errors import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_OVER_BUDGET,
+    EXIT_UNREACHABLE,
+    UsageError,
+)
 from tui.settings import Paths
 
 METER_S = 0.25
@@ -434,6 +441,8 @@ class ExecOptions(TypedDict):
     allow: tuple[str, ...]
     max_rounds: int | None
     max_cost: float | None
+    max_session_cost: float | None
+    max_day_cost: float | None
     folder: str | None
     resume: str | None
     last: bool
@@ -470,7 +479,19 @@ class ExecOptions(TypedDict):
     "--max-cost",
     type=Number(0, min_open=True),
     metavar="USD",
-    help="Stop when the turn has cost so much.",
+    help="Stop before the turn costs more.",
+)
+@click.option(
+    "--max-session-cost",
+    type=Number(0, min_open=True),
+    metavar="USD",
+    help="Stop before the session that goes on costs more in all.",
+)
+@click.option(
+    "--max-day-cost",
+    type=Number(0, min_open=True),
+    metavar="USD",
+    help="Stop before all sessions of today cost more.",
 )
 @click.option(
     "-C", "folder", metavar="DIR", help="The workspace [default: this folder, or the session's]."
@@ -486,7 +507,7 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     With --resume or --last the prompt /continue lets an answer that was cut go on.
 
     Nothing is written without --apply. Exit: 0 done, 1 the turn failed or hunks were left out,
-    2 usage, 3 endpoint unreachable, 130 interrupted.
+    2 usage, 3 endpoint unreachable, 4 a limit of money is reached, 130 interrupted.
     """
     again, folder = _again(choices), choices["folder"]
     if folder is None:
@@ -503,9 +524,9 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     chosen = choices["role"] or options.first_role
     if chosen not in setup.models.roles:
         raise UsageError(f"no {chosen} model is set up: add --{chosen} MODEL")
-    limits, rules = options.limits, options.commands
+    rules = options.commands
     options = replace(
-        options,
+        _limited(options, choices),
         first_role=chosen,
         kind="exec",
         ambiguous=setup.settings.editor.ambiguous,
@@ -514,11 +535,6 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
         commands=replace(
             rules,
             allow=(*rules.allow, *(command_prefix(one, "--allow") for one in choices["allow"])),
-        ),
-        limits=replace(
-            limits,
-            rounds=choices["max_rounds"] or limits.rounds,
-            usd=choices["max_cost"] or limits.usd,
         ),
     )
     setup = replace(setup, tracer=tracer_for(choices["trace"]))
@@ -536,6 +552,24 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     if sys.stderr.isatty() and not choices["as_json"] and (name := composition.kept_as):
         print(f"duetto: to go on: duetto exec --resume {name}", file=sys.stderr)
     return code
+
+
+def _limited(options: SessionOptions, choices: ExecOptions) -> SessionOptions:
+    """The same with the limits that flags name."""
+    limits, caps = options.limits, options.caps
+    return replace(
+        options,
+        limits=replace(
+            limits,
+            rounds=choices["max_rounds"] or limits.rounds,
+            usd=choices["max_cost"] or limits.usd,
+        ),
+        caps=replace(
+            caps,
+            session=choices["max_session_cost"] or caps.session,
+            day=choices["max_day_cost"] or caps.day,
+        ),
+    )
 
 
 def asked_of(text: str, status: Status) -> Intent:
@@ -626,7 +660,7 @@ class ExecTurn:
         self._over = {h.id for h in session.workspace.hunks if h.decision != Decision.PENDING}
         """Hunks of an earlier session that were decided on in it."""
         self._blocks = len(session.transcript.blocks)
-        self._unreachable = False
+        self._unreachable = self._over_budget = False
         self._failed = False
         self._leaves = False
         self.interrupted = False
@@ -690,6 +724,7 @@ class ExecTurn:
         notices = session.drain()
         for trouble in notices.troubles:
             self._unreachable |= trouble.unreachable
+            self._over_budget |= trouble.over_budget
             self._failed |= trouble.severity == "error"
             self._report.trouble(trouble)
         self._report.frame()
@@ -711,6 +746,8 @@ class ExecTurn:
             return EXIT_INTERRUPTED
         if self._unreachable:
             return EXIT_UNREACHABLE
+        if self._over_budget:
+            return EXIT_OVER_BUDGET
         return EXIT_FAILED if left_out or self._failed or outcome != "completed" else EXIT_OK
 
 

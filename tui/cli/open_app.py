@@ -418,10 +418,11 @@ def home_of(models: ResolvedModels, paths: Paths) -> OpenTarget:
 def session_options(settings: Settings) -> SessionOptions:
     """What the settings say of the model's commands. Raises SettingsError: an ``allow`` is none."""
     from tui.engine.commands import CommandRules
+    from tui.engine.ports import Caps
     from tui.engine.requests import TurnLimits
     from tui.engine.session import SessionOptions
 
-    table = settings.commands
+    table, limits = settings.commands, settings.limits
     return SessionOptions(
         mode=table.mode,
         commands=CommandRules(
@@ -432,6 +433,7 @@ def session_options(settings: Settings) -> SessionOptions:
             table.deadline_s,
         ),
         limits=TurnLimits(table.max_rounds, table.max_tokens, table.max_cost, table.max_time_s),
+        caps=Caps(limits.session_usd, limits.day_usd, limits.switch_usd),
     )
 
 

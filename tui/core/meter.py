@@ -389,6 +389,16 @@ class Meter:
         bills = self._bill.values()
         return sum(usd for usd in bills if usd is not None), None in bills
 
+    @property
+    def session_usd(self) -> float:
+        """US dollars of the session as far as prices are known."""
+        return self._session_usd or 0.0
+
+    @property
+    def streamed_tokens(self) -> float:
+        """Output of the response that comes now, estimated until it is counted."""
+        return 0.0 if self._now is None else self._tokens(self._now)
+
     def total(self) -> Usage | None:
         """The turn's usage by the server's counts; None if no response had one."""
         responses = [*self._past, *([self._now] if self._now else [])]

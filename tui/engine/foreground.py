@@ -31,6 +31,9 @@ _LEAST_TOKENS = 20
 """Fewer of them say nothing about how fast a model is."""
 
 
+STAY = "Stay with the model that answers now"
+
+
 class Foreground:
     """One conversation with a fast and a deep model, one turn at a time."""
 
@@ -321,6 +324,29 @@ class Foreground:
 
     def use(self, spec: RoleSpec) -> None:
         """Have this model answer for its role from now on; mid-stream as a switch."""
+        if spec.role == self._status.role:
+            self._weighing(spec, lambda: self._use(spec))
+        else:
+            self._use(spec)
+
+    def _weighing(self, spec: RoleSpec, go: Callable[[], None]) -> None:
+        """Another model reads the conversation anew: ask first, if that costs more than allowed."""
+        services = self._services
+        same = origin(spec) == origin(self._roles[self._status.role])
+        if same or services.budget().caps.switch is None or not services.requests.history.entries:
+            go()
+            return
+
+        async def weigh() -> None:
+            if question := await services.budget().of_switch(spec, spec.tier):
+                choices = (f"Switch to {spec.model}", STAY)
+                if await services.state.questions.ask(*question, choices) == STAY:
+                    return
+            go()
+
+        services.supervisor.start(weigh(), "the price of another model")
+
+    def _use(self, spec: RoleSpec) -> None:
         role, status = spec.role, self._status
         before = self._roles.get(role)
         self._roles[role] = spec
@@ -346,6 +372,9 @@ class Foreground:
             return
         if role == self._status.role:
             return
+        self._weighing(self._roles[role], lambda: self._switched(role))
+
+    def _switched(self, role: Role) -> None:
         self._status.role = role
         self._answered_by(self._roles[role], f"switched to {role}: {self._roles[role].model}")
         self._services.state.restated()
@@ -377,6 +406,7 @@ class Foreground:
         self._left = self._left_before = None
         self._status.can_continue = False
         self._services.requests.forget()
+        self._services.budget().forget()
         self._services.state.witness.forgets()
         self._services.state.meter.forget()
         self._status.stopped = self._status.outcome = ""

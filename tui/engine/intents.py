@@ -14,6 +14,8 @@ Against = Literal["disk", "head", "turn"]
 """What a file is shown against: the disk's bytes, git's HEAD, its text before the last turn."""
 Part = Literal["both", "files", "talk"]
 """What goes back: files and the conversation, or one of them."""
+Span = Literal["session", "day"]
+"""For how long a limit of money holds; the day begins at midnight."""
 Mode = Literal["manual", "sandbox", "plan"]
 """What the model's commands may do: ask, run in the sandbox without a question, only read."""
 
@@ -162,6 +164,13 @@ class SetEffort(Intent, frozen=True):
     """Reasoning effort of the current role."""
 
     effort: Effort
+
+
+class SetBudget(Intent, frozen=True):
+    """Spend no more than so many US dollars (None: no limit); no span: say what was spent."""
+
+    span: Span | None = None
+    usd: float | None = None
 
 
 class SetTier(Intent, frozen=True):

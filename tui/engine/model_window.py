@@ -100,6 +100,11 @@ class ModelWindow:
         self._estimated = self.head_tokens + self.history_tokens()
         return self.scale(spec).tokens(self._estimated)
 
+    def surely(self, spec: RoleSpec, head: Request) -> int:
+        """Tokens that the next request hardly has less of."""
+        self.wanted(spec, head)
+        return self.scale(spec).surely(self._estimated)
+
     def refusal(self, spec: RoleSpec, head: Request) -> Trouble | None:
         """Why the request that was just made cannot be sent: it surely is too large."""
         wanted, takes = self.wanted(spec, head), self.of(spec).tokens

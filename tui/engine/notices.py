@@ -30,6 +30,8 @@ class Trouble(Struct, frozen=True):
     """The endpoint could not be reached, or refused the key."""
     noted: bool = False
     """The conversation says it, too."""
+    over_budget: bool = False
+    """A limit of money is reached."""
 
 
 class Ask(Struct, frozen=True):

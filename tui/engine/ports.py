@@ -50,6 +50,25 @@ PatchFormat = Literal["auto", "apply_patch", "search_replace", "unified_diff", "
 """What a model is asked to write patches in; ``auto`` is apply_patch, others are known in prose."""
 
 
+class Caps(Struct, frozen=True):
+    """US dollars; None: as much as it takes."""
+
+    session: float | None = None
+    day: float | None = None
+    """From midnight on, of all sessions on this machine."""
+    switch: float | None = None
+    """Another model that reads the conversation anew for more than that is asked about."""
+
+
+class SpentToday(Struct, frozen=True):
+    """US dollars since midnight, as far as they are kept."""
+
+    day: str
+    own_usd: float = 0.0
+    """Of this session."""
+    others_usd: float = 0.0
+
+
 class RoleSpec(Struct, frozen=True):
     """Which model answers for a role, and where."""
 
@@ -525,6 +544,7 @@ class Ports(Struct):
     rescue: Rescue | None = None
     """None: nobody is there to be told."""
     quote: Callable[[str, Sequence[str], Usage, str], Awaitable[Quote]] | None = None
+    spent_today: Callable[[], Awaitable[SpentToday]] | None = None
     """What a response cost: its endpoint, the model's names (as served first), tokens, tier.
 
     (effects.prices). Never raises.

@@ -184,6 +184,7 @@ def billed(
     bill = bill_of(response, spec)
     meter = services.state.meter
     services.window().counted(spec, usage)
+    services.budget().counted(spec, usage)
     if bill.context_window is not None:  # the bridge knows what settings say, and the server too
         meter.windows[spec.endpoint, spec.model] = bill.context_window
         services.window().describe(spec)
@@ -200,7 +201,7 @@ def billed(
             services.window().describe(spec)
         services.state.metered()
 
-    services.supervisor.start(pay(), "the price")
+    services.budget().pays(services.supervisor.start(pay(), "the price"))
 
 
 def bill_of(response: Mapping[str, object], spec: RoleSpec) -> Bill:

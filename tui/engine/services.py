@@ -16,6 +16,7 @@ from tui.engine.supervisor import Supervisor
 from tui.engine.tools import WorkspaceTools
 
 if TYPE_CHECKING:
+    from tui.engine.budget import Budget
     from tui.engine.compaction import Compaction
     from tui.engine.model_window import ModelWindow
 
@@ -99,3 +100,4 @@ class Services(Struct, frozen=True):
     window: Callable[[], ModelWindow]
     """Gives it when it is first needed, as the next one."""
     compaction: Callable[[], Compaction]
+    budget: Callable[[], Budget]

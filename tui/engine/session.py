@@ -34,6 +34,7 @@ from tui.engine.notices import Notices, Status, Trouble
 from tui.engine.open_files import SEND, OpenFiles, Selection
 from tui.engine.ports import (
     Abilities,
+    Caps,
     ModelOffers,
     Ports,
     RoleSpec,
@@ -54,6 +55,7 @@ from tui.errors import DuettoError
 
 if TYPE_CHECKING:
     from tui.core.session_record import SessionKind
+    from tui.engine.budget import Budget
     from tui.engine.compaction import Compaction
     from tui.engine.hooks import Hooks
     from tui.engine.model_choice import ModelChoice
@@ -81,6 +83,8 @@ class SessionOptions(Struct, frozen=True):
     save: Literal["on-accept", "manual"] = "on-accept"
     limits: TurnLimits = TurnLimits()
     """Of one turn."""
+    caps: Caps = Caps()
+    """Of money."""
     mode: Mode = "manual"
     """What the model's commands may do."""
     commands: CommandRules = CommandRules()
@@ -236,14 +240,10 @@ class Session:
             intents.SetAutoAccept,
             intents.ShowDiff,
         )
-        of_commands = (
-            intents.Verify,
-            intents.RunCommand,
-            intents.StopCommand,
-            intents.SendFailure,
-        )
+        of_commands = (intents.Verify, intents.RunCommand, intents.StopCommand, intents.SendFailure)
         return {
             intents.Interrupt: foreground.interrupt,
+            intents.SetBudget: lambda asked: self._shared.budget().set(asked.span, asked.usd),
             intents.Continue: self._continue,
             **dict.fromkeys(of_conversation, foreground.handle),
             **dict.fromkeys(of_hunks, self._deciding.handle),
@@ -553,7 +553,18 @@ class Session:
             Backlog(state),
             window,
             compaction,
+            functools.cache(lambda: _budget(ports, state, window(), supervisor, self.options.caps)),
         )
+
+
+def _budget(
+    ports: Ports, state: SessionState, window: ModelWindow, supervisor: Supervisor, caps: Caps
+) -> Budget:
+    from tui.engine.budget import Budget  # after the first paint
+
+    made = Budget(ports, state, window, supervisor)
+    made.caps = caps
+    return made
 
 
 def _introduce(status: Status, roles: Mapping[Role, RoleSpec], options: SessionOptions) -> None:

@@ -37,10 +37,12 @@ from tui.engine.intents import (
     Rewind,
     SendNotes,
     SetAutoAccept,
+    SetBudget,
     SetEffort,
     SetMode,
     SetTier,
     ShowContext,
+    Span,
     Steer,
     StopTask,
     Switch,
@@ -54,6 +56,7 @@ from tui.engine.notices import Status, TaskView
 
 AGAINST: tuple[Against, ...] = get_args(Against)
 MODES: tuple[Mode, ...] = get_args(Mode)
+SPANS: tuple[Span, ...] = get_args(Span)
 DO_THEM = "Do what my notes on the lines say."
 """What is said where the notes are all."""
 _TIER = pattern(r"[a-z][a-z0-9_-]{0,31}")
@@ -80,6 +83,11 @@ COMMANDS: tuple[Command, ...] = (
     Command("model", "Choose the model of the current role, or switch roles", "[NAME|fast|deep]"),
     Command("effort", "Set the reasoning effort of the current model", f"[{'|'.join(EFFORTS)}]"),
     Command("tier", "Ask for a service tier of the current model, such as priority", "[NAME|off]"),
+    Command(
+        "budget",
+        "Say what was spent, or spend no more than that in this session or today",
+        "[session|day USD|off]",
+    ),
     Command("throttle", "Slow the model down, to feel the difference", "[TOKENS/S|off]"),
     Command("steer", "Add to the answer that streams, without stopping it", "TEXT"),
     Command("continue", "Let the answer go on that you stopped, from its last character"),
@@ -244,6 +252,25 @@ def _tier(argument: str, status: Status) -> Intent | str | None:
     if not _TIER.fullmatch(argument):
         return "A tier is one word, such as fast, priority or flex; off asks for none."
     return SetTier("" if argument == "off" else argument)
+
+
+def _budget(argument: str, status: Status) -> Intent | str | None:
+    word, _, amount = argument.partition(" ")
+    for span in SPANS:
+        if word == span:
+            usd = None if amount == "off" else _dollars(amount)
+            if usd is None or usd > 0:
+                return SetBudget(span, usd)
+    return SetBudget() if not argument else "Say how much: /budget day 5, or /budget session off."
+
+
+def _dollars(amount: str) -> float:
+    """0: it is no amount."""
+    try:
+        usd = float(amount.strip().lstrip("$"))
+    except ValueError:
+        return 0.0
+    return usd if 0 < usd < 1e6 else 0.0
 
 
 def _throttle(argument: str, status: Status) -> Intent | str | None:
@@ -453,6 +480,7 @@ _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {
     "model": _model,
     "effort": _effort,
     "tier": _tier,
+    "budget": _budget,
     "throttle": _throttle,
     "steer": _steer,
     "auto": _auto,

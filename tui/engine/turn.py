@@ -24,7 +24,7 @@ from tui.core.wire.events import SteerNews
 from tui.engine.connections import EndpointConnection
 from tui.engine.notices import SteerFate, Trouble
 from tui.engine.pacer import LONG_CHARS, Held, Pacer
-from tui.engine.ports import Wire
+from tui.engine.ports import RoleSpec, Wire
 from tui.engine.recovery import MAX_TRIES, Remedy, Tries, led
 from tui.engine.requests import Outcome, Request, TurnRequest
 from tui.engine.response import MOST_CHARS, Reply
@@ -143,6 +143,11 @@ class Turn:
         }
 
     @property
+    def _asked(self) -> tuple[RoleSpec, str, float | None]:
+        """Who is asked, at which tier, and what the turn may cost."""
+        return self.request.spec, self.request.tier, self.request.limits.usd
+
+    @property
     def left(self) -> CutReply | None:
         """What it left half-said."""
         return self._record.left
@@ -154,7 +159,8 @@ class Turn:
         """
         if not self.sent:
             self._services.open_files.mention(self.request.text)
-        if not (self.sent and self.wire.state == "open" and self._services.open_files.ready):
+        ready = self.wire.state == "open" and self._services.open_files.ready
+        if not (self.sent and ready) or self._services.budget().unsettled(*self._asked):
             self._task = self._services.supervisor.start(self._dial(), "the request", self._broken)
         elif self._is_long():
             self._task = self._services.supervisor.start(
@@ -226,8 +232,12 @@ class Turn:
 
     def frame(self) -> None:
         """Once a frame: what need not be done for every delta."""
-        if self._reply is not None:
-            self._reply.frame()
+        if self._reply is None:
+            return
+        self._reply.frame()
+        trouble = None if self.stopped else self._services.budget().reached(*self._asked)
+        if trouble is not None:
+            self._leave(self._reply, trouble)
 
     def freeze(self) -> None:
         """The user interrupts: the buffers stand still when this returns."""
@@ -262,6 +272,7 @@ class Turn:
             await self._services.open_files.prepare()
             await self._services.window().look_up(self.request.spec, self.request.text)
             await self._services.compaction().make_room(self.request.spec, self.request.text)
+            await self._services.budget().look_up(*self._asked)
             if not self.sent:  # the prompt outlives a power cut before anybody answers it
                 await self._services.state.witness.kept()
         except DuettoError as error:
@@ -318,7 +329,8 @@ class Turn:
         else:
             body = services.requests.go_on(request.spec, head, texts)
         self.steering.say(texts)
-        if trouble := services.window().refusal(request.spec, body):
+        trouble = services.window().refusal(request.spec, body)
+        if trouble := trouble or services.budget().refusal(body, *self._asked):
             self._fail(trouble)
             return
         self._connection.prewarm.used()
@@ -432,11 +444,16 @@ class Turn:
 
     def _overlong(self, reply: Reply) -> None:
         """More came than is kept: the socket goes, for the server has no end."""
+        what, most = "The answer was stopped", f"it is longer than {MOST_CHARS >> 20} MB"
+        step = "begin a new conversation with /clear"
+        self._leave(reply, Trouble(what, most, step, severity="warning"))
+
+    def _leave(self, reply: Reply, trouble: Trouble) -> None:
+        """What more comes of a response is not heard: its socket goes."""
         self._reply = None
         self._record.gather(reply, cut=True)
         self._services.requests.history.break_chain()
-        what, most = "The answer was stopped", f"it is longer than {MOST_CHARS >> 20} MB"
-        self._fail(Trouble(what, most, "begin a new conversation with /clear", severity="warning"))
+        self._fail(trouble)
         self.wire.drop()
 
     def _rest(self) -> None:
@@ -471,7 +488,11 @@ class Turn:
         self._rounds += not self._resuming
         if why := self._at_limit():
             self._services.state.status.can_go_on = True
-            self._fail(Trouble("The turn was stopped", why, GO_ON, severity="warning"))
+            limits = self.request.limits
+            spent = limits.usd is not None and self._services.state.meter.spent()[0] >= limits.usd
+            self._fail(
+                Trouble("The turn was stopped", why, GO_ON, severity="warning", over_budget=spent)
+            )
         else:
             self.start()
 

@@ -53,6 +53,7 @@ _SHARED = frozenset(
         "fast",
         "deep",
         "model",
+        "budget",
         "effort",
         "tier",
         "throttle",

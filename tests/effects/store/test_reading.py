@@ -364,3 +364,12 @@ def test_a_turn_before_a_summary_is_had_as_it_was_said(tmp_path: Path) -> None:
     assert found[1].said["output"] == "done"
     kinds = [one.kind for one in reading.entries_until(tmp_path, session, 2)]
     assert kinds == ["summary", "prompt"]
+
+
+def test_what_was_spent_since_a_moment_of_this_session_and_of_others(tmp_path: Path) -> None:
+    assert reading.spent(tmp_path, 0, "") == (0.0, 0.0)
+    mine = write(tmp_path, *said("one", "two"))
+    write(tmp_path, *said("three"))
+    assert reading.spent(tmp_path, 0, mine) == (0.5, 0.25)
+    assert reading.spent(tmp_path, 0, "") == (0.0, 0.75)
+    assert reading.spent(tmp_path, 2**52, mine) == (0.0, 0.0)

@@ -278,6 +278,20 @@ def _stored(
     )
 
 
+def spent(data_dir: Path, since_ms: int, session_id: str) -> tuple[float, float]:
+    """US dollars of the turns that ended since then: of this session, and of all others.
+
+    Raises StoreRefused.
+    """
+    with _reading(data_dir) as base:
+        query = (
+            "SELECT total(usd * (id = ?)), total(usd * (id != ?)) FROM turns"
+            " JOIN sessions ON n = session WHERE ended_ms >= ?"
+        )
+        own, others = base.execute(query, (session_id, session_id, since_ms)).fetchone()
+    return float(own), float(others)
+
+
 def data(data_dir: Path, blob: str) -> bytes | None:
     """The bytes of a blob; None: they are not there. Raises StoreRefused."""
     with _reading(data_dir) as base:

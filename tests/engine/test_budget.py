@@ -1,0 +1,152 @@
+"""Caps of money stop before they are passed: a request is not sent, an answer that streams ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from tests.support.fakes import World, settle
+from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.turns import begun, notes
+from tui.core.price import Price, Quote
+from tui.core.wire import events
+from tui.core.wire.events import Usage
+from tui.engine import intents
+from tui.engine.foreground import STAY
+from tui.engine.ports import Caps, SpentToday
+from tui.engine.requests import TurnLimits
+from tui.engine.session import SessionOptions
+from tui.engine.slash import asked
+
+PRICE = Price(100.0, 1000.0, 10.0)
+"""Dear: a token of input is 0.01 cent."""
+
+
+def spending(caps: Caps, limits: TurnLimits | None = None, price: Price | None = PRICE) -> World:
+    options = SessionOptions(conversation="c", caps=caps, limits=limits or TurnLimits(), ask=True)
+    world = World({"a.py": "one\n"}, options=options)
+
+    async def quote(endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
+        return Quote(None if price is None else price.of(usage), unknown=price is None)
+
+    world.ports.quote = quote
+    return world
+
+
+def troubles(world: World) -> list[str]:
+    said = world.session.drain().troubles
+    assert all(one.over_budget for one in said if one.severity == "error")
+    return [f"{one.what}: {one.why}" for one in said]
+
+
+async def ended(model: SteppedRehearsal, input_tokens: int, output_tokens: int = 10) -> None:
+    model.text("Done.")
+    usage = {"input_tokens": input_tokens, "output_tokens": output_tokens}
+    model.wire.give(events.Completed({"id": "resp", "model": "quick-1", "usage": usage}))
+    await settle()
+
+
+@pytest.mark.parametrize(
+    ("caps", "limits", "span"),
+    [
+        (Caps(session=0.001), TurnLimits(), "the session"),
+        (Caps(day=0.001), TurnLimits(), "the day"),
+        (Caps(), TurnLimits(usd=0.001), "the turn"),
+    ],
+)
+async def test_what_costs_more_than_is_left_is_not_sent(
+    caps: Caps, limits: TurnLimits, span: str
+) -> None:
+    world = spending(caps, limits)
+    world.session.submit(intents.Prompt("make it safe"))
+    await settle()
+    assert world.wire.requests == []
+    (said,) = troubles(world)
+    assert said.startswith("The request was not sent: it costs at least $0.")
+    assert said.endswith(f"of the $0.0010 for {span} are left")
+    assert world.session.status.unsent == "make it safe"
+
+
+async def test_an_answer_stops_at_the_cap_while_it_streams() -> None:
+    world = spending(Caps(session=1.0))
+    model = await begun(world)
+    key = model.open_text()
+    model.say(key, "word " * 20)
+    world.session.drain()
+    assert world.session.status.busy
+    for _ in range(50):
+        model.say(key, "word " * 20)
+    world.session.drain()
+    assert not world.session.status.busy
+    assert world.wire.drops == 1
+    assert "word" in world.session.transcript.blocks[-2].text
+    assert notes(world)[-1].startswith(
+        "The answer was stopped: the $1.00 for the session are spent"
+    )
+
+
+async def test_the_next_request_waits_for_the_price_of_the_last_one() -> None:
+    world = spending(Caps(session=3.0))
+    await ended(await begun(world), 25_000)
+    assert world.session.meter.session_usd == pytest.approx(2.51)
+    world.session.submit(intents.Prompt("and now"))
+    await settle()
+    model = SteppedRehearsal(world.wire)
+    model.begin()
+    await ended(model, 26_000, 300)
+    world.session.submit(intents.Prompt("and again"))
+    await settle()
+    assert len(world.wire.requests) == 2
+    assert troubles(world)[-1].endswith("$0.0000 of the $3.00 for the session are left")
+
+
+async def test_the_day_counts_what_other_sessions_spent_and_begins_anew_at_midnight() -> None:
+    world = spending(Caps(day=5.0))
+    spent = SpentToday("1", own_usd=1.0, others_usd=3.999)
+
+    async def today() -> SpentToday:
+        return spent
+
+    world.ports.spent_today = today
+    world.session.submit(intents.Prompt("make it safe"))
+    await settle()
+    assert "of the $5.00 for the day are left" in troubles(world)[0]
+    spent = SpentToday("2", own_usd=9.0, others_usd=0.5)
+    await ended(await begun(world), 1000)
+    world.session.submit(asked("budget", "", world.session.status))  # type: ignore[arg-type]
+    await settle()
+    assert notes(world)[-1] == "this session: $0.110, no limit; today: $0.610 of $5.00"
+
+
+async def test_a_model_without_a_price_is_asked_and_that_is_said_once() -> None:
+    world = spending(Caps(session=1.0), price=None)
+    (await begun(world)).answers("Done.")
+    await settle()
+    assert troubles(world) == ["A limit of money cannot stop quick-1: its price is not known"]
+
+
+async def test_a_limit_is_raised_and_lifted() -> None:
+    world = spending(Caps(session=0.001))
+    for words in ("day", "day 0", "week 5", "day five"):
+        assert isinstance(asked("budget", words, world.session.status), str)
+    lift = asked("budget", "session off", world.session.status)
+    assert lift == intents.SetBudget("session", None)
+    world.session.submit(lift)
+    await begun(world)
+    assert len(world.wire.requests) == 1
+
+
+async def test_a_switch_that_reads_anew_for_more_than_allowed_is_asked_about() -> None:
+    world = spending(Caps(switch=0.01))
+    await ended(await begun(world, "x" * 4000), 1000)
+    world.session.submit(intents.Switch("deep"))
+    await settle()
+    (ask,) = world.session.status.asks
+    assert ask.question.startswith("slow-1 reads the conversation anew, for about $0.0")
+    await world.answers(STAY)
+    assert world.session.status.role == "fast"
+    world.session.submit(intents.Switch("deep"))
+    await settle()
+    await world.answers("Switch to slow-1")
+    assert world.session.status.role == "deep"
