@@ -260,9 +260,9 @@ class Attachments:
             await asyncio.sleep(0)
         rest = len(paths) - count - left_out
         if rest or left_out:
-            kinds = [f"{rest} more than are attached at once" if rest else ""]
-            kinds.append(f"{left_out} whose text cannot be sent" if left_out else "")
-            self._refuse(f"{rest + left_out} files of {name}", ", ".join(filter(None, kinds)))
+            kinds = [f"{MOST_FILES} files are attached at once, {rest} more are there"] * bool(rest)
+            kinds += [f"the text of {left_out} of its files cannot be sent"] * bool(left_out)
+            self._refuse(f"All of {name}", ", and ".join(kinds))
         return [f"{name} ({count} files, about {total:,} tokens)"] if count else []
 
     async def _file(self, part: Attached, *, ask: bool) -> str:
