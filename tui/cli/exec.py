@@ -34,10 +34,10 @@ from tui.core.document.hunk import OPEN, PLACED, Decision, Hunk, Stage
 from tui.core.inert_text import PROSE, inert
 from tui.core.meter import MeterView
 from tui.core.wire.events import Usage
-from tui.engine.intents import Accept, Answer, Intent, Interrupt, Mode, Prompt, Role
+from tui.engine.intents import Accept, Answer, Compact, Intent, Interrupt, Mode, Prompt, Role
 from tui.engine.notices import Ask, Status, Trouble
 from tui.engine.session import Session, SessionOptions
-from tui.engine.slash import BackgroundNews, asked, split_command
+from tui.engine.slash import NO_SUMMARY, BackgroundNews, asked, split_command
 from tui.errors import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -72,9 +72,11 @@ class Report(Protocol):
 
 
 CONTINUE = "/continue"
+"""As the prompt: the last answer of the session goes on where it was cut."""
+COMPACT = "/compact"
+"""As the prompt: no turn, but a summary instead of what was said; behind it ``show``, or words."""
 _COMMANDS = ("ask", "change", "continue", "inspect")
 """These commands can be the prompt."""
-"""As the prompt: the last answer of the session goes on where it was cut."""
 
 
 class NewProse:
@@ -516,8 +518,9 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     text = _text(prompt)
     if not text.strip():
         raise UsageError('the prompt is empty: duetto exec "PROMPT", or - to read it from stdin')
-    if text.strip() == CONTINUE and again is None:
-        raise UsageError(f"{CONTINUE} needs a session to go on with: --resume ID or --last")
+    about = text.split(maxsplit=1)[0]
+    if about in (CONTINUE, COMPACT) and again is None:
+        raise UsageError(f"{about} needs a session to go on with: --resume ID or --last")
     options = replace(session_options(setup.settings), first_role=setup.models.first_role)
     if again is not None:
         options = again.options(options, setup.models.roles)
@@ -545,6 +548,8 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     asked_of(text, composition.session.status)
     if text.strip() == CONTINUE and not composition.session.status.can_continue:
         raise UsageError("nothing to continue: the last answer is whole")
+    if about == COMPACT:
+        return asyncio.run(_compact(composition, text.strip().removeprefix(COMPACT).strip()))
     report: Report = TextReport(composition.session, sys.stdout, sys.stderr)
     if choices["as_json"]:
         report = JsonReport(composition.session, sys.stdout)
@@ -632,6 +637,27 @@ async def _run(composition: Composition, text: str, report: Report, *, apply: bo
     finally:
         await composition.close()
     return EXIT_INTERRUPTED if turn.interrupted else code
+
+
+async def _compact(composition: Composition, words: str) -> int:
+    """Show what is sent for the beginning of the session, or have it written."""
+    asyncio.get_running_loop().set_exception_handler(log_broken)
+    session = composition.session
+    try:
+        if words == "show":
+            print(inert(session.compaction().text, PROSE) or NO_SUMMARY)
+            return EXIT_OK
+        before, blocks = session.compaction().text, len(session.transcript.blocks)
+        session.submit(Compact(words))
+        await session.compaction().over()
+        troubles = session.drain().troubles
+        for block in session.transcript.blocks[blocks:]:
+            print(f"duetto: {inert(block.text, PROSE)}", file=sys.stderr)
+        for trouble in troubles:
+            print(f"duetto: {trouble.what}: {trouble.why}", file=sys.stderr)
+        return EXIT_OK if session.compaction().text != before else EXIT_FAILED
+    finally:
+        await composition.close()
 
 
 _NOBODY = "there is nobody to ask: only commands that are allowed, or known to only read, run"

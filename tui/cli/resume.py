@@ -38,7 +38,11 @@ def again(paths: Paths, onward: Onward, *, here: bool = False, whole: bool = Tru
             f" duetto resume {line.id} --fork begins a new one with it"
         )
     if onward.turn is not None:
+        said_since = any(one.kind == "summary" and one.turn > onward.turn for one in stored.entries)
         stored = up_to(stored, onward.turn)
+        if said_since:  # the summary was written later: what it stands for is in the store
+            entries = reading.entries_until(paths.data_dir, line.id, onward.turn)
+            stored = replace(stored, entries=entries)
     folder = Path.cwd() if here else Path(line.folder)
     if not folder.is_dir():
         raise UsageError(
