@@ -151,7 +151,7 @@ class FileReplacement:
         descriptor = os.open(name, flags, mode, dir_fd=self._folder)
         try:
             if like is None or self._made_like(descriptor, like):
-                _write_all(descriptor, data)
+                write_all(descriptor, data)
                 return name, descriptor
         except OSError:
             self.discard(name)
@@ -191,13 +191,13 @@ class FileReplacement:
         descriptor = os.open(self._name, os.O_RDWR | NOFOLLOW, dir_fd=self._folder)
         try:
             _reserve(descriptor, len(data))
-            _write_all(descriptor, data)
+            write_all(descriptor, data)
             os.ftruncate(descriptor, len(data))
             os.fsync(descriptor)
         except OSError:
             os.ftruncate(descriptor, len(expected))
             os.lseek(descriptor, 0, os.SEEK_SET)
-            _write_all(descriptor, expected)
+            write_all(descriptor, expected)
             raise
         finally:
             os.close(descriptor)
@@ -275,7 +275,8 @@ def _reserve(descriptor: int, size: int) -> None:
             raise
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of it, in as many parts as the system wants. Raises OSError."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]

@@ -32,6 +32,7 @@ from msgspec import Struct
 
 from tui.core.document.unfinished_writes import Unfinished, WriteStep
 from tui.core.files import checked_path
+from tui.effects.files import write_all
 from tui.errors import EditRefused, FileRefused
 
 _log = logging.getLogger("tui.journal")
@@ -110,7 +111,7 @@ class WriteAheadLog:
                     self._make()
                 except FileNotFoundError:  # another duetto removed the folder, being done with it
                     self._make()
-            _append(self._file, _record(steps, mark, again=bool(self._settled)))
+            write_all(self._file, _record(steps, mark, again=bool(self._settled)))
             if durable:
                 os.fsync(self._file)
         except OSError as error:
@@ -124,7 +125,7 @@ class WriteAheadLog:
             FileRefused: it cannot be kept; nothing may be changed.
         """
         try:
-            _append(self._file, _line(_LogLine(over=tuple(sorted(paths)))))
+            write_all(self._file, _line(_LogLine(over=tuple(sorted(paths)))))
             os.fsync(self._file)
         except OSError as error:
             self.end()
@@ -140,7 +141,7 @@ class WriteAheadLog:
     def done(self, path: str) -> None:
         """This file is as it should be. Never raises: the disk says the same."""
         with suppress(OSError):
-            _append(self._file, _line(_LogLine(done=path)))
+            write_all(self._file, _line(_LogLine(done=path)))
 
     def end(self) -> None:
         """All files are new, or all are old again: nothing is to be told. Never raises."""
@@ -251,7 +252,7 @@ class WriteAheadLog:
                     fcntl.flock(self._file, fcntl.LOCK_EX)
             head = _line(_Head(self._root))
             self._empty_bytes = len(head)
-            _append(self._file, head)
+            write_all(self._file, head)
             os.fsync(folder)
         finally:
             os.close(folder)
@@ -322,12 +323,6 @@ def _image(data: bytes, at: int, said: _Image | None) -> tuple[bytes | None, int
     if hashlib.sha256(image).hexdigest() != said.sha256:
         raise ValueError("not whole")
     return image, at + said.size
-
-
-def _append(file: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(file, rest) :]
 
 
 def _new_file(folder: int) -> tuple[int, str]:

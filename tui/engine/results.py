@@ -378,10 +378,8 @@ def _broken_off(response: Mapping[str, object]) -> bool:
 class Served:
     """Takes down what the responses of one turn say; a stand-in is told once."""
 
-    def __init__(self, state: SessionState, endpoint: str) -> None:
-        """``endpoint``: the one that is asked."""
+    def __init__(self, state: SessionState) -> None:
         self._state = state
-        self._endpoint = endpoint
         self._told = ""
 
     def note(self, response: Mapping[str, object], now: float) -> None:

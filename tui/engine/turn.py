@@ -125,7 +125,7 @@ class Turn:
             services, self._advance, has_shell=request.spec.shell_tool != "none"
         )
         self._record = Record(services, request, self._runner)
-        self._served = Served(services.state, request.spec.endpoint)
+        self._served = Served(services.state)
         self.pacer = Pacer(services, connection.wire, request.throttle, self.event)
         """What comes over the wire goes through it, to `event` and `lost`."""
         self.pacer.on_held = self._holding

@@ -123,4 +123,3 @@ async def test_what_follows_comes_behind_the_words_and_a_new_rate_counts_at_once
     assert time.monotonic() - began_s > 0.08
     assert "".join(stand.changes) == "a" * 1000 + "|" + "b" * 1000 + "|"
     assert stand.writes > 5
-    assert not stand.turns.held

@@ -110,8 +110,8 @@ def test_a_rejection_that_took_what_was_typed_takes_no_more_when_it_is_done_agai
     workspace.edit("a.txt", (0, 10), (0, 10), ", since")
     workspace.redo_decision()
     assert place.text("a.txt").startswith("A and mine, since\nb\n")
-    assert workspace.hunk(1).stage is Stage.CONFLICT
-    assert workspace.hunk(1).decision is Decision.PENDING
+    assert workspace.hunk_list.by_id(1).stage is Stage.CONFLICT
+    assert workspace.hunk_list.by_id(1).decision is Decision.PENDING
 
 
 def test_what_was_typed_into_a_new_file_since_does_not_go_when_its_rejection_is_done_again():

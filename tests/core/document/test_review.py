@@ -125,10 +125,10 @@ def test_a_conflict_is_settled_either_way_and_undone_either_way(whole):
     place.workspace.reject([1], whole=whole)
     first = "a" if whole else "A and mine"
     assert place.text("a.txt").startswith(f"{first}\nb\n")
-    assert place.workspace.hunk(1).decision is Decision.REJECTED
+    assert place.workspace.hunk_list.by_id(1).decision is Decision.REJECTED
     place.workspace.undo_decision()
     assert place.text("a.txt").startswith("A and mine\nb\n")
-    assert place.workspace.hunk(1).stage is Stage.CONFLICT
+    assert place.workspace.hunk_list.by_id(1).stage is Stage.CONFLICT
     assert place.workspace.decorations("a.txt", 0, 0) == {0: "conflict"}
 
 
@@ -152,7 +152,7 @@ def test_edit_then_accept_keeps_whose_text_it_is():
     place.workspace.edit("a.txt", (2, 1), (2, 1), "\nmine")
     place.write(place.workspace.accept([2]))
     assert place.files["a.txt"] == b"a\nb\nC\nmine\nCC\nd\ne\nf\ng\n"
-    hunk = place.workspace.hunk(2)
+    hunk = place.workspace.hunk_list.by_id(2)
     assert (hunk.base, hunk.agent) == ("c\n", "C\nCC\n")
     (change,) = place.workspace.take_user_changes()
     assert change.new_text == "mine\n"
@@ -241,7 +241,7 @@ def test_g03_a_changed_model_line_is_not_taken_back_but_in_conflict():
     place = landed()
     place.workspace.edit("a.txt", (0, 1), (0, 1), " and mine")
     place.workspace.reject([1])
-    hunk = place.workspace.hunk(1)
+    hunk = place.workspace.hunk_list.by_id(1)
     assert (hunk.stage, hunk.decision) == (Stage.CONFLICT, Decision.PENDING)
     assert place.text("a.txt").startswith("A and mine\n")
     assert place.workspace.decorations("a.txt", 0, 0) == {0: "conflict"}

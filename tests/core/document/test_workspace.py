@@ -58,7 +58,7 @@ def test_edit_undo_and_saved_state():
 def test_unknown_hunks_and_places():
     place = disk(a="a\n")
     with pytest.raises(KeyError):
-        place.workspace.hunk(7)
+        place.workspace.hunk_list.by_id(7)
     assert place.workspace.decorations("a.txt", 0, 9) == {}
     assert place.workspace.ghost("a.txt") is None
     assert place.workspace.accept([7]) == []

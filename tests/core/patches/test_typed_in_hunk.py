@@ -49,7 +49,7 @@ def test_old_lines_put_back_are_the_disks_and_an_undo_brings_the_typed_ones_back
     place.workspace.edit("a.txt", (3, 0), (3, 0), "x")
     place.write(["a.txt"])
     place.workspace.reject([1])
-    assert place.workspace.hunk(1).stage is Stage.CONFLICT
+    assert place.workspace.hunk_list.by_id(1).stage is Stage.CONFLICT
     assert place.workspace.disk_plan("a.txt").data == TEXT.encode()
     place.write(place.workspace.reject([1], whole=True))
     assert place.text("a.txt") == TEXT

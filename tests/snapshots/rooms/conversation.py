@@ -101,7 +101,7 @@ def stages() -> ScriptedSession:
     session.say("patch", speaker="fast", state="open")
     for line, stage in enumerate(Stage):
         session.hunk(stage, None if stage is Stage.REFUSED else line, added=2, removed=1)
-    session.workspace.hunk(1).flags += ("indentation was changed",)
+    session.workspace.hunk_list.by_id(1).flags += ("indentation was changed",)
     session.open("ledger/cache.py")
     return session
 

@@ -77,7 +77,7 @@ async def test_keys_are_taken_while_very_many_are_laid_out(monkeypatch: pytest.M
             assert screen.view.laying
             await pilot.press("r")
             assert session.states()[:3] == ["accepted", "rejected", "landed"]
-            assert screen.view.cursor.hunk is session.workspace.hunk(3)
+            assert screen.view.cursor.hunk is session.workspace.hunk_list.by_id(3)
         while screen.view.laying:
             await pilot.pause(0.01)
         await settled(session, pilot)

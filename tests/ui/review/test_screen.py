@@ -51,11 +51,11 @@ async def test_a_rejection_with_words() -> None:
         await pilot.press(*"keep it", "enter")
         await settled(session, pilot)
         assert session.asked[-1] == Reject((1,), "keep it")
-        assert session.workspace.hunk(1).words == "keep it"
+        assert session.workspace.hunk_list.by_id(1).words == "keep it"
         assert any("you said: keep it" in row for row in seen(screen))
         await pilot.press("w", "x", "escape")
         await settled(session, pilot)
-        assert session.workspace.hunk(2).decidable
+        assert session.workspace.hunk_list.by_id(2).decidable
 
 
 async def test_decisions_are_undone_and_done_again() -> None:
@@ -91,7 +91,7 @@ async def test_editing_leads_to_the_editor_and_back_to_a_decision() -> None:
         assert session.asked[-1] == Accept((2,))
         again = pilot.app.screen
         assert isinstance(again, ReviewScreen), "back to where e was pressed"
-        await until(pilot, lambda: again.view.cursor.hunk is session.workspace.hunk(3))
+        await until(pilot, lambda: again.view.cursor.hunk is session.workspace.hunk_list.by_id(3))
 
 
 async def test_it_is_live_while_the_turn_streams() -> None:
@@ -163,7 +163,7 @@ async def test_an_ambiguous_hunk_is_placed() -> None:
         await settled(session, pilot)
         assert session.workspace.open("twice.py").text() == "x = 1\ny = 0\nx = 2\n"
         assert pilot.app.screen is screen, "what was placed is now to be decided on"
-        assert session.workspace.hunk(1).decidable
+        assert session.workspace.hunk_list.by_id(1).decidable
 
 
 async def test_a_conflict_is_shown_where_it_is_with_what_can_be_done() -> None:

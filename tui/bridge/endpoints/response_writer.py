@@ -104,11 +104,6 @@ class PacedOutput:
         self._held: deque[_PacedText] = deque()
 
     @property
-    def held(self) -> bool:
-        """Something waits."""
-        return bool(self._held)
-
-    @property
     def waiting(self) -> bool:
         """There is a limit now, or something is held."""
         return bool(self._held) or not self.pace.free
@@ -317,10 +312,6 @@ class ResponseWriter:
             self._paced.words(text, lambda piece: self._run.delta(index, piece, family))
         else:
             self._run.delta(index, text, family)
-
-    def part(self, index: int) -> None:
-        """See `Run.part`."""
-        self._paced.say(functools.partial(self._run.part, index))
 
     def item_done(self, index: int, item: dict[str, Any] | None = None) -> None:
         """See `Run.item_done`. Raises Steered: this was the last item."""

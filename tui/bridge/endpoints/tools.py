@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Literal
 
@@ -22,6 +23,7 @@ from msgspec import Struct, field
 
 from tui.bridge.endpoints.base import MOST_READ_CHARS, Refused, Unusable
 from tui.core.wire import json_writing
+from tui.core.wire.events import OUTPUTS
 from tui.core.wire.json_reading import mended
 
 INPUT = "input"
@@ -512,6 +514,14 @@ class Toolbox:
         digest = hashlib.sha256(call_id.encode("utf-8", "replace")).hexdigest()
         named = f"call_{digest[:24]}"
         return named if self._call_ids.fullmatch(named) else digest[:9]
+
+    def outputs_in(self, items: Iterable[Mapping[str, Any]]) -> dict[str, deque[Mapping[str, Any]]]:
+        """The outputs of calls by the calls' ids as they are sent: some clients use one twice."""
+        found: dict[str, deque[Mapping[str, Any]]] = {}
+        for item in items:
+            if str(item.get("type")) in OUTPUTS:
+                found.setdefault(self.sent_id(item), deque()).append(item)
+        return found
 
     def _chosen(self, tool: Mapping[str, Any]) -> str:
         kind, nested = tool.get("type"), tool.get("function")

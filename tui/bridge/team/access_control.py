@@ -342,12 +342,6 @@ class TeamAccess:
         """Wait until nobody is connected any more."""
         await self._empty.wait()
 
-    async def watch(self) -> None:
-        """Look at the file of users for good."""
-        while True:
-            await asyncio.sleep(LOOK_S)
-            await self.look()
-
     async def look(self) -> None:
         """Read the users again if they have changed; who is revoked is out."""
         if not await asyncio.to_thread(self._users.look):

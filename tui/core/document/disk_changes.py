@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tui.core.document.disk_plan import backed_out, count_as_saved, is_on_disk
+from tui.core.document.disk_plan import backed_out, count_as_saved, is_on_disk, text_now
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
 from tui.core.document.hunk import Decision, Hunk, Kind
@@ -20,7 +20,7 @@ from tui.core.steps import finished
 from tui.core.text.buffer import Buffer, form_of, plain_text
 from tui.core.text.change_set import Author, ChangeSet
 from tui.core.text.diff import fitted, line_changes, merge3
-from tui.core.text.rows import keep_ends, row_count, rows_range, rows_text, whole_text
+from tui.core.text.rows import keep_ends, row_count, rows_range, whole_text
 from tui.errors import EditRefused
 
 
@@ -200,7 +200,7 @@ def _merge(
         # an undo into lines that both changed comes to neither's text: no state is the disk's
         record.synced = None
     for hunk in own:
-        hunk.agent = _text_now(record, hunk)
+        hunk.agent = text_now(record, hunk)
 
 
 def _untouched(record: FileRecord) -> list[Hunk]:
@@ -208,15 +208,8 @@ def _untouched(record: FileRecord) -> list[Hunk]:
     return [
         hunk
         for hunk in record.live
-        if hunk.decision is Decision.ACCEPTED and _text_now(record, hunk) == hunk.agent
+        if hunk.decision is Decision.ACCEPTED and text_now(record, hunk) == hunk.agent
     ]
-
-
-def _text_now(record: FileRecord, hunk: Hunk) -> str:
-    """What stands in a hunk's rows."""
-    assert hunk.start is not None
-    assert hunk.end is not None
-    return rows_text(record.buffer, hunk.start.line, hunk.end.line)
 
 
 def is_formatted(documents: Documents, path: str, read: FileRead) -> bool:

@@ -39,11 +39,6 @@ class DiskPlan(Struct, frozen=True):
     """Where it is moved from."""
 
 
-def disk_plan(documents: Documents, path: str) -> DiskPlan:
-    """The plan for one path; see `planning`."""
-    return finished(planning(documents, path))
-
-
 def planning(documents: Documents, path: str) -> Work[DiskPlan]:
     """The plan for one path. Nothing is changed but the note of what was planned.
 
@@ -253,7 +248,7 @@ class StillText(Struct, frozen=True):
         for one, copy in zip(left[::-1], copies[::-1], strict=True):
             if take_off(scratch, record, copy):
                 continue
-            if not _still(copy, _text_of(record, copy))[1]:
+            if not _still(copy, text_now(record, copy))[1]:
                 held.append(one.hunk)
             if not typed:
                 take_off(scratch, record, copy, still=True)
@@ -340,7 +335,7 @@ def take_off(
 
 def comes_off(record: FileRecord, hunk: Hunk) -> bool:
     """True if `take_off` would take a hunk out, and nothing that others wrote."""
-    current = _text_of(record, hunk)
+    current = text_now(record, hunk)
     if current == hunk.agent or _merged(hunk, current) is not None:
         return True
     edit = record.weave.edit(hunk)
@@ -366,7 +361,8 @@ def _still(hunk: Hunk, current: str) -> tuple[str, bool]:
     return (merged, True) if merged is not None else merge_theirs(hunk.agent, current, hunk.base)
 
 
-def _text_of(record: FileRecord, hunk: Hunk) -> str:
+def text_now(record: FileRecord, hunk: Hunk) -> str:
+    """What stands in a hunk's rows."""
     assert hunk.start is not None
     assert hunk.end is not None
     return rows_text(record.buffer, hunk.start.line, hunk.end.line)

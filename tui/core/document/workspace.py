@@ -180,10 +180,6 @@ class Workspace:
         """The hunks of one tool call, in order."""
         return list(self.hunk_list.of_call(call_id))
 
-    def hunk(self, hunk_id: int) -> Hunk:
-        """The hunk of that id. Raises KeyError."""
-        return self.hunk_list.by_id(hunk_id)
-
     def ghost(self, path: str) -> tuple[int, list[str]] | None:
         """The incoming lines of a section not yet located, and the line to show them under.
 

@@ -62,7 +62,6 @@ class ArgumentText:
         self._high = ""
         """The first half of a surrogate pair."""
         self._streaming = False
-        self._done = False
         self._key = ""
         self._others: list[tuple[str, str]] = []
         """Strings under other names."""

@@ -195,7 +195,6 @@ class Head(Struct):
     """Behind ``+++``."""
     git: tuple[str, str] = ("", "")
     renamed: tuple[str, str] = ("", "")
-    copied: bool = False
     added: bool = False
     deleted: bool = False
     index: str = ""
@@ -224,7 +223,7 @@ class Head(Struct):
             self.renamed = (self.renamed[0], unquoted(line.split(" ", 2)[2].strip()))
             self.done = True
         elif line.startswith("copy "):
-            self.copied = self.done = True
+            self.done = True
             self.refusal = "copies are not made: add the new file with its text"
         elif line.startswith("Index: "):
             self.index = named(line[7:])

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tui.core.text.change_set import Author, Change, ChangeSet, Position, change_at, end_of
+from tui.core.text.indent import indentation
 from tui.core.text.patterns import pattern
 from tui.core.text.rows import keep_ends
 
@@ -249,13 +250,9 @@ def emphasis(old: str, new: str) -> tuple[Ranges, Ranges]:
     changed = [code for code in codes if code[0] != "equal"]
     left = [(starts[a], starts[b]) for _, a, b, _, _ in changed if a < b]
     right = [(other_starts[c], other_starts[d]) for _, _, _, c, d in changed if c < d]
-    short, long = sorted((_indent(old), _indent(new)), key=len)
+    short, long = sorted((indentation(old), indentation(new)), key=len)
     indent = len(short) if long.startswith(short) else 0
     return _ranges(old, left, indent), _ranges(new, right, indent)
-
-
-def _indent(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())]
 
 
 def _starts(words: Sequence[str]) -> list[int]:

@@ -49,11 +49,6 @@ class WovenEdit:
         """True if a text that it put in begins with the end of a line."""
         return any(one.by is self and one.text[:1] in ("\n", "\r") for one in self.pieces)
 
-    @property
-    def fits(self) -> bool:
-        """True if all that it needs is so."""
-        return all(edit.on is on for edit, on in (self.needs or {}).items())
-
 
 class WovenPiece:
     """A piece of text that the same edits put in and took out."""

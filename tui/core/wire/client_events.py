@@ -135,13 +135,13 @@ def _event_in_steps(raw: dict[str, Any] | Invalid) -> Generator[None, None, Clie
     if kind == "response.create":
         return (yield from _create(raw))
     if kind == "response.interrupt":
-        return InterruptMessage(_string(raw, "response_id"), _string(raw, "mode"))
+        return InterruptMessage(string_in(raw, "response_id"), string_in(raw, "mode"))
     if kind == "response.steer":
         items = yield from _items_in_steps(raw.get("input"))
         given = [] if isinstance(items, Invalid) else items
-        return SteerMessage(_string(raw, "previous_response_id"), given, raw.get("input"))
+        return SteerMessage(string_in(raw, "previous_response_id"), given, raw.get("input"))
     if kind == "response.inject":
-        return Inject(_string(raw, "response_id"), raw.get("input"))
+        return Inject(string_in(raw, "response_id"), raw.get("input"))
     if kind == "duetto.throttle":
         return _throttle(raw)
     return UnknownClient(kind if isinstance(kind, str) else "", raw)
@@ -302,6 +302,7 @@ def _message(item: dict[str, Any]) -> dict[str, Any]:
     return {**item, "type": "message", "content": content if isinstance(content, list) else []}
 
 
-def _string(raw: dict[str, Any], key: str) -> str:
+def string_in(raw: dict[str, Any], key: str) -> str:
+    """A field's text; empty: it is not there, or no text."""
     value = raw.get(key)
     return value if isinstance(value, str) else ""

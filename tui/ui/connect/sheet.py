@@ -10,7 +10,6 @@ from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.screen import ModalScreen, ScreenResultType
 from textual.strip import Strip
 
@@ -230,14 +229,6 @@ def _paragraph(text: str, width: int, colour: str) -> list[Row]:
 class RowSheet(PaintedWidget):
     """Paints rows; what does not fit is cut off below, so pages are made for the room."""
 
-    class Clicked(Message):
-        """A row was clicked."""
-
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
-            """What stands in it."""
-
     def __init__(self, page: Callable[[Room], Sequence[Row]]) -> None:
         """``page`` gives the rows for the room that there is."""
         super().__init__()
@@ -252,13 +243,6 @@ class RowSheet(PaintedWidget):
         if self._written is None or room != self._room:
             self._written, self._room = self._page(room), room
         return self._written
-
-    def on_click(self, event: events.Click) -> None:
-        """Which row it was."""
-        event.stop()
-        if 0 <= event.y < len(self.rows):
-            row = "".join(text for text, _ in self.rows[event.y])
-            self.post_message(self.Clicked(row))
 
     def write(self) -> None:
         """The page says something else now."""
@@ -336,9 +320,11 @@ class SheetScreen(ModalScreen[ScreenResultType]):
                 self._chooser.type(character)
         self._write()
 
-    def on_row_sheet_clicked(self, message: RowSheet.Clicked) -> None:
+    def on_click(self, event: events.Click) -> None:
         """A row that was clicked is chosen, as by its digit."""
-        shown = message.text[2:].strip()
+        event.stop()
+        row = self._sheet.rows[event.y] if event.y < len(self._sheet.rows) else []
+        shown = "".join(text for text, _ in row)[2:].strip()
         for index in range(len(self._chooser.shown)):
             if label(self._chooser, index) == shown.partition("   ")[0]:
                 self._chooser.at = index

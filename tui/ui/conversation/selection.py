@@ -374,7 +374,7 @@ class Selection:
         places = hunk.candidates if hunk.placeable else ()
         return places[self._candidate % len(places)] if places else None
 
-    def choose_candidate(self, step: int) -> None:
+    def choose_candidate(self, step: int = 1) -> None:
         """Choose another place for an ambiguous hunk."""
         hunk = self.hunk
         if hunk is not None and hunk.placeable:

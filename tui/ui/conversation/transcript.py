@@ -64,6 +64,9 @@ class TranscriptPane(PaintedWidget, can_focus=True):
             self.viewport,
             lambda hunk, line: self.post_message(HunkSelected(hunk.id, line)),
         )
+        self.action_step_message = self.selection.step_message
+        self.action_next_hunk = self.selection.step_hunk
+        self.action_next_candidate = self.selection.choose_candidate
         self.commands = CommandKeys(self.rows, self.viewport, self.selection)
         self.search_bar: SearchBar | None = None
         """Made when it is first opened."""
@@ -224,10 +227,6 @@ class TranscriptPane(PaintedWidget, can_focus=True):
         """Select the stop below, or scroll where there is none."""
         self.selection.step(back=False)
 
-    def action_step_message(self, step: int) -> None:
-        """Select the message above (-1) or below (1)."""
-        self.selection.step_message(step)
-
     def action_scroll_pages(self, pages: int) -> None:
         """Scroll by pages; negative is up."""
         self.viewport.go_to(self.viewport.top + pages * max(self.size.height - 2, 1))
@@ -312,10 +311,6 @@ class TranscriptPane(PaintedWidget, can_focus=True):
         """Decide again what was taken back last."""
         self._want(RedoDecision())
 
-    def action_next_hunk(self) -> None:
-        """Select the hunk below."""
-        self.selection.step_hunk()
-
     def action_previous_hunk(self) -> None:
         """Select the hunk above."""
         self.selection.step_hunk(back=True)
@@ -328,10 +323,6 @@ class TranscriptPane(PaintedWidget, can_focus=True):
             self.notify("The hunk's text is copied: paste it where it belongs.", markup=False)
         elif hunk is not None:
             self.post_message(HunkShown(hunk.id, edit=True))
-
-    def action_next_candidate(self, step: int = 1) -> None:
-        """Choose another place for an ambiguous hunk, and show it in the editor."""
-        self.selection.choose_candidate(step)
 
     def _place(self, hunk: Hunk) -> bool:
         """Put an ambiguous hunk at the chosen place; False if it is not ambiguous."""

@@ -365,6 +365,15 @@ class ReviewScreen(PaintedScreen):
             session, self.content, self.view.cursor, self.say, self.leave
         )
         self.scopes: tuple[Scope, ...] = ("turn", "diff")
+        self.action_accept_hunk = self.decisions.accept
+        self.action_reject_hunk = self.decisions.reject
+        self.action_decide_file = self.decisions.decide_file
+        self.action_decide_all = self.decisions.decide_all
+        self.action_redo_decision = self.decisions.redo
+        self.action_go = self.decisions.go
+        self.action_step = self.view.cursor.step
+        self.action_step_file = self.view.cursor.step_file
+        self.action_scroll_rows = self.view.cursor.scroll_rows
         self._tell = tell
         self._came_from = 0
         """The hunk that was chosen before a diff was shown."""
@@ -475,14 +484,6 @@ class ReviewScreen(PaintedScreen):
 
     # -- actions of the scope "turn"
 
-    def action_accept_hunk(self) -> None:
-        """Accept the chosen hunk, and choose the next one that waits."""
-        self.decisions.accept()
-
-    def action_reject_hunk(self) -> None:
-        """Reject the chosen hunk, and choose the next one that waits."""
-        self.decisions.reject()
-
     def action_reject_why(self) -> None:
         """Ask why, then reject."""
         from tui.ui.screens.dialogs import RejectReasonScreen
@@ -496,24 +497,12 @@ class ReviewScreen(PaintedScreen):
 
         self.app.push_screen(RejectReasonScreen(), answered)
 
-    def action_decide_file(self, accept: bool) -> None:
-        """Accept or reject what waits in this file."""
-        self.decisions.decide_file(accept)
-
-    def action_decide_all(self, accept: bool) -> None:
-        """Accept or reject all that waits among what is shown."""
-        self.decisions.decide_all(accept)
-
     def action_take_back(self, what: str) -> None:
         """Take the last ``decision`` back, or the model's last ``turn``."""
         if what == "turn":
             self.session.submit(UndoTurn())
         else:
             self.decisions.undo()
-
-    def action_redo_decision(self) -> None:
-        """Bring it back."""
-        self.decisions.redo()
 
     def action_edit_hunk(self) -> None:
         """Go and edit the hunk in the editor; copy the text of one that is not there."""
@@ -528,18 +517,6 @@ class ReviewScreen(PaintedScreen):
             self.content.look()
 
     # -- actions of the scope "diff"
-
-    def action_step(self, count: int) -> None:
-        """The next change, or the one before."""
-        self.view.cursor.step(count)
-
-    def action_step_file(self, count: int) -> None:
-        """The next file, or the one before."""
-        self.view.cursor.step_file(count)
-
-    def action_scroll_rows(self, count: int) -> None:
-        """Scroll."""
-        self.view.cursor.scroll_rows(count)
 
     def action_scroll_pages(self, pages: int) -> None:
         """Scroll by a page."""
@@ -563,10 +540,6 @@ class ReviewScreen(PaintedScreen):
             self.content.look()
         else:
             self.view.sideways(steps * _SIDEWAYS_CELLS)
-
-    def action_go(self) -> None:
-        """Go to what is chosen in the editor; an ambiguous hunk is placed."""
-        self.decisions.go()
 
     def action_layout(self) -> None:
         """Side by side, or in one column."""

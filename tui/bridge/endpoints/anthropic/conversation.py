@@ -8,8 +8,7 @@ message that ends in a thought; call ids occur once; thoughts go back as they ca
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -152,7 +151,7 @@ class _MessagesWriter:
         self._box = box
         self._model = model
         self._images = asked.facts.images
-        self._outputs = _outputs_in(asked.items, box)
+        self._outputs = box.outputs_in(asked.items)
         self._used: set[int] = set()
         """Outputs that are in the conversation, by `id`."""
         self._owed: list[tuple[str, str]] = []
@@ -281,17 +280,6 @@ class _MessagesWriter:
             told = {key: value for key, value in item.items() if key in ("output", "status")}
             output = as_json(told)
         return blocks_of(output, images=self._images)
-
-
-def _outputs_in(
-    items: Sequence[Mapping[str, Any]], box: Toolbox
-) -> dict[str, deque[Mapping[str, Any]]]:
-    """The outputs of calls by their ids: some clients use one id twice."""
-    found: dict[str, deque[Mapping[str, Any]]] = {}
-    for item in items:
-        if str(item.get("type")) in OUTPUTS:
-            found.setdefault(box.sent_id(item), deque()).append(item)
-    return found
 
 
 def _is_part(part: object) -> bool:

@@ -10,8 +10,7 @@ payload holds ``back`` (the field in which it came), ``details`` (OpenRouter's b
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tui.bridge.endpoints.base import Asked, Refused
@@ -203,7 +202,7 @@ class _MessagesBuilder:
         self._toolbox = toolbox
         self._parts = ContentParts(asked, chat_options)
         self._thoughts = MessageReasoning(KIND, asked.model, chat_options.reasoning_back)
-        self._outputs = _outputs(asked.items, toolbox)
+        self._outputs = toolbox.outputs_in(asked.items)
         self._said: list[Message] = []
         self._texts: list[str] = []
         self._calls: list[dict[str, Any]] = []
@@ -328,14 +327,3 @@ class _MessagesBuilder:
             text = "(see the picture below)" if shown else "" if item else _NO_OUTPUT
         self._said.append({"role": "tool", "tool_call_id": sent_id, "content": text})
         return shown
-
-
-def _outputs(
-    items: Iterable[Mapping[str, Any]], toolbox: Toolbox
-) -> dict[str, deque[Mapping[str, Any]]]:
-    """The outputs of calls, by the calls' ids as they are sent."""
-    found: dict[str, deque[Mapping[str, Any]]] = {}
-    for item in items:
-        if str(item.get("type")) in OUTPUTS:
-            found.setdefault(toolbox.sent_id(item), deque()).append(item)
-    return found

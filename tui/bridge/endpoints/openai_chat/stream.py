@@ -366,7 +366,6 @@ class ChatReader:
         """``mask`` knows what no word of the provider may repeat."""
         self._writer = writer
         self._mask = mask
-        self._model = model
         self._items = OutputItems(writer, model, toolbox, chat_options)
         self._tags: ThinkTagParser | None = None
         if chat_options.think_tags or chat_options.think_begun:

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from tui.core.wire.client_events import string_in
 from tui.core.wire.events import (
     MOST_ERROR_CHARS,
     SteerAccepted,
@@ -148,7 +149,7 @@ class Steers:
         text = self._meant(event.steer)
         if text is None:
             return []
-        text.id = text.id or _name(event.steer, "id")
+        text.id = text.id or string_in(event.steer, "id")
         if isinstance(event, SteerFailed):
             why = event.error.get("message") or event.error.get("code")
             why = str(why or "the server did not take it")[:MOST_ERROR_CHARS]
@@ -231,12 +232,12 @@ class Steers:
 
     def _meant(self, steer: dict[str, Any]) -> SteerText | None:
         """The text that is meant: by the server's id, else the oldest undecided of that parent."""
-        name, parent = _name(steer, "id"), _name(steer, "previous_response_id")
+        name, parent = string_in(steer, "id"), string_in(steer, "previous_response_id")
         for text in self._texts:
             if name and text.id == name:
                 return text
         fresh = [text for text in self._texts if text.stage is SteerStage.SENT]
-        words = _name(steer, "input")
+        words = string_in(steer, "input")
         if words:
             # Only a refusal repeats them.
             ours = [*fresh, *(text for text in self._of(parent) if text not in fresh)]
@@ -262,8 +263,3 @@ class Steers:
 
     def _news(self, text: SteerText, fate: Fate, why: str = "") -> SteerNews:
         return SteerNews(text.number, fate, text.text, why, self._lane)
-
-
-def _name(steer: dict[str, Any], key: str) -> str:
-    value = steer.get(key)
-    return value if isinstance(value, str) else ""
