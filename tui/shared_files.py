@@ -99,3 +99,10 @@ def folder_below(
         yield folder
     finally:
         os.close(folder)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of it, in as many parts as the system wants. Raises OSError."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from tui.core.files import MAX_BYTES, FileRead, Prepared, checked_path, why_linked, why_private
 from tui.errors import EditRefused, FileRefused
-from tui.shared_files import folder_below
+from tui.shared_files import folder_below, write_all
 
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 TEMPORARY_END = ".tmp"
@@ -273,13 +273,6 @@ def _reserve(descriptor: int, size: int) -> None:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
-
-
-def write_all(descriptor: int, data: bytes) -> None:
-    """Write all of it, in as many parts as the system wants. Raises OSError."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
 
 
 def words_of(error: OSError) -> str:

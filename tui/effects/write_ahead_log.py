@@ -32,8 +32,8 @@ from msgspec import Struct
 
 from tui.core.document.unfinished_writes import Unfinished, WriteStep
 from tui.core.files import checked_path
-from tui.effects.files import write_all
 from tui.errors import EditRefused, FileRefused
+from tui.shared_files import write_all
 
 _log = logging.getLogger("tui.journal")
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
