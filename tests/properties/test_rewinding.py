@@ -82,7 +82,10 @@ class Session:
         """What lies below goes with it."""
         known = {one.made.id for one in self.past}
         for number, one in self.made.items():
-            if number not in known and self.workspace.hunk(number).decision == "accepted":
+            if (
+                number not in known
+                and self.workspace.hunk_list.by_id(number).decision == "accepted"
+            ):
                 self.past.append(PastHunk(one, len(self.known) - 1))
 
     def types(self, turn: int) -> None:

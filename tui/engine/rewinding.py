@@ -242,7 +242,7 @@ class Rewinding:
         public = {path for path in files if not services.open_files.privacy(path)}
         self._count += 1
         talk = plan.part != "files"
-        call = state.workspace.hunk(plan.hunk).call_id if plan.hunk else ""
+        call = state.workspace.hunk_list.by_id(plan.hunk).call_id if plan.hunk else ""
         history = services.requests.history
         swaps = self._swaps(files, chosen, past)
         cut = history.rewind(plan.turn, call) if talk else []
