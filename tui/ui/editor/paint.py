@@ -190,10 +190,14 @@ class RowPainter:
         margin = _MORE_LEFT if frame.left and row.text else " "
         if row.ghost:
             colour = "meter-ghost"
-        before = GUTTER_GHOST if row.ghost else NOTE if row.note else " "
+        number = f"{number:>{frame.digits}} "
+        if row.note and not row.ghost:
+            head = [Segment(NOTE, style(row.note, back)), Segment(number, style(colour, back))]
+        else:  # one run of cells in one style
+            before = GUTTER_GHOST if row.ghost else " "
+            head = [Segment(f"{before}{number}", style(colour, back))]
         return [
-            Segment(before, style(row.note if row.note and not row.ghost else colour, back)),
-            Segment(f"{number:>{frame.digits}} ", style(colour, back)),
+            *head,
             Segment(BARS.get(row.kind, " "), bar),
             Segment(margin, style("faint", back)),
         ]
