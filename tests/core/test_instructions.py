@@ -4,7 +4,13 @@ import json
 from typing import get_args
 
 from tests.support.tables import each
-from tui.core.instructions import PATHS_LIMIT_CHARS, PatchFormat, PatchTool, instructions, tools
+from tui.core.instructions import (
+    PATHS_LIMIT_CHARS,
+    PatchFormat,
+    PatchTool,
+    instruction_parts,
+    tools,
+)
 
 MARKS = {
     "auto": "*** Begin Patch",
@@ -13,6 +19,12 @@ MARKS = {
     "unified_diff": "--- a/path",
     "whole_file": "the whole file, from its first line",
 }
+
+
+def instructions(
+    paths: list[str], project: str, tool: PatchTool, form: PatchFormat = "auto"
+) -> str:
+    return "\n".join(instruction_parts(paths, project, tool, form).values())
 
 
 def test_instructions_name_the_files_and_the_projects_rules() -> None:

@@ -11,7 +11,7 @@ TEXT = "one two three\n" * 20
 
 
 def entry(kind: str, text: str) -> HistoryEntry:
-    return HistoryEntry(kind, user_item(text))  # type: ignore[arg-type]
+    return HistoryEntry(kind, user_item(text))
 
 
 def test_each_file_is_a_part_however_often_it_was_said() -> None:

@@ -31,7 +31,7 @@ SAID = [
 
 
 def found(**asked: object) -> str:
-    return finished(recalled(SAID, Recollection(**asked)))  # type: ignore[arg-type]
+    return finished(recalled(SAID, Recollection(**asked)))
 
 
 @each(

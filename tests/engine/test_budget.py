@@ -114,7 +114,7 @@ async def test_the_day_counts_what_other_sessions_spent_and_begins_anew_at_midni
     assert "of the $5.00 for the day are left" in troubles(world)[0]
     spent = SpentToday("2", own_usd=9.0, others_usd=0.5)
     await ended(await begun(world), 1000)
-    world.session.submit(asked("budget", "", world.session.status))  # type: ignore[arg-type]
+    world.session.submit(asked("budget", "", world.session.status))
     await settle()
     assert notes(world)[-1] == "this session: $0.110, no limit; today: $0.610 of $5.00"
 

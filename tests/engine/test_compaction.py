@@ -260,7 +260,7 @@ async def test_the_map_of_the_project_stays() -> None:
 async def test_a_kill_at_any_record_loses_nothing(tmp_path: Path) -> None:
     """Either what was said is there, or what stands for it."""
     store, place = Memory(), world(window=None)
-    place.ports.store = lambda: store  # type: ignore[assignment, return-value]
+    place.ports.store = lambda: store
     await turn(place, "make the cache safe", "I use a lock.")
     await turn(place, "now the index", "Done.")
     first = len(store.rows)

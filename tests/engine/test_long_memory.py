@@ -47,7 +47,7 @@ class Summariser:
     def __init__(self, wire: FakeWire) -> None:
         self._wire, self._create = wire, wire.create
         self.asked = 0
-        wire.create = self._answer  # type: ignore[method-assign]
+        wire.create = self._answer
 
     def _answer(self, request: Any) -> None:
         self._create(request)
@@ -72,7 +72,7 @@ class Story:
         self.said = 0
         self.pins: list[str] = []
         self.session.compaction().more.append(lambda: [KnownFacts("Pinned", self.pins)])
-        self.summariser = Summariser(self.world.ports.wires("main", LANE))  # type: ignore[arg-type]
+        self.summariser = Summariser(self.world.ports.wires("main", LANE))
 
     def plant(self, kind: str, text: str) -> None:
         self.planted.setdefault(kind, []).append(text)

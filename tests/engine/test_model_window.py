@@ -35,7 +35,7 @@ def world(window: int | None, learnt: KnownWindows | None = None) -> World:
     """A model that takes, as the settings say, so many tokens."""
     made = World(roles={"fast": RoleSpec("fast", "quick-1", "main", context_window=window)})
     if learnt is not None:
-        made.ports.catalogue = lambda: learnt  # type: ignore[assignment, return-value]
+        made.ports.catalogue = lambda: learnt
     return made
 
 

@@ -216,7 +216,7 @@ async def test_a_commit_changes_no_file_and_is_not_told() -> None:
     async def committed(before: GitPlace, now: GitPlace) -> GitMove:
         return GitMove("commit: all of it", ("a.py",))
 
-    git.moved = committed  # type: ignore[method-assign]
+    git.moved = committed
     git.goes(("a.py",))
     world.changed_outside("a.py", ".git/HEAD")
     await settle()

@@ -287,6 +287,19 @@ NOT_HERE = {
     ("command", "stop"): "the same",
     ("diff", "next_file"): "needs two files in a turn: tests/ui/review has them",
     ("diff", "previous_file"): "the same",
+    ("editor", "note"): "tests/ui/editor/test_notes.py goes from note to note",
+    ("editor", "next_note"): "the same",
+    ("editor", "previous_note"): "the same",
+    ("global", "change_selection"): "the same tests ask for it",
+    **dict.fromkeys(
+        (
+            ("rewind", "rewind"),
+            ("rewind", "files_and_talk"),
+            ("rewind", "files_alone"),
+            ("rewind", "talk_alone"),
+        ),
+        "needs turns that can be taken back: tests/ui/review/test_rewinding.py has them",
+    ),
 }
 SCENES = (PROMPT, QUEUE, REVIEW, CONVERSATION, TURN, GLOBAL, FILES, EDITOR)
 ASKED = {(step.scope, step.action) for scene in SCENES for step in scene if isinstance(step, Do)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -18,15 +18,16 @@ from tui.core.attachments import (
     mentions,
     pasted_path,
 )
-from tui.core.compaction import KnownFacts
 from tui.core.context import TOTAL_LIMIT_CHARS, FileInContext
 from tui.core.files import checked_path
-from tui.core.outline import Symbol, extent, symbols
-from tui.core.tokens import tokens
 from tui.engine.notices import Trouble
 from tui.engine.open_files import SEND, OpenFiles
 from tui.engine.ports import Ports
 from tui.errors import EditRefused
+
+if TYPE_CHECKING:
+    from tui.core.compaction import KnownFacts
+    from tui.core.outline import Symbol
 
 Maker = Callable[[], Awaitable[str]]
 """Makes what is attached by a name that is no file; empty: there is nothing."""
@@ -76,6 +77,8 @@ class Attachments:
 
     def facts(self) -> list[KnownFacts]:
         """What is pinned, for who makes the conversation shorter."""
+        from tui.core.compaction import KnownFacts  # with the first compaction
+
         return [KnownFacts("Pinned by the user", [*self.pins])]
 
     def in_context(self, paths: Iterable[str]) -> list[FileInContext]:
@@ -172,6 +175,8 @@ class Attachments:
         state = (id(buffer), buffer.revision)
         known = self._sizes.get(one.name)
         if known is None or known[0] != state:
+            from tui.core.tokens import tokens  # after the first paint
+
             first, last = one.lines or (1, buffer.line_count)
             known = (state, tokens("\n".join(buffer.lines[first - 1 : last])))
             self._sizes[one.name] = known
@@ -239,6 +244,8 @@ class Attachments:
             return []
         state = (id(buffer), buffer.revision)
         if self._outline is None or self._outline[0] != state:
+            from tui.core.outline import symbols  # after the first paint
+
             found = symbols(path, buffer.lines, lambda row, col: False)
             self._outline = state, [one for one in found if one is not None]
         return self._outline[1]
@@ -291,6 +298,8 @@ class Attachments:
         if not text:
             nothing = {"diff": "nothing differs from HEAD", "failures": "no run has failed"}
             raise EditRefused(nothing.get(name, "there is nothing"))
+        from tui.core.tokens import tokens  # after the first paint
+
         self._made.append(f"{ATTACHED}@{name}\n{text}")
         return [f"@{name} (about {tokens(text):,} tokens)"]
 
@@ -304,6 +313,8 @@ class Attachments:
 
     def _symbol(self, name: str) -> Attached | None:
         """What is called so in the open files, the active one first."""
+        from tui.core.outline import extent  # after the first paint
+
         status, buffers = self._open_files.status, self._open_files.workspace.buffers
         paths = dict.fromkeys([status.active_path, *status.open_paths, *buffers])
         for path in paths:

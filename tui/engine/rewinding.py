@@ -42,8 +42,6 @@ from tui.errors import EditRefused
 if TYPE_CHECKING:
     from tui.engine.resuming import Resuming
 
-REWINDING = (Rewind, Forward, UndoDecision, RedoDecision)
-"""Intents that are asked of it."""
 REWIND = "Rewind"
 TOO = "Rewind them, too: what others changed stays in them"
 LEAVE = "Leave these as they are"

@@ -44,7 +44,6 @@ from tui.engine.ports import (
 )
 from tui.engine.requests import Requests, TurnLimits
 from tui.engine.rescue import Keeping, Rescuing, unsaved_of
-from tui.engine.rewinding import REWINDING, Rewinding
 from tui.engine.saving import Saving
 from tui.engine.services import Backlog, Services
 from tui.engine.session_state import SessionState
@@ -63,6 +62,7 @@ if TYPE_CHECKING:
     from tui.engine.noting import Noting
     from tui.engine.recording import SessionRecording
     from tui.engine.resuming import Resuming, Resumption
+    from tui.engine.rewinding import Rewinding
     from tui.engine.sessions import SessionKeeping
 
 PromptLabel = Literal["send", "redirect", "queue"]
@@ -75,6 +75,7 @@ OF_NOTES = (
 )
 """What is noted on lines, or asked about them."""
 OF_SUMMARY = (intents.Compact, intents.EditSummary)
+OF_REWINDING = (intents.Rewind, intents.Forward, intents.UndoDecision, intents.RedoDecision)
 
 
 class SessionOptions(Struct, frozen=True):
@@ -216,7 +217,6 @@ class Session:
     def _handlers_by_type(self) -> dict[type, Callable[[Any], None]]:
         """Who does what; all else is about what is looked at."""
         foreground, saving = self._foreground, self._saving
-        self.rewinding = Rewinding(self._shared, self._deciding, foreground.rewound)
         of_conversation = (
             intents.Prompt,
             intents.Queue,
@@ -252,7 +252,7 @@ class Session:
                 (intents.SetMode, intents.ToBackground, intents.StopTask),
                 self._shared.commands.handle,
             ),
-            **dict.fromkeys(REWINDING, self.rewinding.handle),
+            **dict.fromkeys(OF_REWINDING, lambda intent: self.rewinding.handle(intent)),
             intents.UseModel: self._choose_model,
             intents.ChooseModel: self._choose_model,
             intents.SaveFile: saving.save,
@@ -285,7 +285,7 @@ class Session:
         looking = self._saving.looking or not all(task.done() for task in self._looking)
         running = self._verification.active or self.formatting.running or looking
         running = running or self._deciding.at_work or self.hooks_run or self.prepares
-        running = running or self.rewinding.busy
+        running = running or ("rewinding" in self.__dict__ and self.rewinding.busy)
         running = running or self._foreground.tells_parts
         return not (running or self.status.busy or self.status.retry_s is not None)
 
@@ -307,6 +307,13 @@ class Session:
         """The models of all connected endpoints, with what is known of them."""
         catalogue = self._ports.catalogue
         return ModelOffers(()) if catalogue is None else await catalogue().offers()
+
+    @functools.cached_property
+    def rewinding(self) -> Rewinding:
+        """Takes turns back, and brings them again."""
+        from tui.engine.rewinding import Rewinding  # after the first paint
+
+        return Rewinding(self._shared, self._deciding, self._foreground.rewound)
 
     @functools.cached_property
     def _hooks(self) -> Hooks:
