@@ -370,7 +370,6 @@ class ReviewScreen(PaintedScreen):
         self.action_decide_file = self.decisions.decide_file
         self.action_decide_all = self.decisions.decide_all
         self.action_redo_decision = self.decisions.redo
-        self.action_go = self.decisions.go
         self.action_step = self.view.cursor.step
         self.action_step_file = self.view.cursor.step_file
         self.action_scroll_rows = self.view.cursor.scroll_rows
@@ -483,6 +482,10 @@ class ReviewScreen(PaintedScreen):
         self.view.cursor.choose_path(message.path)
 
     # -- actions of the scope "turn"
+
+    def action_go(self) -> None:
+        """Go to what is chosen in the editor; an ambiguous hunk is placed."""
+        self.decisions.go()
 
     def action_reject_why(self) -> None:
         """Ask why, then reject."""
