@@ -120,6 +120,12 @@ async def _no_command() -> VerifyCommand | None:
     return None
 
 
+async def _nobody_writes(callback: Callable[[set[str]], None]) -> None:
+    """A workspace that is watched: what the model has read is not read again for every request."""
+    callback(set())
+    await asyncio.Event().wait()
+
+
 @asynccontextmanager
 async def stand(
     server: Nasty,
@@ -166,6 +172,7 @@ async def seated(
         files=files,
         runner=FakeRunner(),
         verify_command=_no_command,
+        watch=_nobody_writes,
         sockets=endpoint.views,
         sleep=soon,
         jitter=lambda: 0.5,
