@@ -5,7 +5,16 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.core.conversation import NO_ANSWER, Block, BlockKind, History, Item, answer_item
+from tui.core.conversation import (
+    NO_ANSWER,
+    Block,
+    BlockKind,
+    History,
+    HistoryEntry,
+    Item,
+    answer_item,
+    user_item,
+)
 from tui.core.steps import finished
 
 HEAD: dict[str, object] = {"model": "m", "instructions": "work", "tools": []}
@@ -213,3 +222,44 @@ def test_another_text_takes_the_place_of_all() -> None:
     block.say("stopped")
     block.append(".")
     assert (block.text, block.length) == ("stopped.", 8)
+
+
+def turns_of(history: History, *turns: int, first: str = "") -> None:
+    for turn in turns:
+        history.turn = turn
+        history.note(first if turn == turns[0] else "")
+        history.prompt(f"prompt {turn}")
+        history.output(call(f"c{turn}"), FAST)
+        history.answer(call(f"c{turn}"), "done")
+
+
+def said(history: History) -> list[str]:
+    return [f"{one.kind} {one.turn}" for one in history.entries]
+
+
+def summary(turn: int) -> HistoryEntry:
+    return HistoryEntry("summary", user_item("a summary"), turn=turn)
+
+
+def test_a_rewind_to_a_turn_that_was_compacted_in_its_midst_takes_all_of_it_out() -> None:
+    history = History()
+    turns_of(history, 1, 2)
+    prompt = history.entries[3]
+    history.compact(6, [summary(2), prompt])
+    history.output(message("more"), FAST)
+    assert [one.kind for one in history.whole()].count("prompt") == 2
+    history.rewind(2)
+    assert said(history) == ["prompt 1", "output 1", "answer 1"]
+
+
+def test_what_was_compacted_before_this_start_is_no_place_to_rewind_to() -> None:
+    history, before = History(), History()
+    turns_of(before, 1, first="the map")
+    history.begin_with([summary(6), before.entries[0]])  # the map stays behind the summary
+    turns_of(history, 7, 8, 9)
+    assert [turn for turn in range(1, 10) if history.has_begin_of(turn)] == [7, 8, 9]
+    history.compact(len(history.entries) - 3, [summary(8), before.entries[0]])
+    assert [turn for turn in range(1, 10) if history.has_begin_of(turn)] == [7, 8, 9]
+    history.compact(1, [summary(8)])  # the user edits it
+    history.rewind(8)
+    assert said(history) == ["summary 6", "note 1", "prompt 7", "output 7", "answer 7"]

@@ -65,7 +65,8 @@ class History:
     def __init__(self) -> None:
         self.entries: list[HistoryEntry] = []
         self.past: list[HistoryEntry] = []
-        """Those that are not sent any more, as a summary stands for them."""
+        """Those that are not sent any more, as a summary stands for them; what stood for others at
+        the beginning of this start is one of them."""
         self.rewritten = 0
         """Grows when an entry goes, or says something else; to add one is no such thing."""
         self.turn = 0
@@ -141,8 +142,7 @@ class History:
         """
         entries = self.entries
         if any(one.turn >= turn for one in self.past):  # what was said stands there again
-            said = (one for one in entries if one.kind != "summary")
-            entries, self.past = sorted([*self.past, *said], key=lambda one: one.turn), []
+            entries, self.past = self.whole(), []
         ours, last = ("prompt", "context", "note"), len(entries)
         first = next(
             (n for n, one in enumerate(entries) if one.turn >= turn and one.kind in ours), last
@@ -167,8 +167,16 @@ class History:
 
     def has_begin_of(self, turn: int) -> bool:
         """False if a summary stands for what was said before a turn, and that is not at hand."""
-        said = [one.turn for one in (*self.past, *self.entries) if one.kind != "summary"]
-        return not self.is_compacted or bool(self.past) or turn > min(said, default=turn)
+        begin = next(iter(self.past or self.entries), None)
+        return begin is None or begin.kind != "summary" or turn > begin.turn
+
+    def whole(self) -> list[HistoryEntry]:
+        """All that is at hand, as it was said, whether or not a summary stands for it."""
+        if not self.past:
+            return [*self.entries]
+        known = set(map(id, self.past))
+        rest = (one for one in self.entries if one.kind != "summary" and id(one) not in known)
+        return [*self.past, *rest]
 
     def _put(self, entries: list[HistoryEntry]) -> None:
         self.rewritten += 1
@@ -246,8 +254,14 @@ class History:
         self.rewritten += 1
         self.break_chain()
         gone, self.entries[:count] = self.entries[:count], instead
-        self.past += [one for one in gone if one.kind not in ("summary", "context")]
-        self.past = [one for one in self.past if all(one is not other for other in instead)]
+        if any(one.kind != "summary" for one in gone):  # else only the summary is another one
+            known, first = set(map(id, self.past)), not self.past
+            self.past += [
+                one
+                for one in gone
+                if id(one) not in known
+                and (first if one.kind == "summary" else one.kind != "context")
+            ]
         self._shown = _Shown("")
         self.sent = 0
 

@@ -161,7 +161,7 @@ class Compaction:
             return await self._ports.archive().recall(store.id, asked)
         history = self._requests.history
         items, turn = list[PastItem](), 0
-        for number, entry in enumerate([*history.past, *history.entries], 1):
+        for number, entry in enumerate(history.whole(), 1):
             turn += entry.kind == "prompt"
             items.append(PastItem(str(number), entry.turn or turn, entry.kind, entry.item))
         work = recalled(items, asked)
