@@ -41,7 +41,7 @@ from tui.ui.messages import (
 from tui.ui.painting.screen import PaintedScreen
 from tui.ui.prompt.box import PromptBox
 from tui.ui.review.turn_map import TurnMap
-from tui.ui.screens.actions import PaneActions, SlashCommands, TurnActions
+from tui.ui.screens.key_actions import PaneActions, SlashCommands, TurnActions
 from tui.ui.terminal.terminal_app import TerminalApp
 from tui.ui.widgets.bars import Header, KeysLine, StatusLine
 from tui.ui.widgets.painted import set_dim
