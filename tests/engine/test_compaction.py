@@ -339,6 +339,21 @@ async def test_after_clear_nothing_of_before_is_in_it() -> None:
     assert not place.session.compaction().text
 
 
+async def test_a_summary_of_what_was_cleared_or_rewound_meanwhile_stands_for_nothing() -> None:
+    for leave in (intents.NewConversation(), intents.Rewind(2)):
+        place = world(window=None)
+        for prompt in ("one", "two", "three"):
+            await turn(place, prompt, "yes")
+        place.session.submit(intents.Compact())
+        await lane(place).request(1)
+        place.session.submit(leave)
+        await settle()
+        await summarised(place, "- the old secret")
+        for prompt in ("four", "five", "six"):
+            assert "the old secret" not in str(await turn(place, prompt, "yes"))
+        assert not place.session.compaction().text
+
+
 async def test_closing_while_a_summary_is_written_ends_it() -> None:
     place = world(window=None)
     await turn(place, "one", "yes")

@@ -117,6 +117,7 @@ class Compaction:
 
     def ask(self, words: str) -> None:
         """The user wants it now: at once, or when the turn is over."""
+        self._is_stale()
         if not self._may() and self._state.status.busy:
             self._asked, self._wish, self._covers = True, words, None
             return
@@ -149,6 +150,7 @@ class Compaction:
         await self._state.input_first.do(self._window.measuring(), self._ports.clock.now)
         if not self.is_due(spec, prompt):
             return
+        self._is_stale()
         await self._written()
         self._begin("")  # what came since the last summary, if there is so much
         await self._written()
@@ -171,6 +173,7 @@ class Compaction:
 
     def _turn_over(self, turn: int, prompt: str, outcome: str) -> None:
         """Look how full the window is, and do what has to be done ahead."""
+        self._is_stale()
         if self._asked and self._covers is None:
             self.ask(self._wish)
         elif self._asked:
@@ -214,12 +217,24 @@ class Compaction:
     async def _settle(self) -> None:
         """Have it take effect between two turns, when the summary is there."""
         await self._written()
+        if self._is_stale():
+            return
         if not self._asked:
             self._begin("")
             await self._written()
         spec = self._state.roles.get(self._state.status.role)
         if spec is not None and not self._state.status.busy:
             await self._take_effect(spec, "", idle=True)
+
+    def _is_stale(self) -> bool:
+        """What was begun is of a conversation that was cleared or rewound since: it is let go."""
+        if self._covers is None or _behind(self._requests.history.entries, self._covers):
+            return False
+        if self._job is not None:
+            self._job.cancel()
+        self._job, self._prose, self._fault = None, "", ""
+        self._covers, self._asked, self._wish = None, False, ""
+        return True
 
     # -- what
 
@@ -260,7 +275,8 @@ class Compaction:
             certain = await self._state.input_first.do(facts, now)
             turn = self._turn_before(entries, at)
             text = compacted(certain, prose, turn, int(self._room(spec) * _WRITTEN * _CHARS))
-            stale = history is not self._requests.history or last is not entries[at - 1]
+            stands = [one is last for one in history.entries[at - 1 : at]] == [True]
+            stale = history is not self._requests.history or not stands
             if stale or (idle and self._state.status.busy):
                 return
             summary = HistoryEntry("summary", user_item(text), turn=turn)
