@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.engine.test_resuming import Watched
 from tests.support.fakes import World, settle
+from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import case
 from tests.support.turns import CACHE, begun, notes, texts, update
 from tui.core.document.hunk import Decision
@@ -18,6 +19,8 @@ from tui.effects.store import reading
 from tui.effects.store.database import Database
 from tui.effects.store.writing import StoreWriter
 from tui.engine import intents
+from tui.engine.compaction import LANE
+from tui.engine.ports import RoleSpec
 from tui.engine.resuming import Resumption
 from tui.engine.rewinding import LEAVE, TOO
 from tui.engine.rewound_files import RewindPlan
@@ -473,3 +476,20 @@ async def test_a_file_that_is_no_text_any_more_stays_and_is_not_said_to_be_as_be
         assert "1 file as before: new.py\nstays as it is: cache.py: " in notes(world)[-1]
         await forward(world)
         assert world.files.data["new.py"] == b"x = 1\n"
+
+
+async def test_a_turn_that_was_taken_out_is_not_certain_in_a_summary() -> None:
+    world = World(FILES, roles={"fast": RoleSpec("fast", "quick-1", "main")})
+    await a_turn(world, BASE, "the first")
+    await a_turn(world, ONE, "the wrong one")
+    await rewound(world, 2)
+    await a_turn(world, NEW, "the right one")
+    world.session.submit(intents.Compact())
+    lane = world.ports.wires("main", LANE)
+    await lane.request(1)
+    SteppedRehearsal(lane).answers("- nothing")
+    await settle()
+    text = world.session.compaction().text
+    assert "turn 1: the first" in text
+    assert "the wrong one" not in text
+    assert "return 1" not in text

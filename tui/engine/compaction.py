@@ -76,6 +76,8 @@ class Compaction:
     ) -> None:
         self.more: list[Callable[[], Iterable[KnownFacts]]] = []
         """What else is known for certain."""
+        self.rewound: Callable[[], set[int]] = set
+        """The turns that were taken out of the conversation."""
         self._ports, self._state, self._open_files = ports, state, open_files
         self._window, self._supervisor = window, supervisor
         self._requests: Requests = window.requests
@@ -316,7 +318,8 @@ class Compaction:
 
     def _facts(self) -> Work[list[KnownFacts]]:
         """All that is known for certain, each kind with its oldest thing first."""
-        blocks, workspace = self._blocks(), self._state.workspace
+        out, workspace = self.rewound(), self._state.workspace
+        blocks = [one for one in self._blocks() if one.turn not in out]
         prompts = [b for b in blocks if b.kind is BlockKind.USER]
         runs = [b for b in blocks if b.kind is BlockKind.RUN and b.state != "open"]
         first = prompts[0].turn if prompts else 0
@@ -325,6 +328,8 @@ class Compaction:
         for hunk in islice(reversed(workspace.hunks), MOST_LINES):
             if hunk.turn < first and hunk.decision is not Decision.PENDING:
                 break
+            if hunk.decision is Decision.REJECTED and hunk.turn in out:
+                continue
             line = self._hunk_line(hunk)
             if hunk.decision is Decision.REJECTED:
                 rejected.append(line)

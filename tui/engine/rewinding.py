@@ -109,7 +109,7 @@ class Rewinding:
         for hunk in self._services.state.workspace.hunks:
             if hunk.decision is not Decision.REJECTED:
                 hunks.setdefault(hunk.turn, []).append(hunk)
-        gone = self._gone()
+        gone = self.gone()
         said = dict[int, str]()
         for block in self._services.state.transcript.blocks:
             if block.kind is BlockKind.USER:
@@ -125,7 +125,7 @@ class Rewinding:
             for number, text in sorted(said.items())
         ]
 
-    def _gone(self) -> set[int]:
+    def gone(self) -> set[int]:
         """Turns that are out of the conversation."""
         return {
             number
@@ -426,7 +426,7 @@ class Rewinding:
         if not found:
             return None, f"turn {turn} is not rewound" if turn else "nothing was rewound"
         last = max((one.number for one in self.turns()), default=0)
-        newer = set(range(found[-1].told.last + 1, last + 1)) - self._gone()
+        newer = set(range(found[-1].told.last + 1, last + 1)) - self.gone()
         if newer and found[-1].told.talk:
             first = min(newer)
             return None, f"turn {first} came since: /rewind {first} first, then forward"

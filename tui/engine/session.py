@@ -546,6 +546,7 @@ class Session:
 
             made = Compaction(ports, state, open_files, window(), supervisor)
             made.more.append(requests.attachments.facts)
+            made.rewound = lambda: self.rewinding.gone() if "rewinding" in self.__dict__ else set()
             return made
 
         bench.recall = lambda asked: compaction().recall(asked)
