@@ -493,3 +493,18 @@ async def test_a_turn_that_was_taken_out_is_not_certain_in_a_summary() -> None:
     assert "turn 1: the first" in text
     assert "the wrong one" not in text
     assert "return 1" not in text
+
+
+async def test_forward_after_clear_brings_files_and_says_nothing_of_what_was_cleared() -> None:
+    world = World(FILES)
+    await a_turn(world, BASE, "the first")
+    await a_turn(world, ONE, "the second")
+    before = disk(world)
+    await rewound(world, 2)
+    world.session.submit(intents.NewConversation())
+    await settle()
+    await forward(world)
+    assert disk(world) == before
+    assert "what was said was cleared since" in notes(world)[-1]
+    await begun(world, "anew")
+    assert "the second" not in str(world.wire.requests[-1])

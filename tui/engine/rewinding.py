@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from tui.core.conversation import BlockKind, HistoryEntry
+from tui.core.conversation import BlockKind, History, HistoryEntry
 from tui.core.document.decision_log import DecisionEntry
 from tui.core.document.decision_undo import undo_entry
 from tui.core.document.hunk import EDITED, UNDONE, Decision, Hunk, Stage
@@ -55,6 +55,8 @@ class _Done(Struct):
     swaps: list[Swap]
     """What was done to texts of an earlier start."""
     cut: list[HistoryEntry]
+    history: History
+    """The conversation that it is of."""
     disk: list[Swap] = field(default_factory=list)
     """What changed on the disk of files that were saved, with nothing undecided in them."""
     decision: DecisionEntry | None = None
@@ -253,7 +255,7 @@ class Rewinding:
             hunks=tuple(HunkWas(one.id, one.stage, one.decision) for one in chosen),
         )
         clean = [one for one in swaps if self._is_clean(one.path)]
-        done = _Done(state.witness.rewinds(told, cut, swaps), [], cut, clean)
+        done = _Done(state.witness.rewinds(told, cut, swaps), [], cut, history, clean)
         await state.witness.kept()
         done.decision = DecisionEntry("rewind", turn=plan.turn)
         paths = await state.input_first.do(
@@ -465,7 +467,8 @@ class Rewinding:
         self._make_exact(same)
         await self._hunks_again(one, {hunk.id for hunk in apart})
         if one.told.talk:
-            services.requests.history.go_forward(one.cut, one.note)
+            if one.history is services.requests.history:
+                one.history.go_forward(one.cut, one.note)
             services.requests.told.mark(
                 hunk for hunk in state.workspace.hunks if hunk.turn >= one.told.turn
             )
@@ -476,6 +479,8 @@ class Rewinding:
         state.witness.rewound(one.told.number, done=False)
         turns = RewindPlan(one.told.turn, one.told.hunk, one.told.last, "both").turns
         lines = [f"forward again: {turns} as before the rewind"]
+        if one.told.talk and one.history is not services.requests.history:
+            lines = [f"forward again: the files of {turns}; what was said was cleared since"]
         lines += [f"stays as it is: {why}" for why in words]
         state.note(one.told.last, "\n".join(lines))
 
@@ -518,7 +523,7 @@ class Rewinding:
         for one in resuming.stored.rewinds:
             cut = [HistoryEntry(e.kind, e.said, e.origin, turn=e.turn) for e in one.entries]
             self._count = max(self._count, one.told.number)
-            self._done.append(_Done(one.told, [], cut))
+            self._done.append(_Done(one.told, [], cut, self._services.requests.history))
 
     async def _settle(self) -> None:
         """Read what these did to files; finish the last one."""
