@@ -382,7 +382,11 @@ class Requests:
             self.history.amend(said.entry, said.item)
         self.told.know(found.states, found.revision)
         self.owed, self.cut, self.prose = [], None, []
-        private, changes = found.private, found.changes
+        left_out, changes = self.attachments.dropped, found.changes
+
+        def private(path: str) -> str:
+            return "left out by the user" if path in left_out else found.private(path)
+
         changes.ended = self.take_ended()
         edits, formatted = workspace.take_user_changes(), workspace.take_tool_changes()
         outside = self._open_files.outside
