@@ -15,6 +15,7 @@ from tui.core.document.disk_changes import outside_change
 from tui.core.files import FileRead, GitMove, GitPlace
 from tui.core.text.change_set import Author
 from tui.engine import intents
+from tui.errors import FileRefused
 
 OPEN, READ, ALL = ("a.py", "b.py"), ("c.py", "d.py"), ("a.py", "b.py", "c.py", "d.py", "e.py")
 TEXT = "".join(f"line {n}\n" for n in range(40))
@@ -235,6 +236,21 @@ async def test_what_was_read_and_is_changed_back_is_no_news() -> None:
     others.world.changed_outside("c.py")
     await others.asks("completed")
     assert others.told() == []
+
+
+@each("fails", [False, True])
+async def test_where_nothing_is_watched_what_was_read_is_looked_at_again(fails: bool) -> None:
+    async def refused(callback: object) -> None:
+        raise FileRefused("the system refused it: too many watches")
+
+    others = Others(1)
+    others.world.ports.watch = refused if fails else None
+    await others.begins()
+    others._with("c.py", "unseen\n")
+    await others.asks("completed")
+    assert "\n".join(others.told()).count("+unseen") == 1
+    await others.asks("completed")
+    assert "\n".join(others.told()).count("+unseen") == 1
 
 
 async def test_a_file_that_was_read_then_changed_then_opened_is_told_once() -> None:

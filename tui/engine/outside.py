@@ -83,7 +83,8 @@ class OutsideChanges:
     def ready(self) -> bool:
         """True if there is nothing to be looked at before a request."""
         asks = self._git_stirred and self._place is not None and self._is_watched
-        return not (self._stirred or asks or self._now.keys() - self._edits.keys())
+        unseen = self._ports.watch is None and self._known
+        return not (self._stirred or asks or unseen or self._now.keys() - self._edits.keys())
 
     @property
     def _is_watched(self) -> bool:

@@ -601,7 +601,8 @@ async def _watch(state: SessionState, ports: Ports, changed: Callable[[set[str]]
     try:
         await ports.watch(changed)
     except DuettoError as error:
-        step = "outside changes are noticed when you save"
+        ports.watch = None  # who relies on it looks for itself
+        step = "outside changes are noticed when you save, and before a request"
         state.trouble(Trouble("Files are not watched", str(error), step, severity="warning"))
 
 
