@@ -8,6 +8,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+from tests.engine.test_project import Own
 from tests.engine.test_resuming import Watched
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
@@ -508,3 +509,23 @@ async def test_forward_after_clear_brings_files_and_says_nothing_of_what_was_cle
     assert "what was said was cleared since" in notes(world)[-1]
     await begun(world, "anew")
     assert "the second" not in str(world.wire.requests[-1])
+
+
+async def test_what_was_told_in_turns_that_went_is_told_again_once() -> None:
+    files = {**FILES, "a/AGENTS.md": "rules of a", "a/x.py": "x = 1\n"}
+    world = World(files)
+    world.ports.project = lambda: Own()
+    (await begun(world, "the first")).finishes("yes")
+    await settle()
+    world.session.submit(intents.Pin("never touch the API"))
+    (await begun(world, "look at a/x.py")).finishes("yes")
+    await settle()
+    for _ in range(2):
+        await rewound(world, 2 if "anew" not in str(world.wire.requests[-1]) else 3)
+        (await begun(world, "anew, with a/x.py")).finishes("yes")
+        await settle()
+        request = world.wire.requests[-1]
+        assert str(request).count("never touch the API") == 1
+        assert str(request).count("rules of a") == 1
+    (await begun(world, "and again")).finishes("yes")
+    assert "rules of a" not in str(texts(world.wire.requests[-1]))

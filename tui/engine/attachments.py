@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -74,6 +74,11 @@ class Attachments:
         self._parts = {one: None for one in self._parts if str(one) in self.pins}
         self._made = [_pinned_words(pin) for pin in self.pins if not self._is_file(pin)]
         self.dropped = set()
+
+    def rewound(self, notes: Collection[str]) -> None:
+        """Only these are told now: words that are pinned are told again, if they went."""
+        pinned = [_pinned_words(pin) for pin in self.pins if not self._is_file(pin)]
+        self._made += [one for one in pinned if one not in notes and one not in self._made]
 
     def facts(self) -> list[KnownFacts]:
         """What is pinned, for who makes the conversation shorter."""

@@ -179,6 +179,10 @@ class Requests:
         """The conversation ends elsewhere now."""
         self.cut, self.prose, self._gathered = None, [], None
         self._context.forget()
+        self.attachments.rewound({one.text for one in self.history.entries if one.kind == "note"})
+        if self._open_files.project is not None:
+            self._open_files.project.forget()
+        self.begin_anew()
 
     def prompt(
         self, texts: Sequence[str], spec: RoleSpec, head: Request, notes: str = ""
