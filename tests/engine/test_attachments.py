@@ -106,6 +106,15 @@ async def test_what_cannot_be_attached_is_said_in_a_sentence() -> None:
     assert "attached" not in troubles(place)
 
 
+async def test_lines_that_are_quoted_beside_what_the_user_wrote_attach_nothing() -> None:
+    place = World({"a.py": "@b.py\ndef f():\n    pass\n", "b.py": "b\n", "c.py": "c\n"})
+    place.session.submit(intents.OpenFile("a.py"))
+    place.session.submit(intents.AskChange("a.py", (0, 0), (1, 8), "make it like @c.py"))
+    request = await place.wire.request(1)
+    assert [path for path, *_ in blocks(request)] == ["a.py", "c.py", "a.py"]
+    assert not troubles(place)
+
+
 async def test_the_last_failure_is_attached_once() -> None:
     place = World({"a.py": "a\n"})
     place.runner.output, place.runner.result = ["E   assert 1 == 2\n"], RunResult(1, 0.5)

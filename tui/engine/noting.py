@@ -133,7 +133,7 @@ class Noting:
         behind = last + 1 < buffer.line_count
         stop = (last + 1, 0) if behind else buffer.end
         within = AskedLines(buffer, buffer.mark(start[0]), buffer.mark(*stop, right=True))
-        self._state.ways[text] = TurnWay(takes_notes=False, within=within)
+        self._state.ways[text] = TurnWay(takes_notes=False, within=within, words=words)
         self._state.briefs[text] = f"{words} ({path}, {where})"
         self._send(text)
 

@@ -288,6 +288,8 @@ class OpenFiles:
         """Files that were named, or read by the model."""
         self._texts: list[str] = []
         """What may name more of them."""
+        self._words: list[str] = []
+        """What may attach some."""
         self.gather: Callable[[Sequence[str]], Awaitable[None]] | None = None
         """Attaches what prompts name."""
 
@@ -398,9 +400,13 @@ class OpenFiles:
             view=self.workspace.documents.quotable(path) is None,
         )
 
-    def mention(self, text: str) -> None:
-        """The user said this: what the project says of the files in it matters."""
+    def mention(self, text: str, words: str) -> None:
+        """The user said this: what the project says of the files in it matters.
+
+        ``words``: what of it the user wrote; lines that are quoted beside it attach nothing.
+        """
         self._texts.append(text)
+        self._words.append(words)
 
     def matters(self, path: str) -> None:
         """The model has read this file."""
@@ -438,8 +444,9 @@ class OpenFiles:
 
             self.project = ProjectWords(self.state, self._ports, self.catalogue, self.privacy)
         texts = tuple(self._texts)
-        if self.gather is not None:
-            await self.gather(texts)
+        if self.gather is not None and (words := tuple(self._words)):
+            await self.gather(words)
+            self._words = [one for one in self._words if one not in words]
         self._named |= await self.project.look(self.paths_that_matter(), texts)
         if self.on_listed is not None:
             await self.on_listed(texts)

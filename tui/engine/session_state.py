@@ -237,6 +237,8 @@ class TurnWay(Struct, frozen=True):
     """What the answer finds in lines becomes notes on them."""
     typed: str = ""
     """What the user typed for it, where that is not what is sent."""
+    words: str = ""
+    """What of it the user wrote, where lines are quoted in it."""
 
 
 PLAIN = TurnWay()

@@ -158,7 +158,9 @@ class Turn:
         The first one goes through `Wire.open`, which renews a socket that is too old.
         """
         if not self.sent:
-            self._services.open_files.mention(self.request.text)
+            request = self.request
+            words = request.way.words or request.way.typed or request.text
+            self._services.open_files.mention(request.text, words)
         ready = self.wire.state == "open" and self._services.open_files.ready
         if not (self.sent and ready) or self._services.budget().unsettled(*self._asked):
             self._task = self._services.supervisor.start(self._dial(), "the request", self._broken)
