@@ -234,6 +234,14 @@ async def test_what_is_no_commit_is_refused(repo: Path, ref: str) -> None:
     assert not (repo / "x").exists()
 
 
+async def test_a_folder_without_git_or_commits_is_said_to_be_that(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    folder.mkdir()
+    assert await Git(str(folder)).changed("HEAD") == ([], "this folder is in no git repository")
+    git(folder, "init", "-q")
+    assert await Git(str(folder)).changed("HEAD") == ([], "nothing is committed here yet")
+
+
 async def test_where_git_went_and_which_files_differ_by_that(repo: Path) -> None:
     asked = Git(str(repo))
     git(repo, "checkout", "-qb", "topic")

@@ -95,13 +95,16 @@ async def test_what_cannot_be_attached_is_said_in_a_sentence() -> None:
         ("../up.py", "outside the workspace"),
         ("a.py:7-9", "has"),
         ("selection", "nothing is selected"),
-        ("failures", "no run has failed"),
+        ("failures", "no run of the tests has failed"),
     ):
         request = await ask(place, f"look at @{name}")
         told = troubles(place)
         assert f"@{name} was not attached" in told, name
         assert why in told, told
         assert blocks(request) == []
+    await ask(place, "@gone.py and @selection")
+    (told,) = troubles(place).splitlines()
+    assert told.startswith("@gone.py, @selection were not attached: there is no file 'gone.py'; n")
     await ask(place, "use @property and @dataclass")
     assert "attached" not in troubles(place)
 
@@ -202,6 +205,21 @@ async def test_what_is_pinned_outlives_the_conversation() -> None:
     place.session.submit(intents.DropPart("a.py"))
     await settle()
     assert blocks(await ask(place, "without it")) == []
+    place.session.submit(intents.DropPart("never touch the public API"))
+    await settle()
+    assert notes(place)[-1] == "Not pinned any more: never touch the public API"
+    assert "no longer to be kept in mind" in str(inputs(await ask(place, "do")))
+    place.session.submit(intents.NewConversation())
+    assert "never touch the public API" not in str(await ask(place, "anew"))
+
+
+async def test_words_that_were_not_sent_yet_are_unpinned_without_a_word() -> None:
+    place = World({"a.py": LINES})
+    place.session.submit(intents.Pin("never touch the public API"))
+    await settle()
+    place.session.submit(intents.DropPart("never touch the public API"))
+    await settle()
+    assert "the public API" not in str(await ask(place, "go"))
 
 
 async def test_a_hundred_files_that_are_unchanged_are_looked_at_by_their_revisions_only() -> None:

@@ -185,4 +185,4 @@ async def test_a_private_file_is_not_in_what_is_inspected() -> None:
     git = FakeGit(_env="TOKEN=old\n", b_py="x = 0\n")
     world.ports.git = lambda: git
     assert "TOKEN" not in await inspected(world, "fine")
-    assert notes(world)[-1] == "no finding names a line"
+    assert notes(world)[-1] == "No finding: the answer names no line of a file."

@@ -87,7 +87,7 @@ class Git:
                     else await self._word("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
                 )
                 if not commit:
-                    return [], f"git knows no commit {ref!r} here"
+                    return [], await self._no_commit(ref)
                 filters = await self._foreign_filters()
                 if filters is None:
                     return [], "this git is too old to be asked safely"
@@ -99,6 +99,13 @@ class Git:
             return [], "git could not compare the files"
         names = [os.fsdecode(name) for name in answer.split(b"\0") if name]
         return sorted({*names, *new}), ""
+
+    async def _no_commit(self, ref: str) -> str:
+        if not await self._word("rev-parse", "--git-dir"):
+            return "this folder is in no git repository"
+        if ref == "HEAD":
+            return "nothing is committed here yet"
+        return f"git knows no commit {ref!r} here"
 
     async def place(self) -> GitPlace:
         """Where git is now; nowhere without a repository. Never raises."""

@@ -110,12 +110,14 @@ class Attachments:
     async def gather(self, texts: Iterable[str]) -> None:
         """Attach what prompts name; what cannot be attached is told in a sentence."""
         wanted = dict.fromkeys(one for text in texts if "@" in text for one in mentions(text))
-        told = []
+        told, refused = list[str](), dict[str, str]()
         for mention in wanted:
             try:
                 told += await self.attach(mention)
             except EditRefused as error:
-                self._refuse(f"@{mention}", str(error))
+                refused[f"@{mention}"] = str(error)
+        if refused:
+            self._refuse(", ".join(refused), "; ".join(refused.values()), len(refused))
         if told:
             self._open_files.state.note(0, f"Attached: {', '.join(told)}")
 
@@ -155,6 +157,17 @@ class Attachments:
             self.dropped.add(name)
             return True
         return bool(found)
+
+    def unpin(self, words: str) -> bool:
+        """Have words kept in mind no longer; False: they are not pinned, or name a file."""
+        if words not in self.pins or self._is_file(words):
+            return False
+        self.pins.remove(words)
+        if (told := _pinned_words(words)) in self._made:
+            self._made.remove(told)
+        else:
+            self._made.append(f"{ATTACHED}no longer to be kept in mind:\n{words}")
+        return True
 
     async def pin(self, words: str) -> str:
         """Keep a file attached, or words in mind; returns what to say. Raises EditRefused."""
@@ -301,7 +314,10 @@ class Attachments:
         maker = self.makers.get(name)
         text = await maker() if maker is not None else ""
         if not text:
-            nothing = {"diff": "nothing differs from HEAD", "failures": "no run has failed"}
+            nothing = {
+                "diff": "nothing differs from HEAD",
+                "failures": "no run of the tests has failed here; F5 or /verify runs them",
+            }
             raise EditRefused(nothing.get(name, "there is nothing"))
         from tui.core.tokens import tokens  # after the first paint
 
@@ -343,8 +359,9 @@ class Attachments:
     def _is_file(self, pin: str) -> bool:
         return any(pin == str(one) for one in self._parts)
 
-    def _refuse(self, what: str, why: str) -> None:
-        trouble = Trouble(f"{what} was not attached", why, severity="warning")
+    def _refuse(self, what: str, why: str, count: int = 1) -> None:
+        were = "was" if count == 1 else "were"
+        trouble = Trouble(f"{what} {were} not attached", why, severity="warning")
         self._open_files.state.trouble(trouble)
 
 

@@ -116,7 +116,8 @@ class Inspection:
         count = f"{len(found)} finding{'s' * (len(found) != 1)}"
         kinds = [(kind, sum(one.severity == kind for one in found)) for kind in _KINDS]
         named = ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in kinds if n)
-        words = [f"{count}: {named}; /notes lists them"] if found else ["no finding names a line"]
+        none = "No finding: the answer names no line of a file."
+        words = [f"{count}: {named}; /notes lists them"] if found else [none]
         words += [f"no such line: {one}" for one in lost]
         self._state.note(turn, "\n".join(words))
 

@@ -16,6 +16,7 @@ from tui.engine.services import Services
 from tui.errors import EditRefused
 
 _DROPPABLE = ("listing", "AGENTS.md", MAP_NAME)
+_NO_PINS = "Nothing is pinned: /pin NAME keeps a file attached, /pin WORDS keeps words in mind."
 _HOW = "/context drop NAME leaves a part out, /pin NAME keeps it."
 
 
@@ -99,11 +100,15 @@ class RequestParts:
 
     async def _drop(self, name: str) -> None:
         called = name.removeprefix("@")
+        if self._attachments.unpin(name):
+            self._say(f"Not pinned any more: {name}")
+            return
         parts = await self.parts()
         if called in _DROPPABLE and called not in self._attachments.dropped:
             self._attachments.dropped.add(called)
         elif not (self._attachments.drop(called) or self._attachments.drop(name)):
             names = [part.called for part in parts if part.name] + [*_DROPPABLE]
+            names = [*dict.fromkeys([*names, *self._attachments.pins])]
             why = f"these can be left out: {', '.join(names)}"
             trouble = Trouble(f"{name} was not dropped", why, severity="warning")
             self._services.state.trouble(trouble)
@@ -118,7 +123,7 @@ class RequestParts:
         pins = self._attachments.pins
         if not words:
             listed = "\n".join(f"pinned: {pin}" for pin in pins)
-            self._say(listed or "Nothing is pinned: /pin NAME keeps a file, /pin WORDS words.")
+            self._say(listed or _NO_PINS)
             return
         try:
             await self._services.open_files.prepare()

@@ -235,7 +235,8 @@ class Verification:
 
     def _send_failure(self) -> None:
         if self._failure is None:
-            self._state.trouble(Trouble("Nothing to send", "no run has failed", severity="warning"))
+            why = "no run of the tests has failed"
+            self._state.trouble(Trouble("Nothing to send", why, severity="warning"))
             return
         self._status.can_send_failure = False
         text, brief = self._failure_words(self._failure)
