@@ -24,6 +24,7 @@ from tui.core.session_record import (
     EntryGone,
     EntryMade,
     FileKept,
+    Happened,
     HunkMade,
     HunksAre,
     Named,
@@ -338,6 +339,26 @@ def test_what_was_withdrawn_is_recalled_also_by_a_fork(tmp_path: Path) -> None:
     assert "item 3, turn 2" in text
     assert "second" not in text
     assert "4711" in reading.recall(tmp_path, writer.id, Recollection(item="one/1"))
+
+
+def test_what_was_cleared_is_recalled_only_where_it_was_not(tmp_path: Path) -> None:
+    first = write(
+        tmp_path,
+        *said("one", "two"),
+        entry(1, 1, "the magic number is 4711"),
+        EntryGone(1),
+        Happened(2, "cleared"),
+        entry(2, 3, "the magic number, please"),
+        name="one",
+    )
+    text = reading.recall(tmp_path, first, Recollection("magic"))
+    assert "item 2, turn 3" in text
+    assert "4711" not in text
+    writer = StoreWriter(tmp_path, lambda: 1.0)
+    writer.commit(Began("/projects/one", "app", "1", first, 1))
+    writer.commit(entry(1, 1, "the magic number is 4711"))
+    writer.close()
+    assert "4711" in reading.recall(tmp_path, writer.id, Recollection("magic"))
 
 
 def test_a_turn_before_a_summary_is_had_as_it_was_said(tmp_path: Path) -> None:

@@ -105,7 +105,10 @@ def recall(data_dir: Path, session_id: str, asked: Recollection) -> str:
 
 
 def _past_items(base: sqlite3.Connection, session_id: str) -> Iterator[PastItem]:
-    """All items that ever stood in a session or, of a fork, in what it was taken from."""
+    """All items that stood in a session or, of a fork, in what it was taken from.
+
+    What was said before the last ``/clear`` is of another conversation.
+    """
     sources: list[tuple[int, int, str]] = []
     name, last, seen = session_id, sys.maxsize, set[str]()
     while name not in seen:
@@ -117,7 +120,7 @@ def _past_items(base: sqlite3.Connection, session_id: str) -> Iterator[PastItem]
         name, last = row[1], min(last, row[2])
     first = 0  # turns up to here are the parent's, which has more of them than was taken over
     for n, up_to, prefix in reversed(sources):
-        for one in _ever(base, n):
+        for one in _ever(base, n, up_to):
             if first < one.turn <= up_to or (one.turn == first == 0):
                 yield PastItem(f"{prefix}{one.id}", one.turn, one.kind, one.said)
         first = up_to
@@ -141,15 +144,21 @@ def entries_until(data_dir: Path, session_id: str, turn: int) -> tuple[EntryMade
     return tuple(sorted(found.values(), key=lambda one: one.place))
 
 
-def _ever(base: sqlite3.Connection, n: int) -> Iterator[EntryMade]:
-    """All entries that a session ever had, each as it was said last."""
+def _ever(base: sqlite3.Connection, n: int, turn: int) -> Iterator[EntryMade]:
+    """All entries of the conversation that a turn was in, each as it was said last."""
+    cleared = (
+        "SELECT ifnull(max(seq), -1) FROM events"
+        " WHERE session = ? AND what = 'cleared' AND turn < ?"
+    )
+    first = base.execute(cleared, (n, turn)).fetchone()[0]
     query = (
         "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.item, b.data FROM entries e"
         " LEFT JOIN blobs b ON b.sha = e.blob"
-        " WHERE e.session = ? AND e.kind NOT IN ('context', 'summary') ORDER BY e.id, e.seq"
+        " WHERE e.session = ? AND e.kind NOT IN ('context', 'summary') AND e.seq > ?"
+        " ORDER BY e.id, e.seq"
     )
     before: EntryMade | None = None
-    for one in _Rows(base, n)._each(_entry, query):
+    for one in _Rows(base, n)._each(_entry, query, first):
         if before is not None and before.id != one.id:
             yield before
         before = one
