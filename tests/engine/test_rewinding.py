@@ -529,3 +529,17 @@ async def test_what_was_told_in_turns_that_went_is_told_again_once() -> None:
         assert str(request).count("rules of a") == 1
     (await begun(world, "and again")).finishes("yes")
     assert "rules of a" not in str(texts(world.wire.requests[-1]))
+
+
+async def test_notes_on_lines_that_went_with_a_turn_wait_again_until_it_comes_back() -> None:
+    world = World(FILES)
+    world.session.submit(intents.PutNote("cache.py", 2, "guard this"))
+    await a_turn(world, BASE, "the first")
+    assert not world.session.status.notes
+    await rewound(world, 1)
+    assert world.session.status.notes == 1
+    await forward(world)
+    assert not world.session.status.notes
+    await rewound(world, 1)
+    await begun(world, "the first, again")
+    assert str(texts(world.wire.requests[-1])).count("guard this") == 1

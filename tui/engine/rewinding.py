@@ -19,6 +19,7 @@ from tui.core.conversation import BlockKind, History, HistoryEntry
 from tui.core.document.decision_log import DecisionEntry
 from tui.core.document.decision_undo import undo_entry
 from tui.core.document.hunk import EDITED, UNDONE, Decision, Hunk, Stage
+from tui.core.document.line_notes import Note
 from tui.core.document.report import shown
 from tui.core.document.review import is_undoable
 from tui.core.document.rewind import Swap, swapped
@@ -62,6 +63,8 @@ class _Done(Struct):
     decision: DecisionEntry | None = None
     """What it did to hunks that were in the texts; None: it is of an earlier start."""
     note: HistoryEntry | None = None
+    notes: list[tuple[Note, int]] = field(default_factory=list)
+    """Notes on lines that wait to be sent again, and the turns that they went with."""
     decided: int = 0
     """So many decisions could be undone behind it."""
 
@@ -270,6 +273,14 @@ class Rewinding:
         await self._written([*paths, *more], set(saved))
         back = [path for path, one in files.items() if one.now != one.then and path not in stuck]
         done.note = self._talk_changed(plan, talk, [shown(one) for one in back if one in public])
+        if talk:
+            first = plan.turn + bool(plan.hunk)
+            done.notes = [
+                (note, note.turn)
+                for note in state.workspace.notes
+                if note.turn >= first and not note.by_model
+            ]
+            self._notes_go([(note, 0) for note, _ in done.notes])
         done.decided = len(self._documents.decisions.done)
         self._done.append(done)
         state.witness.rewound(self._count, done=True)
@@ -390,6 +401,14 @@ class Rewinding:
             services.state.restated()
         return note
 
+    def _notes_go(self, notes: Iterable[tuple[Note, int]]) -> None:
+        """These notes on lines go with these turns; 0: with the next request."""
+        state = self._services.state
+        for note, turn in notes:
+            state.workspace.notes.sent([note], turn)
+        state.status.notes = len(state.workspace.notes.waiting)
+        state.witness.noted()
+
     def _forget_told(self, turn: int) -> None:
         """What was said of hunks later is not known any more; those that went are not told of."""
         told, hunks = self._services.requests.told, self._services.state.workspace.hunks
@@ -472,6 +491,7 @@ class Rewinding:
             services.requests.told.mark(
                 hunk for hunk in state.workspace.hunks if hunk.turn >= one.told.turn
             )
+            self._notes_go((note, turn) for note, turn in one.notes if note.waits)
             self._on_talk()
             state.status.unsent = ""
         await self._written(paths, unsaved)
