@@ -24,6 +24,7 @@ STEPS = ("ask", "patch", "stop", "type", "accept", "reject", "open", "close", "a
          "lose", "effort", "tier", "undo", "prewarm")  # fmt: skip
 
 
+@pytest.mark.slow
 @each("name", list(WAYS))
 async def test_each_request_begins_with_the_whole_of_the_last_one(name: str) -> None:
     async with working(WAYS[name]) as pair:

@@ -66,8 +66,9 @@ async def test_any_prompt_takes_the_notes_that_wait_and_the_next_one_does_not_ag
 async def test_a_note_is_told_once_though_the_request_fails_or_is_interrupted() -> None:
     world = World({"cache.py": CACHE})
     put(world, 2, "a lock")
-    await begun(world, "first")
+    model = await begun(world, "first")
     world.session.submit(intents.Interrupt())
+    model.interrupted()
     await settled()
     await completed(world, SECOND)
     said = texts(world.wire.requests[-1])

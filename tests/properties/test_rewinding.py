@@ -105,7 +105,7 @@ class Session:
 
 
 @given(SEEDS, st.integers(1, 4))
-@settings(max_examples=150)
+@settings(max_examples=40)
 def test_without_the_hunks_of_a_turn_the_text_is_the_one_before_it(seed: int, turn: int) -> None:
     session = Session(seed, typing=False)
     taken = session.before(turn)
@@ -114,7 +114,7 @@ def test_without_the_hunks_of_a_turn_the_text_is_the_one_before_it(seed: int, tu
 
 
 @given(SEEDS, st.integers(1, 4))
-@settings(max_examples=150)
+@settings(max_examples=40)
 def test_what_was_typed_stays_and_what_models_wrote_goes_or_is_named(seed: int, turn: int) -> None:
     session = Session(seed, typing=True)
     taken = session.before(turn)
@@ -126,7 +126,7 @@ def test_what_was_typed_stays_and_what_models_wrote_goes_or_is_named(seed: int, 
 
 
 @given(SEEDS, st.integers(1, 4))
-@settings(max_examples=150)
+@settings(max_examples=40)
 def test_hunks_with_marks_go_back_and_forward_byte_for_byte(seed: int, turn: int) -> None:
     session = Session(seed, typing=False)
     workspace, before = session.workspace, session.text
@@ -146,7 +146,7 @@ def test_hunks_with_marks_go_back_and_forward_byte_for_byte(seed: int, turn: int
 
 
 @given(SEEDS, st.integers(1, 4), st.booleans())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_a_swap_goes_back_and_forward_byte_for_byte(seed: int, turn: int, typed: bool) -> None:
     """As in a later start; what is typed between the two stays."""
     session = Session(seed, typing=True)
