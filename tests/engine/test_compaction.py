@@ -7,6 +7,7 @@ import itertools
 from pathlib import Path
 from typing import Any
 
+from tests.engine.test_project import Own
 from tests.engine.test_recording import Memory
 from tests.support.fakes import FakeWire, World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
@@ -255,6 +256,17 @@ async def test_the_map_of_the_project_stays() -> None:
     assert "class Cache" not in await summarised(place)
     said = texts(await turn(place, "go on", "yes"))
     assert [text.partition("\n")[0] for text in said[:2]] == ['<compacted turns="1-1">', MAP_TITLE]
+
+
+async def test_instructions_of_folders_are_told_again_behind_it() -> None:
+    place = world(None, {"a/AGENTS.md": "rules of a", "a/x.py": "x = 1\n"})
+    place.ports.project = lambda: Own()
+    await turn(place, "look at a/x.py", "yes")
+    await turn(place, "and on", "yes")
+    place.session.submit(intents.Compact())
+    await summarised(place)
+    assert str(await turn(place, "go on", "yes")).count("rules of a") == 1
+    assert "rules of a" not in str(texts(await turn(place, "and again", "yes")))
 
 
 async def test_a_kill_at_any_record_loses_nothing(tmp_path: Path) -> None:

@@ -180,8 +180,6 @@ class Requests:
         self.cut, self.prose, self._gathered = None, [], None
         self._context.forget()
         self.attachments.rewound({one.text for one in self.history.entries if one.kind == "note"})
-        if self._open_files.project is not None:
-            self._open_files.project.forget()
         self.begin_anew()
 
     def prompt(
@@ -211,11 +209,13 @@ class Requests:
 
         ``texts`` is what the user said meanwhile.
         """
+        self.continues(spec, head)
+        full = not self._stands(spec)
+        if full:
+            head = self._restarted(spec, head)
         self.history.note(self.take_map())
         self.history.note(self._news())
-        self.continues(spec, head)
-        if not self._stands(spec):
-            head = self._restarted(spec, head)
+        if full:
             self.history.restart(self._context.message(self.shown_files(), full=True))
         for text in texts:
             self.history.prompt(text)
@@ -275,6 +275,8 @@ class Requests:
     def begin_anew(self) -> None:
         """The beginning is another one: the next request says all anew, with the files quoted."""
         self._head_of = ()
+        if self._open_files.project is not None:
+            self._open_files.project.forget()  # what it said may stand in a message that went
 
     def _patch_tool(self, spec: RoleSpec) -> PatchTool | None:
         """None: the model is to plan, not to change anything."""
