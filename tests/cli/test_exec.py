@@ -26,14 +26,16 @@ from tests.support.sse_upstream import completed as sse_completed
 from tests.support.sse_upstream import message, opening, saying, serving
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tui.cli import practice
-from tui.cli.exec import ExecTurn, JsonReport, WireNews
+from tui.cli.exec import ExecTurn, JsonReport, WireNews, asked_of
 from tui.cli.options import ModelFlags
 from tui.core.files import LINK_OUTSIDE
 from tui.engine import recovery
+from tui.engine.intents import Prompt
 from tui.engine.notices import Trouble
 from tui.engine.ports import PatchFormat, RoleSpec
 from tui.engine.session import Session, SessionOptions
 from tui.engine.turn import Countdown
+from tui.errors import UsageError
 from tui.settings import Transport
 
 pytestmark = pytest.mark.slow
@@ -184,21 +186,21 @@ def patch(old: str, new: str, anchor: str = "@@") -> str:
 
 
 async def played(
-    world: World, *patches: str, apply: bool, dial_s: float = 0.0
+    world: World, *patches: str, apply: bool, dial_s: float = 0.0, text: str = "do it"
 ) -> tuple[int, list[dict[str, Any]]]:
     """The exit code and the events of a turn in which the model calls with these patches."""
     out = io.StringIO()
     turn = asyncio.create_task(
-        ExecTurn(world.session, JsonReport(world.session, out)).play("do it", apply=apply)
+        ExecTurn(world.session, JsonReport(world.session, out)).play(text, apply=apply)
     )
     await asyncio.sleep(0)
     world.clock.advance(dial_s)
     await world.wire.request(1)
     model = SteppedRehearsal(world.wire)
     model.begin()
-    for number, text in enumerate(patches):
+    for number, edit in enumerate(patches):
         world.clock.advance(0.3)
-        model.patch(text, f"call_{number}")
+        model.patch(edit, f"call_{number}")
     model.complete(100)
     if patches:
         await world.wire.request(2)
@@ -250,6 +252,22 @@ async def test_flagged_hunks_of_other_formats_are_left_out(
     assert world.session.workspace.hunks[0].flags
     assert world.files.data["a.py"] == TEXT.replace("four", "FOUR").encode()
     assert (code, events[-1]["left_out"]) == (1, [1])
+
+
+async def test_a_change_of_lines_waits_until_it_is_known_whether_the_file_is_private() -> None:
+    world = World({"a.py": TEXT})
+    code, _ = await played(world, patch("two", "TWO"), apply=True, text="/change a.py:2 shout")
+    assert code == 0
+    assert world.files.data["a.py"] == TEXT.replace("two", "TWO").encode()
+
+
+def test_a_command_that_only_a_session_has_is_not_sent_as_words() -> None:
+    status = World({"a.py": TEXT}).session.status
+    for words in ("/context", "/effort high", "/rewind 1"):
+        with pytest.raises(UsageError, match=r"exec has only /ask, /change, /compact, /continue"):
+            asked_of(words, status)
+    for words in ("/usr/bin is full", "/nonsense it is", "please /context"):
+        assert asked_of(words, status) == Prompt(words)
 
 
 async def test_refused_hunks_fail_the_run_whether_or_not_it_writes() -> None:

@@ -37,7 +37,7 @@ from tui.core.wire.events import Usage
 from tui.engine.intents import Accept, Answer, Compact, Intent, Interrupt, Mode, Prompt, Role
 from tui.engine.notices import Ask, Status, Trouble
 from tui.engine.session import Session, SessionOptions
-from tui.engine.slash import NO_SUMMARY, BackgroundNews, asked, split_command
+from tui.engine.slash import COMMANDS, NO_SUMMARY, BackgroundNews, asked, split_command
 from tui.errors import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -76,7 +76,7 @@ CONTINUE = "/continue"
 COMPACT = "/compact"
 """As the prompt: no turn, but a summary instead of what was said; behind it ``show``, or words."""
 _COMMANDS = ("ask", "change", "continue", "inspect")
-"""These commands can be the prompt."""
+_ONLY = "exec has only /ask, /change, /compact, /continue and /inspect"
 
 
 class NewProse:
@@ -581,6 +581,8 @@ def asked_of(text: str, status: Status) -> Intent:
     """What a prompt asks for: some commands are prompts, too. Raises UsageError."""
     name, argument = split_command(text.strip()) or ("", "")
     if name not in _COMMANDS:
+        if name != "compact" and any(name == one.name for one in COMMANDS):
+            raise UsageError(f"/{name} needs the app or --linear: {_ONLY}")
         return Prompt(text)
     intent = asked(name, argument, status)
     if not isinstance(intent, Intent):

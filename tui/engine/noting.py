@@ -55,7 +55,8 @@ class Noting:
                 if self._open_files.catalogue.ready([path]):
                     self._change(intent)
                 else:
-                    self._supervisor.start(self._change_soon(intent), "looking at the file")
+                    looking = self._change_soon(intent)
+                    self._preparing = self._supervisor.start(looking, "looking at the file")
             case intents.AskOnly(text):
                 words = text.strip()
                 way = TurnWay(takes_notes=False, asks=True, typed=f"/ask {words}")
@@ -68,7 +69,7 @@ class Noting:
 
     @property
     def prepares(self) -> bool:
-        """True while it is found out what differs."""
+        """True while it is found out what differs, or whether a file is private."""
         return self._preparing is not None and not self._preparing.done()
 
     def changed(self) -> None:
