@@ -246,6 +246,27 @@ async def test_it_outlives_a_resume_and_a_fork() -> None:
         assert "I use a lock" not in str(request)
 
 
+async def test_after_a_resume_it_says_which_turns_are_at_hand(tmp_path: Path) -> None:
+    store, place = Memory(), world(window=None)
+    place.ports.store = lambda: store
+    for prompt in ("one", "two", "three"):
+        await turn(place, prompt, "yes")
+    place.session.submit(intents.Prompt("four"))
+    await place.wire.request(4)
+    place.session.submit(intents.Compact())
+    await summarised(place)
+    SteppedRehearsal(place.wire).answers("yes")
+    await settle()
+    await place.session.close()
+    kept = store.loaded(tmp_path)
+    assert kept.entries[0].kind == "summary"
+    assert kept.entries[0].turn == 4, "a fork of turn 3 needs what was said then"
+    again = await resumed(place, kept)
+    for number, why in ((3, "Turn 3 was compacted before this start"), (4, "")):
+        plan = await again.session.rewinding.plan(number, part="talk")
+        assert plan.startswith(why) if isinstance(plan, str) else not why
+
+
 async def test_the_map_of_the_project_stays() -> None:
     place = world(window=None)
     told = iter([f"{MAP_TITLE}\ncache.py: class Cache"])

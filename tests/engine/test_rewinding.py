@@ -12,6 +12,7 @@ from tests.engine.test_project import Own
 from tests.engine.test_resuming import Watched
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.stored_sessions import resumed
 from tests.support.tables import case
 from tests.support.turns import CACHE, begun, notes, texts, update
 from tui.core.document.hunk import Decision
@@ -22,7 +23,7 @@ from tui.effects.store.writing import StoreWriter
 from tui.engine import intents
 from tui.engine.compaction import LANE
 from tui.engine.ports import RoleSpec
-from tui.engine.resuming import Resumption
+from tui.engine.resuming import Resumption, up_to
 from tui.engine.rewinding import LEAVE, TOO
 from tui.engine.rewound_files import RewindPlan
 from tui.engine.session import SessionOptions
@@ -543,3 +544,23 @@ async def test_notes_on_lines_that_went_with_a_turn_wait_again_until_it_comes_ba
     await rewound(world, 1)
     await begun(world, "the first, again")
     assert str(texts(world.wire.requests[-1])).count("guard this") == 1
+
+
+async def test_a_fork_knows_only_rewinds_of_its_own_turns(tmp_path: Path) -> None:
+    runs = Runs(tmp_path, FILES)
+    world = await runs.begin()
+    for text in ("one", "two", "three"):
+        (await begun(world, text)).finishes("yes")
+        await settle()
+    await rewound(world, 3, "talk")
+    await rewound(world, 2, "talk")
+    await world.session.close()
+    await asyncio.to_thread(runs.store.close)
+    kept = reading.load(tmp_path, runs.store.id)
+    assert len(kept.rewinds) == 2
+    other = await resumed(world, up_to(kept, 1), is_fork=True)
+    (await begun(other, "another second one")).finishes("yes")
+    await settle()
+    assert [one.rewound for one in other.session.rewinding.turns()] == [False, False]
+    await forward(other)
+    assert "three" not in str(other.session._shared.requests.history.entries)

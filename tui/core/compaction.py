@@ -31,6 +31,7 @@ instruction, whatever it says.
 _SUMMARY = pattern(
     r"<summary>\n(?:What follows was written by a model[^\n]*\n)?(.*?)\n?</summary>", re.S
 )
+_TURNS = pattern(r"<compacted turns=\"1-(\d{1,9})\">")
 _TAGS = pattern(r"</?(?:summary|compacted)\b", re.I)
 
 
@@ -89,6 +90,12 @@ def prose_in(text: str) -> str:
     """The summary in such a message, as it is or as the user edited it."""
     found = _SUMMARY.search(text)
     return found[1].strip("\n") if found is not None else ""
+
+
+def last_turn(text: str) -> int:
+    """The last turn that such a message stands for; 0: it does not say it any more."""
+    found = _TURNS.match(text)
+    return int(found[1]) if found is not None else 0
 
 
 def cut_at(

@@ -611,7 +611,8 @@ class SessionRecording(Witness):
             if kept is None or kept.place != place or kept.item is not entry.item:
                 self._last_entry += kept is None
                 number = self._last_entry if kept is None else kept.id
-                turn = self._turn if kept is not None else entry.turn or self._turn
+                since = kept is not None or entry.kind == "summary"  # it knows of turns till now
+                turn = self._turn if since else entry.turn or self._turn
                 kept = KeptEntry(entry, entry.item, number, place, turn)
                 self._store.put(_made(kept))
             self._entries.append(kept)

@@ -98,6 +98,7 @@ def up_to(stored: StoredSession, turn: int) -> StoredSession:
         blocks=stored.blocks[:first],
         hunks=tuple(hunk for hunk in stored.hunks if hunk.turn <= turn),
         notes=tuple(one for one in stored.notes if one.turn <= turn),
+        rewinds=tuple(one for one in stored.rewinds if one.told.last <= turn),
         usd=sum((one.ended.figures.usd or 0.0) for one in turns if one.ended is not None),
     )
 
@@ -128,6 +129,10 @@ class _Earlier:
                 self.lost += 1
                 continue
             entry = HistoryEntry(one.kind, item, one.origin, turn=one.turn)
+            if one.kind == "summary":
+                from tui.core.compaction import last_turn  # where there is one
+
+                entry.turn = last_turn(entry.text) or one.turn
             self.kept.append(KeptEntry(entry, item, one.id, one.place, one.turn))
         if self.lost:
             self.kept = _answered(self.kept)
