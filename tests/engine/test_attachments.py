@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from typing import Any
@@ -107,6 +108,30 @@ async def test_what_cannot_be_attached_is_said_in_a_sentence() -> None:
     assert told.startswith("@gone.py, @selection were not attached: there is no file 'gone.py'; n")
     await ask(place, "use @property and @dataclass")
     assert "attached" not in troubles(place)
+
+
+async def test_a_prompt_that_never_went_leaves_nothing_to_be_sent_twice() -> None:
+    place = World({"a.py": LINES})
+    states = iter(("--- older", "--- newer"))
+
+    async def made() -> str:
+        return next(states)
+
+    place.session.attachments.makers["diff"] = made
+    kept = place.session._shared.state.witness.kept
+
+    async def slowly() -> None:
+        place.session.submit(intents.Interrupt())
+        await asyncio.sleep(0)
+
+    place.session._shared.state.witness.kept = slowly  # type: ignore[method-assign]
+    place.session.submit(intents.Prompt("look at @diff"))
+    await settle()
+    assert place.session.status.unsent == "look at @diff"
+    place.session._shared.state.witness.kept = kept  # type: ignore[method-assign]
+    said = str(inputs(await ask(place, place.session.status.unsent)))
+    assert "--- newer" in said
+    assert "--- older" not in said
 
 
 async def test_lines_that_are_quoted_beside_what_the_user_wrote_attach_nothing() -> None:

@@ -321,7 +321,9 @@ class Attachments:
             raise EditRefused(nothing.get(name, "there is nothing"))
         from tui.core.tokens import tokens  # after the first paint
 
-        self._made.append(f"{ATTACHED}@{name}\n{text}")
+        head = f"{ATTACHED}@{name}\n"  # one that never went was of an older state
+        self._made = [one for one in self._made if not one.startswith(head)]
+        self._made.append(f"{head}{text}")
         return [f"@{name} (about {tokens(text):,} tokens)"]
 
     def _selection(self) -> Attached:
