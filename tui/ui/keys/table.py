@@ -72,7 +72,8 @@ class Key(NamedTuple):
 _ROWS = r"""
 [global] Everywhere
 interrupt | escape | stop @stoppable
-    Stop the answer now; what is painted stays; with nothing streaming, close what is open
+    Stop the answer now; what is painted stays; with nothing streaming, close what is open;
+    twice in an empty prompt: rewind to before a turn
 cancel | ctrl+c
     Copy the selection; else stop the answer; else clear the draft (kept in the history); twice
     with nothing typed: quit
@@ -150,7 +151,8 @@ steer | alt+enter ctrl+t |  | steer with the draft
 newline | shift+enter ctrl+j
     New line
 complete | tab
-    Take the suggestion or completion; else queue the draft until the answer is done
+    Take the suggestion or completion (behind @ a file, folder or symbol, diff, failures or
+    selection to attach); else queue the draft until the answer is done
 older | up
     On the first line: the previous prompt of the history; with nothing typed: the question or
     the queue, if one waits there
