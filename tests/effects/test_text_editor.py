@@ -51,7 +51,7 @@ async def test_an_editor_that_fails_leaves_the_draft(tmp_path: Path, body: str, 
     edited = await editor(tmp_path, body).edit("the draft")
     assert edited.text is None
     assert words in edited.said
-    assert "the draft is as it was" in edited.said.lower()
+    assert "the text is as it was" in edited.said.lower()
     assert left(tmp_path) == []
 
 

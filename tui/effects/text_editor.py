@@ -183,13 +183,13 @@ class TextEditor:
             return Edited(None, f"{name} cannot be started: {why}."), False
         if code:
             ended = f"signal {-code}" if code < 0 else f"exit code {code}"
-            words = f"{name} ended with {ended}: the draft is as it was."
+            words = f"{name} ended with {ended}: the text is as it was."
             if changed := folder.has_more():
                 words += f" What it wrote is in {file if folder.is_changed() else folder.path}."
             return Edited(None, words), changed
         data, why = _read(file)
         if data is None:
-            return Edited(None, f"{why} The draft is as it was."), file.is_file()
+            return Edited(None, f"{why} The text is as it was."), file.is_file()
         quick = time.monotonic() - began < _AT_ONCE_S
         if quick and not folder.is_changed() and name in _WINDOWED:
             flag = _WINDOWED[name]
@@ -256,7 +256,7 @@ def _decoded(data: bytes, given: str, file: Path) -> tuple[Edited, bool]:
     try:
         return Edited(_text(data, given, "strict")), False
     except UnicodeDecodeError:
-        words = f"What was written is not UTF-8; it is in {file}. The draft is as it was."
+        words = f"What was written is not UTF-8; it is in {file}. The text is as it was."
         return Edited(None, words), True
 
 
