@@ -17,6 +17,7 @@ from tui.engine.noting import NO_NOTES, list_words
 from tui.engine.resuming import Resumption, up_to
 from tui.engine.session import SessionOptions
 from tui.engine.slash import DO_THEM
+from tui.errors import EndpointError
 
 SECOND = "second"
 
@@ -147,3 +148,14 @@ async def test_a_note_outlives_a_kill_before_anything_was_sent(tmp_path: Path) -
     log = (tmp_path / "sessions" / f"{store.id}.log").read_bytes()
     assert b"not lost" in log
     await kept(world, tmp_path, store)
+
+
+async def test_a_change_that_comes_back_unsent_is_about_its_lines_when_it_is_sent_again() -> None:
+    world = World({"cache.py": CACHE})
+    world.wire.refusals = [EndpointError("nothing listens")]
+    put(world, 2, "wait for another prompt")
+    world.session.submit(intents.AskChange("cache.py", (0, 0), (0, 5), "faster"))
+    await settled()
+    await begun(world, world.session.status.unsent)
+    assert world.session.workspace.documents.asked_lines is not None
+    assert "wait for another" not in str(texts(world.wire.requests[-1]))

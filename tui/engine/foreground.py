@@ -563,9 +563,12 @@ class Foreground:
                 self._status.unsent = "\n\n".join(withdrawn)
                 if turn.request.way.typed and withdrawn[0] == text:
                     self._status.unsent = "\n\n".join([turn.request.way.typed, *withdrawn[1:]])
+        way = turn.request.way
         if not turn.sent:
-            self._status.unsent = turn.request.way.typed or text
+            self._status.unsent = way.typed or text
             self._services.state.note(turn.request.number, "the model did not get this prompt")
+        if way != PLAIN and self._status.unsent == text:
+            self._services.state.ways[text] = way  # as it is, it is sent so again
 
     def _suggest(self) -> None:
         """Offer the first exercise that was not begun yet."""
