@@ -316,7 +316,7 @@ class Attachments:
         if not text:
             nothing = {
                 "diff": "nothing differs from HEAD",
-                "failures": "no run of the tests has failed here; F5 or /verify runs them",
+                "failures": "no run of the tests has failed here (/verify runs them)",
             }
             raise EditRefused(nothing.get(name, "there is nothing"))
         from tui.core.tokens import tokens  # after the first paint
