@@ -124,11 +124,11 @@ async def test_a_prompt_that_never_went_leaves_nothing_to_be_sent_twice() -> Non
         place.session.submit(intents.Interrupt())
         await asyncio.sleep(0)
 
-    place.session._shared.state.witness.kept = slowly  # type: ignore[method-assign]
+    place.session._shared.state.witness.kept = slowly
     place.session.submit(intents.Prompt("look at @diff"))
     await settle()
     assert place.session.status.unsent == "look at @diff"
-    place.session._shared.state.witness.kept = kept  # type: ignore[method-assign]
+    place.session._shared.state.witness.kept = kept
     said = str(inputs(await ask(place, place.session.status.unsent)))
     assert "--- newer" in said
     assert "--- older" not in said
