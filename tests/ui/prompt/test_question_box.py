@@ -9,7 +9,7 @@ from tests.support.prompt_rows import hint, keys
 from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import MAY_ANSWERS, ScriptedSession
 from tui.engine.intents import Answer, Interrupt, Prompt
-from tui.engine.notices import Ask
+from tui.engine.notices import Ask, Notices
 from tui.ui.app import DuettoApp
 from tui.ui.prompt.question_box import QuestionBox, answers
 
@@ -56,6 +56,17 @@ async def test_its_keys_count_when_it_has_the_focus(key: str, choice: int | None
         said = [one for one in session.intents if isinstance(one, Answer)]
         first = session.status.asks[0].id
         assert said == ([] if choice is None else [Answer(first, MAY_ANSWERS[choice])])
+
+
+async def test_who_went_elsewhere_stays_there_when_the_question_is_gone() -> None:
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+        await asked(session, pilot, "pytest -q")
+        await pilot.press("alt+n")
+        session.status.asks.clear()
+        app.bench.pane_actions.pane("conversation")
+        app.bench.prompt_box.sync(Notices(status=True))  # before the question hears of it
+        assert app.focused is app.bench.transcript
 
 
 async def test_a_refusal_has_words_for_the_model() -> None:

@@ -643,7 +643,7 @@ class SearchBar(Horizontal):
         """Hide the bar and go back to where it was opened; False if it was not open."""
         if not self.control.is_open:
             return False
-        had_focus = self.field.has_focus
+        had_focus = self.screen.focused is self.field
         self.remove_class("-open")
         self.control.close()
         if had_focus:

@@ -477,7 +477,7 @@ class Sides:
         if not self.divided:
             return
         left, right = self._sides
-        focused = right.editor.has_focus
+        focused = right.editor.screen.focused is right.editor
         if self.used is right:
             left.swap(right)
             left.editor.show(left.shown)

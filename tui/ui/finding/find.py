@@ -178,7 +178,7 @@ class FindBar(Vertical):
         return key == "enter" or more
 
     def _take_find(self, key: str) -> bool:
-        below = self._replacement.has_focus
+        below = self.screen.focused is self._replacement
         if self.mode == "replace" and key in ("tab", "shift+tab"):
             self.screen.set_focus(self._input if below else self._replacement)
         elif self.mode == "replace" and key in ("alt+enter", "ctrl+j"):
@@ -429,7 +429,7 @@ class Find:
             editor.repeats.stop("search")
             editor.repaint()  # earlier ones did not wait for what a slow pattern finds
             return
-        if editor.has_focus or view.cursor.moves != self._asked_at:
+        if editor.screen.focused is editor or view.cursor.moves != self._asked_at:
             view.search.stay()  # the user went on in the text: what is typed belongs there
         if view.search.advance(_SLICE_S):
             self._select(editor, view.search)

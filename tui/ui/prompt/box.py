@@ -192,7 +192,7 @@ class PromptBox(Vertical):
     @property
     def in_queue(self) -> bool:
         """True while keys go to the queued messages."""
-        return self._queue.has_focus
+        return self.screen.focused is self._queue
 
     def focus_prompt(self, text: str = "") -> None:
         """Give the prompt the focus at once; ``text`` was typed elsewhere."""
@@ -238,7 +238,7 @@ class PromptBox(Vertical):
 
         One about a command is answered where it is seen whole.
         """
-        ours = self._question.takes_focus or self._question.has_focus
+        ours = self._question.takes_focus or self.screen.focused is self._question
         if ours and (given := self._question.refusal()) is not None:
             self._submit(given)
         return ours
@@ -258,7 +258,7 @@ class PromptBox(Vertical):
     @property
     def answers(self) -> bool:
         """True while keys go to a question."""
-        return self._question.has_focus or self.is_refusing
+        return self.screen.focused is self._question or self.is_refusing
 
     @property
     def is_refusing(self) -> bool:
@@ -282,7 +282,7 @@ class PromptBox(Vertical):
 
     def close_list(self) -> bool:
         """Close what the prompt has open (see `PromptArea.close_list`). False: nothing is."""
-        return self.prompt.has_focus and self.prompt.close_list()
+        return self.screen.focused is self.prompt and self.prompt.close_list()
 
     def on_draft_changed(self, message: DraftChanged) -> None:
         """The hint follows every keystroke; the engine hears of the first, the screen of all."""
@@ -369,7 +369,7 @@ class PromptBox(Vertical):
         self.prompt.suggest(status.prompts if status.suggestion else [], status.suggestion)
         place = self._editing.place
         self._queue.show(status.queued, status.steering, status.steering_fates, place)
-        if self._queue.has_focus and not status.queued:
+        if self.screen.focused is self._queue and not status.queued:
             self.focus_prompt()
 
     def _queue_changed(self) -> None:

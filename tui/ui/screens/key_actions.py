@@ -231,7 +231,7 @@ class TurnActions:
             closing = (box.close_list, self._panes.transcript.close_search, box.refuse)
             behind = (box.leave_edit, editor.dock.leave, editor.find.close, self.leave_guide)
             if not any(close() for close in (*closing, *behind)):
-                did = not (box.prompt.has_focus and not box.prompt.text)
+                did = not (self._screen.focused is box.prompt and not box.prompt.text)
                 self._screen.app.clear_notifications()
                 box.focus_prompt()
         self._look_for_twice(now_s, did=did)
