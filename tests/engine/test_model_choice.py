@@ -60,7 +60,7 @@ class Catalogue:
         return None
 
     def learn_window(self, endpoint: str, model: str, tokens: int) -> None:
-        """Nobody is told."""
+        """What is here is not shown."""
 
     def measured(self, endpoint: str, model: str, tokens_s: float, ttft_s: float) -> None:
         self.speeds.append((endpoint, model))

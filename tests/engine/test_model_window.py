@@ -28,7 +28,7 @@ class KnownWindows:
         self.windows[model] = tokens
 
     def measured(self, *measured: Any) -> None:
-        """Nobody asks."""
+        """It is not called."""
 
 
 def world(window: int | None, learnt: KnownWindows | None = None) -> World:

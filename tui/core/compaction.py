@@ -155,7 +155,7 @@ _ASKED_CHARS, _RESULT_CHARS = 1500, 300
 
 
 def prose_of(entries: Iterable[HistoryEntry]) -> list[str]:
-    """What was said, a piece for each item, for whoever summarises it."""
+    """What was said, in one piece of text for each item, for the model that summarises it."""
     pieces = []
     for entry in entries:
         kind, text = str(entry.item.get("type")), said_in(entry.item)

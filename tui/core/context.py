@@ -192,7 +192,7 @@ class Context:
 
 
 class _ToldChange(NamedTuple):
-    """A region that somebody changed, as a message quoted it."""
+    """A changed region, as a message to the model quoted it."""
 
     path: str
     old: Sequence[str]

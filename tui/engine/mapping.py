@@ -26,7 +26,7 @@ LEAST_TOKENS = 500
 WITHIN_S = 0.3
 """So long a prompt waits for files to be read; then what is known by then is the map."""
 PATIENCE_S = 3.0
-"""The same where nobody looks at a screen."""
+"""The same without a screen."""
 
 
 class ProjectMapping:

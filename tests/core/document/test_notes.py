@@ -1,4 +1,4 @@
-"""Notes on lines stay with their lines, whoever changes what around them, and are in no text."""
+"""A note stays with its line while the text around it changes, and is never in the text."""
 
 from __future__ import annotations
 

@@ -97,9 +97,9 @@ class FileRecord(Struct, eq=False):
     undo_log: UndoLog = field(default_factory=UndoLog)
     by_user: EditsSince = field(default_factory=EditsSince)
     by_tool: EditsSince = field(default_factory=EditsSince)
-    """What a formatter changed since somebody asked."""
+    """What a formatter changed since these were last taken."""
     by_disk: EditsSince = field(default_factory=EditsSince)
-    """What other programs changed since somebody asked."""
+    """What other programs changed since these were last taken."""
     by_others: EditsSince = field(default_factory=EditsSince)
     """What was changed since the model was sent the text, by everybody but the model."""
     times_told: int = 0
