@@ -26,8 +26,9 @@ from tests.engine.test_conversation_machine import Conversation
 from tests.support.fakes import World
 from tests.support.fakes import settle as settled
 from tests.support.killed_sessions import Script
-from tests.support.turns import CACHE, PATCH, begun
+from tests.support.turns import CACHE, PATCH, begun, notes, texts
 from tui.core.document.hunk import Decision
+from tui.core.files import file_blocks
 from tui.core.session_record import Record, StoredRecord, StoredSession, TurnBegan
 from tui.effects.store import reading
 from tui.effects.store.database import Database
@@ -333,6 +334,53 @@ async def test_tabs_cursors_and_the_length_of_the_conversation_are_as_they_were(
     status = other.session.status
     assert (status.open_paths, status.active_path) == (["a.py", "b.py"], "a.py")
     assert other.session._shared.open_files.open_file("a.py").cursor == (4, 2)
+
+
+@pytest.mark.parametrize("is_fork", [False, True])
+async def test_what_is_attached_pinned_and_left_out_outlives_a_resume(
+    tmp_path: Path, is_fork: bool
+) -> None:
+    store = StoreWriter(tmp_path / "data", time.monotonic)
+    world = World({"a.py": "x = 1\n" * 9, "b.py": "y = 2\n", "gone.py": "z\n", "c.py": "z\n"})
+    world.ports.store = lambda: store
+    await world.runs()
+    world.session.submit(intents.OpenFile("c.py"))
+    (await begun(world, "look at @a.py:2-3 and @gone.py")).answers("done")
+    await settled()
+    world.session.submit(intents.Pin("b.py"))
+    world.session.submit(intents.Pin("never touch the public API"))
+    await settled()
+    for name in ("c.py", "listing"):
+        world.session.submit(intents.DropPart(name))
+        await settled()
+    world.session.submit(intents.SetEffort("high"))
+    stored = await closed(world, store, tmp_path)
+    del world.files.data["gone.py"]
+    store = StoreWriter(
+        tmp_path / "data", time.monotonic, resumed=None if is_fork else (stored.line.id, stored.seq)
+    )
+    options = SessionOptions(resumed=Resumption(stored, lambda sha: None, is_fork))
+    other = World(world.files.data, options=options)
+    other.ports.store = lambda: store
+    await other.runs()
+    assert other.session.status.efforts["fast"] == "high"
+    (await begun(other, "and now")).answers("done")
+    await settled()
+    request = other.wire.requests[-1]
+    said = "\n".join(texts(request))
+    assert [(one.path, one.attributes.get("from", "")) for one in file_blocks(said)] == [
+        ("a.py", "2"), ("b.py", "")]  # fmt: skip
+    assert said.count("never touch the public API") == 1
+    assert "are not listed here" in request["instructions"]
+    assert "attached before, cannot be read now: gone.py" in "\n".join(notes(other))
+    # and what is kept then says so again
+    other.session.submit(intents.DropPart("b.py"))
+    await settled()
+    again = await closed(other, store, tmp_path)
+    assert again.attached.parts == (("a.py", 2, 3),)
+    assert again.attached.pins == ("never touch the public API",)
+    assert again.attached.untold == ()
+    assert again.efforts.of[0] == ("fast", "quick-1", "high")
 
 
 @pytest.mark.parametrize(

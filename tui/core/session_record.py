@@ -286,8 +286,8 @@ class Happened(_Record, frozen=True):
 
     ``what`` is prompt, sent, token, hunk, last, interrupt, redirect, steer, switch or answer;
     cleared: a new conversation has begun; tabs: the detail is `OpenTabs` as JSON; notes: it is
-    `AllNotes`; rewound: it is `Rewound`, which is about to be done; rewind done, forward: it is the
-    number of that.
+    `AllNotes`; attached: `AllAttached`; efforts: `AllEfforts`; rewound: it is `Rewound`, which is
+    about to be done; rewind done, forward: it is the number of that.
     """
 
     turn: int
@@ -309,6 +309,25 @@ class AllNotes(Struct, frozen=True, array_like=True):
     """The notes on lines."""
 
     notes: tuple[KeptNote, ...] = ()
+
+
+class AllAttached(Struct, frozen=True, array_like=True):
+    """What requests have, or leave out, beside what was said."""
+
+    parts: tuple[tuple[str, int, int], ...] = ()
+    """Files with the first and last line that are attached, 1-based; 0: all."""
+    pins: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    """Open files, and other parts, that are not sent."""
+    untold: tuple[str, ...] = ()
+    """What is to be said of pinned words, and was not sent yet."""
+
+
+class AllEfforts(Struct, frozen=True, array_like=True):
+    """How much the models are asked to think from the next turn on."""
+
+    of: tuple[tuple[str, str, str], ...] = ()
+    """Role, model and effort; empty: the server's own choice."""
 
 
 class FileSwap(Struct, frozen=True, array_like=True):
@@ -477,3 +496,5 @@ class StoredSession(Struct, frozen=True):
     """Id of a hunk -> the number of the last record that changed it."""
     rewinds: tuple[StoredRewind, ...] = ()
     """In order."""
+    attached: AllAttached = AllAttached()
+    efforts: AllEfforts = AllEfforts()

@@ -28,6 +28,7 @@ from tui.errors import EditRefused
 if TYPE_CHECKING:
     from tui.core.compaction import KnownFacts
     from tui.core.outline import Symbol
+    from tui.core.session_record import AllAttached
 
 Maker = Callable[[], Awaitable[str]]
 """Makes what is attached by a name that is no file; empty: there is nothing."""
@@ -79,6 +80,38 @@ class Attachments:
         """Only these are told now: words that are pinned are told again, if they went."""
         pinned = [_pinned_words(pin) for pin in self.pins if not self._is_file(pin)]
         self._made += [one for one in pinned if one not in notes and one not in self._made]
+
+    def kept(self) -> AllAttached:
+        """All of it, as it is kept of a session."""
+        from tui.core.session_record import AllAttached  # after the first paint
+
+        return AllAttached(
+            tuple((path, *(lines or (0, 0))) for path, lines in self._parts),
+            tuple(self.pins),
+            tuple(sorted(self.dropped)),
+            tuple(one for one in self._made if not one.startswith(f"{ATTACHED}@")),
+        )
+
+    def bring_back(self, kept: AllAttached) -> None:
+        """Have what an earlier start had; `open_all` opens the files before a request."""
+        self._parts = {
+            Attached(path, (first, last) if first else None): None
+            for path, first, last in kept.parts
+        }
+        self.pins, self.dropped, self._made = [*kept.pins], {*kept.dropped}, [*kept.untold]
+
+    async def open_all(self) -> list[str]:
+        """Have the attached files at hand; those that cannot be, go, and are returned."""
+        workspace, gone = self._open_files.workspace, list[str]()
+        for part in [*self._parts]:
+            try:
+                workspace.open(part.path)
+            except EditRefused:
+                del self._parts[part]
+                gone.append(str(part))
+            await asyncio.sleep(0)
+        self.pins = [pin for pin in self.pins if pin not in gone]
+        return gone
 
     def facts(self) -> list[KnownFacts]:
         """What is pinned, for who makes the conversation shorter."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter, is_
 
-from msgspec import json
+from msgspec import Struct, json
 from msgspec.structs import replace
 
 import tui
@@ -22,6 +22,8 @@ from tui.core.document.rewind import Swap
 from tui.core.programs import RunResult
 from tui.core.run_report import RunReport
 from tui.core.session_record import (
+    AllAttached,
+    AllEfforts,
     AllNotes,
     Author,
     Began,
@@ -132,7 +134,8 @@ class SessionRecording(Witness):
         self._turn = 0
         self.tabs: Callable[[], OpenTabs] = OpenTabs
         """Which files are open."""
-        self._tabs, self._notes = OpenTabs(), AllNotes()
+        self._as_kept: dict[str, Struct] = {}
+        """What was kept last of what is kept whole each time, by the moment's name."""
         self._commands = self._sent = 0
         self._name = ""
         self._timer: asyncio.TimerHandle | None = None
@@ -146,6 +149,7 @@ class SessionRecording(Witness):
         self._unread = self._renews = False
         """Not all of the session is read; and what is kept is to be said again then."""
         self._take_as_new()
+        self._as_kept["efforts"] = self._efforts()  # the settings say so, too
 
     def begin(self) -> None:
         """A new session."""
@@ -158,6 +162,7 @@ class SessionRecording(Witness):
 
     def fork(self, stored: StoredSession, kept: list[KeptEntry]) -> None:
         """A new session goes on from a stored one; ``kept``: its entries."""
+        del self._as_kept["efforts"]
         self._take_turns(stored, kept)
         self._turn = _last_of(stored)
         self._last_entry = max((one.id for one in self._entries), default=0)
@@ -194,8 +199,12 @@ class SessionRecording(Witness):
             )
         self._hunks = _states_of(stored.hunks)
         self._typed = {one.id: one.typed for one in stored.hunks if one.typed is not None}
-        self._commands, self._sent, self._tabs = stored.commands, stored.requests, stored.tabs
-        self._notes = AllNotes(stored.notes)
+        self._commands, self._sent = stored.commands, stored.requests
+        self._as_kept |= {
+            "tabs": stored.tabs,
+            "notes": AllNotes(stored.notes),
+            "attached": stored.attached,
+        }
         self._name = stored.line.name
         self._store.commit(Resumed(self._ports.files.named_root, tui.__version__))
 
@@ -212,7 +221,8 @@ class SessionRecording(Witness):
 
     def _take_as_new(self) -> None:
         """Nothing is kept so far."""
-        workspace, self._notes = self._state.workspace, AllNotes()
+        workspace = self._state.workspace
+        self._as_kept = {"tabs": OpenTabs(), "notes": AllNotes(), "attached": AllAttached()}
         self._blocks.clear()
         self._state.unkept.update(range(len(self._state.transcript.blocks)))
         self._hunks.clear()
@@ -264,11 +274,12 @@ class SessionRecording(Witness):
             self._store.put(record)
         for record in self._new_hunks(None if all_hunks else _MOST_HUNKS):
             self._store.put(record)
-        status, known = self._state.status, self._tabs
-        if status.active_path != known.active or len(status.open_paths) != len(known.places):
+        status, known = self._state.status, self._as_kept["tabs"]
+        tabs = (status.active_path, len(status.open_paths))
+        if not isinstance(known, OpenTabs) or tabs != (known.active, len(known.places)):
             self._look_at_tabs()
-        if notes := self._new_notes():
-            self._store.put(notes)
+        for record in self._new_wishes():
+            self._store.put(record)
         return bool(self._news) and not all_hunks and self._hunks_are_new()
 
     def _look_at_typing(self) -> None:
@@ -288,23 +299,33 @@ class SessionRecording(Witness):
 
     def _look_at_tabs(self) -> None:
         """Put which files are open, and where their cursors are."""
-        now = self.tabs()
-        if now != self._tabs:
-            self._tabs = now
-            self._store.put(Happened(self._turn, "tabs", json.encode(now).decode()))
+        for record in self._new_of("tabs", self.tabs()):
+            self._store.put(record)
 
     def noted(self) -> None:
         """A note is kept at once, as a prompt is: nobody types it again."""
-        if notes := self._new_notes():
-            self._store.commit(notes)
+        for record in self._new_of("notes", AllNotes(self._state.workspace.notes.kept())):
+            self._store.commit(record)
 
-    def _new_notes(self) -> Happened | None:
-        """The notes on lines, if they are not as they were kept; None: they are."""
-        now = AllNotes(self._state.workspace.notes.kept())
-        if now == self._notes:
-            return None
-        self._notes = now
-        return Happened(self._turn, "notes", json.encode(now).decode())
+    def _new_wishes(self) -> list[Record]:
+        """The notes on lines, what is attached and the efforts, if they are others now."""
+        return [
+            *self._new_of("notes", AllNotes(self._state.workspace.notes.kept())),
+            *self._new_of("attached", self._requests.attachments.kept()),
+            *self._new_of("efforts", self._efforts()),
+        ]
+
+    def _efforts(self) -> AllEfforts:
+        status = self._state.status
+        models = status.models.items()
+        return AllEfforts(tuple((*one, status.efforts.get(one[0]) or "") for one in models))
+
+    def _new_of(self, what: str, now: Struct) -> list[Record]:
+        """What is to be kept of this; nothing, if it is as it was kept."""
+        if now == self._as_kept.get(what):
+            return []
+        self._as_kept[what] = now
+        return [Happened(self._turn, what, json.encode(now).decode())]
 
     def _hunks_are_new(self) -> bool:
         return any(_is_whole(hunk) for hunk in self._news.values())
@@ -390,6 +411,8 @@ class SessionRecording(Witness):
     def forgets(self) -> None:
         """What is not to be said again is not, should duetto be killed now."""
         self._look_at_entries()
+        for record in self._new_wishes():
+            self._store.put(record)
         self._commit(Happened(self._turn, "cleared"))
 
     def rewinds(self, told: Rewound, cut: Sequence[HistoryEntry], swaps: Sequence[Swap]) -> Rewound:

@@ -39,7 +39,6 @@ from tui.core.session_record import (
     KeptEntry,
     StoredSession,
     StoredTurn,
-    TurnBegan,
     sha_of,
 )
 from tui.core.steps import Work, finished, in_parts
@@ -158,13 +157,13 @@ class _Earlier:
         """What the model is to hear of commands that ran on."""
 
 
-def _same_effort(status: Status, began: TurnBegan) -> None:
+def _same_effort(status: Status, role: str, model: str, effort: str) -> None:
     """The conversation goes on with the effort that it had, if the same model answers."""
-    for role, model in status.models.items():
-        if (role, model) == (began.role, began.model):
-            known = status.levels.get(role)
+    for asked, name in status.models.items():
+        if (asked, name) == (role, model):
+            known = status.levels.get(asked)
             fits = [one for one in EFFORTS if known is None or one in known]
-            status.efforts[role] = next((one for one in fits if one == began.effort), None)
+            status.efforts[asked] = next((one for one in fits if one == effort), None)
 
 
 class Resuming:
@@ -219,9 +218,12 @@ class Resuming:
         ended = stored.turns[-1].ended if stored.turns else None
         context = ended.figures.context if ended is not None else None
         state.meter.resume(stored.usd, None if stored.is_empty else context)
-        for turn in stored.turns:
-            _same_effort(state.status, turn.began)
+        for turn in (one.began for one in stored.turns):
+            _same_effort(state.status, turn.role, turn.model, turn.effort)
+        for role, model, effort in stored.efforts.of:
+            _same_effort(state.status, role, model, effort)
         services.open_files.reopen(stored.tabs)
+        requests.attachments.bring_back(stored.attached)
         state.workspace.notes.bring_back(stored.notes)
         state.status.notes = len(state.workspace.notes.waiting)
         if self._rest is None:
@@ -385,11 +387,14 @@ class Resuming:
         if changed:
             await services.open_files.catalogue.prepare([path for path, *_ in changed])
             services.requests.history.note(self._for_model(changed))
+        away = await services.requests.attachments.open_all()
         died = stored.turns and stored.turns[-1].ended is None
         words = [self._opening(), *_hunk_words(self._found)]
         words += [f"what cannot be read any more is left out: {self._lost:,}"] * bool(self._lost)
         words += ["duetto ended in the last turn: its answer is cut"] * bool(died)
         words += [_changed_words([path for path, *_ in changed])] * bool(changed)
+        named = _list([inert(one) for one in away[:_NAMED]], len(away))
+        words += [f"attached before, cannot be read now: {named}"] * bool(away)
         blocks = services.state.transcript.blocks
         if words != [blocks[-1].text if blocks else ""]:  # nothing was done since it was said
             services.state.note(0, "\n".join(words))

@@ -26,6 +26,8 @@ from tui.core.document.hunk import UNDONE, Decision, Kind, Stage
 from tui.core.recall import PastItem, Recollection, recalled
 from tui.core.run_report import RunReport
 from tui.core.session_record import (
+    AllAttached,
+    AllEfforts,
     AllNotes,
     BlockSaid,
     EntryMade,
@@ -284,6 +286,8 @@ def _stored(
         texts=() if first else tuple(texts),
         changed={} if first else changed,
         rewinds=rewinds,
+        attached=_newest(base, n, "attached", AllAttached()),
+        efforts=_newest(base, n, "efforts", AllEfforts()),
     )
 
 
