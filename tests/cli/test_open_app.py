@@ -11,7 +11,7 @@ import pytest
 from tui.bridge.rehearsal import TRY_HERE
 from tui.bridge.rehearsal.scripts import load_scripts
 from tui.cli.models import SessionSetup, resolve
-from tui.cli.open_app import LastWords, git_branch, options_for, require_screen, trouble_with
+from tui.cli.open_app import LastWords, options_for, require_screen, trouble_with
 from tui.cli.options import ModelFlags
 from tui.cli.practice import ensure
 from tui.core.unsaved import Unsaved, UnsavedFile
@@ -123,16 +123,3 @@ def test_the_practice_workspace_offers_its_exercises(tmp_path: Path) -> None:
     assert options.suggest is not None
     assert options.suggest() == options.prompts[0]
     assert options_for(setup(tmp_path, tmp_path)).prompts == (TRY_HERE,)
-
-
-def test_the_branch_is_read_from_git(tmp_path: Path) -> None:
-    assert git_branch(tmp_path / "nowhere") in ("", git_branch(tmp_path))
-    (tmp_path / ".git").mkdir()
-    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/topic/one\n")
-    (tmp_path / "src").mkdir()
-    assert git_branch(tmp_path / "src") == "topic/one"
-    (tmp_path / ".git" / "HEAD").write_text("0123456789abcdef\n")
-    assert git_branch(tmp_path) == "01234567"
-    (tmp_path / "tree").mkdir()
-    (tmp_path / "tree" / ".git").write_text(f"gitdir: {tmp_path / '.git'}\n")
-    assert git_branch(tmp_path / "tree") == "01234567"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -221,3 +222,16 @@ def test_a_partial_clone_does_not_run_its_transport(tmp_path):
     assert listing.paths() == ["d/f", "d/new"]
     listing.ignored(["d/new"])
     assert not ran.exists()
+
+
+def test_the_branch_is_read_from_git(tmp_path: Path) -> None:
+    assert Listing(tmp_path / "nowhere").branch() in ("", Listing(tmp_path).branch())
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/topic/one\n")
+    (tmp_path / "src").mkdir()
+    assert Listing(tmp_path / "src").branch() == "topic/one"
+    (tmp_path / ".git" / "HEAD").write_text("0123456789abcdef\n")
+    assert Listing(tmp_path).branch() == "01234567"
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / ".git").write_text(f"gitdir: {tmp_path / '.git'}\n")
+    assert Listing(tmp_path / "tree").branch() == "01234567"

@@ -176,6 +176,8 @@ async def test_of_a_huge_tree_the_upper_folders_are_watched(
     async with watching(Watcher(str(tmp_path))) as heard:
         (tmp_path / "src" / "x.py").write_text("x = 1\n")
         await heard.until("src/x.py")
+        (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/other\n")
+        await heard.until(".git/HEAD")
 
 
 pytest.importorskip("watchfiles")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.fakes import FakeClock, MemoryFiles, World, settle
 from tests.support.tables import each
-from tests.support.turns import land, update
+from tests.support.turns import begun, land, update
 from tui.core.document.hunk import Stage
 from tui.core.files import FileRead, FolderEntry, GitState
 from tui.core.patches.landing import Landing
@@ -263,6 +263,18 @@ async def test_git_is_asked_once_and_again_when_something_changed() -> None:
     assert notices.folders == {"sub"}
     assert notices.git
     assert made.session.folders.states.of("sub") == "?"
+
+
+async def test_the_branch_in_the_status_is_the_one_that_git_has_now() -> None:
+    made, _ = await started()
+    branch, wakes = "topic", made.wakes
+    made.ports.branch = lambda: branch
+    made.changed_outside(".git/HEAD")
+    assert made.session.status.branch == "topic"
+    assert made.wakes > wakes
+    branch = "elsewhere"  # of a linked worktree git's own folder is not watched
+    await begun(made, "go")
+    assert made.session.status.branch == "elsewhere"
 
 
 async def test_a_storm_of_changes_asks_git_at_a_measured_pace() -> None:

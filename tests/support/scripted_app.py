@@ -53,9 +53,8 @@ textual_pilot.wait_for_idle = _idle
 
 def scripted_app(session: ScriptedSession, theme_name: str = "dusk") -> DuettoApp:
     """The app; the cursor does not blink."""
-    app = DuettoApp(
-        session.as_session(), theme_name=theme_name, workspace="/home/u/ledger", branch="main*"
-    )
+    session.status.branch = "main*"
+    app = DuettoApp(session.as_session(), theme_name=theme_name, workspace="/home/u/ledger")
     app.bench.prompt_box.prompt.cursor_blink = False
     return app
 

@@ -282,6 +282,7 @@ class Composition:
             opened=self._opened,
             folder=self._listing.folder,
             sizes=self._listing.sizes,
+            branch=self._listing.branch,
             git=self._asked_git,
             git_status=self._git_status,
             git_head=self._git_head,

@@ -568,7 +568,6 @@ def made_app(session: Session, settings: Settings, root: Path, theme: StartTheme
         theme_name=theme.name(facts.dark),
         workspace=str(root),
         follow=settings.editor.follow,
-        branch=git_branch(root),
     )
     theme.put_on(app, facts.dark)
     app.draw_on(facts)
@@ -585,28 +584,6 @@ def less_motion(setting: bool | Literal["auto"], environ: Mapping[str, str]) -> 
     if setting != "auto":
         return setting
     return any(environ.get(name, "0") not in ("", "0") for name in ("REDUCE_MOTION", "NO_MOTION"))
-
-
-def git_branch(root: Path) -> str:
-    """The branch that is checked out, read from ``.git/HEAD``; empty if there is none."""
-    for folder in (root, *root.parents):
-        git = folder / ".git"
-        try:
-            if git.is_file():
-                git = folder / _beginning(git).partition("gitdir:")[2].strip()
-            head = _beginning(git / "HEAD").strip()
-        except (OSError, ValueError):
-            continue
-        return head.removeprefix("ref: refs/heads/") if head.startswith("ref:") else head[:8]
-    return ""
-
-
-def _beginning(file: Path) -> str:
-    """Of a small text file; a link to a device or a pipe is not waited for."""
-    if not file.is_file():
-        raise FileNotFoundError(file)
-    with file.open("rb") as opened:
-        return opened.read(4096).decode()
 
 
 def log_broken(loop: asyncio.AbstractEventLoop, context: Mapping[str, object]) -> None:

@@ -166,6 +166,20 @@ class Listing:
             return False
         return self._said("rev-parse", "--show-cdup") == b"\n" or bool(self._said("ls-files", "-z"))
 
+    def branch(self) -> str:
+        """What git has checked out, read from its HEAD: a branch, else the commit; else empty."""
+        root = Path(self._root)
+        for folder in (root, *root.parents):
+            git = folder / ".git"
+            try:
+                if git.is_file():
+                    git = folder / _beginning(git).partition("gitdir:")[2].strip()
+                head = _beginning(git / "HEAD").strip()
+            except (OSError, ValueError):
+                continue
+            return head.removeprefix("ref: refs/heads/") if head.startswith("ref:") else head[:8]
+        return ""
+
     def _said(self, *arguments: str) -> bytes | None:
         """What git says; None if it does not answer."""
         answer = self._git(*arguments)
@@ -346,6 +360,14 @@ def _is_usable(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return path.isprintable() or not any(ord(char) < 32 or ord(char) == 127 for char in path)
+
+
+def _beginning(file: Path) -> str:
+    """Of a small text file; a link to a device or a pipe is not waited for."""
+    if not file.is_file():
+        raise FileNotFoundError(file)
+    with file.open("rb") as opened:
+        return opened.read(4096).decode()
 
 
 def _is_skipped(folder: str) -> bool:

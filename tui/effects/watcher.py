@@ -138,6 +138,8 @@ class Watcher:
                 await self._tell([self._root], callback, below=True)
             else:
                 self._said(PARTLY.format(MAX_FOLDERS))
+                if (git := self._root / ".git").is_dir():
+                    folders.append(git)
                 async with asyncio.TaskGroup() as tasks:
                     tasks.create_task(self._tell(folders, callback))
                     tasks.create_task(self._tell_of_open(set(map(str, folders)), callback))

@@ -364,6 +364,8 @@ class Folders:
         self._catalogue = services.open_files.catalogue
         self._outside = services.open_files.outside
         self._looking = False
+        self._look_at_branch()
+        services.state.before_turn.append(lambda turn: self._look_at_branch())
 
     async def entries(self, folder: str) -> Sequence[FolderEntry]:
         """What lies in a folder; the root is the empty string. Raises FileRefused."""
@@ -397,6 +399,7 @@ class Folders:
         """For the watcher: tells ``outside`` of the files, and the tree of what it shows."""
 
         def tell(paths: set[str]) -> None:
+            self._look_at_branch()
             self._outside.changed(paths)
             files = {path for path in paths if not path.startswith(_GIT_FOLDER)}
             if files or not paths:
@@ -404,6 +407,13 @@ class Folders:
             self._changed(files)
 
         return tell
+
+    def _look_at_branch(self) -> None:
+        """Whatever was told: git's own folder may lie where it is not watched."""
+        branch = self._ports.branch()
+        if branch != self._state.status.branch:
+            self._state.status.branch = branch
+            self._state.wake()
 
     def _changed(self, files: set[str]) -> None:
         self._stale = True

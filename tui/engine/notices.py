@@ -188,6 +188,8 @@ class Status(Struct):
     """Prompts to offer in the prompt box (the practice workspace's exercises)."""
     suggestion: str = ""
     """The one of `prompts` to offer now (first unsolved exercise), empty if none."""
+    branch: str = ""
+    """That git has checked out; empty where there is no git."""
     open_paths: list[str] = field(default_factory=list)
     active_path: str = ""
 

@@ -529,6 +529,8 @@ class Ports(Struct):
     """
     sizes: Callable[[Sequence[str]], Mapping[str, int]] = lambda paths: {}
     """Bytes of files, for a thread; never raises."""
+    branch: Callable[[], str] = str
+    """What git has checked out, looked up anew; empty where there is none. Never raises."""
     git_status: Callable[[], Awaitable[Mapping[str, GitState]]] | None = None
     """Path -> state of what is not as it was committed (effects.git). Never raises."""
     journal: WriteLog | None = None

@@ -60,7 +60,6 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
         *,
         theme_name: str = theme.DEFAULT_THEME,
         workspace: str = "",
-        branch: str = "",
         follow: bool = True,
     ) -> None:
         """Build the screen; no connection is made before the first paint.
@@ -69,13 +68,12 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
             session: runs in this app's event loop from the first paint on.
             theme_name: one of `theme.theme_names()`; SettingsError for any other.
             workspace: absolute path of the folder that is open.
-            branch: the git branch, empty if there is none.
             follow: whether the editor follows the landing edit from the start.
         """
         theme.activate(theme_name)
         super().__init__()
         self.session = session
-        self.bench = Workbench(session, workspace=workspace, branch=branch)
+        self.bench = Workbench(session, workspace=workspace)
         self.themes = ThemeManager(self, theme_name)
         self.on_background = self.themes.background_is
         self.leaving = Leaving(self, session, lambda: self.bench.prompt_box.draft)

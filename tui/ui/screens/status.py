@@ -416,7 +416,7 @@ EXPLAINED: dict[str, str] = {
     "queue": "How many of your prompts wait.",
     "path": "The file that is shown.",
     "workspace": "The folder's name.",
-    "branch": "The git branch at the start.",
+    "branch": "The git branch.",
     "clock": "The time of day.",
 }
 _NAME = 14

@@ -62,13 +62,13 @@ class Workbench(PaintedScreen):
     """`on_mount` gives the prompt the focus, not the first widget."""
     BINDINGS = bindings("global", by="command")
 
-    def __init__(self, session: Session, *, workspace: str = "", branch: str = "") -> None:
-        """``workspace`` is the folder's absolute path; ``branch`` that of git, if any."""
+    def __init__(self, session: Session, *, workspace: str = "") -> None:
+        """``workspace`` is the folder's absolute path."""
         super().__init__()
         self.session = session
         self.on_focused_painted = session.input_first.shown
         name = workspace.rstrip("/").rpartition("/")[2] or workspace
-        self.header = Header(session.status, name, branch, id="header")
+        self.header = Header(session.status, name, id="header")
         self.transcript = TranscriptPane(session, root=workspace, id="transcript")
         self.prompt_box = PromptBox(session, id="prompt-box")
         self.editor = EditorPane(session)
@@ -80,7 +80,7 @@ class Workbench(PaintedScreen):
             id="panes",
         )
         self.panes.on_fitted = self.update_keys
-        self.status_line = StatusLine(session, name, branch, id="status")
+        self.status_line = StatusLine(session, name, id="status")
         self._keys = KeysLine(id="keys")
         self.pane_actions = PaneActions(
             self, self.panes, self.transcript, self.prompt_box, self.editor

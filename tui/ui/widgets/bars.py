@@ -48,14 +48,11 @@ class Header(Bar):
 
     BACK = "panel"
 
-    def __init__(
-        self, status: Status, workspace: str, branch: str = "", *, id: str | None = None
-    ) -> None:
-        """``workspace`` is the folder's name; ``branch`` is empty where there is no git."""
+    def __init__(self, status: Status, workspace: str, *, id: str | None = None) -> None:
+        """``workspace`` is the folder's name."""
         super().__init__(id=id)
         self._status = status
         self._workspace = workspace
-        self._branch = branch
 
     def pieces(self, width: int) -> list[Piece]:
         """Left the place, right the models."""
@@ -106,8 +103,8 @@ class Header(Bar):
         folder = clip_left(f"{one_line(self._workspace)}/", room - 1)
         pieces: list[Piece] = [(f" {folder}", palette.style("foreground"))]
         left = room - cell_len(folder) - 1
-        if self._branch and left > 5:
-            branch = f"  {clip(one_line(self._branch), left - 2)}"
+        if self._status.branch and left > 5:
+            branch = f"  {clip(one_line(self._status.branch), left - 2)}"
             pieces.append((branch, palette.style("muted")))
         return pieces
 
@@ -341,13 +338,11 @@ class StatusLine(Bar):
 
     BACK = "panel"
 
-    def __init__(
-        self, session: Session, workspace: str = "", branch: str = "", *, id: str | None = None
-    ) -> None:
-        """``workspace`` is the folder's name; ``branch`` is empty where there is no git."""
+    def __init__(self, session: Session, workspace: str = "", *, id: str | None = None) -> None:
+        """``workspace`` is the folder's name."""
         super().__init__(id=id)
         self._session = session
-        self._workspace, self._branch = workspace, branch
+        self._workspace = workspace
         self._template = default_template()
         self._timed = _timed(self._template)
         self._reached: set[str] = set()
@@ -388,7 +383,7 @@ class StatusLine(Bar):
             session.meter.view(now),
             now,
             self._workspace,
-            self._branch,
+            status.branch,
             datetime.now().strftime("%H:%M"),
             status.endpoint in self._reached,
         )
