@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from tests.properties.test_decisions import SEEDS, Reviewer, benches, still
 from tests.support.notations import edited
 from tests.support.patches import Disk, edits_of, patch_of
-from tui.core.document.hunk import Hunk
+from tui.core.document.hunk import Hunk, Kind
+from tui.core.steps import finished
 
 
 def standing(disk: Disk, path: str) -> list[Hunk]:
@@ -90,3 +91,48 @@ def test_what_the_user_typed_is_there_and_the_deletion_is_a_hunk_too() -> None:
     disk.land("*** Begin Patch\n*** Add File: n.txt\n+new\n*** End Patch\n")
     assert disk.workspace.with_hunks("n.txt", [3]) == b"new\n"
     assert disk.workspace.with_hunks("n.txt", []) is None
+
+
+@given(benches(), SEEDS, st.data())
+@settings(max_examples=40)
+def test_what_differs_from_the_disk_is_the_screen_or_what_was_typed(
+    disk: Disk, seed: int, data: st.DataObject
+) -> None:
+    reviewer = Reviewer(disk, seed, saves=True)
+    for _ in range(data.draw(st.integers(0, 3))):
+        reviewer.decide()
+    workspace = disk.workspace
+    waiting = workspace.waiting()
+    assert all(hunk.undecided for hunk in waiting)
+    screen, typed = finished(workspace.differing()), finished(workspace.differing([]))
+    moved = {hunk.path for hunk in waiting if hunk.kind in (Kind.MOVE, Kind.DELETE)}
+    for path, record in workspace.documents.records.items():
+        if path in moved or record.gone:
+            continue
+        here = [hunk for hunk in standing(disk, path) if hunk in waiting]
+        if here or path in screen:
+            assert screen.get(path, record.disk) == workspace.with_hunks(
+                path, [hunk.id for hunk in standing(disk, path)]
+            )
+        assert (typed.get(path, record.disk) or None) == (workspace.disk_plan(path).data or None)
+    assert finished(workspace.differing([hunk.id for hunk in waiting])) == screen
+
+
+def test_a_file_that_is_moved_or_deleted_differs_in_both_places() -> None:
+    disk = Disk({"a.txt": b"one\n", "b.txt": b"two\n", "c.txt": b"three\n"})
+    disk.land(
+        "*** Begin Patch\n*** Update File: a.txt\n*** Move to: n.txt\n"
+        "@@\n-one\n+ONE\n*** End Patch\n"
+    )
+    disk.land("*** Begin Patch\n*** Delete File: b.txt\n*** End Patch\n")
+    edit, move, deletion = disk.workspace.waiting()
+    ids = {hunk.kind: hunk.id for hunk in (edit, move, deletion)}
+    differing = disk.workspace.differing
+    assert finished(differing()) == {"a.txt": None, "n.txt": b"ONE\n", "b.txt": None}
+    assert finished(differing([ids[Kind.MOVE]])) == {"a.txt": None, "n.txt": b"one\n"}
+    assert finished(differing([ids[Kind.EDIT]])) == {"a.txt": b"ONE\n"}
+    assert finished(differing([ids[Kind.DELETE]])) == {"b.txt": None}
+    assert finished(differing([])) == {}
+    disk.workspace.open("c.txt")
+    disk.workspace.edit("c.txt", (0, 0), (0, 0), "my ")
+    assert finished(differing([])) == {"c.txt": b"my three\n"}

@@ -120,6 +120,38 @@ def with_hunks(documents: Documents, path: str, hunks: Collection[Hunk]) -> byte
     return None if made and not text else record.buffer.form.encode(text)
 
 
+def waiting_in(record: FileRecord) -> list[Hunk]:
+    """The hunks that are in a file, or would take it away, and do not belong on the disk."""
+    whole = [one for one in (record.moving, record.deletion) if one is not None]
+    return [*(hunk for hunk in record.live if hunk.undecided and hunk not in whole), *whole]
+
+
+def differing(
+    documents: Documents, hunks: Collection[Hunk] | None = None
+) -> Work[dict[str, bytes | None]]:
+    """What the open files would be, where that is not what lies on the disk; None: no file.
+
+    It is so with these of the hunks that wait for a decision (None: all of them), and with all
+    that the user typed, be it saved or not. What is landing is not in it. It pauses after each
+    file.
+    """
+    chosen = None if hunks is None else set(hunks)
+    found: dict[str, bytes | None] = {}
+    for path, record in list(documents.records.items()):
+        yield
+        waiting = [] if record.view or record.gone else waiting_in(record)
+        if record.view or (record.saved and not waiting and record.landing is None):
+            continue
+        there = waiting if chosen is None else [hunk for hunk in waiting if hunk in chosen]
+        stays = [hunk for hunk in record.live if not hunk.undecided]
+        data = with_hunks(documents, path, [*stays, *there])
+        if (mover := record.moving) is not None and mover in there and data is not None:
+            found[mover.target], data = data, None
+        if data != record.disk:
+            found.setdefault(path, data)
+    return found
+
+
 def _backing_out(
     documents: Documents, record: FileRecord, goes: Callable[[Hunk], bool] = _is_open
 ) -> Work[tuple[str, list[Hunk]]]:
