@@ -16,11 +16,15 @@ from tests.support.turns import outputs
 from tui.cli.exec import ExecTurn, JsonReport, TextReport, exec_command
 from tui.engine.commands import CommandRules
 from tui.engine.session import SessionOptions
-from tui.errors import UsageError
+from tui.errors import EXIT_DECLINED, EXIT_OK, UsageError
 
 
 async def play(
-    world: World, report: JsonReport | TextReport, *commands: str, background: bool = False
+    world: World,
+    report: JsonReport | TextReport,
+    *commands: str,
+    background: bool = False,
+    ends: int = EXIT_OK,
 ) -> dict[str, str]:
     """A turn whose first response calls these; returns what the model was answered."""
     turn = asyncio.ensure_future(ExecTurn(world.session, report).play("go", apply=False))
@@ -33,7 +37,7 @@ async def play(
     model.complete()
     request = await world.wire.request(2)
     model.answers("Done.")
-    assert await turn == 0
+    assert await turn == ends
     return outputs(request)
 
 
@@ -42,7 +46,8 @@ async def test_what_is_not_allowed_is_refused_and_all_of_it_is_told() -> None:
         {"a.py": "one\n"}, options=SessionOptions(commands=CommandRules((("npm", "test"),)))
     )
     out = io.StringIO()
-    answers = await play(world, JsonReport(world.session, out), "npm test -- -v", "rm -rf /")
+    report = JsonReport(world.session, out)
+    answers = await play(world, report, "npm test -- -v", "rm -rf /", ends=EXIT_DECLINED)
     assert world.runner.commands == ["npm test -- -v"]
     assert "there is nobody to ask" in answers["call_1"]
     told: list[dict[str, Any]] = [json.loads(line) for line in out.getvalue().splitlines()]
@@ -58,17 +63,26 @@ async def test_what_is_not_allowed_is_refused_and_all_of_it_is_told() -> None:
     assert "exit 0" in result["output"]
     (asked,) = [event for event in events if event["type"] == "consent"]
     assert (asked["command"], asked["answer"]) == ("rm -rf /", "Do not run it")
+    assert told[-1]["exit_code"] == EXIT_DECLINED
 
 
 async def test_text_says_each_command_and_how_it_ended() -> None:
     world = World({"a.py": "one\n"})
     out, err = io.StringIO(), io.StringIO()
-    await play(world, TextReport(world.session, out, err), "git status", "make")
+    await play(world, TextReport(world.session, out, err), "git status", "make", ends=EXIT_DECLINED)
     said = err.getvalue().splitlines()  # that "make" is refused may be said before it has ended
     assert said.index("$ git status") < said.index("[exit 0 after 0.5 s] git status")
     assert "--allow PREFIX" in err.getvalue()
     assert "make: this command was declined" in err.getvalue()
     assert out.getvalue() == "Done.\n"
+
+
+async def test_a_private_file_that_is_not_sent_is_told_and_ends_with_the_same_code() -> None:
+    world = World({".env": "KEY=1\n"})
+    world.files.private = {".env": "it holds secrets"}
+    out, err = io.StringIO(), io.StringIO()
+    await play(world, TextReport(world.session, out, err), "cat .env", ends=EXIT_DECLINED)
+    assert "duetto: there is nobody to ask: Send .env to the model? Keep it private\n" in err.getvalue()
 
 
 async def test_a_command_that_goes_to_the_background_is_told_with_its_end() -> None:

@@ -39,6 +39,7 @@ from tui.engine.notices import Ask, Status, Trouble
 from tui.engine.session import Session, SessionOptions
 from tui.engine.slash import COMMANDS, NO_SUMMARY, BackgroundNews, asked, split_command
 from tui.errors import (
+    EXIT_DECLINED,
     EXIT_FAILED,
     EXIT_INTERRUPTED,
     EXIT_OK,
@@ -196,9 +197,11 @@ class TextReport:
         self._say(f"duetto: {words}{step}")
 
     def asked(self, ask: Ask, choice: str) -> None:
-        """Why a command did not run."""
+        """Why a command did not run, or what was not done."""
         if ask.command:
             self._say("duetto: not run, as there is nobody to ask (--allow PREFIX, --mode sandbox)")
+        else:
+            self._say(f"duetto: there is nobody to ask: {ask.question} {choice}")
 
     def ended(self, left_out: Sequence[Hunk], code: int) -> None:
         """A line a file, and why hunks were left out."""
@@ -509,7 +512,8 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     With --resume or --last the prompt /continue lets an answer that was cut go on.
 
     Nothing is written without --apply. Exit: 0 done, 1 the turn failed or hunks were left out,
-    2 usage, 3 endpoint unreachable, 4 a limit of money is reached, 130 interrupted.
+    2 usage, 3 endpoint unreachable, 4 a limit of money is reached, 5 done, but something was
+    declined as there was nobody to ask, 130 interrupted.
     """
     again, folder = _again(choices), choices["folder"]
     if folder is None:
@@ -689,7 +693,7 @@ class ExecTurn:
         """Hunks of an earlier session that were decided on in it."""
         self._blocks = len(session.transcript.blocks)
         self._unreachable = self._over_budget = False
-        self._failed = False
+        self._failed = self._declined = False
         self._leaves = False
         self.interrupted = False
         """Ctrl+C was pressed, whatever was over by then."""
@@ -759,6 +763,7 @@ class ExecTurn:
         for ask in list(session.status.asks):
             session.submit(Answer(ask.id, ask.choices[-1], _NOBODY if ask.command else ""))
             self._report.asked(ask, ask.choices[-1])
+            self._declined = True
 
     def _decide(self) -> None:
         """Accept what can be accepted unseen: neither it nor what it lies on has a flag."""
@@ -776,7 +781,9 @@ class ExecTurn:
             return EXIT_UNREACHABLE
         if self._over_budget:
             return EXIT_OVER_BUDGET
-        return EXIT_FAILED if left_out or self._failed or outcome != "completed" else EXIT_OK
+        if left_out or self._failed or outcome != "completed":
+            return EXIT_FAILED
+        return EXIT_DECLINED if self._declined else EXIT_OK
 
 
 def unread_patch(blocks: Sequence[Block]) -> str:
