@@ -26,7 +26,8 @@ from tests.support.sse_upstream import completed as sse_completed
 from tests.support.sse_upstream import message, opening, saying, serving
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tui.cli import practice
-from tui.cli.exec import ExecTurn, JsonReport, WireNews, asked_of
+from tui.cli.exec import ExecTurn, asked_of
+from tui.cli.exec_reports import JsonReport, WireNews
 from tui.cli.options import ModelFlags
 from tui.core.files import LINK_OUTSIDE
 from tui.engine import recovery

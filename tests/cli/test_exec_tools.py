@@ -13,7 +13,8 @@ from click.testing import CliRunner
 from tests.support.fakes import World
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import outputs
-from tui.cli.exec import ExecTurn, JsonReport, TextReport, exec_command
+from tui.cli.exec import ExecTurn, exec_command
+from tui.cli.exec_reports import JsonReport, TextReport
 from tui.engine.commands import CommandRules
 from tui.engine.session import SessionOptions
 from tui.errors import EXIT_DECLINED, EXIT_OK, UsageError
@@ -82,7 +83,10 @@ async def test_a_private_file_that_is_not_sent_is_told_and_ends_with_the_same_co
     world.files.private = {".env": "it holds secrets"}
     out, err = io.StringIO(), io.StringIO()
     await play(world, TextReport(world.session, out, err), "cat .env", ends=EXIT_DECLINED)
-    assert "duetto: there is nobody to ask: Send .env to the model? Keep it private\n" in err.getvalue()
+    assert (
+        "duetto: there is nobody to ask: Send .env to the model? Keep it private\n"
+        in err.getvalue()
+    )
 
 
 async def test_a_command_that_goes_to_the_background_is_told_with_its_end() -> None:

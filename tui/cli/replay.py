@@ -14,7 +14,7 @@ import click
 from msgspec import structs
 
 from tui.cli.appearance import start_theme
-from tui.cli.exec import summary
+from tui.cli.exec_reports import summary
 from tui.cli.open_app import complaints_at_start, require_screen, trouble_with
 from tui.cli.options import ModelFlags, settings_for
 from tui.core.conversation import Block, BlockKind
