@@ -46,10 +46,13 @@ RULES = {
         """stream @a / delta @b -> nothing / begin #9 @b -> nothing / end #9 @b -> nothing
         / delta @a -> TextDelta""",
     ),
-    "an end under an id never seen is the end of what runs": (
+    "an end under an id never seen is the end of what goes silent": (
         {},
-        """ask / begin / end #rewritten -> Completed / is IDLE
-        / ask / begin #2 / delta / end #again -> Completed / is IDLE""",
+        "ask / begin / end #rewritten -> nothing / wait 10 -> Completed / is IDLE / drops",
+    ),
+    "or of what brings nothing": (
+        {},
+        "ask ahead / begin / end #rewritten -> Completed / is IDLE / knows prewarm",
     ),
     "an end under an unknown id ends nothing while an unwanted answer is expected": (
         STEERS,

@@ -13,7 +13,7 @@ import re
 
 from msgspec.structs import replace
 
-from tui.core.wire.client.lane import DOUBT_S, Doubt, Lane, LaneState
+from tui.core.wire.client.lane import DOUBT_S, Doubt, End, Lane, LaneState
 from tui.core.wire.client.lanes import KINDS, LATE_S, Lanes, SentControl
 from tui.core.wire.client.steers import SteerStage
 from tui.core.wire.events import ErrorEvent, Failed, InterruptAccepted, InterruptFailed
@@ -210,7 +210,7 @@ class ErrorPolicy:
             self._end(blamed[0], event)
 
     def suspect(
-        self, blamed: list[Lane], event: ErrorEvent | Failed, now: float, response_id: str = ""
+        self, blamed: list[Lane], event: ErrorEvent | End, now: float, response_id: str = ""
     ) -> None:
         """Put lanes in doubt: this may be the end of what one of them does."""
         for lane in blamed:
@@ -238,18 +238,19 @@ class ErrorPolicy:
             return
         self._end(lane, doubt.event)
         if not any(other.busy for other in lanes):
-            lanes.drop_reason = "the server did not say whether it had refused the request"
+            lanes.drop_reason = "the server did not say which request it had answered"
 
-    def _end(self, lane: Lane, event: ErrorEvent | Failed) -> None:
-        """End what the lane does: the error is about it."""
+    def _end(self, lane: Lane, event: ErrorEvent | End) -> None:
+        """End what the lane does: the event is about it."""
         lanes = self._lanes
-        if lane.state is LaneState.STEERING:
-            # The successor could not be made.
-            lanes.give_back(lane, event.message or event.code or "no further answer began")
-            lane.release()
-            return
-        if lane.prewarm and lane.working and refuses_prewarm(event):
-            lanes.learning.learn("prewarm", False)
+        if isinstance(event, ErrorEvent | Failed):
+            if lane.state is LaneState.STEERING:
+                # The successor could not be made.
+                lanes.give_back(lane, event.message or event.code or "no further answer began")
+                lane.release()
+                return
+            if lane.prewarm and lane.working and refuses_prewarm(event):
+                lanes.learning.learn("prewarm", False)
         if lane.error():
             lanes.give_back(lane, "the answer failed")
             lanes.hand_on(event, lane)

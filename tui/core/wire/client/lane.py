@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import deque
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -75,9 +75,9 @@ _NAMED = (LaneState.CREATED, LaneState.STREAMING, LaneState.INTERRUPTING)
 
 
 class Doubt(Struct, frozen=True):
-    """A refusal that may be the end of what a lane does, or the answer to something else."""
+    """What may be the end of what a lane does, or is about something else: a refusal, an end."""
 
-    event: ErrorEvent | Failed
+    event: ErrorEvent | End
     deadline: float
     """Until then the response shows that it goes on, or it is over."""
     response_id: str = ""
@@ -97,6 +97,8 @@ class FinishedResponses:
         self._ids: deque[str] = deque(maxlen=ENDED_IDS)
         self._items: set[str] = set()
         """Of the response in flight."""
+        self._unfinished: set[str] = set()
+        """Those of them that have not ended."""
         self._last_items: set[str] = set()
         """Of the response before."""
 
@@ -116,13 +118,28 @@ class FinishedResponses:
     def note_item(self, item_id: str) -> None:
         """Remember an item of the response in flight."""
         if item_id and len(self._items) < MAX_ITEMS:
+            if item_id not in self._items:
+                self._unfinished.add(item_id)
             self._items.add(item_id)
+
+    def item_ended(self, item_id: str) -> None:
+        """Remember that no more of this item comes."""
+        self._unfinished.discard(item_id)
+
+    def fits(self, output: list[dict[str, Any]]) -> bool:
+        """Whether an end with these items can be that of the response in flight.
+
+        It names one of those that came; or none, and all that began have ended.
+        """
+        named = {name for item in output if isinstance(name := item.get("id"), str)}
+        return bool(named & self._items) if named else not self._unfinished
 
     def close(self, *, stopped: bool) -> None:
         """Turn to the next response: the one in flight is over, or nobody waits for it any more."""
         self.any, self._stopped = True, stopped
         if self._items:
             self._last_items, self._items = self._items, set()
+            self._unfinished.clear()
 
     def is_late(self, item_id: str, *, begins: bool) -> bool:
         """Whether output that comes before its `response.created` is of the response before.
@@ -381,8 +398,9 @@ class Lane:
             if self.prewarm:
                 self.generated = True
                 return False
-        if isinstance(event, ItemDone) and event.item.get("type") in CALL_OUTPUTS:
-            self.calls = True
+        if isinstance(event, ItemDone):
+            self.finished.item_ended(name)
+            self.calls |= event.item.get("type") in CALL_OUTPUTS
         if self.state in (LaneState.SENT, LaneState.CREATED):
             self.state, self.flowing = LaneState.STREAMING, True
         return True
@@ -434,7 +452,10 @@ class Lane:
         self.response_id = name
 
     def _is_ours(self, name: str, event: End) -> bool:
-        """Whether an end is that of the response in flight; relays may give it another id."""
+        """Whether an end is that of the response in flight; relays may give it another id.
+
+        One of an id that nobody knows may be meant for another client: it has to fit.
+        """
         begun = self.state in (LaneState.CREATED, LaneState.STREAMING)
         if not name:
             # An end said twice must not be the end of a response that has not begun.
@@ -444,8 +465,29 @@ class Lane:
             return True
         if self.orphans_expected:
             return False
+        if begun and not self.response_id:
+            return True
         # Some use one id for all responses; an end said twice comes before the next beginning.
-        return (begun and not self.response_id) or not self.finished.knows(name)
+        return not self.finished.knows(name) and (
+            self.state not in _FRESH or bool(self.steers) or self._fits(event)
+        )
+
+    def may_end(self, event: Event) -> TypeGuard[End]:
+        """Whether an event that was not taken for the end may turn out to be it.
+
+        A failure may be that of the next response, though it bears the id of one that is over.
+        """
+        if isinstance(event, Completed | Incomplete):
+            name = event.response_id
+            return bool(name) and not self.began_as(name) and not self.finished.knows(name)
+        return isinstance(event, Failed)
+
+    def _fits(self, event: End) -> bool:
+        """Whether an end of an id that nobody knows may be the end of what has come."""
+        if self.state is LaneState.SENT:
+            return not self.finished.announced or isinstance(event, Failed)
+        streams = self.state is LaneState.STREAMING
+        return self.prewarm or (streams and self.finished.fits(_items(event)))
 
     def _has_news(self, event: End) -> bool:
         """Whether an end brings items that the response before did not have."""

@@ -340,8 +340,7 @@ class ClientProtocol:
         stopping = lane is not None and lane.state is LaneState.INTERRUPTING
         if lane is None or not lane.receive(event):
             owner = lanes.called(event.stream_id)
-            if isinstance(event, Failed) and owner is not None:
-                # Under the id of an ended response it may still be the next one's failure.
+            if owner is not None and owner.may_end(event):
                 self._errors.suspect([owner], event, now)
             if isinstance(event, Created) and lane is not None:
                 self._unwanted(lane, now)
