@@ -16,6 +16,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from tui.ui import theme
+from tui.ui.painting.ink import PaintedStrip
 
 MARGIN = 2
 """Empty cells left of every row."""
@@ -165,7 +166,7 @@ def clip_left(text: str, width: int) -> str:
 
 def make_strip(pieces: Iterable[Piece], width: int, base: Style) -> Strip:
     """A strip exactly ``width`` cells wide on ``base``; what is too long is cropped."""
-    return Strip(_segments(pieces, width, base), width)
+    return PaintedStrip(_segments(pieces, width, base), width)
 
 
 def _segments(pieces: Iterable[Piece], width: int, base: Style) -> Iterable[Segment]:
@@ -185,7 +186,7 @@ def _segments(pieces: Iterable[Piece], width: int, base: Style) -> Iterable[Segm
             last = full
     if used < width:
         segments.append(Segment(" " * (width - used), base))
-    return Strip(segments, used).crop(0, width) if used > width else segments
+    return PaintedStrip(segments, used).crop(0, width) if used > width else segments
 
 
 _MOST_MIXED = 4096
@@ -275,7 +276,7 @@ class StyledRow:
             pieces = [(segment.text, segment.style or fill) for segment in segments]
             return make_strip([margin, *pieces], self._width, base)
         right = Segment(" " * (self._width - MARGIN - inner), base)
-        return Strip([Segment(*margin), *segments, right], self._width)
+        return PaintedStrip([Segment(*margin), *segments, right], self._width)
 
 
 def inner_width(width: int) -> int:

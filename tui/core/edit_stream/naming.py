@@ -169,11 +169,16 @@ def maybe_name(line: str) -> str:
 
 
 def lone_path(line: str, exists: Exists) -> str:
-    """The path that a line consists of: of an existing file, or one with a folder in it."""
+    """The path that a line consists of: of an existing file, or one with a folder in it.
+
+    A line of code is looked up on no disk: it has signs that names have not, and no extension.
+    """
     stripped = line.strip()
     text, _ = _bare(line)
     for name in dict.fromkeys((stripped, text)):
-        if name and len(name) <= NAME_LIMIT and exists(name):
+        if not name or len(name) > NAME_LIMIT or (is_forbidden(name) and not _SUFFIX.search(name)):
+            continue
+        if exists(name):
             return name
     return text if _has_folder(text) else ""
 

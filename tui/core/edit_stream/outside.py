@@ -652,9 +652,10 @@ class Outside:
         if "search_replace" not in self._formats:
             return False
         if self._opened is not None:
-            body = [line for line in self._held[self._opened + 1 :] if line.strip()]
+            if any(line.strip() for line in self._held[self._opened + 1 :]):
+                return False
             named = name_of(text) or (self._strict and maybe_name(text))
-            return not body and bool(named or lone_path(text, self._exists))
+            return bool(named or lone_path(text, self._exists))
         return self.idle is not None and name_of(text) == self.idle.path
 
     def _say(self, line: str) -> None:

@@ -31,6 +31,8 @@ MOST_CHARS = 20_000
 """Of code that is coloured as a whole."""
 MOST_S = 0.5
 """For one code, in all frames together."""
+_TOKENS_A_LOOK = 16
+"""So many tokens are taken between two looks at the clock, which costs as much as a token."""
 MATCH_CPU_S = 0.1
 """A match that takes longer is stopped: several lexers are quadratic in a line's length."""
 MOST_STOPPED = 3
@@ -196,10 +198,10 @@ class _Code:
                 head, *rest = text.split("\n")
                 new[-1].append((head, style))
                 new += [[(line, style)] for line in rest]
-            if thread_time() > until:
-                return
-            if count % 32 == 31:
+            if count % _TOKENS_A_LOOK == _TOKENS_A_LOOK - 1:
                 look()
+                if thread_time() > until:
+                    return
         self._rows = [*new[:missing], *([] for _ in range(missing - len(new)))]
         self._end()
 

@@ -31,6 +31,7 @@ from tui.ui.conversation.layout import Stop, TranscriptLayout
 from tui.ui.conversation.markdown_stream import closes
 from tui.ui.conversation.views import BlockView, Focus
 from tui.ui.keymap import actions
+from tui.ui.painting.ink import PaintedStrip
 from tui.ui.styled_text import RowTarget, StyledRow
 from tui.ui.widgets.painted import scroll_cell, scroll_thumb
 
@@ -168,19 +169,19 @@ class Viewport:
         segments = self._segments(strip)
         if mark == "message":
             bar = Segment("▌", palette.style("accent", "background"))
-            segments = [bar, *Strip(segments).crop(1, width)]
+            segments = [bar, *PaintedStrip(segments).crop(1, width)]
         elif mark:
             base = palette.style("foreground", "background")
             back = Style(bgcolor=palette.colours["selection"])
             reads = palette.legible
             segments = [Segment(s.text, reads((s.style or base) + back)) for s in segments]
         if lights:
-            segments = list(highlighted(Strip(segments), lights))
+            segments = list(highlighted(PaintedStrip(segments), lights))
         if hint:
-            strip, at = Strip(segments, width), max(width - len(_HINT) - 1, 0)
+            strip, at = PaintedStrip(segments, width), max(width - len(_HINT) - 1, 0)
             chip = Segment(_HINT, palette.style("background", "accent", "bold"))
             segments = [*strip.crop(0, at), chip, *strip.crop(at + len(_HINT), width)]
-        return Strip([*segments, scroll_cell(y in self._thumb)], width + 1)
+        return PaintedStrip([*segments, scroll_cell(y in self._thumb)], width + 1)
 
     def _plain(self, strip: Strip | None, thumb: bool) -> Strip:
         """A row with its cell of the scroll bar: made once, since making strips costs."""
@@ -189,7 +190,7 @@ class Viewport:
         if found is None or found[0] is not strip:
             if len(self._with_bar) > _MOST_PAINTED:
                 self._with_bar.clear()
-            found = (strip, Strip([*self._segments(strip), scroll_cell(thumb)], self.width))
+            found = (strip, PaintedStrip([*self._segments(strip), scroll_cell(thumb)], self.width))
             self._with_bar[key] = found
         return found[1]
 
@@ -214,7 +215,7 @@ def highlighted(strip: Strip, lights: Iterable[Highlight]) -> Strip:
         ]
         at = end
     segments += strip.crop(at, width)
-    return Strip(segments, width)
+    return PaintedStrip(segments, width)
 
 
 _SAID = frozenset({BlockKind.USER, BlockKind.TEXT})

@@ -31,6 +31,7 @@ from tui.ui import theme
 from tui.ui.editor.cells import TAB_SIZE, part_cells
 from tui.ui.editor.paint import GUTTER_GHOST, Chip, EditorRow, gutter_width
 from tui.ui.editor.view import View
+from tui.ui.painting.ink import PaintedStrip
 from tui.ui.styled_text import clip, one_line
 
 INCOMING_ROWS = 4
@@ -262,9 +263,11 @@ class Overview(Widget):
         back = "line" if thumb else "background"
         palette = theme.active()
         if not kind:
-            return Strip([Segment(" ", palette.style("", back))], 1)
+            return PaintedStrip([Segment(" ", palette.style("", back))], 1)
         colour = _COLOURS.get(kind, f"hunk-{kind}")
-        return Strip([Segment(_SLOW if kind == "slow" else "▐", palette.style(colour, back))], 1)
+        return PaintedStrip(
+            [Segment(_SLOW if kind == "slow" else "▐", palette.style(colour, back))], 1
+        )
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Go there."""

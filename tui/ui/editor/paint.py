@@ -17,6 +17,7 @@ from textual.cache import LRUCache
 from textual.strip import Strip
 
 from tui.ui.editor.cells import TAB_SIZE, LineCells, Piece, part_cells
+from tui.ui.painting.ink import PaintedStrip
 from tui.ui.theming.palette import Palette
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class RowPainter:
         key = (row, frame)
         strip = self._strips.get(key)
         if strip is None:
-            strip = Strip(self._segments(row, frame), frame.width)
+            strip = PaintedStrip(self._segments(row, frame), frame.width)
             if row.chips:
                 strip = self._with_chips(strip, row.chips)
             self._strips[key] = strip
@@ -136,7 +137,7 @@ class RowPainter:
         style = self.palette.style
         over = [Segment(text, style(colour, "raised")) for text, colour in chips]
         room = strip.cell_length - sum(cell_len(text) for text, _ in chips)
-        return Strip([*strip.crop(0, max(room, 0)), *over], strip.cell_length)
+        return PaintedStrip([*strip.crop(0, max(room, 0)), *over], strip.cell_length)
 
     def _segments(self, row: EditorRow, frame: RowFrame) -> list[Segment]:
         if row.number is None and not row.kind:

@@ -28,6 +28,7 @@ from tui.ui import theme
 from tui.ui.editor.editor import Editor, Follow
 from tui.ui.editor.overview import Overview, OverviewMark
 from tui.ui.editor.view import View
+from tui.ui.painting.ink import PaintedStrip
 from tui.ui.styled_text import clip_left, one_line
 from tui.ui.widgets.painted import PaintedWidget
 
@@ -126,7 +127,7 @@ class Tabs(Widget):
         segments = self._row(room, names, widths)
         used = sum(cell_len(segment.text) for segment in segments)
         blank = Segment(" " * (room - used), theme.active().style("", "panel"))
-        return Strip([*segments, blank, *notes], width)
+        return PaintedStrip([*segments, blank, *notes], width)
 
     def on_click(self, event: events.Click) -> None:
         """Choose or close a tab, or follow again."""
@@ -292,7 +293,7 @@ class SideTitle(PaintedWidget):
         used = sum(cell_len(segment.text) for segment in segments)
         segments.append(Segment(" " * max(width - used - cell_len(place), 0), text))
         segments.append(Segment(place, style("faint", "panel")))
-        return Strip(segments).crop(0, width)
+        return PaintedStrip(segments).crop(0, width)
 
 
 class EditorSide(Horizontal):

@@ -25,6 +25,7 @@ from tui.ui import theme
 from tui.ui.editor.sides import UNSAVED
 from tui.ui.files.tree_rows import PathIndex, TreeList, TreeRow, best, filtered
 from tui.ui.keymap import bindings
+from tui.ui.painting.ink import PaintedStrip
 from tui.ui.styled_text import clip, one_line
 from tui.ui.terminal.terminal_app import TerminalApp
 from tui.ui.widgets.painted import PaintedWidget, scroll_thumb
@@ -349,7 +350,7 @@ def header_strip(words: str, found: int, shape: tuple[int, bool], *, shows_all: 
     text = clip(left.text, max(room, 1))
     gap = " " * max(room - cell_len(text), 0)
     segments = [Segment(text, left.style), Segment(gap, style("", "panel")), right]
-    return Strip([*Strip(segments).crop(0, width - 1), _edge(False)], width)
+    return PaintedStrip([*PaintedStrip(segments).crop(0, width - 1), _edge(False)], width)
 
 
 def row_strip(
@@ -364,7 +365,9 @@ def row_strip(
     width, thumb = shape
     style = theme.active().style
     if row is None:
-        return Strip([Segment(" " * (width - 1), style("", "background")), _edge(thumb)], width)
+        return PaintedStrip(
+            [Segment(" " * (width - 1), style("", "background")), _edge(thumb)], width
+        )
     back = "background"
     if lit:
         back = "selection" if marks.focused else "panel"
@@ -384,7 +387,7 @@ def row_strip(
         Segment(about, style("faint", back)),
         *notes,
     ]
-    return Strip([*Strip(segments).crop(0, width - 1), _edge(thumb)], width)
+    return PaintedStrip([*PaintedStrip(segments).crop(0, width - 1), _edge(thumb)], width)
 
 
 def _about(row: TreeRow, room: int) -> str:

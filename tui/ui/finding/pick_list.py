@@ -14,6 +14,7 @@ from textual.strip import Strip
 from textual.widgets import Input
 
 from tui.ui import theme
+from tui.ui.painting.ink import PaintedStrip
 from tui.ui.widgets.painted import PaintedWidget
 
 Item = TypeVar("Item")
@@ -59,12 +60,12 @@ class PickList(PaintedWidget, Generic[Item]):
         """A row, or nothing."""
         width, style, at = self.size.width, theme.active().style, self._top + y
         if at >= len(self._items):
-            return Strip([Segment(" " * width, style("", "panel"))], width)
+            return PaintedStrip([Segment(" " * width, style("", "panel"))], width)
         lit = at == self._at
         back = "selection" if lit else "panel"
         lead = Segment(" ▸ " if lit else "   ", style("accent", back))
         row = self.row(self._items[at], max(width - 3, 0), back)
-        return Strip([lead, *row]).adjust_cell_length(width, style("", back))
+        return PaintedStrip([lead, *row]).adjust_cell_length(width, style("", back))
 
     def row(self, item: Item, width: int, back: str) -> list[Segment]:
         """An item in so many cells, on a background."""

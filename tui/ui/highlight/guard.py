@@ -49,6 +49,8 @@ class Guard:
     """A context in which nothing of a lexer's troubles gets out; they are in ``failure``."""
 
     _depth = 0
+    _listens = False
+    """The alarm has its handler, which stays: it does nothing outside of a guard."""
     _ceiling = 0
     """Bytes that the process may have come to; 0: nobody looks."""
     _step_s = STEP_CPU_S
@@ -60,7 +62,6 @@ class Guard:
         self._limit_s = limit_s
         self._alarmed = threading.current_thread() is threading.main_thread()
         self._left_s = 0.0
-        self._handler: Callable[[int, FrameType | None], object] | int | None = None
         self.took_bytes = 0
         """By so much the process's peak grew."""
         self._before = self._outer_ceiling = 0
@@ -71,8 +72,9 @@ class Guard:
         self._outer_ceiling, Guard._ceiling = Guard._ceiling, self._before + STEP_BYTES
         if self._alarmed:
             self._outer_step_s, Guard._step_s = Guard._step_s, self._limit_s
-            if not Guard._depth:
-                self._handler = signal.signal(signal.SIGVTALRM, _ring)
+            if not Guard._listens:
+                signal.signal(signal.SIGVTALRM, _ring)
+                Guard._listens = True
             Guard._depth += 1
             # again and again: Python ignores what is raised in a __del__ or while it collects
             limits_s = self._limit_s, self._limit_s
@@ -90,8 +92,6 @@ class Guard:
             Guard._step_s = self._outer_step_s
             again_s = Guard._step_s if Guard._depth else 0.0
             signal.setitimer(signal.ITIMER_VIRTUAL, self._left_s, again_s)
-            if not Guard._depth:
-                signal.signal(signal.SIGVTALRM, self._handler or signal.SIG_DFL)
         self.took_bytes = _most_bytes() - self._before
         greedy = self.took_bytes > STEP_BYTES
         Guard._ceiling = self._outer_ceiling

@@ -18,11 +18,13 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from typing import Any
 
 from rich.cells import cell_len
 from rich.color import Color, ColorSystem, ColorType
 from rich.segment import Segment
 from rich.style import Style
+from textual.cache import FIFOCache
 from textual.color import Color as TextualColor
 from textual.filter import LineFilter
 from textual.strip import Strip
@@ -109,6 +111,28 @@ _now = Ink()
 def ink() -> Ink:
     """What is written with now."""
     return _now
+
+
+class PaintedStrip(Strip):
+    """A strip that makes what Textual's remembers for it when that is first asked for.
+
+    Seven caches a strip take longer to make than a row's segments, and 1 kB, and few are used.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, segments: Iterable[Segment], cell_length: int | None = None) -> None:
+        self._segments = list(segments)
+        self._cell_length = cell_length
+        self._render_cache = self._link_ids = self._cell_count = None
+
+    def __getattr__(self, name: str) -> FIFOCache[Any, Any]:
+        """A slot that is still empty."""
+        if not name.endswith("_cache"):
+            raise AttributeError(name)
+        cache: FIFOCache[Any, Any] = FIFOCache(4)
+        setattr(self, name, cache)
+        return cache
 
 
 RESET = "\x1b[0m"

@@ -18,6 +18,7 @@ from tui.core.document.hunk import Decision, Hunk, Kind
 from tui.core.text.buffer import Buffer
 from tui.ui.conversation.hunk_card import MINUS, look
 from tui.ui.editor.cells import LONG, part_cells
+from tui.ui.painting.ink import PaintedStrip
 from tui.ui.review.changes import DiffChange, FileChanges
 from tui.ui.review.document import DiffRow, DiffSide
 from tui.ui.styled_text import Piece, clip, clip_left, make_strip, one_line, spread
@@ -177,7 +178,7 @@ class DiffPainter:
                 segments += self._two(painted, form)
             else:
                 segments += self._one(painted, form)
-            strip = Strip(segments, form.width)
+            strip = PaintedStrip(segments, form.width)
             self._strips[key] = strip
         return strip
 
@@ -361,7 +362,7 @@ class DiffPainter:
 
     def blank(self, width: int) -> Strip:
         """Nothing."""
-        return Strip([Segment(" " * width, self.palette.style("", "background"))], width)
+        return PaintedStrip([Segment(" " * width, self.palette.style("", "background"))], width)
 
 
 def state_of(hunk: Hunk | None) -> Literal["", "pending", "accepted", "rejected", "landing"]:

@@ -24,6 +24,7 @@ from tui.core.steps import Work
 from tui.ui import theme
 from tui.ui.conversation.hunk_card import CUT_KEYS
 from tui.ui.editor.overview import mark_cells
+from tui.ui.painting.ink import PaintedStrip
 from tui.ui.review.changes import DiffChange, FileChanges
 from tui.ui.review.document import (
     DiffLayout,
@@ -347,7 +348,7 @@ class DiffView(PaintedWidget, can_focus=True):
             strip = self._row(document.row(number), inner)
         else:
             strip = self._painter.blank(inner)
-        return Strip([*strip, self._bar(y)], width)
+        return PaintedStrip([*strip, self._bar(y)], width)
 
     def _bar(self, y: int) -> Segment:
         """The strip at the right edge: where one is, and where the changes are."""
@@ -424,7 +425,7 @@ class DiffView(PaintedWidget, can_focus=True):
         rows = [self.words[a:b] for a, b in breaks(self.words, max(width - 8, 8))]
         index = y - max(height // 2 - len(rows), 0)
         text = rows[index] if 0 <= index < len(rows) else ""
-        return Strip([Segment(f"{text:^{width}}", style)]).adjust_cell_length(width, style)
+        return PaintedStrip([Segment(f"{text:^{width}}", style)]).adjust_cell_length(width, style)
 
     def on_unmount(self) -> None:
         """What it showed goes at once; what screens keep in cycles goes some time later."""

@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.ui import theme
-from tui.ui.painting.ink import ink
+from tui.ui.painting.ink import PaintedStrip, ink
 from tui.ui.painting.screen import PaintedScreen
 from tui.ui.styled_text import Piece, StyledLine, make_strip
 
@@ -99,7 +99,7 @@ class PaintedWidget(Widget):
         if self._dim and ink().many_colours:
             dimmed = theme.active().dimmed
             segments = [Segment(text, style and dimmed(style)) for text, style, _ in strip]
-            strip = Strip(segments, strip.cell_length)
+            strip = PaintedStrip(segments, strip.cell_length)
         if self.app.no_color:
             for line_filter in self.get_line_filters():
                 strip = strip.apply_filter(line_filter, _BLACK)
