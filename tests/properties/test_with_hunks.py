@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.properties.test_decisions import SEEDS, Reviewer, benches, still
 from tests.support.notations import edited
 from tests.support.patches import Disk, edits_of, patch_of
+from tui.core.document.file_record import FileRecord
 from tui.core.document.hunk import Hunk, Kind
 from tui.core.steps import finished
 
@@ -102,9 +103,10 @@ def test_what_differs_from_the_disk_is_the_screen_or_what_was_typed(
     for _ in range(data.draw(st.integers(0, 3))):
         reviewer.decide()
     workspace = disk.workspace
-    waiting = workspace.waiting()
+    still = finished(workspace.keeping_still())
+    waiting = still.waiting
     assert all(hunk.undecided for hunk in waiting)
-    screen, typed = finished(workspace.differing()), finished(workspace.differing([]))
+    screen, typed = still.files(), still.files(())
     moved = {hunk.path for hunk in waiting if hunk.kind in (Kind.MOVE, Kind.DELETE)}
     for path, record in workspace.documents.records.items():
         if path in moved or record.gone:
@@ -115,7 +117,16 @@ def test_what_differs_from_the_disk_is_the_screen_or_what_was_typed(
                 path, [hunk.id for hunk in standing(disk, path)]
             )
         assert (typed.get(path, record.disk) or None) == (workspace.disk_plan(path).data or None)
-    assert finished(workspace.differing([hunk.id for hunk in waiting])) == screen
+    some = [hunk.id for hunk in waiting if data.draw(st.booleans())]
+    for path, bytes_now in still.files(some).items():
+        record = workspace.documents.records.get(path)
+        if record is not None and path not in moved:
+            decided = [hunk.id for hunk in standing(disk, path) if not hunk.undecided]
+            assert bytes_now == workspace.with_hunks(path, [*decided, *some_of(record, some)])
+
+
+def some_of(record: FileRecord, ids: list[int]) -> list[int]:
+    return [hunk.id for hunk in record.live if hunk.id in ids]
 
 
 def test_a_file_that_is_moved_or_deleted_differs_in_both_places() -> None:
@@ -125,14 +136,14 @@ def test_a_file_that_is_moved_or_deleted_differs_in_both_places() -> None:
         "@@\n-one\n+ONE\n*** End Patch\n"
     )
     disk.land("*** Begin Patch\n*** Delete File: b.txt\n*** End Patch\n")
-    edit, move, deletion = disk.workspace.waiting()
+    edit, move, deletion = finished(disk.workspace.keeping_still()).waiting
     ids = {hunk.kind: hunk.id for hunk in (edit, move, deletion)}
-    differing = disk.workspace.differing
-    assert finished(differing()) == {"a.txt": None, "n.txt": b"ONE\n", "b.txt": None}
-    assert finished(differing([ids[Kind.MOVE]])) == {"a.txt": None, "n.txt": b"one\n"}
-    assert finished(differing([ids[Kind.EDIT]])) == {"a.txt": b"ONE\n"}
-    assert finished(differing([ids[Kind.DELETE]])) == {"b.txt": None}
-    assert finished(differing([])) == {}
+    still = finished(disk.workspace.keeping_still())
+    assert still.files() == {"a.txt": None, "n.txt": b"ONE\n", "b.txt": None}
+    assert still.files([ids[Kind.MOVE]]) == {"a.txt": None, "n.txt": b"one\n"}
+    assert still.files([ids[Kind.EDIT]]) == {"a.txt": b"ONE\n"}
+    assert still.files([ids[Kind.DELETE]]) == {"b.txt": None}
+    assert still.files([]) == {}
     disk.workspace.open("c.txt")
     disk.workspace.edit("c.txt", (0, 0), (0, 0), "my ")
-    assert finished(differing([])) == {"c.txt": b"my three\n"}
+    assert finished(disk.workspace.keeping_still()).files(()) == {"c.txt": b"my three\n"}

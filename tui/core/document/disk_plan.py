@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord, stand
@@ -118,38 +118,6 @@ def with_hunks(documents: Documents, path: str, hunks: Collection[Hunk]) -> byte
     maker = next((hunk for hunk in record.made if hunk in record.live), None)
     made = maker is not None and maker not in chosen and documents.layers[maker.id].made_file
     return None if made and not text else record.buffer.form.encode(text)
-
-
-def waiting_in(record: FileRecord) -> list[Hunk]:
-    """The hunks that are in a file, or would take it away, and do not belong on the disk."""
-    whole = [one for one in (record.moving, record.deletion) if one is not None]
-    return [*(hunk for hunk in record.live if hunk.undecided and hunk not in whole), *whole]
-
-
-def differing(
-    documents: Documents, hunks: Collection[Hunk] | None = None
-) -> Work[dict[str, bytes | None]]:
-    """What the open files would be, where that is not what lies on the disk; None: no file.
-
-    It is so with these of the hunks that wait for a decision (None: all of them), and with all
-    that the user typed, be it saved or not. What is landing is not in it. It pauses after each
-    file.
-    """
-    chosen = None if hunks is None else set(hunks)
-    found: dict[str, bytes | None] = {}
-    for path, record in list(documents.records.items()):
-        yield
-        waiting = [] if record.view or record.gone else waiting_in(record)
-        if record.view or (record.saved and not waiting and record.landing is None):
-            continue
-        there = waiting if chosen is None else [hunk for hunk in waiting if hunk in chosen]
-        stays = [hunk for hunk in record.live if not hunk.undecided]
-        data = with_hunks(documents, path, [*stays, *there])
-        if (mover := record.moving) is not None and mover in there and data is not None:
-            found[mover.target], data = data, None
-        if data != record.disk:
-            found.setdefault(path, data)
-    return found
 
 
 def _backing_out(
@@ -332,6 +300,91 @@ def still_text(
         None if painted is None else (painted.row, painted.end, painted.without()),
         (_belongs(documents, record, empty=False), _belongs(documents, record, empty=True)),
     )
+
+
+class StillFile(Struct, frozen=True):
+    """An open file at one moment, and what becomes of it with some of its undecided hunks."""
+
+    text: StillText
+    disk: bytes | None
+    waiting: tuple[Hunk, ...]
+    """Those that are on the screen and not on the disk, from the top; what takes the file away as a
+    whole comes last."""
+    deletion: Hunk | None
+    moving: Hunk | None
+    maker: int
+    """The one without which there is no such file; 0: none."""
+
+    def files(self, hunk_ids: Collection[int]) -> dict[str, bytes | None]:
+        """Path -> what belongs there with these of the hunks that wait; None: no file."""
+        text, path = self.text, self.text.path
+        if self.deletion is not None and self.deletion.id in hunk_ids:
+            return {path: None}
+        stood = tuple(
+            one._replace(is_open=one.is_open and one.hunk.id not in hunk_ids) for one in text.stood
+        )
+        buffer, _ = structs.replace(text, stood=stood).apart()
+        unmade = bool(self.maker) and self.maker not in hunk_ids and not buffer.text()
+        data = None if unmade else buffer.encode()
+        if self.moving is not None and self.moving.id in hunk_ids and data is not None:
+            return {path: None, self.moving.target: data}
+        return {path: data}
+
+
+class StillScreen(Struct, frozen=True):
+    """What the screen shows at one moment, as far as it is not on the disk; for any thread."""
+
+    open_files: tuple[StillFile, ...]
+
+    @property
+    def waiting(self) -> list[Hunk]:
+        """The hunks that are on the screen and not on the disk, file by file."""
+        return [hunk for file in self.open_files for hunk in file.waiting]
+
+    def files(self, hunk_ids: Collection[int] | None = None) -> dict[str, bytes | None]:
+        """Path -> its bytes, where they are not those on the disk; None: there is no such file.
+
+        With these of the hunks that wait for a decision (None: all), and what the user typed, be
+        it saved or not. What was landing is not in it.
+        """
+        ids = frozenset(one.id for one in self.waiting) if hunk_ids is None else hunk_ids
+        found: dict[str, bytes | None] = {}
+        for file in self.open_files:
+            for path, data in file.files(ids).items():
+                if path != file.text.path:
+                    found[path] = data
+                elif data != file.disk:
+                    found.setdefault(path, data)
+        return found
+
+
+def keeping_still(documents: Documents) -> Work[StillScreen]:
+    """The screen as it stands now; it pauses after each file, so nothing may change meanwhile."""
+    found: list[StillFile] = []
+    for path in sorted(documents.records):
+        record = documents.records.get(path)
+        if record is None or record.view:
+            continue
+        yield
+        whole = tuple(one for one in (record.moving, record.deletion) if one is not None)
+        waiting = [hunk for hunk in record.live if hunk.undecided and hunk not in whole]
+        if record.gone or (record.saved and not waiting and not whole and record.landing is None):
+            continue
+        rows = record.live.rows()
+        waiting.sort(key=lambda hunk: (rows[hunk], hunk.id))
+        maker = next((hunk for hunk in record.made if hunk in record.live), None)
+        made = maker is not None and maker.undecided and documents.layers[maker.id].made_file
+        found.append(
+            StillFile(
+                still_text(documents, record, lambda hunk: hunk.undecided),
+                record.disk,
+                (*waiting, *whole),
+                record.deletion,
+                record.moving,
+                maker.id if made and maker is not None else 0,
+            )
+        )
+    return StillScreen(tuple(found))
 
 
 def take_off(

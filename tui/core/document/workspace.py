@@ -11,7 +11,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from tui.core.document import decision_undo, review
 from tui.core.document.decision_log import DecisionEntry
 from tui.core.document.disk_changes import outside_change, take_theirs
-from tui.core.document.disk_plan import DiskPlan, differing, planning, waiting_in, with_hunks
+from tui.core.document.disk_plan import (
+    DiskPlan,
+    StillScreen,
+    keeping_still,
+    planning,
+    with_hunks,
+)
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import EditsSince, FileRecord, UserChange, stand, stood_near
 from tui.core.document.hunk import OPEN, Decision, Fold, Hunk, Kind, Stage, landing_lines
@@ -224,26 +230,9 @@ class Workspace:
         """
         return with_hunks(self.documents, path, [self.hunk_list.by_id(one) for one in hunk_ids])
 
-    def differing(self, hunk_ids: Iterable[int] | None = None) -> Work[dict[str, bytes | None]]:
-        """Path -> its bytes, where they are not those on the disk; None: there is no such file.
-
-        With these of the hunks that wait for a decision (None: all), and what the user typed. It
-        pauses after each file.
-        """
-        chosen = None if hunk_ids is None else [self.hunk_list.by_id(one) for one in hunk_ids]
-        return differing(self.documents, chosen)
-
-    def waiting(self) -> list[Hunk]:
-        """The hunks that are on the screen and not on the disk, file by file, from the top."""
-        records = self.documents.records
-        found = [waiting_in(records[path]) for path in sorted(records) if not records[path].gone]
-        return [
-            hunk
-            for of_file in found
-            for hunk in sorted(
-                of_file, key=lambda one: (one.start.line if one.start else -1, one.id)
-            )
-        ]
+    def keeping_still(self) -> Work[StillScreen]:
+        """What is on the screen and not on the disk; any thread may take some hunks out of it."""
+        return keeping_still(self.documents)
 
     def written(self, path: str, data: bytes | None) -> None:
         """These bytes lie on the disk now (None: the file is gone)."""
