@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from tui.effects.prices import Prices
     from tui.effects.prompt_history import PromptHistory
     from tui.effects.recorder import Tracer
+    from tui.effects.shadow.making import ShadowMaker
     from tui.effects.store.writing import StoreWriter
     from tui.effects.text_editor import TextEditor
     from tui.effects.watcher import Watcher
@@ -254,6 +255,7 @@ class Composition:
         self._files = Files(root, self._listing)
         self.rescue = RescueFolders(setup.paths.state_dir, root)
         self._journal = WriteAheadLog(setup.paths.state_dir, root)
+        self._runner = CommandRunner(root, self._keyless, self._find_sandbox)
         self.session = Session(self._ports(watched=watched), setup.models.roles, options)
         if options.resumed is not None:
             _ = self.store  # from here on nobody else goes on with it
@@ -269,8 +271,9 @@ class Composition:
             wires=self._network.wire,
             clock=self._clock,
             files=self._files,
-            runner=CommandRunner(str(setup.root), self._keyless, self._find_sandbox),
+            runner=self._runner,
             verify_command=self._verify_command,
+            shadows=lambda: self.shadows,
             format_command=self._format_command,
             hooks=self._hook_commands,
             remember_consent=consents.remember,
@@ -333,6 +336,15 @@ class Composition:
         return Catalogue(self._setup, self._adopt)
 
     @functools.cached_property
+    def shadows(self) -> ShadowMaker:
+        """Throw-away copies of the workspace."""
+        from tui.cli.test_runners import table
+        from tui.effects.shadow.making import ShadowMaker
+
+        state = self._setup.paths.state_dir
+        return ShadowMaker(self._files.root, state, table()["caches"], self._runner)
+
+    @functools.cached_property
     def store(self) -> StoreWriter:
         """Where the session is kept."""
         from tui.effects.store.writing import StoreWriter
@@ -376,6 +388,8 @@ class Composition:
         await self.session.close()
         if "store" in self.__dict__:
             await asyncio.to_thread(self.store.close)
+        if "shadows" in self.__dict__:
+            await self.shadows.close()
         self.prompting.close()
         self._journal.close()
         await self._network.close()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -152,6 +152,53 @@ class Confinement(Struct, frozen=True):
         return f"{may}{', uses the network' if self.network else ''}"
 
 
+class Overlay(NamedTuple):
+    """What is mounted over a folder for one command; all paths are absolute."""
+
+    folder: str
+    lower: tuple[str, ...]
+    """Folders that are seen through it, the uppermost first."""
+    upper: str
+    """Gets what the command writes."""
+    work: str
+    """An empty folder for the kernel, beside ``upper``."""
+
+
+class Entry(NamedTuple):
+    """How one command gets into a shadow."""
+
+    root: str
+    """The workspace's folder there."""
+    overlays: tuple[Overlay, ...] = ()
+    """None: the shadow is a folder elsewhere."""
+    variables: Mapping[str, str] = {}
+    """Over those of its environment."""
+    room: int = 0
+    """Bytes that it may write."""
+    leave: Callable[[], str] = lambda: ""
+    """Called once when all of it has ended, in a thread; see `RunResult.strayed`."""
+
+
+class Shadow(Protocol):
+    """A throw-away copy of the workspace: as the disk, but for some files (effects.shadow).
+
+    What a command writes in it is gone with the command, but for the caches of compilers and test
+    runners: what a command leaves in these, others find if it was not confined.
+    """
+
+    async def hold(self, texts: Mapping[str, bytes | None]) -> None:
+        """Have exactly these files differ from the disk; None: there is no such file.
+
+        Only what changed since the last time is written. Raises FileRefused.
+        """
+
+    def enter(self, *, confined: bool) -> Entry:
+        """For the runner, once for each command. Raises OSError."""
+
+    def close(self) -> None:
+        """It is not needed any more; nothing runs in it."""
+
+
 class RunOptions(Struct, frozen=True):
     """How a command runs."""
 
@@ -173,6 +220,8 @@ class RunOptions(Struct, frozen=True):
     """Files in the folder that it is known to read or write."""
     places: tuple[str, ...] = ()
     """Where folder and names led when it was allowed (`Runner.places`); empty: wherever."""
+    shadow: Shadow | None = None
+    """It runs in this, not on the disk."""
 
 
 AS_THE_USER = RunOptions()
@@ -200,6 +249,8 @@ class Launch(NamedTuple):
     """Of Landlock, for the new process: a file descriptor, the caller's until `tidy`."""
     forbids: bytes = b""
     """For seccomp, with a ruleset."""
+    open_folder: tuple[str, int] | None = None
+    """A folder that is only there when the command starts, and its rights of the ruleset."""
     tidy: Callable[[], None] = lambda: None
     """Called when all of it has ended, in a thread."""
 
@@ -213,6 +264,8 @@ class RunResult(Struct, frozen=True):
     timed_out: bool = False
     stopped: bool = False
     error: str = ""
+    strayed: str = ""
+    """A file of the workspace on the disk that was used instead of the shadow's."""
 
 
 class Edited(NamedTuple):

@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from tui.core.document.unfinished_writes import Unfinished, WriteStep
 from tui.core.files import FileRead, FolderEntry, GitMove, GitPlace, GitState, Prepared
 from tui.core.price import Quote, SameTiers
-from tui.core.programs import AS_THE_USER, RunOptions, Sandbox
+from tui.core.programs import AS_THE_USER, RunOptions, Sandbox, Shadow
 from tui.core.programs import RunResult as RunResult
 from tui.core.run_report import RunReport
 from tui.core.session_record import Record, SessionLine
@@ -298,6 +298,17 @@ class Runner(Protocol):
         """
 
 
+class Shadows(Protocol):
+    """Throw-away copies of the workspace (effects.shadow), any number side by side."""
+
+    async def make(self, texts: Mapping[str, bytes | None]) -> Shadow:
+        """One in which these files differ from the disk; None: there is no such file.
+
+        `RunOptions.shadow` has a command run in it; `Shadow.close` ends it. Raises FileRefused:
+        there can be none here, and why.
+        """
+
+
 class ProjectReader(Protocol):
     """Skills, and the user's own instructions (effects.project_folders); for a thread."""
 
@@ -502,6 +513,8 @@ class Ports(Struct):
     runner: Runner
     verify_command: Callable[[], Awaitable[VerifyCommand | None]]
     """Looked up anew at every verification, which may take a look at many files."""
+    shadows: Callable[[], Shadows] | None = None
+    """Gives what makes them when it is first needed; None: commands run on the disk."""
     format_command: Callable[[], Awaitable[VerifyCommand | None]] | None = None
     """What runs on the files that were saved, looked up anew each time; None: nothing does."""
     hooks: Callable[[HookEvent], Awaitable[Sequence[VerifyCommand]]] | None = None

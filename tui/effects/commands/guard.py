@@ -21,7 +21,6 @@ import select
 import signal
 import socket
 import struct
-import subprocess
 import sys
 import threading
 import time
@@ -31,14 +30,25 @@ from typing import Any
 
 ANSWER = struct.Struct("=ci")
 """What a warden says: READY, STARTED with the process, FAILED with errno, EXITED with the status
-(negative: the signal), and ENDED when nothing is left of it."""
-READY, STARTED, FAILED, EXITED, ENDED = b"r", b"s", b"f", b"x", b"e"
+(negative: the signal), FULL if it wrote too much and is killed, and ENDED when nothing is left of
+it."""
+READY, STARTED, FAILED, EXITED, FULL, ENDED = b"r", b"s", b"f", b"x", b"o", b"e"
 _LENGTH = struct.Struct("=I")
 _MOST_FDS = 8
 _CLEAR_S = 0.4
 """For what is killed and was forking meanwhile."""
 _LOOK_S = 0.02
-_SUBREAPER, _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER, _RESTRICT = 36, 38, 22, 2, 446
+_MEASURE_S = 0.2
+"""Between two looks at what a command has written."""
+_MOST_PROCESSES = 4096
+"""And threads, of a command in a shadow."""
+_SUBREAPER, _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 36, 38, 22, 2
+_ADD_RULE, _RESTRICT = 445, 446
+_NEW_NAMESPACES = 0x10000000 | 0x00020000
+"""Of the user, and of mounts."""
+_PRIVATE = 0x40000 | 0x4000
+"""All mounts, for us alone."""
+_DROP_POWER, _TO_MOUNT = 24, 21
 
 
 class CommandGuard:
@@ -126,9 +136,93 @@ def message(what: dict[str, Any]) -> bytes:
     return _LENGTH.pack(len(data)) + data
 
 
-def confine(ruleset: int, forbids: bytes) -> None:
-    """Put limits on this process and all that it starts: Landlock's and seccomp's."""
+def _failing(result: int) -> None:
+    """Raises OSError where a call of the C library failed."""
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def _enter(overlays: Iterable[tuple[bytes, list[bytes], bytes, bytes]], *, mounts: bool) -> None:
+    """Have this process, and all that it starts, see folders with overlays over them.
+
+    Not ``mounts``: root cannot take them off again (others cannot anyway). Raises OSError.
+    """
+    import resource
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    _new_namespaces(libc)
+    _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    most = _MOST_PROCESSES if hard < 0 else min(hard, _MOST_PROCESSES)
+    resource.setrlimit(resource.RLIMIT_NPROC, (most, hard))
+    _failing(libc.mount(None, b"/", None, _PRIVATE, None))
+    for folder, lower, upper, work in overlays:
+        # by descriptors: their names may have any character
+        names = []
+        for path in (*lower, upper, work):
+            names.append(f"/proc/self/fd/{os.open(path, os.O_PATH | os.O_CLOEXEC)}")
+        options = f"lowerdir={':'.join(names[:-2])},upperdir={names[-2]},workdir={names[-1]}"
+        options += ",userxattr,volatile"
+        _failing(libc.mount(b"overlay", folder, b"overlay", 0, options.encode()))
+    if not mounts and not os.geteuid():
+        libc.prctl(_DROP_POWER, _TO_MOUNT, 0, 0, 0)
+
+
+def _new_namespaces(libc: ctypes.CDLL) -> None:
+    """In which we may mount, and all users are who they are. Raises OSError."""
+    uid, gid = os.geteuid(), os.getegid()
+    if uid:
+        _failing(libc.unshare(_NEW_NAMESPACES))
+        for name, text in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{uid} {uid} 1"),
+            ("gid_map", f"{gid} {gid} 1"),
+        ):
+            _write(f"/proc/self/{name}", text)
+        return
+    # root's files may be of any user: one who stays outside has to say that all are the same here
+    ours = os.getpid()
+    reading, writing = os.pipe()
+    helper = os.fork()
+    if not helper:
+        try:
+            os.close(writing)
+            os.read(reading, 1)
+            for name in ("uid_map", "gid_map"):
+                with open(f"/proc/self/{name}") as file:
+                    lines = [line.split() for line in file]
+                same = "".join(f"{first} {first} {count}\n" for first, _, count in lines)
+                _write(f"/proc/{ours}/{name}", same)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    os.close(reading)
+    try:
+        _failing(libc.unshare(_NEW_NAMESPACES))
+    finally:
+        os.close(writing)
+        status = os.waitpid(helper, 0)[1]
+    if status:
+        raise PermissionError(errno.EPERM, "no users can be named there")
+
+
+def _write(name: str, text: str) -> None:
+    opened = os.open(name, os.O_WRONLY)
+    try:
+        os.write(opened, text.encode())
+    finally:
+        os.close(opened)
+
+
+def confine(ruleset: int, forbids: bytes, folder: tuple[str, int] | None = None) -> None:
+    """Put limits on this process and all that it starts: Landlock's and seccomp's.
+
+    The ``folder`` gets its rights before.
+    """
     libc = ctypes.CDLL(None)
+    if folder is not None:
+        rule = struct.pack("=Qi", folder[1], os.open(folder[0], os.O_PATH | os.O_CLOEXEC))
+        if libc.syscall(_ADD_RULE, ruleset, 1, rule, 0):
+            os._exit(126)
     text = ctypes.create_string_buffer(forbids)
     program = struct.pack("HxxxxxxP", len(forbids) // 8, ctypes.addressof(text))
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
@@ -267,15 +361,21 @@ class _Warden:
         self._told: set[int] = set()
         """Groups that got SIGTERM."""
         self._over = self._is_deaf = False
+        self._written: _Written | None = None
 
     def serve(self) -> None:
         """To the end of the command, and until duetto has cleared away."""
         self._say(READY)
         while not (self._over and self._is_deaf):
             ending = self._until and not self._over
-            if self._waiting.wait(_LOOK_S if ending else None):
+            measures = _MEASURE_S if self._written and self._left else None
+            if self._waiting.wait(_LOOK_S if ending else measures):
                 self._take()
             self._look()
+            if measures and not ending and self._written and self._written.too_much():
+                self._say(FULL)
+                self._whole = True
+                self._end(0)
         for kind, path in reversed(self._notes):
             remove(kind, path)
 
@@ -318,6 +418,8 @@ class _Warden:
         for fd in fds:
             os.set_inheritable(fd, False)
         try:
+            if what["room"]:
+                self._written = _Written([one[2] for one in what["overlays"]], what["room"])
             self._pid = _started(what, fds)
             self._say(STARTED, self._pid)
         except OSError as error:
@@ -383,7 +485,8 @@ class _Warden:
 def _started(what: dict[str, Any], fds: list[int]) -> int:
     """The command's process. Raises OSError."""
     os.fchdir(fds[2])
-    start = _start_limited if what["pty"] or len(fds) > 3 else _start_plainly
+    limited = what["pty"] or what["overlays"] or len(fds) > 3
+    start = _start_limited if limited else _start_plainly
     try:
         return start(what["argv"], what, fds)
     except OSError as error:
@@ -408,28 +511,66 @@ def _start_plainly(argv: list[bytes], what: dict[str, Any], fds: list[int]) -> i
 
 
 def _start_limited(argv: list[bytes], what: dict[str, Any], fds: list[int]) -> int:
-    """With a terminal, or limits."""
+    """With a terminal, limits, or in a shadow."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if not pid:
+        try:
+            os.setsid()
+            for fd in range(3):
+                os.dup2(fds[fd > 0], fd)
+            for number in (signal.SIGPIPE, signal.SIGXFSZ):
+                signal.signal(number, signal.SIG_DFL)
+            if what["pty"]:
+                import fcntl
+                import termios
 
-    def prepare() -> None:
-        if what["pty"]:
-            import fcntl
-            import termios
+                fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+            if what["overlays"]:
+                _enter(what["overlays"], mounts=what["confined"])
+                os.chdir(what["folder"])
+            if len(fds) > 3:
+                confine(fds[3], what["filter"], what["open"])
+            os.execve(argv[0], argv, what["env"])
+        except OSError as error:
+            os.write(writing, _LENGTH.pack(error.errno or errno.EINVAL))
+        finally:
+            os._exit(126)
+    os.close(writing)
+    with open(reading, "rb") as said:
+        failed = said.read()
+    if failed:
+        os.waitpid(pid, 0)
+        number = _LENGTH.unpack(failed)[0]
+        raise OSError(number, os.strerror(number))
+    return pid
 
-            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-        if len(fds) > 3:
-            confine(fds[3], what["filter"])
 
-    command = subprocess.Popen(
-        argv,
-        env=what["env"],
-        stdin=fds[0],
-        stdout=fds[1],
-        stderr=fds[1],
-        start_new_session=True,
-        preexec_fn=prepare,
-    )
-    command.returncode = 0  # it is waited for here
-    return command.pid
+class _Written:
+    """What a command has written in a shadow."""
+
+    def __init__(self, folders: list[bytes], room: int) -> None:
+        self._folders, self._room = folders, room
+        self._free = self._free_now()
+        self._looked = 0.0
+
+    def _free_now(self) -> int:
+        disk = os.statvfs(self._folders[0])
+        return disk.f_bavail * disk.f_frsize
+
+    def too_much(self) -> bool:
+        """Whether it is more than it may; only looked at where the disk got as much fuller."""
+        now = time.monotonic()
+        if self._free - self._free_now() < self._room / 2 or now < self._looked:
+            return False
+        size = 0
+        for top in self._folders:
+            for folder, _, files in os.walk(top):
+                for name in files:
+                    with contextlib.suppress(OSError):
+                        size += os.lstat(os.path.join(folder, name)).st_blocks * 512
+        self._looked = now + 10 * (time.monotonic() - now)  # it may be many files
+        return size > self._room
 
 
 def _adopt_orphans() -> None:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, Protocol
 from tui.core.programs import (
     AS_THE_USER,
     Confinement,
+    Entry,
     Launch,
     RunOptions,
     RunResult,
@@ -34,6 +35,7 @@ from tui.effects.commands.guard import (
     ENDED,
     EXITED,
     FAILED,
+    FULL,
     STARTED,
     command_guard,
     message,
@@ -68,10 +70,12 @@ class Confining(Protocol):
         folder: str,
         confined: Confinement,
         note: Callable[[str, str], None],
+        shadow: str = "",
     ) -> Launch:
         """How a command is started in it, in an absolute folder. Raises OSError.
 
-        ``note`` is told what is to be removed should duetto be gone (`guard.message`).
+        ``note`` is told what is to be removed should duetto be gone (`guard.message`). ``shadow``:
+        where the workspace's folder is in the shadow that it runs in; all in it may be written.
         """
 
 
@@ -79,6 +83,7 @@ class _Started(NamedTuple):
     warden: _WardenChannel
     output: _OutputPipe
     launch: Launch
+    entry: Entry
 
 
 class CommandRunner:
@@ -159,6 +164,7 @@ class CommandRunner:
         warden = started.warden
         stopped = True
         timed_out = False
+        strayed = ""
         try:
             async with asyncio.timeout(deadline_s):
                 await warden.left.wait()
@@ -166,11 +172,18 @@ class CommandRunner:
         except TimeoutError:
             timed_out = True
         finally:
-            await self._end(started, stopped=stopped)
-        return RunResult(warden.status, clock() - began, timed_out=timed_out)
+            strayed = await self._end(started, stopped=stopped)
+        seconds = clock() - began
+        if warden.full:
+            most = f"{started.entry.room / 1e9:g} GB"
+            return RunResult(None, seconds, error=f"stopped: it wrote more than {most}")
+        return RunResult(warden.status, seconds, timed_out=timed_out, strayed=strayed)
 
-    async def _end(self, started: _Started, *, stopped: bool) -> None:
-        """Stop what is left: all that a ``stopped`` command started, else what belongs to it."""
+    async def _end(self, started: _Started, *, stopped: bool) -> str:
+        """Stop what is left: all that a ``stopped`` command started, else what belongs to it.
+
+        Returns what `RunResult.strayed` says.
+        """
         warden = started.warden
         try:
             if stopped:
@@ -183,7 +196,9 @@ class CommandRunner:
         finally:
             started.output.close()
             await asyncio.to_thread(started.launch.tidy)
+            strayed = await asyncio.to_thread(started.entry.leave)
             warden.close()
+        return strayed
 
     async def _start(
         self,
@@ -196,52 +211,59 @@ class CommandRunner:
             raise ValueError("the command is empty")
         if any("\0" in word for word in argv):
             raise ValueError("it holds a NUL character")
-        environment = child_environment(self._environment)
-        if not how.keys:
-            environment = without_keys(environment)
-        if how.reads:
-            environment = only_reading(environment, self._root)
+        environment = self._environment_for(how)
         confining = None if how.confined is None else await self._confining()
         given = await asyncio.to_thread(_stdin, how.stdin) if how.stdin else _nothing()
         fds = [given]
         warden = None
-        launch = Launch(argv)
+        launch, entry = Launch(argv), Entry(self._root)
         try:
             folder, opened = self._folder(how.folder)
             fds.append(opened)
             if how.places:
                 names = self.places(how.folder, how.names)
                 _same_places(how, (_identity(folder, opened), *names[1:]))
-            argv = (_program(argv[0], folder, environment), *argv[1:])
+            if how.shadow is not None:
+                entry = how.shadow.enter(confined=how.confined is not None)
+            argv = (_program(argv[0], folder, environment, entry), *argv[1:])
             warden = await _new_warden()
             launch = Launch(argv)
             if how.confined is not None:
                 if confining is None:
                     raise OSError("there is no sandbox")
-                launch = confining.launch(argv, folder, how.confined, warden.note)
+                shadow = entry.root if how.shadow is not None else ""
+                launch = confining.launch(argv, folder, how.confined, warden.note, shadow)
             reading, writing = _terminal() if how.pty else os.pipe()
             fds.append(writing)
             pipe = _OutputPipe(reading, output)
             try:
                 await warden.run(
                     launch,
-                    {**environment, **launch.variables},
+                    {**environment, **entry.variables, **launch.variables},
                     [writing if how.pty else given, writing, opened],
-                    pty=how.pty,
-                    whole=not how.keys,
+                    how,
+                    entry,
+                    folder,
                 )
             except BaseException:
                 pipe.close()
                 raise
-            return _Started(warden, pipe, launch)
+            return _Started(warden, pipe, launch, entry)
         except BaseException:
             await asyncio.to_thread(launch.tidy)
+            await asyncio.to_thread(entry.leave)
             if warden is not None:
                 warden.close()
             raise
         finally:
             for fd in fds:
                 os.close(fd)
+
+    def _environment_for(self, how: RunOptions) -> dict[str, str]:
+        environment = child_environment(self._environment)
+        if not how.keys:
+            environment = without_keys(environment)
+        return only_reading(environment, self._root) if how.reads else environment
 
     def _folder(self, below: str) -> tuple[str, int]:
         """The folder of a command, opened so that it cannot be swapped. Raises OSError."""
@@ -296,6 +318,8 @@ class _WardenChannel:
         self.status: int | None = None
         self._began = asyncio.Event()
         """Forked, then started or not."""
+        self.full = False
+        """It wrote more than it may."""
         self.left = asyncio.Event()
         """The command itself has ended."""
         self.ended = asyncio.Event()
@@ -313,18 +337,32 @@ class _WardenChannel:
         launch: Launch,
         environment: Mapping[str, str],
         fds: list[int],
-        *,
-        pty: bool,
-        whole: bool,
+        how: RunOptions,
+        entry: Entry,
+        folder: str,
     ) -> None:
         """Have it start the command, with its stdin, output and folder. Raises OSError."""
+        opens = launch.open_folder
         what = {
             "run": True,
             "argv": [os.fsencode(word) for word in launch.argv],
             "env": {os.fsencode(name): os.fsencode(v) for name, v in environment.items()},
-            "pty": pty,
-            "whole": whole,
+            "pty": how.pty,
+            "whole": not how.keys or how.shadow is not None,
             "filter": launch.forbids,
+            "open": None if opens is None else (os.fsencode(opens[0]), opens[1]),
+            "overlays": [
+                (
+                    os.fsencode(one.folder),
+                    [os.fsencode(lower) for lower in one.lower],
+                    os.fsencode(one.upper),
+                    os.fsencode(one.work),
+                )
+                for one in entry.overlays
+            ],
+            "folder": os.fsencode(folder),
+            "room": entry.room,
+            "confined": how.confined is not None,
             "grace_s": GRACE_S,
             "last_s": STRAGGLER_S,
         }
@@ -375,6 +413,8 @@ class _WardenChannel:
         if what == EXITED:
             self.status = number
             self.left.set()
+        elif what == FULL:
+            self.full = True
         elif what == ENDED:
             self.ended.set()
         else:
@@ -501,8 +541,10 @@ def _terminal() -> tuple[int, int]:
     return ours, theirs
 
 
-def _program(name: str, folder: str, environment: Mapping[str, str]) -> str:
+def _program(name: str, folder: str, environment: Mapping[str, str], entry: Entry) -> str:
     """The file to run. Raises OSError."""
+    if "/" in name and entry.overlays:
+        return os.path.join(folder, name)  # it may be another one there
     if "/" in name:
         found = shutil.which(os.path.join(folder, name))
     else:

@@ -110,8 +110,9 @@ class Tool(Protocol):
         folder: str,
         confined: Confinement,
         note: Note = _unnoted,
+        shadow: str = "",
     ) -> Launch:
-        """How a command is started in it. Raises OSError."""
+        """How a command is started in it; see `runner.Confining`. Raises OSError."""
 
 
 def find_sandbox(
@@ -221,6 +222,7 @@ class NoSandbox:
         folder: str,
         confined: Confinement,
         note: Note = _unnoted,
+        shadow: str = "",
     ) -> Launch:
         """Raises OSError: nothing may run unconfined by mistake."""
         raise OSError(self.sandbox.words)
@@ -250,12 +252,14 @@ class Bubblewrap:
         folder: str,
         confined: Confinement,
         note: Note = _unnoted,
+        shadow: str = "",
     ) -> Launch:
         """See `Tool`."""
-        place, root = self._place, self._place.root
-        made = self._make(note) if confined.writable else []
+        place, root = self._place, shadow or self._place.root
+        on_disk = confined.writable and not shadow
+        made = self._make(note) if on_disk else []
         leads_away = os.path.join(root, _LEADS_AWAY)
-        stray = leads_away if confined.writable and not os.path.lexists(leads_away) else ""
+        stray = leads_away if on_disk and not os.path.lexists(leads_away) else ""
         if stray:
             note("file", stray)
         around = [secret for secret in place.secrets if is_below(root, secret)]
@@ -273,7 +277,7 @@ class Bubblewrap:
         arguments += _hide(around)
         arguments += ["--bind" if confined.writable else "--ro-bind", root, root]
         arguments += _hide(inside)
-        if confined.writable:
+        if on_disk:
             git = os.path.join(root, ".git")
             if os.path.isdir(git) and git not in made:  # so that it cannot be moved away
                 arguments += ["--bind", git, git]
@@ -398,6 +402,7 @@ class Landlock:
         folder: str,
         confined: Confinement,
         note: Note = _unnoted,
+        shadow: str = "",
     ) -> Launch:
         """See `Tool`."""
         temporary, variables = _temporary(note)
@@ -417,7 +422,8 @@ class Landlock:
             self._allow(ruleset, "/", _EXECUTE | _READ_DIR)
             for path in _without("/", secrets):
                 self._allow(ruleset, path, _READ_FILE)
-            for path in [temporary, *([self._place.root] if confined.writable else [])]:
+            writable = [self._place.root] if confined.writable and not shadow else []
+            for path in [temporary, *writable]:
                 self._allow(ruleset, path, every & ~_READ_FILE)
             self._allow(ruleset, temporary, every)
             for name in ("null", "zero", "tty", "ptmx", "pts", "shm", "urandom", "random", "full"):
@@ -427,7 +433,10 @@ class Landlock:
             tidy()
             raise
 
-        return Launch(tuple(argv), variables, ruleset, forbids, tidy)
+        rights = every if confined.writable else _EXECUTE | _READ_FILE | _READ_DIR
+        return Launch(
+            tuple(argv), variables, ruleset, forbids, (shadow, rights) if shadow else None, tidy
+        )
 
     def _allow(self, ruleset: int, path: str, rights: int) -> None:
         try:
@@ -489,10 +498,11 @@ class Seatbelt:
         folder: str,
         confined: Confinement,
         note: Note = _unnoted,
+        shadow: str = "",
     ) -> Launch:
         """See `Tool`."""
         temporary, variables = _temporary(note)
-        profile = seatbelt_profile(self._place, confined, temporary)
+        profile = seatbelt_profile(self._place, confined, temporary, shadow)
         return Launch(
             (self._program, "-p", profile, *argv),
             variables,
@@ -500,13 +510,13 @@ class Seatbelt:
         )
 
 
-def seatbelt_profile(place: Place, confined: Confinement, temporary: str) -> str:
+def seatbelt_profile(place: Place, confined: Confinement, temporary: str, shadow: str = "") -> str:
     """What a command may do, in the language of sandbox-exec: of two rules the later one holds."""
     never = [
         *(os.path.join(place.root, name.rstrip("/")) for name in _PROTECTED),
         *place.protected(),
     ]
-    writable = [temporary, *([place.root] if confined.writable else [])]
+    writable = [temporary, *([shadow or place.root] if confined.writable else [])]
     around = [secret for secret in place.secrets if is_below(place.root, secret)]
     lines = [
         "(version 1)",

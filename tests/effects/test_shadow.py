@@ -1,0 +1,204 @@
+"""Shadows: commands see the disk with other texts in it, and leave the disk as it is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tui.core.programs import Confinement, RunOptions, RunResult, Shadow
+from tui.effects.commands.runner import CommandRunner
+from tui.effects.commands.sandbox import find_sandbox
+from tui.effects.shadow.making import ShadowMaker
+from tui.errors import FileRefused
+
+CACHES = ("__pycache__", "node_modules/.cache", "*.tsbuildinfo")
+
+
+class House:
+    """A workspace, and its shadows."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root, self.state = folder / "work, a:b\\c", folder / "state"
+        (self.root / "below").mkdir(parents=True)
+        (self.root / "a.txt").write_text("disk\n")
+        (self.root / "below/b.txt").write_text("b\n")
+        root = str(self.root)
+        self.runner = CommandRunner(root, None, lambda: find_sandbox(root, [str(self.state)]))
+        self.shadows = ShadowMaker(root, self.state, CACHES, self.runner)
+
+    async def make(self, texts: dict[str, bytes | None] | None = None) -> Shadow:
+        try:
+            return await self.shadows.make(texts or {})
+        except FileRefused as error:
+            pytest.skip(str(error))
+
+    async def run(
+        self, shadow: Shadow, command: str, confined: Confinement | None = None
+    ) -> tuple[RunResult, str]:
+        said = bytearray()
+        how = RunOptions(shadow=shadow, confined=confined, keys=confined is None)
+        result = await self.runner.run(f"exec 2>&1; {command}", said.extend, 60, how)
+        return result, said.decode()
+
+    async def says(self, shadow: Shadow, command: str) -> str:
+        return (await self.run(shadow, command))[1]
+
+    def on_disk(self) -> dict[str, object]:
+        found: dict[str, object] = {}
+        for folder, folders, files in os.walk(self.root):
+            for name in folders + files:
+                path = Path(folder, name)
+                about = path.lstat()
+                text = path.read_bytes() if path.is_file() else b""
+                found[str(path)] = (about.st_mode, about.st_mtime_ns, about.st_ino, text)
+        return found
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    house = House(tmp_path)
+    yield house
+    await house.shadows.close()
+    assert not any(one.is_dir() for one in (house.state / "shadows").glob("*"))
+
+
+async def test_a_command_sees_the_texts_in_the_place_of_the_disk(house: House) -> None:
+    before = house.on_disk()
+    shadow = await house.make({"a.txt": b"shadow\n", "below/b.txt": None, "new/c.txt": b"c\n"})
+    said = await house.says(shadow, 'pwd; cat a.txt "$PWD"/new/c.txt; ls below')
+    assert said == f"{house.root}\nshadow\nc\n"
+    assert house.on_disk() == before
+
+
+async def test_it_is_kept_in_step(house: House) -> None:
+    shadow = await house.make({"a.txt": b"1\n", "below/b.txt": None, "new/c.txt": b"c\n"})
+    await shadow.hold({"a.txt": b"2\n", "below/b.txt/x": b"x\n"})
+    assert await house.says(shadow, "cat a.txt below/b.txt/x; ls") == "2\nx\na.txt\nbelow\n"
+    await shadow.hold({})
+    assert await house.says(shadow, "cat a.txt below/b.txt") == "disk\nb\n"
+    (house.root / "a.txt").write_text("saved\n")
+    assert await house.says(shadow, "cat a.txt") == "saved\n"
+
+
+async def test_what_a_command_leaves_is_gone_but_for_caches(house: House) -> None:
+    shadow = await house.make()
+    await house.says(
+        shadow, "rm -rf below; mkdir -p below/__pycache__; echo x >below/__pycache__/x"
+    )
+    await house.says(shadow, "mkdir -p node_modules/.cache; echo x >node_modules/.cache/x")
+    await house.says(shadow, "touch left x.tsbuildinfo")
+    said = await house.says(shadow, "find . -type f | sort")
+    kept = ["below/__pycache__/x", "below/b.txt", "node_modules/.cache/x", "x.tsbuildinfo"]
+    assert said.split() == ["./a.txt", *(f"./{path}" for path in kept)]
+
+
+async def test_a_confined_command_leaves_no_cache_for_the_user(house: House) -> None:
+    shadow = await house.make({"a.txt": b"shadow\n"})
+    if not (await house.runner.sandbox()).works:
+        pytest.skip("no sandbox here")
+    writes = "mkdir __pycache__; echo bad >__pycache__/a; cat a.txt __pycache__/a; ls -A"
+    _, said = await house.run(shadow, f"{writes}; : >../outside", Confinement())
+    assert said.startswith("shadow\nbad\n__pycache__\na.txt\nbelow\n")
+    assert not (house.root.parent / "outside").exists()
+    assert "No such file" in await house.says(shadow, "cat __pycache__/a")
+    _, said = await house.run(shadow, "touch x || cat a.txt", Confinement(writable=False))
+    assert said.endswith("shadow\n")
+
+
+HOSTILE = {
+    "writes in place": "echo x >>a.txt; echo x >>below/b.txt; truncate -s0 a.txt",
+    "hard links": "ln a.txt link; echo x >>link; echo x >>other",
+    "symlinks": "rm a.txt; ln -s / out; ln -s ../.. a.txt; echo x >>leads",
+    "rights": "chmod -R 000 .",
+    "names": 'mv below elsewhere; mv "$PWD" "$PWD.moved"; mv a.txt below',
+    "removes": 'rm -rf ./* ./.??*; rm -rf "$PWD"',
+    "mounts": 'umount -l .; umount "$PWD"; unshare -rm umount "$PWD"; echo x >>a.txt',
+    "the real root": 'for p in /proc/[0-9]*; do echo x >>"$p/root$PWD/a.txt"; done',
+    "commits": "git add -A; git commit -qm x; git tag t; git stash; git gc -q; git checkout -qb y",
+    "goes on": "(sleep 1; echo x >>a.txt) & setsid sh -c 'sleep 1; echo x >>a.txt' &",
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+async def test_whatever_a_command_does_the_disk_stays(house: House, what: str) -> None:
+    git = ("git", "-c", "user.name=x", "-c", "user.email=x@x")
+    for command in (("init", "-q"), ("add", "a.txt"), ("commit", "-qm", "one")):
+        subprocess.run((*git, *command), cwd=house.root, check=True)
+    os.link(house.root / "a.txt", house.root / "other")
+    (house.root / "leads").symlink_to("a.txt")
+    shadow = await house.make({"a.txt": b"shadow\n", "leads": b"shadow\n"})
+    before = house.on_disk()
+    await house.run(shadow, HOSTILE[what])
+    assert house.on_disk() == before
+    assert await house.says(shadow, "cat a.txt below/b.txt leads") == "shadow\nb\nshadow\n"
+
+
+async def test_a_repository_above_the_workspace_stays_as_it_is(tmp_path: Path) -> None:
+    house = House(tmp_path / "repo")
+    subprocess.run(("git", "init", "-q", house.root.parent), check=True)
+    shadow = await house.make()
+    said = await house.says(shadow, "git add a.txt; git status --short; git tag -l")
+    assert "A  a.txt" in said
+    listed = ("git", "status", "--short", "--", str(house.root))
+    found = subprocess.run(listed, cwd=house.root, check=True, capture_output=True, text=True)
+    assert "A  " not in found.stdout
+    await house.shadows.close()
+
+
+async def test_several_run_side_by_side(house: House) -> None:
+    shadows = [await house.make({"a.txt": b"%d\n" % number}) for number in range(4)]
+    found = await asyncio.gather(*(house.says(one, "cat a.txt; echo x >a.txt") for one in shadows))
+    assert found == ["0\n", "1\n", "2\n", "3\n"]
+    again = await asyncio.gather(*(house.says(shadows[0], "cat a.txt") for _ in range(3)))
+    assert again == ["0\n"] * 3
+
+
+async def test_python_never_takes_the_cache_of_another_text(house: House) -> None:
+    (house.root / "m.py").write_text("print(0)\n")
+    shadow = await house.make()
+    for number in range(1, 4):
+        await shadow.hold({"m.py": b"print(%d)\n" % number})
+        assert await house.says(shadow, "python3 -c 'import m'") == f"{number}\n"
+    await shadow.hold({})
+    assert await house.says(shadow, "python3 -c 'import m'") == "0\n"
+
+
+async def test_what_went_back_to_the_disk_is_newer_than_what_was_built(house: House) -> None:
+    shadow = await house.make({"a.txt": b"shadow\n"})
+    await house.says(shadow, "mkdir __pycache__; cp a.txt __pycache__/built")
+    await shadow.hold({})
+    assert await house.says(shadow, "test a.txt -nt __pycache__/built && cat a.txt") == "disk\n"
+
+
+async def test_one_that_is_closed_serves_again(house: House) -> None:
+    shadow = await house.make({"a.txt": b"shadow\n"})
+    await house.says(shadow, "mkdir __pycache__; touch __pycache__/x")
+    shadow.close()
+    again = await house.make({"below/b.txt": b"new\n"})
+    assert await house.says(again, "cat a.txt below/b.txt; ls __pycache__") == "disk\nnew\nx\n"
+
+
+@pytest.mark.slow
+async def test_too_much_is_stopped(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tui.effects.shadow.overlay.ROOM", 50_000_000)
+    shadow = await house.make()
+    result, _ = await house.run(shadow, "cat /dev/zero >big")
+    assert result.error == "stopped: it wrote more than 0.05 GB"
+
+
+async def test_the_next_start_clears_what_a_killed_one_left(house: House) -> None:
+    left = house.state / "shadows/left/1/run-1"
+    left.mkdir(parents=True)
+    await house.make()
+    assert not left.exists()
+    other = House(house.state.parent / "other")
+    other.state = house.state
+    shadow = await house.make({"a.txt": b"shadow\n"})
+    await other.make()
+    assert await house.says(shadow, "cat a.txt") == "shadow\n"
+    await other.shadows.close()

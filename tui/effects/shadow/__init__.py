@@ -1,0 +1,1 @@
+"""Throw-away copies of the workspace, in which commands run."""

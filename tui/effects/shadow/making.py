@@ -1,0 +1,154 @@
+"""Throw-away copies of the workspace: as the disk, but for some files.
+
+A shadow is a folder that holds only what differs from the disk. A command that runs in it has an
+overlay over the workspace, at its own path: git, absolute paths and editable installs mean the
+shadow, and what it writes goes into a folder that is emptied at its end, but for the caches of
+compilers and test runners. Nothing that runs in it changes the workspace.
+
+Where there can be no overlay there is no shadow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from tui.core.programs import RunOptions, RunResult, Shadow
+from tui.effects.shadow.overlay import OverlayShadow, clear
+from tui.errors import FileRefused
+from tui.shared_files import is_held, locked
+
+_PROOF_S = 20.0
+_FOLDER = "shadows"
+
+
+class _Runner(Protocol):
+    async def run(
+        self,
+        command: str | Sequence[str],
+        output: Callable[[bytes], None],
+        deadline_s: float,
+        how: RunOptions,
+    ) -> RunResult:
+        """See `engine.ports.Runner`."""
+
+
+class ShadowFolder:
+    """A folder of ours for shadows, which goes with this process; the next one clears it away."""
+
+    def __init__(self, base: Path) -> None:
+        """Raises OSError: nothing can be made there."""
+        base.mkdir(mode=0o700, parents=True, exist_ok=True)
+        about = base.lstat()
+        if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.geteuid():
+            raise PermissionError("the folder is not ours")
+        with locked(base / "shadows", surely=True):
+            left = [one for one in base.iterdir() if one.is_dir() and not is_held(one)]
+            self.path = Path(tempfile.mkdtemp(dir=base))
+            self._lock = os.open(self.path, os.O_RDONLY)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._made = 0
+        for place in left:
+            clear(place)
+
+    def new(self) -> Path:
+        """Another folder. Raises OSError."""
+        self._made += 1
+        path = self.path / str(self._made)
+        path.mkdir(mode=0o700)
+        return path
+
+    def close(self) -> None:
+        """Remove all of it."""
+        clear(self.path)
+        os.close(self._lock)
+
+
+class ShadowMaker:
+    """All shadows of a workspace."""
+
+    def __init__(self, root: str, state: Path, caches: Sequence[str], runner: _Runner) -> None:
+        """They lie in the ``state`` folder, else in memory; ``runner`` proves that they work.
+
+        ``caches``: names of files and folders (``target``, ``node_modules/.cache``) that are kept
+        between commands.
+        """
+        self._root = os.path.realpath(root)
+        own = f"duetto-{os.getuid()}"
+        self._bases = (state, Path("/dev/shm", own), Path(tempfile.gettempdir(), own))
+        self._caches, self._runner = caches, runner
+        self._folder: ShadowFolder | None = None
+        self._free: list[OverlayShadow] = []
+        self._proving = asyncio.Lock()
+        self._refusal: str | None = None
+
+    async def make(self, texts: Mapping[str, bytes | None]) -> Shadow:
+        """See `engine.ports.Shadows`."""
+        async with self._proving:
+            if self._refusal is None:
+                self._refusal = await self._prove()
+        if self._refusal:
+            raise FileRefused(self._refusal)
+        shadow = self._free.pop() if self._free else await asyncio.to_thread(self._made)
+        await shadow.hold(texts)
+        return shadow
+
+    def _made(self) -> OverlayShadow:
+        assert self._folder is not None
+        try:
+            return OverlayShadow(self._root, self._folder.new(), self._caches, self._free.append)
+        except OSError as error:
+            raise FileRefused(f"a shadow cannot be made: {error.strerror}") from None
+
+    async def _prove(self) -> str:
+        """Find a place where shadows work; why there is none, in words."""
+        why = "overlays do not work here"
+        for base in self._bases:
+            try:
+                if not base.parent.is_dir():
+                    continue
+                self._folder = await asyncio.to_thread(ShadowFolder, base / _FOLDER)
+            except OSError as error:
+                why = f"{base} cannot be written: {error.strerror or error}"
+                continue
+            try:
+                why = await self._failing(self._made())
+            except FileRefused as error:
+                why = str(error)
+            if not why:
+                return ""
+            await asyncio.to_thread(self._folder.close)
+        return why
+
+    async def _failing(self, shadow: OverlayShadow) -> str:
+        """Why a shadow is none, proved by a command in it; empty: it works."""
+        name = f".duetto-{os.urandom(6).hex()}"
+        witness = os.path.join(self._root, f"{name}-witness")
+        script = 'read -r text <"$1" && test "$text" = "$1" && test -e "$3" && : >"$2"'
+        there = next(iter(os.listdir(self._root)), ".")
+        await shadow.hold({name: f"{name}\n".encode()})
+        said = bytearray()
+        argv = ("/bin/sh", "-c", script, "sh", name, witness, f"./{there}")
+        how = RunOptions(shadow=shadow)
+        result = await self._runner.run(argv, said.extend, _PROOF_S, how)
+        try:
+            os.unlink(witness)
+        except OSError:
+            if not result.status and not result.error:
+                await shadow.hold({})
+                shadow.close()
+                return ""
+            words = result.error or said.decode(errors="replace").strip() or "it fails"
+            return f"overlays do not work here: {words}"
+        return "overlays do not work here: they let commands write the disk"
+
+    async def close(self) -> None:
+        """Remove all of them."""
+        if self._folder is not None:
+            await asyncio.to_thread(self._folder.close)

@@ -1,0 +1,269 @@
+"""A shadow that commands see through an overlay at the workspace's own path."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import stat
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from tui.core.programs import Entry, Overlay, is_below
+from tui.errors import FileRefused
+
+ROOM = 2_000_000_000
+"""Bytes that one command may write."""
+_S = 1_000_000_000
+
+
+class OverlayShadow:
+    """What differs from the disk, and the caches that commands left."""
+
+    def __init__(
+        self,
+        root: str,
+        folder: Path,
+        caches: Sequence[str],
+        on_close: Callable[[OverlayShadow], None],
+    ) -> None:
+        """Raises OSError. ``on_close``: another one may be made of it, which has its caches."""
+        self._root, self._folder, self._caches, self._on_close = root, folder, caches, on_close
+        self._layer = TextLayer(root, folder / "texts")
+        self._outside = git_outside(root)
+        self._kept = folder / "kept"
+        make_like(self._kept, root)
+        self._runs = 0
+        self._lock = threading.Lock()
+        self._in_use = False
+        """The folder of caches is that of a command which runs."""
+
+    async def hold(self, texts: Mapping[str, bytes | None]) -> None:
+        """See `core.programs.Shadow`."""
+        try:
+            await asyncio.to_thread(self._layer.hold, texts)
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise FileRefused(f"the shadow cannot be written: {why}") from None
+
+    def enter(self, *, confined: bool) -> Entry:
+        """See `core.programs.Shadow`."""
+        self._layer.follow_disk()
+        with self._lock:
+            keeps = not confined and not self._in_use
+            self._in_use = self._in_use or keeps
+            self._runs += 1
+            scratch = self._folder / f"run-{self._runs}"
+        lower = (str(self._layer.folder), self._root)
+        overlays = [_overlay(self._root, lower, scratch)]
+        if keeps:
+            overlays[0] = overlays[0]._replace(upper=str(self._kept))
+        for number, path in enumerate(self._outside):
+            overlays.append(_overlay(path, (path,), scratch / str(number)))
+
+        def leave() -> str:
+            try:
+                if keeps:
+                    self._keep_caches()
+            finally:
+                clear(scratch)
+                with self._lock:
+                    self._in_use = self._in_use and not keeps
+            return ""
+
+        # the repository may be of a folder above, which is another file system there
+        variables = {"GIT_DISCOVERY_ACROSS_FILESYSTEM": "1"} if self._outside else {}
+        return Entry(self._root, tuple(overlays), variables, ROOM, leave)
+
+    def _keep_caches(self) -> None:
+        """Keep of what was written what others want to find."""
+        fresh = self._folder / "fresh"
+        make_like(fresh, self._root)
+        for folder, folders, files in os.walk(self._kept):
+            below = os.path.relpath(folder, self._kept)
+            for name in (*folders, *files):
+                path = os.path.normpath(os.path.join(below, name))
+                if self._is_cache(path):
+                    _move(self._kept, fresh, path, self._root)
+            folders[:] = [one for one in folders if os.path.isdir(os.path.join(folder, one))]
+        old = self._folder / "old"
+        self._kept.rename(old)
+        fresh.rename(self._kept)
+        clear(old)
+
+    def _is_cache(self, path: str) -> bool:
+        return any(fnmatchcase(f"/{path}", f"*/{name}") for name in self._caches)
+
+    def close(self) -> None:
+        """See `core.programs.Shadow`."""
+        self._on_close(self)
+
+
+def _overlay(path: str, lower: tuple[str, ...], scratch: Path) -> Overlay:
+    """With new folders for what is written."""
+    (scratch / "work").mkdir(parents=True)
+    make_like(scratch / "upper", path)
+    return Overlay(path, lower, str(scratch / "upper"), str(scratch / "work"))
+
+
+def make_like(folder: Path, like: str) -> None:
+    """Make a folder; where it is seen instead of another one, it looks the same."""
+    folder.mkdir()
+    with contextlib.suppress(OSError):
+        about = os.stat(like)
+        folder.chmod(stat.S_IMODE(about.st_mode) | 0o700)
+        os.chown(folder, about.st_uid, about.st_gid)
+
+
+def _move(source: Path, target: Path, path: str, root: str) -> None:
+    """Move a file or folder below, into folders as they are in the workspace."""
+    with contextlib.suppress(OSError):
+        for above in reversed(Path(path).parents[:-1]):
+            if not (target / above).exists():
+                make_like(target / above, os.path.join(root, above))
+        if stat.S_ISDIR(os.lstat(source / path).st_mode):
+            os.chmod(source / path, 0o700)
+        os.rename(source / path, target / path)
+
+
+class TextLayer:
+    """A folder of the files that differ from the disk, as an overlay wants it."""
+
+    def __init__(self, root: str, folder: Path) -> None:
+        """Raises OSError."""
+        make_like(folder, root)
+        self.folder = folder
+        self._root = root
+        self._texts: dict[str, bytes | None] = {}
+        self._returned: dict[str, tuple[int, ...]] = {}
+        """Files that are as on the disk again -> what the disk's was like then."""
+        self._times: dict[str, set[tuple[int, int]]] = {}
+        """Path -> second and size of what stood there, by which Python knows its caches."""
+        self._lock = threading.Lock()
+
+    def hold(self, texts: Mapping[str, bytes | None]) -> None:
+        """See `core.programs.Shadow`. Raises OSError."""
+        with self._lock:
+            for path in [one for one in self._texts if one not in texts]:
+                self._return(path)
+                del self._texts[path]
+            for path, data in texts.items():
+                if path not in self._texts or self._texts[path] != data:
+                    self._put(path, data)
+                    self._texts[path] = data
+
+    def follow_disk(self) -> None:
+        """Let go of copies of what has changed on the disk."""
+        with self._lock:
+            for path, then in list(self._returned.items()):
+                if self._about(path) != then:
+                    self._remove(path)
+                    del self._returned[path]
+
+    def _about(self, path: str) -> tuple[int, ...]:
+        try:
+            about = os.stat(os.path.join(self._root, path))
+        except OSError:
+            return ()
+        return about.st_mtime_ns, about.st_size, about.st_ino, about.st_mode
+
+    def _return(self, path: str) -> None:
+        """Have a file be as on the disk, and newer than what was built of another text of it.
+
+        Compilers trust their caches where the time of a file is an old one.
+        """
+        then = self._about(path)
+        try:
+            with open(os.path.join(self._root, path), "rb") as file:
+                data = file.read()
+        except OSError:
+            self._remove(path)
+            return
+        self._put(path, data)
+        self._returned[path] = then
+
+    def _put(self, path: str, data: bytes | None) -> None:
+        self._returned.pop(path, None)
+        on_disk, target = os.path.join(self._root, path), self._place(path)
+        if data is None and not os.path.lexists(on_disk):
+            self._remove(path)
+            return
+        self._make_folders(target.parent)
+        fresh = self.folder / f".duetto-{os.urandom(6).hex()}"
+        if data is None:
+            os.mknod(fresh, stat.S_IFCHR, 0)  # how an overlay says that there is nothing
+        else:
+            fresh.write_bytes(data)
+            with contextlib.suppress(OSError):
+                fresh.chmod(stat.S_IMODE(os.stat(on_disk).st_mode))
+            self._set_time(path, fresh, len(data))
+        if target.is_dir():
+            clear(target)
+        fresh.replace(target)
+
+    def _place(self, path: str) -> Path:
+        """Where a file lies; the text of a link is where the link leads to."""
+        real = os.path.realpath(os.path.join(self._root, path))
+        return self.folder / (
+            os.path.relpath(real, self._root) if is_below(real, self._root) else path
+        )
+
+    def _make_folders(self, folder: Path) -> None:
+        above = [one for one in (folder, *folder.parents) if is_below(str(one), str(self.folder))]
+        for one in reversed(above):
+            if not stat.S_ISDIR(one.lstat().st_mode if os.path.lexists(one) else 0):
+                one.unlink(missing_ok=True)
+                make_like(one, os.path.join(self._root, one.relative_to(self.folder)))
+
+    def _set_time(self, path: str, file: Path, size: int) -> None:
+        """Have no other text of this file have had this second and this size."""
+        if (known := self._times.get(path)) is None:
+            about = self._about(path)
+            known = self._times[path] = {(about[0] // _S, about[1])} if about else set()
+        now = time.time_ns()
+        while (now // _S, size) in known:
+            now += _S
+        known.add((now // _S, size))
+        os.utime(file, ns=(now, now))
+
+    def _remove(self, path: str) -> None:
+        target = self._place(path)
+        with contextlib.suppress(OSError):
+            target.unlink()
+            while (target := target.parent) != self.folder:
+                if os.path.isdir(os.path.join(self._root, target.relative_to(self.folder))):
+                    break
+                target.rmdir()
+
+
+def git_outside(root: str) -> tuple[str, ...]:
+    """Where the workspace's repository is kept, if that is not in the workspace."""
+    folder = Path(root)
+    for top in (folder, *folder.parents):
+        git = top / ".git"
+        if git.is_dir():
+            return () if top == folder else (str(git),)
+        with contextlib.suppress(OSError):
+            git = top / git.read_text("utf-8", "replace").partition("gitdir:")[2].strip()
+            with contextlib.suppress(OSError):
+                git = git / (git / "commondir").read_text("utf-8", "replace").strip()
+            real = os.path.realpath(git)
+            return () if is_below(real, root) else (real,)
+    return ()
+
+
+def clear(path: Path) -> None:
+    """Remove a folder with all in it, whatever a command made of it."""
+    with contextlib.suppress(OSError):
+        os.chmod(path / "work" / "work", 0o700)  # the kernel's own has no rights
+    with contextlib.suppress(OSError, RecursionError):
+        shutil.rmtree(path)
+    if os.path.lexists(path):
+        for argv in (("chmod", "-R", "u+rwX"), ("rm", "-rf")):
+            with contextlib.suppress(OSError):
+                subprocess.run((*argv, "--", path), capture_output=True, check=False)
