@@ -56,7 +56,7 @@ def test_only_changed_files_are_quoted_again() -> None:
     assert len(list(file_blocks(context.message(files, full=True)))) == 2
     b.replace((0, 0), (0, 0), "# ")
     message = context.message(files, full=False)
-    assert [block.path for block in file_blocks(message)] == ["b.py"]
+    assert [block.path for block in file_blocks(message)] == ["b.py"], message
     assert "a.py is unchanged since you last saw it (active, cursor 1:1)" in message
     assert len(list(file_blocks(context.message(files, full=True)))) == 2
 
@@ -71,12 +71,53 @@ def test_of_what_is_attached_only_what_changed_is_said_and_only_once() -> None:
     found = [*file_blocks(context.message([part, whole], full=False))]
     change = "@@ -15,1 +15,1 @@\n-line 15\n+new line 15\n"
     assert [(one.path, one.text) for one in found] == [("a.py", change)] * 2
-    assert found[0].attributes == {"state": "changed"}
+    assert (found[0].is_difference, found[0].attributes) == (True, {"state": "attached"})
     buffer.replace((30, 0), (30, 0), "far ")
     context.told([UserChange("a.py", 30, "line 31\n", "far line 31\n")])
     assert context.message([part, whole], full=False) == ""
     buffer.replace((0, 0), (40, 0), "all is new\n")
     assert 'state="attached"' in context.message([whole], full=False)
+
+
+def test_of_an_open_file_only_what_changed_is_said_with_the_place_of_the_cursor() -> None:
+    context, buffer = Context(), Buffer("a.py", "".join(f"line {n}\n" for n in range(1, 41)))
+    file = FileInContext(buffer, True, (14, 0))
+    context.message([file], full=True)
+    buffer.replace((14, 0), (14, 0), "new ")
+    (found,) = file_blocks(context.message([file], full=False))
+    assert found.text == "@@ -15,1 +15,1 @@\n-line 15\n+new line 15\n"
+    assert (found.is_difference, found.attributes) == (True, {"state": "active", "cursor": "15:1"})
+    buffer.replace((30, 0), (30, 0), "far ")
+    context.told([UserChange("a.py", 30, "line 31\n", "far line 31\n")])
+    context.told([])  # a request of the same turn, with no change of its own
+    known = "a.py is as you last saw it, with the changes told above (active, cursor 15:1)."
+    assert context.message([file], full=False) == known
+    assert "unchanged" in context.message([file], full=False)
+    buffer.replace((0, 6), (1, 0), "\r\n")
+    (found,) = file_blocks(context.message([file], full=False))
+    assert not found.is_difference, "no line is another one, but the text is"
+    assert "\r\n" in found.text
+
+
+def test_where_there_is_little_room_the_lines_around_the_cursor_are_quoted_and_it_is_said() -> None:
+    buffer = Buffer("a.py", "".join(f"line {n}\n" for n in range(1, 2001)))
+    context = Context()
+    message = context.message([FileInContext(buffer, True, (1000, 0))], full=True, room=3000)
+    (found,) = file_blocks(message)
+    first, last = int(found.attributes["from"]), int(found.attributes["to"])
+    assert first < 1001 < last
+    assert len(message) < 3000
+    words = f"Of a.py only lines {first}-{last} of 2001 are quoted; read_file has all."
+    assert words in message
+    assert context.take_cut() == [("a.py", (first, last), 2001)]
+    assert context.take_cut() == []
+    selected = FileInContext(buffer, True, (100, 0), ((90, 0), (100, 0)))
+    assert "unchanged" not in context.message([selected], full=False, room=3000)
+    assert "unchanged" in context.message([selected], full=False, room=3000)
+    lines = FileInContext(buffer, attached=True, lines=(1, 1500))
+    (found,) = file_blocks(context.message([lines], full=False, room=3000))
+    assert found.text.startswith("line 1\n")
+    assert len(found.text) < 3000
 
 
 def test_private_files_are_named_and_not_quoted() -> None:

@@ -8,10 +8,10 @@ import time
 from typing import Any
 
 from tests.support.fakes import World, settle
-from tests.support.turns import begun, notes
+from tests.support.turns import begun, notes, update
 from tui.core.files import file_blocks
 from tui.engine import intents
-from tui.engine.ports import RunResult
+from tui.engine.ports import RoleSpec, RunResult
 
 LINES = "".join(f"line {n}\n" for n in range(1, 41))
 CACHE = """class Cache:
@@ -64,6 +64,46 @@ async def test_a_file_is_sent_once_and_then_what_changed_in_it() -> None:
     assert said == ["The user edited meanwhile:\na.py at line 20:\n-line 20\n+new line 20",
                     "again @a.py"]  # fmt: skip
     assert inputs(await ask(place, "and again")) == ["and again"]
+
+
+async def test_an_open_file_is_sent_once_and_then_what_changed_in_it() -> None:
+    place = World({"a.py": LINES})
+    place.session.submit(intents.OpenFile("a.py"))
+    assert blocks(await ask(place, "look")) == [("a.py", "-", LINES)]
+    place.session.workspace.edit("a.py", (19, 0), (19, 0), "new ")
+    assert inputs(await ask(place, "again")) == [
+        "The user edited meanwhile:\na.py at line 20:\n-line 20\n+new line 20",
+        "a.py is as you last saw it, with the changes told above (active).",
+        "again",
+    ]
+    model = await begun(place, "and you?")
+    model.patch(update("a.py", "-line 2", "+line two"), "call_1")
+    count = len(place.wire.requests)
+    model.complete()
+    await place.wire.request(count + 1)
+    model.answers("Done.")
+    await settle()
+    (found,) = blocks(await ask(place, "see?"))
+    assert found == ("a.py", "-", "@@ -2,1 +2,1 @@\n-line 2\n+line two\n")
+    place.wire.lose()
+    assert "unchanged" in str(inputs(await ask(place, "on another chain")))
+
+
+async def test_in_a_small_window_the_part_around_the_cursor_is_sent_and_it_is_said() -> None:
+    text = "".join(f"line {n}\n" for n in range(1, 4001))
+    role = RoleSpec("fast", "quick-1", "main", context_window=4000)
+    place = World({"a.py": text, "b.py": text}, roles={"fast": role})
+    place.session.submit(intents.OpenFile("a.py"))
+    place.session.cursor("a.py", (2000, 0))
+    (found,) = blocks(await ask(place, "look"))
+    first, last = map(int, found[1].split("-"))
+    assert first < 2001 < last < 3000
+    told = f"of a.py lines {first:,}-{last:,} of 4,001 are sent; the model can read the others"
+    assert told in notes(place)
+    request = await ask(place, "and @b.py")
+    assert [path for path, *_ in blocks(request)] == ["a.py", "b.py"][-len(blocks(request)) :]
+    assert "of b.py lines 1-" in "\n".join(notes(place))
+    assert "too large" not in "\n".join(notes(place))
 
 
 async def test_lines_of_a_file_are_sent_and_only_they_count() -> None:

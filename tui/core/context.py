@@ -30,6 +30,10 @@ WHOLE_LIMIT_CHARS = 60_000
 WINDOW_CHARS = 30_000
 TOTAL_LIMIT_CHARS = 240_000
 """For all files of one request."""
+_HEADER_CHARS = 300
+"""What stands around a quoted part."""
+Rows = tuple[int, int]
+"""The first and the last one."""
 
 
 class FileInContext(Struct, frozen=True):
@@ -106,20 +110,27 @@ class Context:
         self._sent: dict[str, _SentText] = {}
         """By what a file, or some lines of it, are called."""
         self._told: set[_ToldChange] = set()
+        self._cut: list[tuple[str, Rows, int]] = []
 
     def told(self, changes: Iterable[UserChange]) -> None:
         """The next message stands behind one that quotes these: it does not say them again."""
-        self._told = {_ToldChange.of(change) for change in changes}
+        self._told |= {_ToldChange.of(change) for change in changes}
 
     def forget(self) -> None:
         """The next message quotes all files."""
-        self._sent = {}
+        self._sent, self._told = {}, set()
 
-    def message(self, files: Sequence[FileInContext], *, full: bool) -> str:
-        """The open files that the model has not seen like this; empty if there are none."""
+    def message(
+        self, files: Sequence[FileInContext], *, full: bool, room: int = TOTAL_LIMIT_CHARS
+    ) -> str:
+        """The open files that the model has not seen like this; empty if there are none.
+
+        ``room``: characters that they may take.
+        """
         if full:
             self.forget()
-        quoted, named = self._files(files)
+        quoted, named = self._files(files, min(room, TOTAL_LIMIT_CHARS))
+        self._told = set()
         parts = []
         if quoted:
             parts.append("Open files, as they stand in the editor now:\n" + "\n".join(quoted))
@@ -127,10 +138,14 @@ class Context:
             parts.append("\n".join(named))
         return "\n\n".join(parts)
 
-    def _files(self, files: Sequence[FileInContext]) -> tuple[list[str], list[str]]:
+    def take_cut(self) -> list[tuple[str, Rows, int]]:
+        """Of which files only some lines were quoted since it was asked last: path, lines, all."""
+        cut, self._cut = self._cut, []
+        return cut
+
+    def _files(self, files: Sequence[FileInContext], left: int) -> tuple[list[str], list[str]]:
         quoted: list[str] = []
         named: list[str] = []
-        left = TOTAL_LIMIT_CHARS
         for file in sorted(files, key=lambda f: (not f.active, f.buffer.path)):
             path = file.buffer.path
             if file.view:
@@ -140,42 +155,54 @@ class Context:
                     f"{path} is open but its text is not sent: {file.private}. "
                     "read_file asks the user for it."
                 )
-            elif self._knows(file):
+            elif known := self._knows(file):
                 if not file.attached:
-                    named.append(f"{path} is unchanged since you last saw it{_where(file)}.")
+                    named.append(f"{path} is {known}{_where(file)}.")
             else:
-                block = self._changed(file) or quote(file)
+                rows = quoted_rows(file, left - _HEADER_CHARS)
+                block = self._changed(file) or quote(file, rows)
                 if len(block) > left:
                     named.append(f"{file.name} is open; too long to quote here, use read_file.")
                     continue
                 left -= len(block)
-                self._sent[file.name] = _SentText.of(file)
+                self._sent[file.name] = _SentText.of(file, rows)
                 quoted.append(block)
+                if rows != _wanted(file) and block.startswith("<file"):
+                    named.append(self._say_cut(file, rows))
         return quoted, named
 
-    def _knows(self, file: FileInContext) -> bool:
-        """The model was sent this text; of lines that are attached only these count."""
+    def _say_cut(self, file: FileInContext, rows: Rows) -> str:
+        path, count = file.buffer.path, file.buffer.line_count
+        lines = (rows[0] + 1, rows[1] + 1)
+        self._cut.append((path, lines, count))
+        return f"Of {path} only lines {span_words(lines)} of {count} are quoted; read_file has all."
+
+    def _knows(self, file: FileInContext) -> str:
+        """How a text stands to what the model was sent; of lines that are attached only these.
+
+        Empty: it has to be told.
+        """
         sent, buffer = self._sent.get(file.name), file.buffer
-        if sent is None or sent.buffer != id(buffer):
-            return False
+        if sent is None or sent.buffer != id(buffer) or not sent.has(file.selection):
+            return ""
         if sent.revision == buffer.revision:
-            return True
-        if not file.attached:
-            return False
+            return "unchanged since you last saw it"
+        if not sent.lines or sent.returns != _returns(file):
+            return ""
         new = _lines_of(file)
         changed = (
             _ToldChange(buffer.path, tuple(sent.lines[a:b]), tuple(new[c:d]))
             for a, b, c, d in blocks(sent.lines, new)
         )
-        known = self._told.issuperset(changed)
-        if known:
-            self._sent[file.name] = _SentText.of(file)
-        return known
+        if not self._told.issuperset(changed):
+            return ""
+        self._sent[file.name] = _SentText.of(file, sent.rows)
+        return "as you last saw it, with the changes told above"
 
     def _changed(self, file: FileInContext) -> str:
-        """How an attached text differs from what was sent; empty: it is better sent anew."""
+        """How a text differs from what was sent; empty: it is better sent anew."""
         sent = self._sent.get(file.name)
-        if sent is None or not file.attached:
+        if sent is None or not sent.lines or sent.returns != _returns(file):
             return ""
         new, above = _lines_of(file), (file.lines or (1, 1))[0]
         parts = [
@@ -188,7 +215,7 @@ class Context:
         text = "".join(parts)
         if not parts or 2 * len(text) > sum(map(len, new)):
             return ""
-        return file_block(file.buffer.path, text, tag="changed")
+        return file_block(file.buffer.path, text, tag="changed", **_attributes(file))
 
 
 class _ToldChange(NamedTuple):
@@ -210,13 +237,28 @@ class _SentText(NamedTuple):
     buffer: int
     """Its identity."""
     revision: int
+    rows: Rows
     lines: Sequence[str]
-    """Of what is attached: a difference is told from them."""
+    """A difference is told from them; none: the text is too long for that."""
+    returns: int
+    """How many of its endings have a carriage return."""
 
     @classmethod
-    def of(cls, file: FileInContext) -> _SentText:
-        lines = _lines_of(file) if file.attached else ()
-        return cls(id(file.buffer), file.buffer.revision, lines)
+    def of(cls, file: FileInContext, rows: Rows) -> _SentText:
+        whole = file.attached or rows == _wanted(file)
+        lines = _lines_of(file) if whole else ()
+        return cls(id(file.buffer), file.buffer.revision, rows, lines, _returns(file))
+
+    def has(self, selection: tuple[Position, Position] | None) -> bool:
+        """Whether lines that are selected now are among those that were quoted."""
+        if selection is None or self.lines or selection[0] == selection[1]:
+            return True
+        (first, _), (last, _) = sorted(selection)
+        return self.rows[0] <= first and last <= self.rows[1]
+
+
+def _returns(file: FileInContext) -> int:
+    return file.buffer.endings.count("\r\n")
 
 
 def _lines_of(file: FileInContext) -> Sequence[str]:
@@ -224,39 +266,66 @@ def _lines_of(file: FileInContext) -> Sequence[str]:
     return lines.copy() if file.lines is None else lines[file.lines[0] - 1 : file.lines[1]]
 
 
-def quote(file: FileInContext) -> str:
+def quote(file: FileInContext, rows: Rows | None = None) -> str:
     """A file's block: whole, or the part around the cursor if it is long."""
-    buffer = file.buffer
-    state = "attached" if file.attached else "active" if file.active else "open"
-    attributes = {"state": state}
-    if file.cursor is not None:
-        attributes["cursor"] = place(file.cursor)
-    if file.selection is not None and file.selection[0] != file.selection[1]:
-        attributes["selection"] = "-".join(place(p) for p in sorted(file.selection))
+    buffer, attributes = file.buffer, _attributes(file)
+    first, last = quoted_rows(file) if rows is None else rows
     if file.read_only:
         attributes["writable"] = "no"
-    text, part = buffer.text(), file.lines
-    if part is not None or len(text) > WHOLE_LIMIT_CHARS:
-        first, last = window(buffer, file.cursor[0] if file.cursor else 0)
-        if part is not None:
-            first, last = part[0] - 1, min(part[1], buffer.line_count) - 1
-        text = buffer.slice((first, 0), (last, len(buffer.lines[last])))
-        attributes |= {"from_": str(first + 1), "to": str(last + 1)}
-        attributes["lines"] = str(buffer.line_count)
+    if file.lines is None and (first, last) == (0, buffer.line_count - 1):
+        return file_block(buffer.path, buffer.text(), **attributes)
+    text = buffer.slice((first, 0), (last, len(buffer.lines[last])))
+    attributes |= {"from_": str(first + 1), "to": str(last + 1), "lines": str(buffer.line_count)}
     return file_block(buffer.path, text, **attributes)
 
 
-def window(buffer: Buffer, line: int) -> tuple[int, int]:
-    """First and last line around ``line`` that fit `WINDOW_CHARS`; at least that line."""
-    first = last = min(max(line, 0), buffer.line_count - 1)
+def _attributes(file: FileInContext) -> dict[str, str]:
+    """What a block says of its file: how it is open, and where the user is in it."""
+    found = {"state": "attached" if file.attached else "active" if file.active else "open"}
+    if file.cursor is not None:
+        found["cursor"] = place(file.cursor)
+    if file.selection is not None and file.selection[0] != file.selection[1]:
+        found["selection"] = "-".join(place(p) for p in sorted(file.selection))
+    return found
+
+
+def _wanted(file: FileInContext) -> Rows:
+    """The rows that would be quoted if there were room."""
+    count = file.buffer.line_count
+    return (
+        (0, count - 1) if file.lines is None else (file.lines[0] - 1, min(file.lines[1], count) - 1)
+    )
+
+
+def quoted_rows(file: FileInContext, room: int = TOTAL_LIMIT_CHARS) -> Rows:
+    """The rows that are quoted: all, or some around the selection or the cursor."""
+    buffer, (first, last) = file.buffer, _wanted(file)
+    limit = room if file.lines is not None else min(room, WHOLE_LIMIT_CHARS)
+    if last - first < limit:  # each line has an ending
+        lines = buffer.lines if file.lines is None else buffer.lines[first : last + 1]
+        if sum(map(len, lines)) + len(lines) <= limit:
+            return first, last
+    row = file.cursor[0] if file.cursor else 0
+    if file.selection is not None and file.selection[0] != file.selection[1]:
+        row = sorted(file.selection)[0][0]
+    return window(buffer, min(max(row, first), last), min(room, WINDOW_CHARS), (first, last))
+
+
+def window(buffer: Buffer, line: int, chars: int = WINDOW_CHARS, rows: Rows | None = None) -> Rows:
+    """First and last line around ``line`` that fit ``chars``; at least that line.
+
+    ``rows``: none but these.
+    """
+    top, bottom = rows or (0, buffer.line_count - 1)
+    first = last = min(max(line, top), bottom)
     size = len(buffer.lines[first])
     while True:
         grown = False
-        if first > 0 and size + len(buffer.lines[first - 1]) < WINDOW_CHARS:
+        if first > top and size + len(buffer.lines[first - 1]) < chars:
             first -= 1
             size += len(buffer.lines[first]) + 1
             grown = True
-        if last + 1 < buffer.line_count and size + len(buffer.lines[last + 1]) < WINDOW_CHARS:
+        if last < bottom and size + len(buffer.lines[last + 1]) < chars:
             last += 1
             size += len(buffer.lines[last]) + 1
             grown = True

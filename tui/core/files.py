@@ -227,6 +227,8 @@ class FileBlock(Struct, frozen=True):
     text: str
     attributes: dict[str, str] = field(default_factory=dict)
     """The rest of the header: ``state``, ``cursor``, ``selection``, ``from``, ``to``."""
+    is_difference: bool = False
+    """The text says what became of the one that was quoted before."""
 
 
 def file_block(path: str, text: str, *, tag: str = "file", **attributes: str) -> str:
@@ -243,10 +245,7 @@ def file_block(path: str, text: str, *, tag: str = "file", **attributes: str) ->
 
 
 def file_blocks(message: str) -> Iterator[FileBlock]:
-    """The files quoted in a text, in order; damaged quotations are passed over.
-
-    A difference has the state ``changed``.
-    """
+    """The files quoted in a text, in order; damaged quotations are passed over."""
     at = 0
     while match := _HEADER.search(message, at):
         at, tag = match.end(), match[1]
@@ -256,9 +255,7 @@ def file_blocks(message: str) -> Iterator[FileBlock]:
             continue
         end = at + int(chars)
         if message.startswith(f"\n</{tag}>", end):
-            if tag == "changed":
-                attributes["state"] = tag
-            yield FileBlock(path, message[at:end], attributes)
+            yield FileBlock(path, message[at:end], attributes, tag == "changed")
             at = end
 
 

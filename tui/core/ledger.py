@@ -122,7 +122,7 @@ def _files_of(text: str) -> list[RequestPart]:
     parts, rest = [], len(text)
     for block in file_blocks(text):
         marks = block.attributes
-        attached = marks.get("state") in ("attached", "changed")
+        attached = marks.get("state") == "attached"
         lines = f":{marks['from']}-{marks['to']}" if attached and "from" in marks else ""
         kind = "attachment" if attached else "open file"
         parts.append(RequestPart(kind, f"{block.path}{lines}", tokens(block.text) + _HEADER_TOKENS))

@@ -6,10 +6,13 @@ server counted last.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
 
+from tui.core.context import TOTAL_LIMIT_CHARS
 from tui.core.conversation import Block, BlockKind, HistoryEntry
 from tui.core.steps import Work
+from tui.core.tokens import tokens
 from tui.core.window import TokenScale, Window, head_tokens, is_too_long, tokens_of, window_told
 from tui.core.wire.events import ErrorEvent, Failed, Usage
 from tui.engine.notices import Trouble
@@ -21,6 +24,10 @@ _ASKED_TOKENS = 8000
 """A first request that is no longer fits whatever there is: it does not wait for the price list."""
 _LEARNT = 0.9
 """Of what was refused without a number: so much may fit."""
+_FILES = 0.6
+"""Of what is left, for the open files of a request."""
+_CHARS = 3
+"""At least, of a token of code."""
 LARGER = "choose a model with a larger window, or begin a new conversation with /clear"
 
 
@@ -52,6 +59,15 @@ class ModelWindow:
     def room(self, spec: RoleSpec) -> int | None:
         """Tokens of input that fit with an answer; None: not known."""
         return self.of(spec).room(spec.max_output_tokens)
+
+    def files_room(self, spec: RoleSpec, texts: Iterable[str]) -> int:
+        """Characters that open files may take in the next request, which says these texts."""
+        room = self.room(spec)
+        if room is None:
+            return TOTAL_LIMIT_CHARS
+        said = head_tokens(self.requests.last_head) + self.history_tokens()
+        left = room / self.scale(spec).factor - said - sum(map(tokens, texts))
+        return max(int(left * _FILES * _CHARS), 0)
 
     async def look_up(self, spec: RoleSpec, prompt: str) -> None:
         """Find out the window of a model that was not asked yet, where that may be the question."""

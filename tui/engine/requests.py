@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct
 
+from tui.core.context import TOTAL_LIMIT_CHARS as ALL_FILES
 from tui.core.context import (
     Changes,
     Context,
@@ -26,6 +27,7 @@ from tui.core.document.hunk import OPEN, Decision, Need
 from tui.core.document.hunk_list import HunksOfFile
 from tui.core.document.report import HunkAccount, file_sha, presence, sha_of
 from tui.core.files import FileRead
+from tui.core.inert_text import inert
 from tui.core.instructions import MAP_NAME, MAP_TITLE, instruction_parts, shell_tool_of, tools
 from tui.core.steps import Work, finished, while_same
 from tui.core.wire.efforts import EFFORTS, efforts_named, nearest_effort
@@ -132,6 +134,10 @@ class Requests:
         """The map of the project, if it was not told yet, in words."""
         self.take_news: Callable[[], Sequence[str]] = tuple
         """What hooks refused since then, a paragraph each."""
+        self.files_room: Callable[[RoleSpec, Sequence[str]], int] = lambda spec, texts: ALL_FILES
+        """Characters that open files may take in a request to a model, beside these texts."""
+        self._cut_files: set[str] = set()
+        """Those of which the user was told that only a part is sent."""
         self.last_head: Request = {}
         """What the newest request says beside its items."""
         self.told = Told(partial(presence, open_files.workspace.documents))
@@ -165,6 +171,7 @@ class Requests:
         self.cut, self.prose, self.owed = None, [], []
         self._gathered = None
         self._context.forget()
+        self._cut_files.clear()
         self.attachments.forget()
         self._open_files.workspace.take_user_changes()
         self._open_files.workspace.take_tool_changes()
@@ -196,7 +203,7 @@ class Requests:
         self.history.note(self.take_map())
         self.history.note(self._news())
         self._origins.begin()
-        self.history.context(self._context.message(self.shown_files(), full=full))
+        self.history.context(self._files(spec, texts, full=full))
         for made in self.attachments.take_made():
             self.history.note(made)
         self.history.note(notes)
@@ -216,10 +223,23 @@ class Requests:
         self.history.note(self.take_map())
         self.history.note(self._news())
         if full:
-            self.history.restart(self._context.message(self.shown_files(), full=True))
+            self.history.restart(self._files(spec, texts, full=True))
         for text in texts:
             self.history.prompt(text)
         return self.history.request(head, origin(spec))
+
+    def _files(self, spec: RoleSpec, texts: Sequence[str], *, full: bool) -> str:
+        """The files, as far as there is room for them; the user is told of what is left out."""
+        room = self.files_room(spec, texts)
+        said = self._context.message(self.shown_files(), full=full, room=room)
+        for path, (first, last), count in self._context.take_cut():
+            if path not in self._cut_files:
+                self._cut_files.add(path)
+                words = f"of {inert(path)} lines {first:,}-{last:,} of {count:,} are sent"
+                self._open_files.state.note(
+                    self.history.turn, f"{words}; the model can read the others"
+                )
+        return said
 
     def warm(self, spec: RoleSpec, head: Request) -> Request:
         """The request that prepares the server for the first prompt."""

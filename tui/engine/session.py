@@ -540,6 +540,8 @@ class Session:
 
             return ModelWindow(ports, state, requests)
 
+        requests.files_room = lambda spec, texts: window().files_room(spec, texts)
+
         @functools.cache
         def compaction() -> Compaction:
             from tui.engine.compaction import Compaction  # after the first paint

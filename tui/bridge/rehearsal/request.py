@@ -10,7 +10,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from tui.bridge.rehearsal.patches import Notation, asked_notation, patched_paths
-from tui.core.files import file_blocks
+from tui.core.files import FileBlock, file_blocks
 
 PatchChannel = Literal["custom", "function", "text"]
 
@@ -91,6 +91,8 @@ class ParsedRequest(Struct):
 
     def hear(self, text: str) -> None:
         """A user's message."""
+        if _EDITED.match(text):
+            self.stale |= {found[1] for found in _EDITED_PLACE.finditer(text[:_MOST_READ])}
         self._take_files(text)
         spoken = _ends_of(_without_blocks(text).strip())
         if spoken:
@@ -135,13 +137,23 @@ class ParsedRequest(Struct):
         if name and name == self.shell:
             self.ran = told
 
+    def _take_difference(self, block: FileBlock) -> None:
+        """A file is as it was quoted last but for these lines; where that does not fit, ask."""
+        known = self.files.get(block.path)
+        text = None if known is None else patched(known, block.text)
+        if text is None:
+            self.stale.add(block.path)
+        else:
+            self.files[block.path] = text
+            self.stale.discard(block.path)
+
     def _take_files(self, text: str) -> bool:
         found = False
         for block in file_blocks(text):
             found = True
             marks = block.attributes
-            if marks.get("state") == "changed":
-                self.stale.add(block.path)
+            if block.is_difference:
+                self._take_difference(block)
                 continue
             whole = marks.get("from", "1") == "1" and marks.get("to") == marks.get("lines")
             if whole:
@@ -151,6 +163,26 @@ class ParsedRequest(Struct):
         return found
 
 
+def patched(text: str, difference: str) -> str | None:
+    """A text with its lines changed as quoted; None: it does not have these lines."""
+    new, shift = text.split("\n"), 0
+    for head, said in zip(*[iter(_CHUNK.split(difference)[1:])] * 2, strict=True):
+        first = int(head) - 1 + shift
+        lines = said.split("\n")
+        old = [line[1:] for line in lines if line.startswith("-")]
+        added = [line[1:] for line in lines if line.startswith("+")]
+        if new[first : first + len(old)] != old:
+            return None
+        new[first : first + len(old)] = added
+        shift += len(added) - len(old)
+    return "\n".join(new)
+
+
+_CHUNK = re.compile(r"^@@ -(\d{1,9}),\d{1,9} \+\d{1,9},\d{1,9} @@\n", re.M)
+_EDITED = re.compile(
+    r"^(?:The user edited meanwhile|The formatter changed|Another program changed)", re.M
+)
+_EDITED_PLACE = re.compile(r"^(\S[^\n]{0,1000}) at lines? \d", re.M)
 _READ_CHARS = 500_000
 """Of the instructions; ours are shorter."""
 
