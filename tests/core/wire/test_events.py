@@ -9,6 +9,7 @@ from tests.support.tables import each
 from tui.core.wire import events
 from tui.core.wire.events import CALL_OUTPUTS, decode_server
 from tui.core.wire.server.protocol import ServerProtocol
+from tui.core.wire.server.run import usage_fields
 
 
 def decoded(**fields: Any) -> events.Event | None:
@@ -41,6 +42,14 @@ def test_a_broken_end_is_an_end_all_the_same(response: object) -> None:
 )
 def test_usage_is_read_leniently(usage: object, expected: events.Usage | None) -> None:
     assert events.usage_of({"usage": usage}) == expected
+
+
+def test_what_a_provider_did_not_count_is_unknown_behind_the_bridge_too() -> None:
+    counted = events.Usage(100, 7, 0, 0, 0)
+    assert events.usage_of({"usage": usage_fields(counted)}) == counted
+    told = usage_fields(events.Usage(100, 7))
+    assert told["input_tokens_details"]["cached_tokens"] == 0  # other clients want a number
+    assert events.usage_of({"usage": told}) == events.Usage(100, 7, None, None, 0)
 
 
 KINDS = sorted(CALL_OUTPUTS)

@@ -116,12 +116,14 @@ def usage_of(response: dict[str, Any]) -> Usage | None:
     tokens_in, tokens_out = _count(usage, "input_tokens"), _count(usage, "output_tokens")
     if tokens_in is None and tokens_out is None:
         return None
-    details = usage.get("input_tokens_details")
+    details, uncounted = usage.get("input_tokens_details"), usage.get("uncounted")
+    unknown = uncounted if isinstance(uncounted, list) else ()
+    cached, reasoning = "cached_tokens", "reasoning_tokens"
     return Usage(
         tokens_in or 0,
         tokens_out or 0,
-        _count(details, "cached_tokens"),
-        _count(usage.get("output_tokens_details"), "reasoning_tokens"),
+        None if cached in unknown else _count(details, cached),
+        None if reasoning in unknown else _count(usage.get("output_tokens_details"), reasoning),
         _count(details, "cache_write_tokens"),
         usage.get("estimated") is True,
     )

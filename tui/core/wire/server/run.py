@@ -171,7 +171,12 @@ TOLD_BY_OTHERS = ("model", "usage", "service_tier", "incomplete_details", "error
 
 
 def usage_fields(usage: Usage) -> dict[str, Any]:
-    """Usage as the terminal event says it."""
+    """Usage as the terminal event says it.
+
+    Clients of the protocol want numbers: what the provider did not count is 0, and named beside.
+    """
+    told = {name: getattr(usage, name) for name in ("cached_tokens", "reasoning_tokens")}
+    uncounted = [name for name, count in told.items() if count is None]
     return {
         "input_tokens": usage.input_tokens,
         "input_tokens_details": {
@@ -181,6 +186,7 @@ def usage_fields(usage: Usage) -> dict[str, Any]:
         "output_tokens": usage.output_tokens,
         "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens or 0},
         "total_tokens": usage.input_tokens + usage.output_tokens,
+        **({"uncounted": uncounted} if uncounted else {}),
     }
 
 
