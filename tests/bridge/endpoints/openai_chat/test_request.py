@@ -37,6 +37,8 @@ def of(request: dict[str, Any], facts: ModelFacts | None = None, **options: Any)
         ("high", ("none", "default"), {}, "default"),
         ("none", ("none", "default"), {}, "none"),
         ("high", ("none",), {}, None),
+        ("max", ("low", "high", "xhigh"), {}, "xhigh"),
+        ("medium", ("none", "high"), {"efforts": {"medium": "high"}}, "high"),
     ],
 )
 def test_effort(

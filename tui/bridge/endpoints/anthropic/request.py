@@ -389,7 +389,7 @@ def messages_request(
         _say_sampling(body, request)
     mark(body, options)
     leave_out(body, unsupported)
-    left = _unsaid(sent, request)
+    left = _unsaid(sent, request, adaptive=traits.thinking == "adaptive")
     if isinstance(asked, MessagesTurn):
         asked.left_out[:] = left
     if isinstance(asked, MessagesTurn) and asked.said:
@@ -397,9 +397,10 @@ def messages_request(
     return sent
 
 
-def _unsaid(sent: MessagesRequest, request: Mapping[str, Any]) -> list[str]:
+def _unsaid(sent: MessagesRequest, request: Mapping[str, Any], *, adaptive: bool) -> list[str]:
     """What a request asks for and its body does not say.
 
+    Unasked, a model does not think, but for one that decides that itself (``adaptive``).
     Raises Refused: something of it would be missed.
     """
     body = sent.body
@@ -416,7 +417,9 @@ def _unsaid(sent: MessagesRequest, request: Mapping[str, Any]) -> list[str]:
     }
     said = {name for name, place in places.items() if place in told}
     said |= {name for name in ("temperature", "top_p") if body.get(name) == request.get(name)}
-    if "thinking" in body:
+    reasoning = request.get("reasoning")
+    rests = isinstance(reasoning, Mapping) and reasoning.get("effort") == "none"
+    if "thinking" in body or (rests and not adaptive):
         said.add("reasoning.effort")
     if _wanted(request).get("type") in ("json_schema", "json_object"):
         said.add("text.format")

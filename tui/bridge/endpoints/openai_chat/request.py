@@ -136,7 +136,7 @@ def unsaid_of(asked: Asked, chat_options: ChatOptions, told: Mapping[str, Any]) 
         "tool_choice": "tool_choice",
     }
     said = {name for name, place in places.items() if place in told}
-    if chat_options.effort_off.items() <= told.items():
+    if chat_options.effort_off and chat_options.effort_off.items() <= told.items():
         said.add("reasoning.effort")
     if _wanted(asked).get("type") in ("json_schema", "json_object"):
         said.add("text.format")
@@ -225,8 +225,10 @@ def _known(wanted: str, asked: Asked, chat_options: ChatOptions) -> str:
         return "" if own == "none" and mapped is None else own
     if not known or wanted in known:
         return wanted if known else ""
-    if mapped in known:
+    if mapped in known and mapped not in EFFORTS:
         return mapped
     if wanted != "none" and not any(one in EFFORTS[1:] for one in known):
         return "default" if "default" in known else ""  # it thinks, or it does not (Groq's Qwen)
-    return nearest_effort(wanted, known)
+    nearest = nearest_effort(wanted, known)
+    # of a provider's own word and the nearest level the stronger one: it rounds up, if it says so
+    return max(nearest, mapped, key=EFFORTS.index) if mapped in known else nearest
