@@ -18,7 +18,7 @@ from time import thread_time
 from typing import TYPE_CHECKING
 
 from tui.ui import theme
-from tui.ui.styled_text import Piece, StyledLine, breaks, cut, flat, inert
+from tui.ui.styled_text import Piece, RowTarget, StyledLine, breaks, cut, flat, inert
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
@@ -41,6 +41,8 @@ MOST_STOPPED = 3
 _log = logging.getLogger("tui.conversation")
 _stopped: Counter[str] = Counter()
 """Language -> how often one of its matches was stopped."""
+_known: set[str] = set()
+"""Languages whose lexers were loaded, or are none of Pygments'."""
 
 
 class _Turn:
@@ -80,12 +82,16 @@ def code_rows(code: str, language: str) -> list[list[Piece]]:
 
 
 def code_lines(
-    code: str, language: str, width: int, before: Sequence[Iterable[Piece]] = ()
+    code: str,
+    language: str,
+    width: int,
+    before: Sequence[Iterable[Piece]] = (),
+    target: RowTarget | None = None,
 ) -> list[StyledLine]:
     """Highlighted code on a panel, wrapped to ``width`` cells with one cell of padding.
 
     The colours are made when a row is painted: most of a quick answer never is. ``before``: what
-    the rows show until then, if it is as many rows.
+    the rows show until then, if it is as many rows. The keys act on all of it as ``target``.
     """
     text = _shown(code)
     whole = _Code(text, language)
@@ -97,7 +103,7 @@ def code_lines(
     if len(rows) == len(before):
         for row, old in zip(rows, before, strict=True):
             row.before = old
-    return [StyledLine(row, "panel") for row in rows]
+    return [StyledLine(row, "panel", target) for row in rows]
 
 
 class CodeRow:
@@ -156,27 +162,30 @@ class _Code:
     @property
     def rows(self) -> list[list[Piece]]:
         """A list of pieces a line; what can be coloured now is coloured first."""
-        if not self.done and thread_time() < _Turn.until:
-            self._colour()
+        if not self.done and (now := thread_time()) < _Turn.until:
+            self._colour(now)
         if self._rows is None:
             plain = theme.active().style("syntax-text")
             self._rows = [[(line, plain)] for line in self._text.split("\n")]
         return self._rows
 
-    def _colour(self) -> None:
-        """Go on with the colours until they are made or the time is over."""
+    def _colour(self, began: float) -> None:
+        """Go on with the colours until they are made or the time is over; it is ``began`` now."""
         from tui.ui.highlight.guard import Guard
 
         if self._tokens is None:
-            lexer = None if _stopped[self._language] >= MOST_STOPPED else _loaded(self._language)
+            stopped = _stopped[self._language] >= MOST_STOPPED
+            if not stopped and self._language not in _known:
+                began += _load(self._language)
+            lexer = None if stopped else lexer_for(self._language)
             if lexer is None or _is_long(self._text):
                 self._end()
                 return
             self._tokens = lexer.get_tokens(self._text)
-        began = thread_time()
         with Guard(MATCH_CPU_S) as guard:
             self._go_on(self._tokens, min(_Turn.until, began + MOST_S - self._took_s))
-        self._took_s += thread_time() - began
+        if not self.done:
+            self._took_s += thread_time() - began
         if guard.failure:
             _stopped[self._language] += 1
             if _stopped[self._language] == MOST_STOPPED:
@@ -209,12 +218,14 @@ class _Code:
         self.done, self._tokens, self._new = True, None, []
 
 
-def _loaded(language: str) -> Lexer | None:
-    """The lexer; it is loaded once, which is no reason to show text without colours meanwhile."""
+def _load(language: str) -> float:
+    """Load a lexer, which is no reason to show text without colours; how long it took."""
     began = thread_time()
-    lexer = lexer_for(language)
-    _Turn.until += thread_time() - began
-    return lexer
+    lexer_for(language)
+    took_s = thread_time() - began
+    _known.add(language)
+    _Turn.until += took_s
+    return took_s
 
 
 def _shown(code: str) -> str:

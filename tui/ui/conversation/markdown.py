@@ -449,8 +449,7 @@ def _block(node: SyntaxTreeNode, work: Piecework, depth: int) -> list[StyledLine
         if _is_above(node, work) and not node.content:
             return []
         target = RowTarget("code", line=_offset(node, work))
-        found = code_lines(node.content, language, width)
-        return [line._replace(target=target) for line in found]
+        return code_lines(node.content, language, width, target=target)
     if kind == "code_block":
         return code_lines(node.content, "", width)
     if kind == "hr":

@@ -239,8 +239,7 @@ class MarkdownStream:
     ) -> list[StyledLine]:
         """Rows of a fence, which the keys act on together."""
         target = RowTarget("code", line=fence.at)
-        found = code_lines(code, fence.language, self._width, before)
-        return [line._replace(target=target) for line in found]
+        return code_lines(code, fence.language, self._width, before, target)
 
     def _close_fence(self) -> int:
         """Colour the whole fence at once, since strings and comments may span lines."""

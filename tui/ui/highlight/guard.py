@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from time import process_time
+from time import monotonic, process_time
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,8 @@ STEP_BYTES = 192 * 2**20
 """No step may take more memory, nor all steps for a file together."""
 MOST_EMPTY = 10_000
 """Matches or tokens in a row without progress."""
+_QUICK_S = 0.002
+"""Nothing takes up much memory in so short a time."""
 _STUCK_LOOKS = 200
 """Looks at the clock between which the lexer must have come further."""
 SLOW_S, MOST_SLOW_S = 0.03, 0.6
@@ -65,10 +67,11 @@ class Guard:
         self.took_bytes = 0
         """By so much the process's peak grew."""
         self._before = self._outer_ceiling = 0
+        self._began_s = 0.0
         self._outer_step_s = STEP_CPU_S
 
     def __enter__(self) -> Guard:
-        self._before = _most_bytes()
+        self._began_s, self._before = monotonic(), _most_bytes()
         self._outer_ceiling, Guard._ceiling = Guard._ceiling, self._before + STEP_BYTES
         if self._alarmed:
             self._outer_step_s, Guard._step_s = Guard._step_s, self._limit_s
@@ -92,7 +95,8 @@ class Guard:
             Guard._step_s = self._outer_step_s
             again_s = Guard._step_s if Guard._depth else 0.0
             signal.setitimer(signal.ITIMER_VIRTUAL, self._left_s, again_s)
-        self.took_bytes = _most_bytes() - self._before
+        if monotonic() - self._began_s > _QUICK_S:
+            self.took_bytes = _most_bytes() - self._before
         greedy = self.took_bytes > STEP_BYTES
         Guard._ceiling = self._outer_ceiling
         if error is None:
