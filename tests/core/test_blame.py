@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Callable, Collection
 from itertools import combinations
@@ -192,6 +193,20 @@ def test_a_flaky_test_is_said_to_be_flaky() -> None:
     runs = Runs(oracle, range(6))
     assert runs.blame.flaky == ["flaky"]
     assert [(one.tests, one.hunks) for one in runs.blame.culprits] == [(("test_a",), {2})]
+
+
+def test_a_run_that_was_seen_before_counts_as_the_first_of_two() -> None:
+    blame = Blame(range(6), seen=Outcome({"test_a": "AssertionError", "flaky": "E"}))
+    asked: list[Trial] = []
+    work = blame.trials()
+    batch = next(work)
+    with contextlib.suppress(StopIteration):
+        while True:
+            asked += batch
+            batch = work.send([fails([2])(trial.hunks) for trial in batch])
+    assert [one.hunks for one in blame.culprits] == [{2}]
+    assert blame.flaky == ["flaky"]
+    assert not any(trial.again and len(trial.hunks) == 6 for trial in asked)
 
 
 @given(st.randoms(use_true_random=False), st.integers(1, 3))

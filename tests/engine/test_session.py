@@ -59,6 +59,7 @@ EVERYTHING: list[Intent] = [
     intents.EditSummary("all of it"),
     intents.Export("talk.md"),
     intents.Verify(),
+    intents.FindBlame(),
     intents.RunCommand("ls"),
     intents.StopDeciding(),
     intents.StopCommand(),

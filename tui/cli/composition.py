@@ -274,6 +274,7 @@ class Composition:
             runner=self._runner,
             verify_command=self._verify_command,
             shadows=lambda: self.shadows,
+            side_by_side=_cores(),
             format_command=self._format_command,
             hooks=self._hook_commands,
             remember_consent=consents.remember,
@@ -487,6 +488,12 @@ class Composition:
         from tui.cli.apply import unfinished_sentences
 
         return unfinished_sentences(self._files, self._journal)
+
+
+def _cores() -> int:
+    """Processors that this process may use."""
+    of_ours = getattr(os, "sched_getaffinity", None)
+    return len(of_ours(0)) if of_ours is not None else os.cpu_count() or 1
 
 
 def mask_for(setup: SessionSetup) -> Mask:

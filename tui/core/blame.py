@@ -83,9 +83,13 @@ class Blame:
     What was found by then stands at any time, so it can be stopped whenever time is over.
     """
 
-    def __init__(self, hunks: Iterable[int], width: int = 1) -> None:
-        """``hunks`` in an order in which neighbours have most in common; ``width`` runs at once."""
+    def __init__(self, hunks: Iterable[int], width: int = 1, seen: Outcome | None = None) -> None:
+        """``hunks`` in an order in which neighbours have most in common; ``width`` runs at once.
+
+        ``seen`` is what a run with all of them said before.
+        """
         self._order = tuple(hunks)
+        self._seen = seen
         self._width = max(width, 1)
         self._known: dict[Subset, Outcome] = {}
         self._none: Subset = frozenset()
@@ -115,7 +119,9 @@ class Blame:
         failing = [test for test in whole.failed if test not in none.failed]
         self.cured = not failing
         self.left = tuple(failing or (test for test in none.failed if test not in whole.failed))
-        if self.left:
+        if self._seen is not None:
+            self._compare([*self.left, *self._seen.failed], whole, self._seen)
+        elif self.left:
             yield from self._twice(self.left, [self._all])
         for _ in range(MOST_SEARCHES):
             if not self.left:
@@ -248,17 +254,19 @@ class Blame:
             outcomes = yield [Trial(one) for one in batch]
             self._known.update(zip(batch, outcomes, strict=True))
 
-    def _twice(self, tests: Iterable[str], subsets: Iterable[Subset]) -> Trials:
-        """Run these again; tests that fail in one of two equal runs are flaky."""
+    def _twice(self, tests: Sequence[str], subsets: Iterable[Subset]) -> Trials:
+        """Run these again, to see which tests are flaky."""
         new = list(dict.fromkeys(subsets))
         outcomes = yield [Trial(one, again=True) for one in new]
         for subset, outcome in zip(new, outcomes, strict=True):
-            first = self._known[subset]
-            if outcome.unclear or first.unclear:
-                continue
-            differ = [one for one in tests if (one in outcome.failed) != (one in first.failed)]
-            self.flaky += [one for one in differ if one not in self.flaky]
-        self.left = tuple(one for one in self.left if one not in self.flaky)
+            self._compare(tests, self._known[subset], outcome)
+
+    def _compare(self, tests: Iterable[str], one: Outcome, other: Outcome) -> None:
+        """Two equal runs: tests that failed in one of them are not followed."""
+        if not (one.unclear or other.unclear):
+            differ = [test for test in tests if (test in one.failed) != (test in other.failed)]
+            self.flaky += [test for test in differ if test not in self.flaky]
+            self.left = tuple(test for test in self.left if test not in self.flaky)
 
 
 def _even(count: int, parts: int) -> list[int]:

@@ -229,6 +229,10 @@ class Verify(Intent, frozen=True):
     """Run the workspace's test command."""
 
 
+class FindBlame(Intent, frozen=True):
+    """Find the hunks that made the tests fail, or cured them."""
+
+
 class RunCommand(Intent, frozen=True):
     """Run a shell command (``!command``) in the workspace."""
 

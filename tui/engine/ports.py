@@ -515,6 +515,8 @@ class Ports(Struct):
     """Looked up anew at every verification, which may take a look at many files."""
     shadows: Callable[[], Shadows] | None = None
     """Gives what makes them when it is first needed; None: commands run on the disk."""
+    side_by_side: int = 1
+    """How many runs of the tests at once are faster than one behind the other."""
     format_command: Callable[[], Awaitable[VerifyCommand | None]] | None = None
     """What runs on the files that were saved, looked up anew each time; None: nothing does."""
     hooks: Callable[[HookEvent], Awaitable[Sequence[VerifyCommand]]] | None = None

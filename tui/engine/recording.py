@@ -91,6 +91,7 @@ _KEPT: Mapping[type[Intent], str] = {
     intents.Rewind: "rewind",
     intents.Forward: "come forward",
     intents.Verify: "verify",
+    intents.FindBlame: "blame",
     intents.NewConversation: "clear",
     intents.Compact: "compact",
 }

@@ -240,7 +240,10 @@ class Session:
             intents.SetAutoAccept,
             intents.ShowDiff,
         )
-        of_commands = (intents.Verify, intents.RunCommand, intents.StopCommand, intents.SendFailure)
+        of_commands = (
+            *(intents.Verify, intents.FindBlame, intents.RunCommand),
+            *(intents.StopCommand, intents.SendFailure),
+        )
         return {
             intents.Interrupt: foreground.interrupt,
             intents.SetBudget: lambda asked: self._shared.budget().set(asked.span, asked.usd),

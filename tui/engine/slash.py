@@ -23,6 +23,7 @@ from tui.engine.intents import (
     DropNotes,
     DropPart,
     Export,
+    FindBlame,
     Forget,
     Forward,
     Inspect,
@@ -92,6 +93,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("steer", "Add to the answer that streams, without stopping it", "TEXT"),
     Command("continue", "Let the answer go on that you stopped, from its last character"),
     Command("verify", "Run the project's tests"),
+    Command("blame", "Find the hunks that made the tests fail, or cured them"),
     Command("undo", "Undo the model's last turn, byte for byte"),
     Command("redo", "Redo the last decision or turn that you undid"),
     Command(
@@ -474,6 +476,7 @@ _PLAIN: Mapping[str, Intent] = {
     "undo": UndoTurn(),
     "redo": RedoDecision(),
     "verify": Verify(),
+    "blame": FindBlame(),
     "plan": SetMode("plan"),
 }
 _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {

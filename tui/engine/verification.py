@@ -11,10 +11,11 @@ text is as it was saved.
 from __future__ import annotations
 
 import asyncio
+import functools
 import shlex
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from pathlib import PurePath
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -31,6 +32,10 @@ from tui.engine.ports import Ports, RunResult, VerifyCommand
 from tui.engine.services import Services
 from tui.engine.session_state import SessionState
 from tui.errors import DuettoError
+
+if TYPE_CHECKING:
+    from tui.core.document.disk_plan import StillScreen
+    from tui.engine.blaming import Blaming
 
 ALLOW_ONCE = "Run it once"
 ALLOW_ALWAYS = "Always run it here"
@@ -96,6 +101,8 @@ class Verification:
         match intent:
             case intents.Verify():
                 self._start(self._verify(), "verify")
+            case intents.FindBlame():
+                self._start(self._blame(), "blame")
             case intents.RunCommand(command):
                 if command.strip():
                     self._start(self._command(command), command)
@@ -129,13 +136,14 @@ class Verification:
     async def _command(self, command: str) -> None:
         await self._run(command, VerifyCommand(command, "", deadline_s=COMMAND_DEADLINE_S))
 
-    async def _verify(self) -> None:
+    async def _verifier(self) -> VerifyCommand | None:
+        """The command that may be run; None: there is none, which is said."""
         try:
             command = await self._services.ports.verify_command()
         except DuettoError as error:
             self._verdict("error")
             self._state.trouble(Trouble("Nothing was verified", str(error)))
-            return
+            return None
         if command is None:
             self._verdict("error")
             self._state.trouble(
@@ -145,15 +153,41 @@ class Verification:
                     'set command = "..." under [verify] in config.toml',
                 )
             )
-            return
+            return None
         if not command.argv:
             self._cannot_run(command)
-            return
+            return None
         words = command_line(command.argv)
         if not await is_allowed(self._state, self._services.ports, command, words):
             self._state.note(0, f"not run: {short_title(command.argv, whole=True)}")
+            return None
+        return command
+
+    async def _blame(self) -> None:
+        from tui.engine.blaming import MOST_S  # hardly a session needs it
+
+        if (command := await self._verifier()) is None:
+            return
+        screen = await self._still()
+        await self._blaming.find(short_title(command.argv), screen, MOST_S)
+
+    async def _still(self) -> StillScreen:
+        """What the screen shows now."""
+        work, clock = self._state.workspace.keeping_still(), self._services.ports.clock
+        return await self._state.input_first.do(work, clock.now)
+
+    @functools.cached_property
+    def _blaming(self) -> Blaming:
+        from tui.engine.blaming import Blaming  # hardly a session needs it
+
+        return Blaming(self._services)
+
+    async def _verify(self) -> None:
+        if (command := await self._verifier()) is None:
             return
         self._verdict("")
+        if "_blaming" in self.__dict__:
+            self._blaming.unmark()
         self._say_what_is_not_on_disk()
         words = short_title(command.argv)
         result, report = await self._run(words, command, source=command.source)

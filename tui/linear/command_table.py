@@ -60,6 +60,7 @@ _SHARED = frozenset(
         "steer",
         "continue",
         "verify",
+        "blame",
         "undo",
         "redo",
         "rewind",

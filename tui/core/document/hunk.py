@@ -60,6 +60,8 @@ TAKEN_BACK = "taken back as you went on"
 UNPAINTED = "cut before anything of it was painted"
 CUT_WAYS = "a keeps it as it stands, e finishes it by hand, r takes it back"
 """What the user can say of a hunk that was cut."""
+BREAKS = "breaks "
+"""What a flag begins with that names tests: they fail because of the hunk."""
 EDITED = "you changed what this hunk wrote, so it was not taken back"
 """The reason of a conflict in which the text of a hunk stands, as the user edited it."""
 
@@ -174,6 +176,11 @@ class Hunk:
     removed: int = 0
     told: int = field(default=0, repr=False)
     """What its section said, as a hash: anchors, context and changes."""
+
+    @property
+    def is_blamed(self) -> bool:
+        """True if tests fail because of it."""
+        return any(flag.startswith(BREAKS) for flag in self.flags)
 
     @property
     def stand(self) -> RowAnchor[Hunk] | None:
@@ -349,7 +356,7 @@ for _at, _name in enumerate(("base", "agent", "told")):
     setattr(Hunk, _name, _folding(_name, _at))
 for _name, _right in (("start", False), ("end", True)):
     setattr(Hunk, _name, _mark(_name, right=_right))
-for _name in ("stage", "decision", "candidates", "reason"):
+for _name in ("stage", "decision", "candidates", "reason", "flags"):
     setattr(Hunk, _name, _noted(_name))
 for _name in ("added", "removed"):
     setattr(Hunk, _name, _counted(_name))

@@ -154,7 +154,7 @@ class Workspace:
     def decorations(
         self, path: str, first: int, last: int, *, removed: bool = False
     ) -> dict[int, str]:
-        """Line -> landing, pending, accepted, struck, cut, conflict or candidate.
+        """Line -> landing, pending, blamed, accepted, struck, cut, conflict or candidate.
 
         Lines ``first`` to ``last``, 0-based. Accepted lines are shown for the last turn only.
         Where lines were only removed, the line behind them is marked, unless these are shown
@@ -452,6 +452,8 @@ def _decoration(hunk: Hunk, latest_turn: int) -> str:
         return ""
     if hunk.decision is Decision.ACCEPTED:
         return "accepted" if hunk.turn == latest_turn else ""
+    if hunk.is_blamed:
+        return "blamed"
     words = {Stage.CUT: "cut", Stage.CONFLICT: "conflict"}
     return words.get(hunk.stage, "pending")
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from tui.core.document.hunk import (
+    BREAKS,
     PLACED,
     TAKEN_BACK,
     UNDONE,
@@ -46,6 +47,7 @@ MINUS = "\N{MINUS SIGN}"
 _MOST_CANDIDATES = 5
 _MOST_STREAMED = 40
 _ROOM_FOR_WHY = 62
+_BLAMED = "✗"
 CUT_KEYS = [("a", "keep"), ("e", "finish"), ("r", "take back")]
 """What the keys do to a hunk that was cut."""
 
@@ -83,6 +85,8 @@ def look(hunk: Hunk) -> HunkLook:
         return HunkLook("↶", "cut", "hunk-struck")
     if (hunk.stage in PLACED or rejected) and hunk.decision in _DECIDED:
         return _DECIDED[hunk.decision]
+    if hunk.is_blamed:
+        return HunkLook("●", "blamed", "hunk-blamed")
     return _STAGES[hunk.stage]
 
 
@@ -176,9 +180,10 @@ def _hunk_lines(hunk: Hunk, width: int, focus: Focus, line: int | None) -> list[
     if hunk.placeable:
         lines.append(StyledLine(_candidates(hunk, focus if focused else Focus()), "panel", target))
     moves = [f"→ {hunk.target}"] if hunk.kind is Kind.MOVE else []
-    style = palette.style("warning" if need_of(hunk) else "muted")
+    asks = "warning" if need_of(hunk) else "muted"
     for reason in (*reasons(hunk), *moves):
         text = one_line(reason)
+        style = palette.style("error" if need_of(hunk) and text.startswith(_BLAMED) else asks)
         lines += [
             StyledLine([("       ", style), (text[start:end], style)], "panel", target)
             for start, end in breaks(text, width - 8)[:4]
@@ -189,7 +194,9 @@ def _hunk_lines(hunk: Hunk, width: int, focus: Focus, line: int | None) -> list[
 def reasons(hunk: Hunk) -> list[str]:
     """Why it needs a look, why it is where it is, and what the user said."""
     known = hunk.reason in ("", UNPAINTED)
-    found = [*(f"⚑ {flag}" for flag in hunk.flags), *([] if known else [hunk.reason])]
+    signs = [_BLAMED if flag.startswith(BREAKS) else "⚑" for flag in hunk.flags]
+    found = [f"{sign} {flag}" for sign, flag in zip(signs, hunk.flags, strict=True)]
+    found += [] if known else [hunk.reason]
     if hunk.stage is Stage.CUT and hunk.decidable:
         found.append("yours to keep, finish or take back")
     if hunk.words and hunk.words != UNDONE:

@@ -205,7 +205,7 @@ def _marked(row: EditorRow, width: int, taken: int) -> EditorRow:
 
 _RANK = (
     *("match", "accepted", "pending", "cut", "candidate", "struck"),
-    *("slow", "landing", "conflict"),
+    *("slow", "landing", "blamed", "conflict"),
 )
 """Later ones are shown where several share a cell; ``slow`` is where a slower model would be."""
 _COLOURS = {"match": "warning", "slow": "meter-ghost"}
@@ -472,6 +472,8 @@ def kind_of_hunk(hunk: Hunk) -> str:
         return "accepted"
     if hunk.decision is Decision.REJECTED or hunk.stage is Stage.REFUSED:
         return ""
+    if hunk.is_blamed:
+        return "blamed"
     if hunk.stage is Stage.CONFLICT:
         return "conflict"
     if hunk.stage is Stage.CUT:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 BARS = {
     "landing": "▌",
     "pending": "┃",
+    "blamed": "┃",
     "accepted": "│",
     "struck": "╌",
     "cut": "╏",

@@ -128,7 +128,7 @@ _BACKS = {"removed": "hunk-struck-line", "added": "hunk-added-line"}
 _WORDS = {"removed": "hunk-struck-word", "added": "hunk-added-word"}
 _SIGN_COLOURS = {"removed": "hunk-struck", "added": "hunk-added"}
 """Of the others the sign is faint, and the background that of the text."""
-_BARS = {"pending": "┃", "accepted": "│", "landing": "▌", "rejected": "┊", "": " "}
+_BARS = {"pending": "┃", "blamed": "┃", "accepted": "│", "landing": "▌", "rejected": "┊", "": " "}
 
 
 class LineFormat(NamedTuple):
@@ -365,7 +365,9 @@ class DiffPainter:
         return PaintedStrip([Segment(" " * width, self.palette.style("", "background"))], width)
 
 
-def state_of(hunk: Hunk | None) -> Literal["", "pending", "accepted", "rejected", "landing"]:
+def state_of(
+    hunk: Hunk | None,
+) -> Literal["", "pending", "blamed", "accepted", "rejected", "landing"]:
     """How a hunk's lines are marked at the left edge."""
     if hunk is None:
         return ""
@@ -373,12 +375,14 @@ def state_of(hunk: Hunk | None) -> Literal["", "pending", "accepted", "rejected"
         return "accepted"
     if hunk.decision is Decision.REJECTED or hunk.is_out:
         return "rejected"
-    return "pending" if hunk.decidable else "landing"
+    if not hunk.decidable:
+        return "landing"
+    return "blamed" if hunk.is_blamed else "pending"
 
 
 def _state_colour(state: str) -> str:
-    named = {"pending": "hunk-pending", "accepted": "hunk-accepted", "landing": "hunk-landing"}
-    return named.get(state, "faint")
+    named = ("pending", "blamed", "accepted", "landing")
+    return f"hunk-{state}" if state in named else "faint"
 
 
 def counts(palette: Palette, file: FileChanges) -> list[Piece]:

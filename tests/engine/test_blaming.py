@@ -1,0 +1,197 @@
+"""Which hunks broke the tests: `/blame` over shadows of a stand-in, and the marks it leaves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+from tests.support.fakes import FakeRunner, World, settle
+from tests.support.turns import land, update
+from tui.core.conversation import Block, BlockKind
+from tui.core.document.hunk import Decision
+from tui.core.programs import AS_THE_USER, Entry, RunOptions, RunResult
+from tui.core.run_report import FailedTest, RunReport
+from tui.engine import intents
+from tui.engine.ports import VerifyCommand
+
+Files = Mapping[str, bytes | None]
+
+
+class HeldFiles:
+    """A shadow that only knows what it holds."""
+
+    def __init__(self) -> None:
+        self.files: Files = {}
+        self.closed = False
+
+    async def hold(self, texts: Files) -> None:
+        self.files = dict(texts)
+
+    def enter(self, *, confined: bool) -> Entry:
+        raise AssertionError
+
+    def close(self) -> None:
+        assert not self.closed
+        self.closed = True
+
+
+class Judge(FakeRunner):
+    """Runs that end as the files say that they see."""
+
+    def __init__(self, failing: Callable[[Files], list[str]]) -> None:
+        super().__init__()
+        self.failing = failing
+        self.made: list[HeldFiles] = []
+        self.seen: list[Files] = []
+
+    async def make(self, texts: Files) -> HeldFiles:
+        self.made.append(HeldFiles())
+        await self.made[-1].hold(texts)
+        return self.made[-1]
+
+    async def run(
+        self,
+        command: str | Sequence[str],
+        output: Callable[[bytes], None],
+        deadline_s: float,
+        how: RunOptions = AS_THE_USER,
+    ) -> RunResult:
+        files = how.shadow.files if isinstance(how.shadow, HeldFiles) else {}
+        self.seen.append(files)
+        await super().run(command, output, deadline_s, how)
+        failed = self.failing(files)
+        output("\n".join(failed).encode())
+        return RunResult(int(bool(failed)), 0.1)
+
+
+def read(output: str, passed: bool) -> RunReport:
+    return RunReport(tuple(FailedTest(name, message="assert 1 == 2") for name in output.split()))
+
+
+def judged(
+    lines: int, failing: Callable[[Files], list[str]], width: int = 1
+) -> tuple[World, Judge]:
+    """A file with lines ``x0 = 0`` ..., of which every second one is to be changed."""
+    world = World({"a.py": "".join(f"x{n} = 0\n" for n in range(lines))})
+    judge = Judge(failing)
+    judge.output = []
+    world.ports.runner = judge
+    world.ports.shadows = lambda: judge
+    world.ports.side_by_side = width
+    world.verify = VerifyCommand(("pytest", "-q"), "pytest found", reader=read)
+    return world, judge
+
+
+def changes(world: World, *numbers: int) -> None:
+    """The model changes these lines, a hunk each."""
+    for number in numbers:
+        land(world, update("a.py", f"-x{number} = 0\n+x{number} = 1\n"))
+
+
+def has(files: Files, *numbers: int) -> bool:
+    """True if all these hunks are there."""
+    text = files.get("a.py") or b""
+    return all(b"x%d = 1" % number in text for number in numbers)
+
+
+async def blame(world: World) -> Block:
+    world.session.submit(intents.FindBlame())
+    while not world.session.at_rest:
+        await asyncio.sleep(0)
+    return [b for b in world.session.transcript.blocks if b.kind is BlockKind.RUN][-1]
+
+
+async def test_the_hunk_that_breaks_a_test_is_named_and_marked() -> None:
+    world, judge = judged(40, lambda files: ["test_a", "test_b"] if has(files, 12) else [])
+    changes(world, *range(0, 40, 2))
+    card = await blame(world)
+    assert card.title == "blame · pytest -q"
+    assert card.text.splitlines()[0] == "hunk 7 breaks test_a, test_b · a.py:13"
+    assert "· 20 hunks, log2 4.3" in card.text
+    assert len(judge.seen) <= 11
+    marked = [hunk.id for hunk in world.session.workspace.hunks if hunk.is_blamed]
+    assert marked == [7]
+    assert world.session.workspace.decorations("a.py", 12, 13) == {12: "blamed"}
+    assert world.session.drain().hunks
+    assert all(shadow.closed for shadow in judge.made)
+    assert world.files.data["a.py"].count(b"= 1") == 0
+
+
+async def test_hunks_that_break_a_test_together_each_say_so() -> None:
+    world, judge = judged(40, lambda files: ["test_a"] if has(files, 4, 30) else [], width=3)
+    changes(world, *range(0, 40, 2))
+    card = await blame(world)
+    assert card.text.splitlines()[:3] == [
+        "hunks 3 and 16 together break test_a",
+        "  a.py:5",
+        "  a.py:31",
+    ]
+    flags = {hunk.id: hunk.flags for hunk in world.session.workspace.hunks if hunk.flags}
+    assert flags == {
+        3: ("breaks test_a together with hunk 16",),
+        16: ("breaks test_a together with hunk 3",),
+    }
+    assert len(judge.made) <= 3
+
+
+async def test_what_cured_the_tests_is_named_and_not_marked() -> None:
+    world, _ = judged(20, lambda files: [] if has(files, 6) else ["test_a"])
+    changes(world, *range(0, 20, 2))
+    assert (await blame(world)).text.startswith("hunk 4 cures test_a · a.py:7\n")
+    assert not any(hunk.flags for hunk in world.session.workspace.hunks)
+
+
+async def test_a_decision_in_the_middle_changes_nothing_of_the_search() -> None:
+    world, judge = judged(40, lambda files: ["test_a"] if has(files, 12) else [])
+    changes(world, *range(0, 40, 2))
+    judge.hold = asyncio.Event()
+    world.session.submit(intents.FindBlame())
+    await settle()
+    assert world.session.status.running == "blame · run 1"
+    world.session.submit(intents.Reject((20,)))
+    world.session.workspace.edit("a.py", (0, 0), (0, 0), "# mine\n")
+    judge.hold.set()
+    while not world.session.at_rest:
+        await asyncio.sleep(0)
+    assert [hunk.id for hunk in world.session.workspace.hunks if hunk.is_blamed] == [7]
+
+
+async def test_a_blamed_hunk_is_not_accepted_unasked_and_the_next_run_forgets_it() -> None:
+    world, _ = judged(10, lambda files: ["test_a"] if has(files, 4) else [])
+    changes(world, 0, 2, 4)
+    await blame(world)
+    workspace = world.session.workspace
+    world.session.submit(intents.Accept(None))
+    await settle()
+    assert workspace.hunks[2].decision is Decision.ACCEPTED, "who accepts all has seen it"
+    changes(world, 6)
+    world.session.submit(intents.Verify())
+    await settle()
+    assert not any(hunk.flags for hunk in workspace.hunks)
+
+
+async def test_it_can_be_stopped_and_leaves_nothing_behind() -> None:
+    world, judge = judged(20, lambda files: ["test_a"] if has(files, 6) else [], width=2)
+    changes(world, *range(0, 20, 2))
+    judge.hold = asyncio.Event()
+    world.session.submit(intents.FindBlame())
+    await settle()
+    world.session.submit(intents.StopCommand())
+    await settle()
+    assert world.session.at_rest
+    assert len(judge.ended) == len(judge.commands) == 2
+    assert all(shadow.closed for shadow in judge.made)
+    card = [b for b in world.session.transcript.blocks if b.kind is BlockKind.RUN][-1]
+    assert (card.state, card.text) == ("cut", "[stopped]\n")
+
+
+async def test_without_shadows_or_hunks_it_says_why_not() -> None:
+    world, _ = judged(4, lambda files: [])
+    world.session.submit(intents.FindBlame())
+    await settle()
+    assert world.session.drain().troubles[0].why == "no hunk waits for a decision"
+    changes(world, 0)
+    world.ports.shadows = None
+    world.session.submit(intents.FindBlame())
+    await settle()
+    assert world.session.drain().troubles[0].why == "there are no shadows here"
