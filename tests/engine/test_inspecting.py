@@ -186,3 +186,22 @@ async def test_a_private_file_is_not_in_what_is_inspected() -> None:
     world.ports.git = lambda: git
     assert "TOKEN" not in await inspected(world, "fine")
     assert notes(world)[-1] == "No finding: the answer names no line of a file."
+
+
+async def test_a_question_that_waits_stays_one_when_it_is_edited_and_goes_when_it_is_dropped() -> (
+    None
+):
+    world = World({"cache.py": CACHE})
+    model = await begun(world, "change it")
+    world.session.submit(intents.AskOnly("why?"))
+    world.session.submit(intents.EditQueued(0, "why so?"))
+    model.complete()
+    await settle()
+    assert texts(world.wire.requests[-1])[-1] == "why so?"
+    assert "apply_patch" not in tool_names(world.wire.requests[-1])
+    world.session.submit(intents.AskOnly("what for?"))
+    world.session.submit(intents.Unqueue(0))
+    SteppedRehearsal(world.wire).complete()
+    await settle()
+    await begun(world, "what for?")
+    assert "apply_patch" in tool_names(world.wire.requests[-1]), "typed anew it is a prompt"

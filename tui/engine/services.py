@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tui.engine.commands import Commands
 from tui.engine.open_files import OpenFiles
 from tui.engine.ports import Ports
 from tui.engine.requests import Requests
-from tui.engine.session_state import SessionState
+from tui.engine.session_state import PLAIN, SessionState
 from tui.engine.supervisor import Supervisor
 from tui.engine.tools import WorkspaceTools
 
@@ -43,14 +44,20 @@ class Backlog:
         self._state.restated()
 
     def edit(self, index: int, text: str) -> None:
-        """Replace a text (0-based); an empty one takes it out."""
+        """Replace a text (0-based), an empty one takes it out; how it is sent stays with it."""
         if not 0 <= index < len(self._texts):
             return
+        state, before = self._state, self._texts[index]
         if text.strip():
             self._texts[index] = text
         else:
             del self._texts[index], self._urgencies[index]
-        self._state.restated()
+        if before not in self._texts:  # as it is, or once more
+            state.briefs.pop(before, None)
+            way = state.ways.pop(before, PLAIN)
+            if text.strip() and way != PLAIN:
+                state.ways[text] = replace(way, typed="", words="")
+        state.restated()
 
     def hold(self, index: int | None) -> None:
         """The queue stops in front of this one (0-based), which is being edited; None: no more."""
