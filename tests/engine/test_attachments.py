@@ -174,6 +174,25 @@ async def test_a_prompt_that_never_went_leaves_nothing_to_be_sent_twice() -> Non
     assert "--- older" not in said
 
 
+async def test_what_was_made_for_a_prompt_that_was_refused_is_not_sent_beside_a_newer_one() -> None:
+    role = RoleSpec("fast", "quick-1", "main", context_window=3000)
+    place = World({"a.py": LINES}, roles={"fast": role})
+    states = iter(("--- older" + " x" * 9000, "--- newer"))
+
+    async def made() -> str:
+        return next(states)
+
+    place.session.attachments.makers["diff"] = made
+    place.session.submit(intents.Pin("never touch the API"))
+    place.session.submit(intents.Prompt("look at @diff"))
+    await settle()
+    assert "too large" in "\n".join(notes(place))
+    said = str(inputs(await ask(place, place.session.status.unsent)))
+    assert "--- newer" in said
+    assert "--- older" not in said
+    assert said.count("never touch the API") == 1
+
+
 async def test_lines_that_are_quoted_beside_what_the_user_wrote_attach_nothing() -> None:
     place = World({"a.py": "@b.py\ndef f():\n    pass\n", "b.py": "b\n", "c.py": "c\n"})
     place.session.submit(intents.OpenFile("a.py"))

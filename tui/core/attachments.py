@@ -22,7 +22,9 @@ MADE = {
 }
 """What is no file: each name with what it attaches. A file of this name is ``@./diff``."""
 ATTACHED = "Attached by the user: "
-"""How a message begins that brings what was made for a prompt."""
+"""How a message begins that brings what was attached, and is no file."""
+MADE_FOR_PROMPT = f"{ATTACHED}@"
+"""The same of what was made for a prompt, as a difference."""
 MOST_FILES = 100
 """Of a folder so many are attached."""
 _MENTION = pattern(

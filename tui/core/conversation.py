@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct, field
 
+from tui.core.attachments import MADE_FOR_PROMPT
 from tui.core.run_report import RunReport
 from tui.core.steps import Work, finished
 from tui.core.text.pieces import Pieces
@@ -187,7 +188,8 @@ class History:
     def withdraw(self, count: int = 1) -> list[str]:
         """Take the last prompts out again, at most ``count``, and return their texts in order.
 
-        Those that the model has begun to answer stay.
+        Those that the model has begun to answer stay. What was made for them goes, too: it is made
+        anew.
         """
         texts: list[str] = []
         last = len(self.entries) - 1
@@ -198,6 +200,10 @@ class History:
                 del self.entries[last], self._shown.items[last : last + 1]
             elif entry.kind not in ("context", "note"):
                 break
+            last -= 1
+        while texts and last >= 0 and self.entries[last].kind in ("context", "note"):
+            if self.entries[last].text.startswith(MADE_FOR_PROMPT):
+                del self.entries[last], self._shown.items[last : last + 1]
             last -= 1
         self.sent = min(self.sent, len(self.entries))
         if texts:
@@ -224,10 +230,10 @@ class History:
         """True if a request with these members beside the input may be a continuation."""
         return bool(self._parent) and _signature(head, origin) == self._signature
 
-    def restart(self, context: str, left_out: str = "") -> None:
+    def restart(self, context: str, left_out: tuple[str, ...] = ()) -> None:
         """Prepare to say all: outdated quotations go, ``context`` stands before the prompt.
 
-        Notes that begin as ``left_out`` does go, too.
+        Notes that begin as one of ``left_out`` go, too.
         """
         self.rewritten += 1
         self.break_chain()

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from tui.core.attachments import (
     ATTACHED,
     MADE,
+    MADE_FOR_PROMPT,
     MOST_FILES,
     Mention,
     in_folder,
@@ -89,7 +90,7 @@ class Attachments:
             tuple((path, *(lines or (0, 0))) for path, lines in self._parts),
             tuple(self.pins),
             tuple(sorted(self.dropped)),
-            tuple(one for one in self._made if not one.startswith(f"{ATTACHED}@")),
+            tuple(one for one in self._made if not one.startswith(MADE_FOR_PROMPT)),
         )
 
     def bring_back(self, kept: AllAttached) -> None:
@@ -354,7 +355,7 @@ class Attachments:
             raise EditRefused(nothing.get(name, "there is nothing"))
         from tui.core.tokens import tokens  # after the first paint
 
-        head = f"{ATTACHED}@{name}\n"  # one that never went was of an older state
+        head = f"{MADE_FOR_PROMPT}{name}\n"  # one that never went was of an older state
         self._made = [one for one in self._made if not one.startswith(head)]
         self._made.append(f"{head}{text}")
         return [f"@{name} (about {tokens(text):,} tokens)"]
