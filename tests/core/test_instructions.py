@@ -24,7 +24,7 @@ MARKS = {
 def instructions(
     paths: list[str], project: str, tool: PatchTool, form: PatchFormat = "auto"
 ) -> str:
-    return "\n".join(instruction_parts(paths, project, tool, form).values())
+    return "\n".join(instruction_parts(paths, {"AGENTS.md": project}, tool, form).values())
 
 
 def test_instructions_name_the_files_and_the_projects_rules() -> None:

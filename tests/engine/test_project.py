@@ -216,3 +216,19 @@ async def test_a_conversation_that_goes_on_is_not_told_again() -> None:
     request = await asked(later, "c/y.py")
     assert said(request).count("rules of b") == 1
     assert said(request).count("newer rules of c") == 1
+
+
+async def test_instructions_that_were_dropped_are_not_told_when_they_change() -> None:
+    world, own = world_of(NESTED)
+    text = b"---\nname: pdf\ndescription: reads PDFs\n---\n"
+    own.files = [SkillFile("/h/pdf/SKILL.md", "/h/pdf", text, own=True)]
+    await asked(world, "look at a/b/x.py")
+    world.session.submit(intents.DropPart("AGENTS.md"))
+    await settle()
+    request = await asked(world, "and now c/y.py")
+    assert "rules of" not in str(request), "those of folders, which were told as notes, go, too"
+    assert "root rules" not in str(request)
+    assert "pdf: reads PDFs" in request["instructions"], "skills are no instructions"
+    world.files.data["AGENTS.md"] = b"newer root rules\n"
+    assert "newer root rules" not in str(await asked(world, "again"))
+    assert "newer root rules" in said(await asked(world, "with @AGENTS.md"))

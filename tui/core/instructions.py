@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 PatchTool = Literal["custom", "function", "text"]
@@ -129,6 +129,9 @@ PATHS_LIMIT_CHARS = 24_000
 MAP_NAME = "map of the project"
 MAP_TITLE = MAP_NAME.capitalize()
 """How the text begins that names what matters of a large one (`core.project_map`)."""
+RULES_NAME = "AGENTS.md"
+OF_FOLDER, HAVE_CHANGED = "Instructions for what lies in ", "These have changed. "
+"""How messages begin that tell instructions behind the first request."""
 
 _ROLE = """\
 You are the pair programmer in duetto, a terminal editor. The user watches your edits land in the \
@@ -180,7 +183,7 @@ eof_line: "*** End of File" LF
 
 def instruction_parts(
     paths: Sequence[str] | None,
-    project: str,
+    project: Mapping[str, str],
     patch_tool: PatchTool | None,
     patch_format: PatchFormat = "auto",
     shell_tool: ShellTool = "none",
@@ -189,7 +192,7 @@ def instruction_parts(
 
     Args:
         paths: all files; None: they are not listed.
-        project: what it says.
+        project: what it says, by what that is called.
         patch_tool: None: plan mode.
         patch_format: what edits are to look like.
         shell_tool: what commands are run by.
@@ -204,9 +207,7 @@ def instruction_parts(
     notes = [patch_notes(patch_tool, patch_format)] if patch_tool else []
     parts: dict[str, str] = {"instructions": "\n".join([role, *notes])}
     parts["listing"] = _NOT_LISTED if paths is None else _path_list(paths)
-    if project:
-        parts["AGENTS.md"] = project
-    return parts
+    return parts | {name: words for name, words in project.items() if words}
 
 
 _NOT_LISTED = "The workspace's files are not listed here: use the list tool.\n"

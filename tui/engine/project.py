@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from tui.core.files import FileRead
 from tui.core.inert_text import inert
+from tui.core.instructions import HAVE_CHANGED, OF_FOLDER, RULES_NAME
 from tui.core.project_words import (
     RULES_FILES,
     RULES_LIMIT_CHARS,
@@ -109,7 +110,9 @@ class ProjectWords:
         self._stale = True
         self._said: set[str] = set()
         """What the user was told of these files."""
-        self._head: str | None = None
+        self.without_rules = False
+        """The user left the instructions out: only skills are told."""
+        self._head: dict[str, str] | None = None
         self._told: dict[str, int] = {}
         """Path -> the sign of the instructions that the model knows."""
         self._told_skills: dict[str, str] = {}
@@ -205,34 +208,45 @@ class ProjectWords:
         """A new conversation: all is told anew."""
         self._head, self._told, self._told_skills = None, {}, {}
 
-    def head(self, notes: Iterable[str] = ()) -> str:
+    def head(self, notes: Iterable[str] = ()) -> dict[str, str]:
         """What the instructions of this conversation say of it, the same for all requests.
 
+        By what each is called.
         ``notes`` are what it was told before, if it goes on from an earlier session.
         """
         if self._head is None:
             self._tell_user()
-            first = [one for one in self.rules if not one.folder]
+            first = [one for one in self._for_model if not one.folder]
             parts = [f"{_quoted(one)}\n" for one in first]
             self._told = {one.path: one.sign for one in first}
             before = list(notes)
-            for one in self.rules:
+            for one in self._for_model:
                 if one.folder and any(_quoted(one) in note for note in before):
                     self._told[one.path] = one.sign
             if parts:
                 parts.append(f"{_HOLDS}\n")
             told = [skill for skill in self.skills if not skill.problem]
             self._told_skills = {skill.name: skill.line() for skill in told}
-            if told:
-                parts.append(f"{_SKILLS}\n{skill_list(told)}\n")
-            self._head = "\n".join(parts)
+            skills = f"{_SKILLS}\n{skill_list(told)}\n" if told else ""
+            self._head = {RULES_NAME: "\n".join(parts), "skills": skills}
         return self._head
 
-    def news(self) -> str:
-        """What of it is new since the last request, in words; from now on the model knows it."""
+    @property
+    def _for_model(self) -> list[Rules]:
+        return [] if self.without_rules else self.rules
+
+    def news(self) -> tuple[str, str]:
+        """What is new since the last request, in words: of the instructions, and of skills.
+
+        From now on the model knows it.
+        """
         if self._head is None:
-            return ""
+            return "", ""
         self._tell_user()
+        rules = "" if self.without_rules else self._rules_news()
+        return rules, "\n\n".join(self._skill_news())
+
+    def _rules_news(self) -> str:
         parts: list[str] = []
         left, unquoted = NEWS_LIMIT_CHARS, list[str]()
         now = self.rules
@@ -245,7 +259,7 @@ class ProjectWords:
                 unquoted.append(one.path)
                 continue
             left -= len(one.sent)
-            parts.append(f"{'These have changed. ' if changed else ''}{_quoted(one)}")
+            parts.append(f"{HAVE_CHANGED if changed else ''}{_quoted(one)}")
         if unquoted:
             more = f" and {len(unquoted) - 100} more" if len(unquoted) > 100 else ""
             which = ", ".join(unquoted[:100]) + more
@@ -255,7 +269,7 @@ class ProjectWords:
         for path in sorted(self._told.keys() - {one.path for one in now}):
             del self._told[path]
             parts.append(f"The instructions in {path} are gone: they hold no more.")
-        return "\n\n".join([*parts, *self._skill_news()])
+        return "\n\n".join(parts)
 
     def _skill_news(self) -> list[str]:
         told = {skill.name: skill for skill in self.skills if not skill.problem}
@@ -318,7 +332,7 @@ def _title(rules: Rules) -> str:
         return f"Instructions of the user for all projects ({rules.path})"
     if not rules.folder:
         return f"The project's own instructions ({rules.path})"
-    return f"Instructions for what lies in {rules.folder} ({rules.path})"
+    return f"{OF_FOLDER}{rules.folder} ({rules.path})"
 
 
 def _rules(path: str, data: bytes, sign: int) -> Rules:

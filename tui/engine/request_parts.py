@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from tui.core.instructions import MAP_NAME
+from tui.core.instructions import MAP_NAME, RULES_NAME
 from tui.core.ledger import InputPrices, RequestPart, TokenLedger, ledger_lines
 from tui.core.wire.events import Usage
 from tui.engine.intents import DropPart, Pin, ShowContext
@@ -15,7 +15,7 @@ from tui.engine.requests import Request
 from tui.engine.services import Services
 from tui.errors import EditRefused
 
-_DROPPABLE = ("listing", "AGENTS.md", MAP_NAME)
+_DROPPABLE = ("listing", RULES_NAME, MAP_NAME)
 _NO_PINS = "Nothing is pinned: /pin NAME keeps a file attached, /pin WORDS keeps words in mind."
 _HOW = "/context drop NAME leaves a part out, /pin NAME keeps it."
 

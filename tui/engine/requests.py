@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct
@@ -22,13 +23,22 @@ from tui.core.context import (
 )
 from tui.core.conversation import History, HistoryEntry, Item
 from tui.core.document.documents import Documents
-from tui.core.document.file_record import FileRecord
+from tui.core.document.file_record import FileRecord, UserChange
 from tui.core.document.hunk import OPEN, Decision, Need
 from tui.core.document.hunk_list import HunksOfFile
 from tui.core.document.report import HunkAccount, file_sha, presence, sha_of
-from tui.core.files import FileRead
+from tui.core.files import FileRead, GitMove
 from tui.core.inert_text import inert
-from tui.core.instructions import MAP_NAME, MAP_TITLE, instruction_parts, shell_tool_of, tools
+from tui.core.instructions import (
+    HAVE_CHANGED,
+    MAP_NAME,
+    MAP_TITLE,
+    OF_FOLDER,
+    RULES_NAME,
+    instruction_parts,
+    shell_tool_of,
+    tools,
+)
 from tui.core.steps import Work, finished, while_same
 from tui.core.wire.efforts import EFFORTS, efforts_named, nearest_effort
 from tui.core.wire.events import ErrorEvent, Failed
@@ -41,6 +51,7 @@ from tui.engine.session_state import PLAIN, TurnWay
 
 if TYPE_CHECKING:
     from tui.engine.continuing import CutReply
+    from tui.engine.project import ProjectWords
 
 Version = tuple[int, int]
 """Identity and revision of a buffer."""
@@ -102,6 +113,19 @@ class PatchReport(NamedTuple):
     """What the model knows then."""
 
 
+class SaidChanges(NamedTuple):
+    """What one request told of what changed in files beside the model's hunks."""
+
+    edits: Sequence[UserChange]
+    formatted: Sequence[UserChange]
+    others: Sequence[UserChange]
+    moves: Sequence[GitMove]
+
+
+_MOST_SAID = 200
+"""Requests of which that is known."""
+
+
 class HunkNews(NamedTuple):
     """What a request says of hunks, found out while nothing was changed."""
 
@@ -136,6 +160,10 @@ class Requests:
         """What hooks refused since then, a paragraph each."""
         self.files_room: Callable[[RoleSpec, Sequence[str]], int] = lambda spec, texts: ALL_FILES
         """Characters that open files may take in a request to a model, beside these texts."""
+        self._said_changes: list[tuple[int, SaidChanges]] = []
+        """What the last turns were told of changes in files."""
+        self._again: list[SaidChanges] = []
+        """That of turns which were rewound, until it is told again."""
         self._cut_files: set[str] = set()
         """Those of which the user was told that only a part is sent."""
         self.last_head: Request = {}
@@ -170,6 +198,7 @@ class Requests:
         self.history = History()
         self.cut, self.prose, self.owed = None, [], []
         self._gathered = None
+        self._said_changes, self._again = [], []
         self._context.forget()
         self._cut_files.clear()
         self.attachments.forget()
@@ -182,12 +211,32 @@ class Requests:
         self.told.mark(self._open_files.workspace.hunks)
         self._instructions, self._head_of = "", ()
 
-    def rewound(self) -> None:
-        """The conversation ends elsewhere now."""
+    def rewound(self, first: int) -> None:
+        """The conversation ends elsewhere now; ``first`` is the first turn that went, or 0."""
+        self._again = [one for turn, one in self._said_changes if 0 < first <= turn]
+        self._said_changes = [one for one in self._said_changes if not 0 < first <= one[0]]
         self.cut, self.prose, self._gathered = None, [], None
         self._context.forget()
         self.attachments.rewound({one.text for one in self.history.entries if one.kind == "note"})
         self.begin_anew()
+
+    def _tell_again(self, changes: Changes, private: Callable[[str], str]) -> None:
+        """What was told in turns that were rewound, of files that are not quoted anew."""
+        turn, quoted = self.history.turn, {file.buffer.path for file in self.shown_files()}
+        now = SaidChanges(changes.edits, changes.formatted, changes.others, changes.moves)
+        told, self._again = [*self._again, now], []
+        if any(now):
+            self._said_changes = [*self._said_changes[1 - _MOST_SAID :], (turn, now)]
+
+        def all_of(kind: Callable[[SaidChanges], Sequence[UserChange]]) -> list[UserChange]:
+            before = (edit for one in told[:-1] for edit in kind(one))
+            again = [one for one in before if one.path not in quoted and not private(one.path)]
+            return [*again, *kind(now)]
+
+        changes.edits = all_of(attrgetter("edits"))
+        changes.formatted = all_of(attrgetter("formatted"))
+        changes.others = all_of(attrgetter("others"))
+        changes.moves = [move for one in told for move in one.moves]
 
     def prompt(
         self, texts: Sequence[str], spec: RoleSpec, head: Request, notes: str = ""
@@ -200,8 +249,7 @@ class Requests:
         full = not self._stands(spec)
         if full:
             head = self._restarted(spec, head)
-        self.history.note(self.take_map())
-        self.history.note(self._news())
+        self._tell_news()
         self._origins.begin()
         self.history.context(self._files(spec, texts, full=full))
         for made in self.attachments.take_made():
@@ -220,8 +268,7 @@ class Requests:
         full = not self._stands(spec)
         if full:
             head = self._restarted(spec, head)
-        self.history.note(self.take_map())
-        self.history.note(self._news())
+        self._tell_news()
         if full:
             self.history.restart(self._files(spec, texts, full=True))
         for text in texts:
@@ -253,7 +300,7 @@ class Requests:
     def preview(self) -> dict[str, str]:
         """The instructions as they would be said now, where none were."""
         paths = self._open_files.catalogue.paths()
-        return instruction_parts(paths, "", "custom")
+        return instruction_parts(paths, {}, "custom")
 
     def chains(self, spec: RoleSpec) -> bool:
         """True if this endpoint may be told only what is new."""
@@ -361,15 +408,17 @@ class Requests:
         """All is said anew: with the instructions and the files as they should be now."""
         self._head_of = self._kind_of(spec)
         left_out = self.attachments.dropped
-        self.history.restart("", MAP_TITLE if MAP_NAME in left_out else "")
+        notes_out = (MAP_TITLE,) * (MAP_NAME in left_out)
+        notes_out += (OF_FOLDER, HAVE_CHANGED) * (RULES_NAME in left_out)
+        self.history.restart("", notes_out)
         paths = self._open_files.catalogue.paths()
         self._told_paths = set(paths)
-        project = self._open_files.project
+        project = self._project
         notes = (entry.text for entry in self.history.entries if entry.kind == "note")
-        rules = "" if project is None else project.head(notes)
+        of_project = {} if project is None else project.head(notes)
         self.said = instruction_parts(
             None if "listing" in left_out else paths,
-            "" if "AGENTS.md" in left_out else rules,
+            of_project,
             self._patch_tool(spec),
             spec.patch_format,
             self._shell_tool(spec),
@@ -420,6 +469,7 @@ class Requests:
         by_git = {path for move in changes.moves for path in move.paths}
         changes.edits = [edit for edit in edits if not private(edit.path)]
         changes.formatted = [edit for edit in formatted if not private(edit.path)]
+        self._tell_again(changes, private)
         if self._told_paths:
             now = set(self._open_files.catalogue.paths())
             changes.appeared = sorted(now - self._told_paths - by_git)
@@ -429,9 +479,22 @@ class Requests:
         whole = found.account.quota.left > 0  # else not all of them are quoted
         edited = (*changes.edits, *changes.formatted, *changes.others)
         self._context.told(edited if whole else ())
+        return "\n\n".join(filter(None, (words, *self.take_news())))
+
+    @property
+    def _project(self) -> ProjectWords | None:
         project = self._open_files.project
-        of_project = project.news() if project is not None else ""
-        return "\n\n".join(filter(None, (words, *self.take_news(), of_project)))
+        if project is not None:
+            project.without_rules = RULES_NAME in self.attachments.dropped
+        return project
+
+    def _tell_news(self) -> None:
+        """The map, what changed, and what is new of the project: a note each."""
+        self.history.note(self.take_map())
+        self.history.note(self._news())
+        if (project := self._project) is not None:
+            for words in project.news():
+                self.history.note(words)
 
     def _gather(self) -> Work[HunkNews]:
         """All that is to be said of hunks, from what they are now; nothing is changed."""

@@ -176,7 +176,7 @@ def elsewhere(prompt: str, files: dict[str, str], *listed: str) -> list[str]:
     """What it says and patches in a project that is not the practice."""
     paths = sorted({*files, *listed})
     shown = [user(file_block(path, text)) for path, text in files.items()]
-    words = "\n".join(instruction_parts(paths, "", "custom").values())
+    words = "\n".join(instruction_parts(paths, {}, "custom").values())
     parts = answer({"tools": [CUSTOM, READ], "instructions": words}, [*shown, user(prompt)], DEEP)
     return [part.text for part in parts if isinstance(part, TextPart | CallPart)]
 

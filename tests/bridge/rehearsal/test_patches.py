@@ -36,7 +36,9 @@ def played(script: Script, tool: PatchTool, form: PatchFormat) -> list[AnswerPar
     files = fresh_files()
     request: dict[str, Any] = {
         "instructions": "\n".join(
-            instruction_parts(sorted(files), "Use tabs in unified diffs.", tool, form).values()
+            instruction_parts(
+                sorted(files), {"AGENTS.md": "Use tabs in unified diffs."}, tool, form
+            ).values()
         ),
         "tools": tools(tool, form),
     }
