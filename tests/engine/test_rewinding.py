@@ -532,6 +532,50 @@ async def test_what_was_told_in_turns_that_went_is_told_again_once() -> None:
     assert "rules of a" not in str(texts(world.wire.requests[-1]))
 
 
+async def test_what_others_changed_and_was_told_in_turns_that_went_is_told_again_once() -> None:
+    world = World({**FILES, "read.py": "x = 1\n"})
+    await world.runs()
+    model = await begun(world, "the first")
+    model.call("read_file", {"path": "read.py"}, "call_r")
+    count = len(world.wire.requests)
+    model.complete()
+    await world.wire.request(count + 1)
+    model.answers("Read.")
+    await settle()
+    world.files.data["read.py"] = b"x = 2\n"
+    world.changed_outside("read.py")
+    (await begun(world, "the second")).finishes("yes")
+    await settle()
+    assert "read.py at line 1" in str(texts(world.wire.requests[-1]))
+    await rewound(world, 2, "talk")
+    (await begun(world, "the second, again")).finishes("yes")
+    await settle()
+    assert str(texts(world.wire.requests[-1])).count("read.py at line 1") == 1
+    await rewound(world, 3, "talk")
+    await forward(world)
+    (await begun(world, "the third")).finishes("yes")
+    assert str(texts(world.wire.requests[-1])).count("read.py at line 1") == 1
+
+
+async def test_notes_that_went_with_a_turn_are_not_sent_twice_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    runs = Runs(tmp_path, FILES)
+    world = await runs.begin()
+    (await begun(world, "hello")).finishes("yes")
+    await settle()
+    world.session.submit(intents.PutNote("cache.py", 2, "guard this"))
+    await a_turn(world, BASE, "the second")
+    await rewound(world, 2)
+    assert world.session.status.notes == 1
+    world = await runs.again()
+    assert world.session.status.notes == 1
+    await forward(world)
+    assert not world.session.status.notes
+    await begun(world, "the third")
+    assert str(texts(world.wire.requests[-1])).count("guard this") == 1
+
+
 async def test_notes_on_lines_that_went_with_a_turn_wait_again_until_it_comes_back() -> None:
     world = World(FILES)
     world.session.submit(intents.PutNote("cache.py", 2, "guard this"))

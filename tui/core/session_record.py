@@ -363,6 +363,8 @@ class Rewound(Struct, frozen=True, array_like=True):
     hunks: tuple[HunkWas, ...] = ()
     entries: tuple[int, ...] = ()
     """Ids of those that went out of the conversation."""
+    notes: tuple[tuple[int, int], ...] = ()
+    """Ids of notes on lines that wait again, and the turns with which they went."""
 
 
 class Ended(_Record, frozen=True):

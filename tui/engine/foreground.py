@@ -128,10 +128,13 @@ class Foreground:
         """So many turns were there before."""
         self._number = self._services.requests.history.turn = number
 
-    def rewound(self) -> None:
-        """The conversation ends elsewhere now: what was cut does not go on."""
+    def rewound(self, first: int) -> None:
+        """The conversation ends elsewhere now: what was cut does not go on.
+
+        ``first`` is the first turn that went; 0: some came back.
+        """
         self._left = self._left_before = None
-        self._services.requests.rewound()
+        self._services.requests.rewound(first)
         self._status.can_continue = False
         self._status.stopped = ""
         self._services.state.restated()

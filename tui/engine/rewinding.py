@@ -73,9 +73,12 @@ class Rewinding:
     """Takes turns back, and brings them again."""
 
     def __init__(
-        self, services: Services, deciding: HunkDecisions, on_talk: Callable[[], None]
+        self, services: Services, deciding: HunkDecisions, on_talk: Callable[[int], None]
     ) -> None:
-        """``on_talk`` is told when the conversation is another one."""
+        """``on_talk`` is told when the conversation is another one, with the first turn that went.
+
+        0: turns came back.
+        """
         self._services, self._deciding, self._on_talk = services, deciding, on_talk
         self._documents = services.state.workspace.documents
         self._files = RewoundFiles(services.state.workspace, services.ports.files)
@@ -249,6 +252,12 @@ class Rewinding:
         history = services.requests.history
         swaps = self._swaps(files, chosen, past)
         cut = history.rewind(plan.turn, call) if talk else []
+        first = plan.turn + bool(plan.hunk)
+        notes = [
+            (note, note.turn)
+            for note in state.workspace.notes
+            if talk and note.turn >= first and not note.by_model
+        ]
         told = Rewound(
             self._count,
             plan.turn,
@@ -256,6 +265,7 @@ class Rewinding:
             plan.hunk,
             talk,
             hunks=tuple(HunkWas(one.id, one.stage, one.decision) for one in chosen),
+            notes=tuple((note.id, turn) for note, turn in notes),
         )
         clean = [one for one in swaps if self._is_clean(one.path)]
         done = _Done(state.witness.rewinds(told, cut, swaps), [], cut, history, clean)
@@ -274,13 +284,8 @@ class Rewinding:
         back = [path for path, one in files.items() if one.now != one.then and path not in stuck]
         done.note = self._talk_changed(plan, talk, [shown(one) for one in back if one in public])
         if talk:
-            first = plan.turn + bool(plan.hunk)
-            done.notes = [
-                (note, note.turn)
-                for note in state.workspace.notes
-                if note.turn >= first and not note.by_model
-            ]
-            self._notes_go([(note, 0) for note, _ in done.notes])
+            done.notes = notes
+            self._notes_go([(note, 0) for note, _ in notes])
         done.decided = len(self._documents.decisions.done)
         self._done.append(done)
         state.witness.rewound(self._count, done=True)
@@ -395,7 +400,7 @@ class Rewinding:
         history.break_chain()
         if talk:
             self._forget_told(plan.turn + bool(plan.hunk))
-            self._on_talk()
+            self._on_talk(plan.turn + bool(plan.hunk))
             prompt = plan.prompts[:1] if not plan.hunk else []
             services.state.status.unsent = "".join(prompt)
             services.state.restated()
@@ -492,7 +497,7 @@ class Rewinding:
                 hunk for hunk in state.workspace.hunks if hunk.turn >= one.told.turn
             )
             self._notes_go((note, turn) for note, turn in one.notes if note.waits)
-            self._on_talk()
+            self._on_talk(0)
             state.status.unsent = ""
         await self._written(paths, unsaved)
         self._done.remove(one)
@@ -540,10 +545,14 @@ class Rewinding:
     def take_up(self, resuming: Resuming) -> None:
         """Rewinds of an earlier start can be taken back, too; its turns can be rewound."""
         self._files.resuming, resuming.settle = resuming, self._settle
+        by_id = self._services.state.workspace.notes.by_id
         for one in resuming.stored.rewinds:
             cut = [HistoryEntry(e.kind, e.said, e.origin, turn=e.turn) for e in one.entries]
             self._count = max(self._count, one.told.number)
-            self._done.append(_Done(one.told, [], cut, self._services.requests.history))
+            done = _Done(one.told, [], cut, self._services.requests.history)
+            found = ((by_id(number), turn) for number, turn in one.told.notes)
+            done.notes = [(note, turn) for note, turn in found if note is not None]
+            self._done.append(done)
 
     async def _settle(self) -> None:
         """Read what these did to files; finish the last one."""
