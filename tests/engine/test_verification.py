@@ -9,11 +9,11 @@ import pytest
 
 from tests.support.fakes import FakeRunner, World, settle
 from tests.support.tables import each
-from tests.support.turns import land, update
+from tests.support.turns import land, notes, update
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Decision
 from tui.core.patches.landing import Landing
-from tui.core.programs import RunResult
+from tui.core.programs import AS_THE_USER, RunOptions, RunResult
 from tui.core.run_report import FailedTest, RunReport
 from tui.engine import intents, verification
 from tui.engine.disk_changes import DECIDE_LATER, KEEP_MINE, TAKE_THEIRS
@@ -133,14 +133,139 @@ def test_a_run_is_named_without_the_places_of_its_programs(
     assert short_title(argv) == title
 
 
-async def test_pending_hunks_are_not_on_disk_and_the_conversation_says_so() -> None:
-    """A verdict over the saved files would surprise who looks at the editor."""
+async def test_the_tests_run_on_what_the_screen_shows() -> None:
+    """With what waits for a decision and what was typed; the disk is as it was."""
+    world = World({"a.py": "x = 1\n", "b.py": "y = 1\n"})
+    lands(world, "a.py", "x = 2")
+    world.session.submit(intents.OpenFile("b.py"))
+    world.session.workspace.edit("b.py", (0, 0), (0, 1), "z")
+    reads(world, RunReport())
+    world.session.submit(intents.Verify())
+    await settle()
+    shadow = world.runner.hows[-1].shadow
+    assert shadow is world.shadows.made[0]
+    assert world.shadows.made[0].texts == {"a.py": b"x = 2\n", "b.py": b"z = 1\n"}
+    assert world.shadows.made[0].closed
+    assert world.files.data["a.py"] == b"x = 1\n"
+    report = runs(world)[-1].report
+    assert report is not None
+    assert report.ground == "1 pending hunk and unsaved text"
+    assert notes(world) == []
+
+
+async def test_only_the_disk_is_verified_when_that_is_asked_for() -> None:
+    world = World({"a.py": "x = 1\n"})
+    lands(world, "a.py", "x = 2")
+    world.session.submit(intents.Verify(disk=True))
+    await settle()
+    assert world.runner.hows[-1].shadow is None
+    assert notes(world) == ["the tests run without 1 pending hunk in a.py: not on disk"]
+
+
+async def test_without_a_shadow_the_disk_is_verified_and_the_conversation_says_so() -> None:
+    world = World({"a.py": "x = 1\n"})
+    world.shadows.refusal = "overlays do not work here"
+    lands(world, "a.py", "x = 2")
+    world.session.submit(intents.Verify())
+    await settle()
+    assert world.runner.hows[-1].shadow is None
+    assert notes(world) == [
+        "the tests run on the disk: overlays do not work here",
+        "the tests run without 1 pending hunk in a.py: not on disk",
+    ]
+
+
+async def test_what_is_all_on_the_disk_is_verified_there() -> None:
+    world = World({"a.py": "x = 1\n"})
+    world.session.submit(intents.OpenFile("a.py"))
+    world.session.submit(intents.Verify())
+    await settle()
+    assert world.runner.hows[-1].shadow is None
+    assert notes(world) == []
+
+
+async def test_a_run_that_used_the_disk_gives_no_verdict_on_the_screen() -> None:
+    world = World({"a.py": "x = 1\n"})
+    lands(world, "a.py", "x = 2")
+    world.runner.result = RunResult(0, 0.5, strayed="a.py")
+    world.session.submit(intents.Verify())
+    await settle()
+    assert world.session.status.verdict == "error"
+    report = runs(world)[-1].report
+    assert report is not None
+    assert report.fault == "the tests used a.py as it is on the disk, without what the screen shows"
+
+
+async def quiet(world: World) -> bool:
+    """Whether the verdict is out of date when nothing changes any more."""
+    for _ in range(3):
+        world.session.drain()
+        await settle()
+        world.clock.advance(1)
+        await settle()
+    assert runs(world)[-1].outdated == world.session.status.outdated
+    return world.session.status.outdated
+
+
+async def test_a_verdict_is_out_of_date_while_the_texts_are_others() -> None:
+    world = World({"a.py": "x = 1\n", "b.py": "y = 1\n"})
+    lands(world, "a.py", "x = 2")
+    world.session.submit(intents.Verify())
+    await settle()
+    assert not await quiet(world)
+    workspace = world.session.workspace
+    workspace.edit("a.py", (0, 0), (0, 0), "#")
+    world.session.drain()
+    assert world.session.status.outdated, "at once"
+    assert await quiet(world)
+    workspace.undo("a.py")
+    assert not await quiet(world), "the texts are the same again"
+    world.session.submit(intents.Reject())
+    assert await quiet(world)
+
+
+async def test_a_verdict_holds_for_what_was_accepted_since() -> None:
     world = World({"a.py": "x = 1\n"})
     lands(world, "a.py", "x = 2")
     world.session.submit(intents.Verify())
     await settle()
-    notes = [b.text for b in world.session.transcript.blocks if b.kind is BlockKind.NOTE]
-    assert notes == ["the tests run without 1 pending hunk in a.py: not on disk"]
+    world.session.submit(intents.Accept())
+    await settle()
+    assert world.files.data["a.py"] == b"x = 2\n"
+    assert not await quiet(world)
+
+
+async def test_a_verdict_on_the_disk_knows_nothing_of_what_waits() -> None:
+    world = World({"a.py": "x = 1\n"})
+    world.session.submit(intents.OpenFile("a.py"))
+    world.session.submit(intents.Verify(disk=True))
+    await settle()
+    lands(world, "a.py", "x = 2")
+    assert not await quiet(world)
+    world.session.submit(intents.Accept())
+    assert await quiet(world)
+
+
+async def test_a_verdict_on_the_screen_is_out_of_date_when_a_hunk_comes() -> None:
+    world = World({"a.py": "x = 1\n"})
+    world.session.submit(intents.Verify())
+    await settle()
+    lands(world, "a.py", "x = 2")
+    assert await quiet(world)
+
+
+async def test_what_others_write_makes_a_verdict_out_of_date() -> None:
+    world = World({"a.py": "x = 1\n"})
+    await world.runs()
+    world.session.submit(intents.Verify())
+    await settle()
+    assert not await quiet(world)
+    world.files.data["other.py"] = b"new\n"
+    world.changed_outside("other.py")
+    assert await quiet(world)
+    world.session.submit(intents.Verify())
+    await settle()
+    assert not await quiet(world)
 
 
 def lands(world: World, path: str, line: str) -> None:
@@ -224,7 +349,11 @@ class Formatter(FakeRunner):
         self.change: Callable[[bytes], bytes] = lambda data: data.replace(b"TWO", b"T W O")
 
     async def run(
-        self, command: str | Sequence[str], output: Callable[[str], None], deadline_s: float
+        self,
+        command: str | Sequence[str],
+        output: Callable[[bytes], None],
+        deadline_s: float,
+        how: RunOptions = AS_THE_USER,
     ) -> RunResult:
         words = shlex.split(command) if isinstance(command, str) else list(command)
         self.seen.append(words[1:])
@@ -440,7 +569,11 @@ class Thinking(Formatter):
         self.started = asyncio.Event()
 
     async def run(
-        self, command: str | Sequence[str], output: Callable[[str], None], deadline_s: float
+        self,
+        command: str | Sequence[str],
+        output: Callable[[bytes], None],
+        deadline_s: float,
+        how: RunOptions = AS_THE_USER,
     ) -> RunResult:
         words = shlex.split(command) if isinstance(command, str) else list(command)
         paths = [word.removeprefix("./") for word in words[1:]]

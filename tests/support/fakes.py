@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 from tui.core.files import FileRead, Prepared
-from tui.core.programs import AS_THE_USER, RunOptions, RunResult, Sandbox
+from tui.core.programs import AS_THE_USER, Entry, RunOptions, RunResult, Sandbox
 from tui.core.wire.events import (
     Completed,
     Created,
@@ -325,6 +325,37 @@ class FakeRunner:
         return self.result
 
 
+class FakeShadow:
+    """Holds texts, in which nothing runs."""
+
+    def __init__(self, texts: Mapping[str, bytes | None]) -> None:
+        self.texts = dict(texts)
+        self.closed = False
+
+    async def hold(self, texts: Mapping[str, bytes | None]) -> None:
+        self.texts = dict(texts)
+
+    def enter(self, *, confined: bool) -> Entry:
+        return Entry("")
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class FakeShadows:
+    """Makes them, unless there is a reason why not."""
+
+    def __init__(self) -> None:
+        self.made: list[FakeShadow] = []
+        self.refusal = ""
+
+    async def make(self, texts: Mapping[str, bytes | None]) -> FakeShadow:
+        if self.refusal:
+            raise FileRefused(self.refusal)
+        self.made.append(FakeShadow(texts))
+        return self.made[-1]
+
+
 class World:
     """A session and everything around it, in memory."""
 
@@ -339,6 +370,7 @@ class World:
         self.clock = FakeClock()
         self.files = MemoryFiles(files)
         self.runner = FakeRunner()
+        self.shadows = FakeShadows()
         self.wires: dict[str, FakeWire] = {}
         self.verify: VerifyCommand | None = VerifyCommand(("pytest", "-q"), "pytest found")
         self.remembered: list[str] = []
@@ -357,6 +389,7 @@ class World:
             files=self.files,
             runner=self.runner,
             verify_command=self._verify_command,
+            shadows=lambda: self.shadows,
             remember_consent=self.remembered.append,
             watch=self._watch,
             sleep=self.clock.sleep,

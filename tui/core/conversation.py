@@ -472,6 +472,8 @@ class Block(Struct, eq=False):
     call_id: str = ""
     state: BlockState = "open"
     report: RunReport | None = None
+    outdated: bool = False
+    """The texts that it judged are others now."""
     rewritten: int = 0
     """How often another text took the place of what was said."""
     _said: Pieces = field(default_factory=Pieces)

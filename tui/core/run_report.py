@@ -50,6 +50,8 @@ class RunReport(Struct, frozen=True):
     """Why the tests could not judge, in a sentence without its end; empty: they did."""
     step: str = ""
     """What to do about it, mostly a command line."""
+    ground: str = ""
+    """What it ran on besides the disk: ``5 pending hunks``."""
 
 
 class OutputFormat(Struct, frozen=True):

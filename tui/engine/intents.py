@@ -226,7 +226,10 @@ class Dismiss(Intent, frozen=True):
 
 
 class Verify(Intent, frozen=True):
-    """Run the workspace's test command."""
+    """Run the workspace's test command on what the screen shows."""
+
+    disk: bool = False
+    """Only on what is on the disk."""
 
 
 class FindBlame(Intent, frozen=True):

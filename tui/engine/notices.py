@@ -147,6 +147,8 @@ class Status(Struct):
     """The command line that runs now (verify or ``!``), empty if none."""
     verdict: Literal["", "passed", "failed", "timeout", "error"] = ""
     """Of the last verification."""
+    outdated: bool = False
+    """The texts that it judged are others now."""
     can_send_failure: bool = False
     notes: int = 0
     """On lines, which go with the next request."""

@@ -414,6 +414,11 @@ class Session:
         """What would be lost if duetto ended now, ``draft`` being that of the prompt box."""
         return unsaved_of(self.workspace, draft, self._foreground.unsent)
 
+    def _outside(self, paths: set[str]) -> None:
+        """Somebody changed files."""
+        self._saving.outside(paths)
+        self._verification.outside(paths)
+
     async def run(self) -> None:
         """Dial ahead of the first prompt, watch the files; returns when that is set up."""
         self._supervisor.start(self._foreground.dial(), "connecting")
@@ -423,7 +428,7 @@ class Session:
             self._supervisor.start(self._record_soon(self._ports.store), "keeping the session")
         self._supervisor.start(self._shared.commands.look(), "looking for a sandbox")
         if self._ports.watch is not None:
-            changed = self.folders.telling(self._saving.outside)
+            changed = self.folders.telling(self._outside)
             self._supervisor.start(_watch(self._state, self._ports, changed), "watching files")
         if self._ports.journal is not None:
             looking = _look_back(self._state, self._ports, self._saving, ask=self.options.ask)

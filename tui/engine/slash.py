@@ -92,7 +92,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("throttle", "Slow the model down, to feel the difference", "[TOKENS/S|off]"),
     Command("steer", "Add to the answer that streams, without stopping it", "TEXT"),
     Command("continue", "Let the answer go on that you stopped, from its last character"),
-    Command("verify", "Run the project's tests"),
+    Command("verify", "Run the project's tests on what the screen shows, or on the disk", "[disk]"),
     Command("blame", "Find the hunks that made the tests fail, or cured them"),
     Command("undo", "Undo the model's last turn, byte for byte"),
     Command("redo", "Redo the last decision or turn that you undid"),
@@ -468,6 +468,12 @@ def _forget(argument: str, status: Status) -> Intent | str | None:
     return Forget(all_sessions=bool(argument))
 
 
+def _verify(argument: str, status: Status) -> Intent | str | None:
+    if argument not in ("", "disk"):
+        return "/verify runs the tests with pending hunks and unsaved text, /verify disk without."
+    return Verify(disk=bool(argument))
+
+
 _PLAIN: Mapping[str, Intent] = {
     "fast": Switch("fast"),
     "deep": Switch("deep"),
@@ -475,7 +481,6 @@ _PLAIN: Mapping[str, Intent] = {
     "clear": NewConversation(),
     "undo": UndoTurn(),
     "redo": RedoDecision(),
-    "verify": Verify(),
     "blame": FindBlame(),
     "plan": SetMode("plan"),
 }
@@ -497,6 +502,7 @@ _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {
     "tasks": _tasks,
     "rescue": _rescue,
     "context": _context,
+    "verify": _verify,
     "pin": lambda argument, status: Pin(argument),
     "rename": _rename,
     "compact": _compact,

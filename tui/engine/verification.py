@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import shlex
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.workspace import Workspace
+from tui.core.programs import RunOptions, Shadow
 from tui.core.run_report import FailedTest, RunReport, as_prompt, of_change
 from tui.core.text.change_set import Author
 from tui.engine import intents
@@ -31,7 +32,8 @@ from tui.engine.notices import Trouble
 from tui.engine.ports import Ports, RunResult, VerifyCommand
 from tui.engine.services import Services
 from tui.engine.session_state import SessionState
-from tui.errors import DuettoError
+from tui.engine.verdict_state import Ground, VerdictState
+from tui.errors import DuettoError, FileRefused
 
 if TYPE_CHECKING:
     from tui.core.document.disk_plan import StillScreen
@@ -63,6 +65,8 @@ async def is_allowed(state: SessionState, ports: Ports, command: VerifyCommand, 
 
 Verdict = Literal["", "passed", "failed", "timeout", "error"]
 COMMAND_DEADLINE_S = 600.0
+_STRAYED = "the tests used {} as it is on the disk, without what the screen shows"
+_ON_DISK = "/verify disk runs the tests on the disk"
 TAIL_CHARS = 6_000
 """Of a failed run's output, for the model."""
 
@@ -75,6 +79,14 @@ class _FailedRun(NamedTuple):
     output: str
     result: RunResult
     failed: Sequence[FailedTest]
+
+
+class _Run(NamedTuple):
+    """A run that ended."""
+
+    block: Block
+    result: RunResult
+    report: RunReport
 
 
 class Verification:
@@ -90,6 +102,8 @@ class Verification:
         self._stopping = False
         self._failure: _FailedRun | None = None
         """The last run, if it failed."""
+        self._verdict_state = VerdictState(services)
+        self.outside = self._verdict_state.outside
 
     @property
     def active(self) -> bool:
@@ -99,8 +113,8 @@ class Verification:
     def handle(self, intent: Intent) -> None:
         """Run a command, stop it, or send what it left."""
         match intent:
-            case intents.Verify():
-                self._start(self._verify(), "verify")
+            case intents.Verify(disk):
+                self._start(self._verify(on_disk=disk), "verify")
             case intents.FindBlame():
                 self._start(self._blame(), "blame")
             case intents.RunCommand(command):
@@ -182,18 +196,36 @@ class Verification:
 
         return Blaming(self._services)
 
-    async def _verify(self) -> None:
+    async def _verify(self, *, on_disk: bool) -> None:
         if (command := await self._verifier()) is None:
             return
         self._verdict("")
         if "_blaming" in self.__dict__:
             self._blaming.unmark()
-        self._say_what_is_not_on_disk()
+        ground = Ground.of(await self._still(), self._state.workspace)
         words = short_title(command.argv)
-        result, report = await self._run(words, command, source=command.source)
-        verdict = verdict_of(result, report)
+        texts = {} if on_disk else await asyncio.to_thread(ground.screen.files)
+        shadow = await self._shadow(texts) if texts else None
+        if shadow is None:
+            self._say_what_is_not_on_disk()
+        run = await self._run(words, command, source=command.source, ground=ground, shadow=shadow)
+        verdict = verdict_of(run.result, run.report)
         self._verdict(verdict)
-        self._state.witness.judged(words, verdict, result.seconds, report)
+        self._state.witness.judged(words, verdict, run.result.seconds, run.report)
+        if verdict:
+            only_disk = on_disk or (bool(texts) and shadow is None)
+            self._verdict_state.stands(run.block, ground, on_disk=only_disk)
+
+    async def _shadow(self, texts: Mapping[str, bytes | None]) -> Shadow | None:
+        """One with what the screen shows; None: there is none."""
+        shadows = self._services.ports.shadows
+        if shadows is None:
+            return None
+        try:
+            return await shadows().make(texts)
+        except FileRefused as error:
+            self._state.note(0, f"the tests run on the disk: {error}")
+            return None
 
     def _cannot_run(self, command: VerifyCommand) -> None:
         """There are tests, and nothing that could run them: said where their output would be."""
@@ -209,13 +241,20 @@ class Verification:
             self._state.note(0, f"the tests run without {missing}: not on disk")
 
     def _verdict(self, verdict: Verdict) -> None:
+        self._verdict_state.forget()
         self._status.verdict = verdict
         self._state.restated()
 
     async def _run(
-        self, words: str, command: VerifyCommand, *, source: str = ""
-    ) -> tuple[RunResult, RunReport]:
-        """Run with the output in the conversation as it comes."""
+        self,
+        words: str,
+        command: VerifyCommand,
+        *,
+        source: str = "",
+        ground: Ground | None = None,
+        shadow: Shadow | None = None,
+    ) -> _Run:
+        """Run with the output in the conversation as it comes; in the shadow, which ends then."""
         state = self._state
         where = "" if source.endswith(" found") else source.rpartition(" of ")[2]
         title = f"{words} · {where}" if where else words
@@ -233,7 +272,8 @@ class Verification:
         number = state.witness.command_begins(command_line(argv), "", "", consent)
         try:
             await state.witness.kept()
-            result = await self._services.ports.runner.run(argv, sink.feed, command.deadline_s)
+            how = RunOptions(shadow=shadow)
+            result = await self._services.ports.runner.run(argv, sink.feed, command.deadline_s, how)
         except asyncio.CancelledError:
             if not self._stopping:
                 seconds = self._services.ports.clock.now() - start_s
@@ -243,15 +283,17 @@ class Verification:
                 raise
             seconds = self._services.ports.clock.now() - start_s
             result = RunResult(None, seconds, stopped=True)
+        finally:
+            if shadow is not None:
+                shadow.close()
         state.witness.command_ends(number, result)
         passed = result.status == 0 and not result.timed_out and not result.stopped
-        output, report = sink.text, RunReport()
-        if command.reader is not None:
-            report = await asyncio.to_thread(command.reader, output, passed)
-        if report.fault and set(self._changed(report)):
-            report = replace(report, fault="", step="")
+        output, report = sink.text, await self._report(command, sink.text, result, passed=passed)
+        if shadow is not None and ground is not None:
+            report = replace(report, ground=ground.words)
         sink.end(ending(result, command.deadline_s))
-        block.report = report if command.reader is not None and not result.stopped else None
+        judged = command.reader is not None or report != RunReport()
+        block.report = report if judged and not result.stopped else None
         failed = not passed or report.fault
         state.close(block, "cut" if result.stopped else "failed" if failed else "done")
         self._failure = None
@@ -259,7 +301,20 @@ class Verification:
             self._failure = _FailedRun(words, output, result, report.failed)
         self._status.can_send_failure = self._failure is not None and not report.fault
         state.restated()
-        return result, report
+        return _Run(block, result, report)
+
+    async def _report(
+        self, command: VerifyCommand, output: str, result: RunResult, *, passed: bool
+    ) -> RunReport:
+        """What a run says besides its exit status."""
+        report = RunReport()
+        if command.reader is not None:
+            report = await asyncio.to_thread(command.reader, output, passed)
+        if report.fault and set(self._changed(report)):
+            report = replace(report, fault="", step="")
+        if result.strayed:
+            report = replace(report, fault=_STRAYED.format(result.strayed), step=_ON_DISK)
+        return report
 
     def _changed(self, report: RunReport) -> list[FailedTest]:
         """The failed tests that belong to what was changed in this session."""

@@ -286,12 +286,14 @@ class RunNarrator:
             how = "The model's command" if self._block.turn else "Running"
             lines.append(f"{how}: {brief(self._block.title)}")
         ended = self._block.state != "open"
-        told = report_lines(self._block.report) if ended else []
+        report = self._block.report if ended else None
+        told = report_lines(report)
+        ground = [f"This ran with {report.ground}."] if report and report.ground else []
         if self._pace.outputs:
-            return [*lines, *self._fresh(ended), *told]
+            return [*lines, *self._fresh(ended), *told, *ground]
         if ended:
             lines += told or output_lines(self._block.text)
-        return lines
+        return [*lines, *ground]
 
     def _fresh(self, ended: bool) -> list[str]:
         text = self._line + self._block.text_since(self._read)

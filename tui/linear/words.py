@@ -229,6 +229,8 @@ def state_words(status: Status, view: MeterView) -> str:
     said = [f"Nothing runs; {status.role} answers your next prompt."]
     if status.verdict:
         said.append(_VERDICTS[status.verdict])
+        if status.outdated:
+            said.append("The texts have changed since.")
     if queued := len(status.queued):
         said.append(f"{counted(queued, 'message')} queued: /queued lists them.")
     return " ".join(said)

@@ -86,6 +86,45 @@ class _Started(NamedTuple):
     entry: Entry
 
 
+class _Start(NamedTuple):
+    """All that a warden is told of a command."""
+
+    launch: Launch
+    entry: Entry
+    environment: Mapping[str, str]
+    how: RunOptions
+    folder: str
+
+    def message(self) -> bytes:
+        """In the warden's words."""
+        launch, how, opens = self.launch, self.how, self.launch.open_folder
+        variables = {**self.environment, **self.entry.variables, **launch.variables}
+        what = {
+            "run": True,
+            "argv": [os.fsencode(word) for word in launch.argv],
+            "env": {os.fsencode(name): os.fsencode(v) for name, v in variables.items()},
+            "pty": how.pty,
+            "whole": not how.keys or how.shadow is not None,
+            "filter": launch.forbids,
+            "open": None if opens is None else (os.fsencode(opens[0]), opens[1]),
+            "overlays": [
+                (
+                    os.fsencode(one.folder),
+                    [os.fsencode(lower) for lower in one.lower],
+                    os.fsencode(one.upper),
+                    os.fsencode(one.work),
+                )
+                for one in self.entry.overlays
+            ],
+            "folder": os.fsencode(self.folder),
+            "room": self.entry.room,
+            "confined": how.confined is not None,
+            "grace_s": GRACE_S,
+            "last_s": STRAGGLER_S,
+        }
+        return message(what)
+
+
 class CommandRunner:
     """Runs commands in one folder."""
 
@@ -224,7 +263,8 @@ class CommandRunner:
                 names = self.places(how.folder, how.names)
                 _same_places(how, (_identity(folder, opened), *names[1:]))
             if how.shadow is not None:
-                entry = how.shadow.enter(confined=how.confined is not None)
+                confined = how.confined is not None
+                entry = await asyncio.to_thread(how.shadow.enter, confined=confined)
             argv = (_program(argv[0], folder, environment, entry), *argv[1:])
             warden = await _new_warden()
             launch = Launch(argv)
@@ -237,14 +277,8 @@ class CommandRunner:
             fds.append(writing)
             pipe = _OutputPipe(reading, output)
             try:
-                await warden.run(
-                    launch,
-                    {**environment, **entry.variables, **launch.variables},
-                    [writing if how.pty else given, writing, opened],
-                    how,
-                    entry,
-                    folder,
-                )
+                start = _Start(launch, entry, environment, how, folder)
+                await warden.run(start, [writing if how.pty else given, writing, opened])
             except BaseException:
                 pipe.close()
                 raise
@@ -334,41 +368,13 @@ class _WardenChannel:
 
     async def run(
         self,
-        launch: Launch,
-        environment: Mapping[str, str],
+        start: _Start,
         fds: list[int],
-        how: RunOptions,
-        entry: Entry,
-        folder: str,
     ) -> None:
         """Have it start the command, with its stdin, output and folder. Raises OSError."""
-        opens = launch.open_folder
-        what = {
-            "run": True,
-            "argv": [os.fsencode(word) for word in launch.argv],
-            "env": {os.fsencode(name): os.fsencode(v) for name, v in environment.items()},
-            "pty": how.pty,
-            "whole": not how.keys or how.shadow is not None,
-            "filter": launch.forbids,
-            "open": None if opens is None else (os.fsencode(opens[0]), opens[1]),
-            "overlays": [
-                (
-                    os.fsencode(one.folder),
-                    [os.fsencode(lower) for lower in one.lower],
-                    os.fsencode(one.upper),
-                    os.fsencode(one.work),
-                )
-                for one in entry.overlays
-            ],
-            "folder": os.fsencode(folder),
-            "room": entry.room,
-            "confined": how.confined is not None,
-            "grace_s": GRACE_S,
-            "last_s": STRAGGLER_S,
-        }
-        data = message(what)
-        if launch.ruleset >= 0:
-            fds = [*fds, launch.ruleset]
+        data = start.message()
+        if start.launch.ruleset >= 0:
+            fds = [*fds, start.launch.ruleset]
         socket.send_fds(self._channel, [data[:1]], fds)
         await self._loop.sock_sendall(self._channel, data[1:])
         await self._began.wait()

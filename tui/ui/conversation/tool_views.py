@@ -300,7 +300,7 @@ class RunView(BlockView):
         """All that it shows; a text of the same length may have been said instead."""
         block = self.block
         end = block.text_since(block.length - _PROBE)
-        return (block.state, block.length, end, self._ending(), self._lasted())
+        return (block.state, block.length, end, self._ending(), self._lasted(), block.outdated)
 
     def _most_lines(self) -> int:
         """Lines of output that are shown; while more come, not so many that a frame feels it."""
@@ -402,7 +402,10 @@ class RunView(BlockView):
             ("$ ", palette.style("accent", more="bold")),
             (one_line(self.block.title), palette.style("foreground", more="bold")),
         ]
-        right = [(f" {words} ", palette.style(colour, more="bold"))]
+        style = palette.style(colour, more="bold")
+        right = [(f" {words} ", palette.style("muted") if self.block.outdated else style)]
+        if (report := self.block.report) is not None and report.ground:
+            right.append((f"· with {report.ground} ", palette.style("muted")))
         if lasted := self._lasted():
             right = [(f" {lasted} ", palette.style("muted")), *right]
         return StyledLine(spread(left, right, self.inner), target=RowTarget("fold", self.index))

@@ -114,7 +114,9 @@ change_selection | alt+e |  | Editor: change the selection
     Ask for a change of what is selected in the editor, or of its line; what the answer changes
     elsewhere is flagged
 verify | f5 alt+v | verify @idle | Model and tests: run the tests
-    Run the project's tests
+    Run the project's tests on what the screen shows: with pending hunks and unsaved text
+verify(True) as verify_disk | shift+f5 alt+shift+v |  | Model and tests: run the tests on the disk
+    Run the project's tests on what is on the disk only
 open_file | ctrl+o | open @idle
     Open a file by a few letters of its name
 save | ctrl+s

@@ -416,9 +416,9 @@ class TurnActions:
         at = levels.index(now) + 1 if now in levels else min(1, len(levels) - 1)
         self._session.submit(SetEffort(levels[at % len(levels)]))
 
-    def verify(self) -> None:
-        """Run the tests; their output comes in the conversation."""
-        self._session.submit(Verify())
+    def verify(self, disk: bool = False) -> None:
+        """Run the tests, perhaps only on the disk; their output comes in the conversation."""
+        self._session.submit(Verify(disk))
         if not self._panes.in_editor(self._screen.focused):
             self._panes.panes.show("conversation")
 
@@ -458,7 +458,6 @@ class SlashCommands:
         """Run a known command; returns what is wrong with it, empty if nothing is."""
         simple: dict[str, Callable[[], None]] = {
             "undo": self._turn.undo_turn,
-            "verify": self._turn.verify,
             "review": self._turn.review_turn,
             "wrap": self._panes.wrap,
             "removed": self._panes.removed,

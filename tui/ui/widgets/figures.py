@@ -253,7 +253,8 @@ def verdict(facts: StatusFacts) -> Forms:
     if found is None or facts.status.running:
         return []
     sign, words, colour = found
-    style = theme.active().style(colour, more="bold")
+    palette = theme.active()
+    style = palette.style("muted") if facts.status.outdated else palette.style(colour, more="bold")
     return [[(f"{sign} tests {words}", style)], [(f"{sign} {words}", style)]]
 
 

@@ -1,0 +1,132 @@
+"""What a verdict stands on: the texts of one moment. Where they are others now it is out of date.
+
+It holds again when the texts are the same again, whoever brought them back, and also where what
+waited for a decision is on the disk now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from tui.core.conversation import Block
+from tui.core.document.disk_plan import StillScreen
+from tui.core.document.workspace import Workspace
+from tui.engine.services import Services
+
+_QUIET_S = 0.3
+"""So long nothing may change before the texts are looked at."""
+
+
+class Ground(Struct, frozen=True):
+    """All open texts at one moment; for any thread."""
+
+    screen: StillScreen
+    disk: Mapping[str, bytes | None]
+
+    @staticmethod
+    def of(screen: StillScreen, workspace: Workspace) -> Ground:
+        """With what lies on the disk now."""
+        records = workspace.documents.records
+        disk = {path: record.disk for path, record in records.items() if not record.view}
+        return Ground(screen, disk)
+
+    def texts(self, *, on_disk: bool) -> dict[str, bytes | None]:
+        """Path -> what a run finds where it runs on the screen, or on the disk."""
+        return dict(self.disk) if on_disk else {**self.disk, **self.screen.files()}
+
+    @property
+    def words(self) -> str:
+        """What is on the screen and not on the disk: ``5 pending hunks and unsaved text``."""
+        waiting = len(self.screen.waiting)
+        hunks = f"{waiting} pending {'hunk' if waiting == 1 else 'hunks'}" if waiting else ""
+        unsaved = self.screen.files(()) and "unsaved text"
+        return " and ".join(part for part in (hunks, unsaved) if part)
+
+
+def _moment(workspace: Workspace) -> object:
+    """Something else after any change of a text or of what lies on the disk."""
+    documents = workspace.documents
+    return documents.hunk_list.reviews, [
+        (path, id(record.buffer), record.buffer.revision, record.version, id(record.disk))
+        for path, record in documents.records.items()
+    ]
+
+
+class VerdictState:
+    """Keeps `Status.outdated`, and that of the card, right."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._state = services.state
+        self._workspace: Workspace = services.state.workspace
+        self._block: Block | None = None
+        self._on_disk = False
+        self._ground = Ground(StillScreen(()), {})
+        self._seen: object = None
+        """The moment in which this was looked at."""
+        self._task: asyncio.Task[None] | None = None
+        services.state.before_drain.append(self._frame)
+
+    def stands(self, block: Block, ground: Ground, *, on_disk: bool) -> None:
+        """The verdict in this card was found on this."""
+        self._block, self._ground, self._on_disk = block, ground, on_disk
+        self._seen = None
+        self._say(outdated=False)
+        self._frame()
+
+    def forget(self) -> None:
+        """There is no verdict any more."""
+        self._block = None
+        self._say(outdated=False)
+
+    def outside(self, paths: Iterable[str]) -> None:
+        """Somebody changed files on the disk: nothing more is known of those that are not open."""
+        if self._block is not None and set(paths) - self._workspace.buffers.keys():
+            self._say(outdated=True)
+            self._block = None
+
+    def _frame(self) -> None:
+        if self._block is None or self._task is not None or self._seen == _moment(self._workspace):
+            return
+        if self._seen is not None:
+            self._say(outdated=True)
+        self._task = self._services.supervisor.start(self._look(), "looking at a verdict's texts")
+        self._task.add_done_callback(self._looked)
+
+    def _looked(self, task: asyncio.Task[None]) -> None:
+        self._task = None
+        if not task.cancelled():
+            self._state.wake()
+
+    async def _look(self) -> None:
+        """When all is quiet, see whether the texts are those of the verdict."""
+        before = self._seen
+        while before is not None and before != (moment := _moment(self._workspace)):
+            before = moment
+            await self._services.ports.sleep(_QUIET_S)
+        self._seen = _moment(self._workspace)
+        block, then, on_disk = self._block, self._ground, self._on_disk
+        work, clock = self._workspace.keeping_still(), self._services.ports.clock
+        screen = await self._state.input_first.do(work, clock.now)
+        now = Ground.of(screen, self._workspace)
+        same = await asyncio.to_thread(_same, then, now, on_disk)
+        if block is self._block:
+            self._say(outdated=not same)
+
+    def _say(self, *, outdated: bool) -> None:
+        if self._state.status.outdated != outdated:
+            self._state.status.outdated = outdated
+            self._state.restated()
+        if self._block is not None and self._block.outdated != outdated:
+            self._block.outdated = outdated
+            self._state.changed(self._block)
+
+
+def _same(then: Ground, now: Ground, on_disk: bool) -> bool:
+    """Whether a run finds the same; a file that was not open then was as it is on the disk now."""
+    before, after = then.texts(on_disk=on_disk), now.texts(on_disk=on_disk)
+    here = {**before, **after}
+    return all(before.get(path, now.disk.get(path)) == after.get(path, here[path]) for path in here)
