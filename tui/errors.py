@@ -10,6 +10,7 @@
     │   └── KeyRefused         exit 3: the server refused the key (HTTP 401 or 403)
     ├── WireError              the socket broke or the server broke the protocol
     ├── EditRefused            an edit was not applied, with the reason in words
+    │   └── ImageRefused       an image cannot be sent, and so the prompt waits
     ├── FileRefused            a file cannot be read or written, with the reason
     └── StoreRefused           a session cannot be had or changed, with the reason
 """
@@ -88,6 +89,10 @@ class WireError(DuettoError):
 
 class EditRefused(DuettoError):
     """An edit that was not applied; the text is the reason."""
+
+
+class ImageRefused(EditRefused):
+    """An image that a prompt names cannot be sent; the text is the reason."""
 
 
 class FileRefused(DuettoError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.tables import each
-from tui.core.attachments import Mention, in_folder, mentions, pasted_path
+from tui.core.attachments import Mention, in_folder, mentions, pasted_paths
 
 
 @each(
@@ -39,18 +39,26 @@ def test_a_folder_is_named_with_or_without_its_slash() -> None:
 
 
 @each(
-    "pasted, path",
+    "pasted, paths",
     [
-        ("/home/u/p/src/a.py\n", "src/a.py"),
-        ("'/home/u/p/my file.py' ", "my file.py"),
-        ("/home/u/p/my\\ file.py", "my file.py"),
-        ("file:///home/u/p/my%20file.py", "my file.py"),
-        ("./src/a.py", "src/a.py"),
-        ("/etc/passwd", ""),
-        ("two words", ""),
-        ("a.py\nb.py", ""),
-        ("", ""),
+        ("/home/u/p/src/a.py\n", ["src/a.py"]),
+        ("'/home/u/p/my file.py' ", ["my file.py"]),
+        ("/home/u/p/my\\ file.py", ["my file.py"]),
+        ("/home/u/p/my file.py", ["my file.py"]),
+        ("file:///home/u/p/my%20file.py", ["my file.py"]),
+        ("./src/a.py", ["src/a.py"]),
+        ("/etc/passwd", ["/etc/passwd"]),
+        ("'/home/u/p/a.png' '/tmp/my shot.png'", ["a.png", "/tmp/my shot.png"]),
+        ("/tmp/my\\ shot.png /tmp/b.png", ["/tmp/my shot.png", "/tmp/b.png"]),
+        ("file:///tmp/a.png\r\nfile:///tmp/b.png\r\n", ["/tmp/a.png", "/tmp/b.png"]),
+        ("/tmp/a.png\n/tmp/b.png", ["/tmp/a.png", "/tmp/b.png"]),
+        ("~/a.png", []),
+        ("two words", []),
+        ("a.py\nb.py", []),
+        ("see /tmp/a.png", []),
+        ("it's /tmp/a.png", []),
+        ("", []),
     ],
 )
-def test_pasted_path(pasted: str, path: str) -> None:
-    assert pasted_path(pasted, "/home/u/p") == path
+def test_pasted_paths(pasted: str, paths: list[str]) -> None:
+    assert [path for path, _ in pasted_paths(pasted, "/home/u/p")] == paths

@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from tests.support.fakes import World, settle
+from tests.support.pictures import MemoryPictures
 from tests.support.turns import begun, notes, update
 from tui.core.files import file_blocks
 from tui.engine import intents
@@ -129,9 +130,9 @@ async def test_a_folder_and_a_symbol_and_the_selection() -> None:
 
 
 async def test_what_cannot_be_attached_is_said_in_a_sentence() -> None:
-    place = World({"logo.png": b"\x89PNG\0\0", "a.py": "a\n", ".env": "KEY=1"})
+    place = World({"tool.exe": b"MZ\0\0", "a.py": "a\n", ".env": "KEY=1"})
     for name, why in (
-        ("logo.png", "is a PNG image"),
+        ("tool.exe", "is a EXE program"),
         ("gone.py", "there is no file 'gone.py'"),
         ("../up.py", "outside the workspace"),
         ("a.py:7-9", "has"),
@@ -223,9 +224,15 @@ async def test_what_is_offered_behind_the_sign() -> None:
     assert attachments.offered("pu") == [("put", "def in the active file, line 5")]
     assert attachments.sizes(["src/a.py", "docs/c.md"]) == {"src/a.py": 38}
     root = place.files.root
-    assert attachments.pasted(f"{root}/docs/c.md\n") == "docs/c.md"
-    assert attachments.pasted(f"'{root}/docs'") == "docs/"
-    assert attachments.pasted("a word") == attachments.pasted("word") == ""
+    assert attachments.pasted(f"{root}/docs/c.md\n") == ["docs/c.md"]
+    assert attachments.pasted(f"'{root}/docs'") == ["docs/"]
+    assert attachments.pasted("a word") == attachments.pasted("word") == []
+    assert attachments.pasted("/elsewhere/c.md") == attachments.pasted("/elsewhere/c.png") == []
+    place.ports.pictures = lambda: MemoryPictures(**{"c.png": b""})
+    assert attachments.pasted(f"/elsewhere/c.png '{root}/docs/c.md'") == [
+        "/elsewhere/c.png",
+        "docs/c.md",
+    ]
 
 
 async def test_context_says_what_is_sent_and_a_part_can_be_left_out() -> None:

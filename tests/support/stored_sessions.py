@@ -16,14 +16,15 @@ from tui.core.session_record import (
     BlockSaid,
     EntryMade,
     FileKept,
+    KeptEntry,
     SessionLine,
     StoredSession,
     StoredTurn,
     TurnBegan,
     TurnEnded,
-    item_as_json,
     sha_of,
 )
+from tui.engine.recording import made
 from tui.engine.resuming import Resumption
 from tui.engine.session import Session, SessionOptions
 
@@ -41,7 +42,7 @@ def stored(world: World, *, untold: Iterable[int] = ()) -> StoredSession:
     entries, turn = list[EntryMade](), 0
     for n, one in enumerate(session._shared.requests.history.entries, 1):
         turn += one.kind == "prompt"
-        entries.append(EntryMade(n, float(n), one.kind, one.origin, item_as_json(one.item), turn))
+        entries.append(made(KeptEntry(one, one.item, n, float(n), turn)))
     files = {
         path: FileKept(1, path, "after", sha_of(data)) for path, data in world.files.data.items()
     }

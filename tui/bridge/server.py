@@ -54,7 +54,7 @@ class Pages:
 
         catalogue = ModelCatalogue(self._endpoints)
         if endpoint is None:
-            own = [listed(name, "duetto", ModelFacts(images=False)) for name in (FAST, DEEP)]
+            own = [listed(name, "duetto", ModelFacts(images=True)) for name in (FAST, DEEP)]
             entries = own + await catalogue.listing()
         else:
             facts = sorted((await catalogue.models(endpoint)).items())

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 ASK_S = 10.0
 """A provider that was chosen and has not named its models by then is not waited for."""
+SEES_S = 3.0
+"""One that may say whether its model takes images is waited for no longer: it can be tried."""
 NO_MODEL = "It has no model that could answer."
 _OTHERS = re.compile(
     r"embed|whisper|\btts\b|-tts|dall-e|moderation|transcri|rerank|image|realtime|audio|sora|guard"
@@ -156,6 +158,18 @@ class Catalogue:
         asyncio.get_running_loop().run_in_executor(
             None, self._speeds.keep, place, model, tokens_s, ttft_s
         )
+
+    async def sees(self, endpoint: str, model: str) -> bool | None:
+        """See `engine.ports.ConnectedModels`; a server that takes long is not waited for."""
+        known = self._setup.models.endpoints.get(endpoint)
+        if known is None:
+            return None
+        try:
+            async with asyncio.timeout(SEES_S):
+                facts = (await self._list(endpoint, known.spec)).facts.get(model)
+        except (TimeoutError, DuettoError):
+            return None
+        return None if facts is None else facts.images
 
     async def learnt_window(self, endpoint: str, model: str) -> int | None:
         """See `engine.ports.ConnectedModels`."""

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from tui.cli.connecting import Connector
     from tui.effects.clipboard import ClipboardTool
     from tui.effects.git import Git
+    from tui.effects.pictures import LocalPictures
     from tui.effects.prices import Prices
     from tui.effects.prompt_history import PromptHistory
     from tui.effects.recorder import Tracer
@@ -291,6 +292,7 @@ class Composition:
             git_status=self._git_status,
             git_head=self._git_head,
             rescue=self.rescue if watched else None,
+            pictures=self._pictures,
             store=lambda: self.store,
             archive=self._archive,
             journal=self._journal,
@@ -306,6 +308,12 @@ class Composition:
         from tui.effects.project_folders import ProjectFolders
 
         return ProjectFolders(self._setup.root, self._setup.paths.config_file.parent, os.environ)
+
+    def _pictures(self) -> LocalPictures:
+        from tui.effects.pictures import LocalPictures
+
+        path = safe_path(os.environ, str(self._setup.root))
+        return LocalPictures(os.environ, self._keyless, partial(shutil.which, path=path))
 
     def _mapper(self) -> ProjectMapper:
         from tui.effects.project_map.process import MapProcess

@@ -87,26 +87,40 @@ def in_folder(folder: str, listed: Sequence[str]) -> list[str]:
     return [*takewhile(lambda path: path.startswith(f"{inside}/"), islice(listed, first, None))]
 
 
-_ESCAPED = re.compile(r"\\(.)")
+_WORDS = pattern(r"'[^'\n]*'|\"[^\"\n]*\"|(?:\\.|[^\s'\"\\])+")
+_ESCAPED = pattern(r"\\(.)")
 
 
-def pasted_path(text: str, *roots: str) -> str:
-    """The path in the workspace that a pasted text may be, as terminals write a dropped file.
+def pasted_paths(text: str, *roots: str) -> list[tuple[str, bool]]:
+    """The paths that a pasted text may be, as terminals write the files that are dropped on them.
 
-    Empty if it is something else: several words, lines, a path beyond ``roots``.
+    Quoted, with backslashes, as ``file://``, several with blanks or line ends between them. Each
+    with whether it is a whole path; those below ``roots`` are relative to them. Empty if it is
+    something else: prose, a path of somebody's home.
     """
     text = text.strip()
-    if not text or len(text) > 4_000 or "\n" in text:
-        return ""
-    if text[:1] in "'\"" and text[-1:] == text[:1] and len(text) > 1:
-        path = text[1:-1]
-    elif text.startswith("file://"):
-        path = unquote(urlsplit(text).path)
+    if not text or len(text) > 4_000:
+        return []
+    if text.startswith(("/", "file://")) and not set("\n\\'\"") & set(text):
+        words = re.split(r" (?=/|file://)", text)  # a name with blanks, quoted by nobody
     else:
-        path = _ESCAPED.sub(r"\1", text)
-        if " " in path and path == text:
-            return ""
+        words = _WORDS.findall(text)
+        if "".join(words) != "".join(text.split()) and " " not in "".join(words):
+            return []
+    found = [_pasted(word, roots) for word in words]
+    many = len(found) > 1
+    return [] if any(not path or (many and not whole) for path, whole in found) else found
+
+
+def _pasted(word: str, roots: Sequence[str]) -> tuple[str, bool]:
+    if word[:1] in "'\"" and word[-1:] == word[:1] and len(word) > 1:
+        path = word[1:-1]
+    elif word.startswith("file://"):
+        path = unquote(urlsplit(word).path)
+    else:
+        path = _ESCAPED.sub(r"\1", word)
+    whole = path.startswith("/")
     for root in filter(None, roots):
         if path.startswith(root.rstrip("/") + "/"):
-            return path[len(root.rstrip("/")) + 1 :]
-    return "" if path.startswith(("/", "~")) else path.removeprefix("./")
+            return path[len(root.rstrip("/")) + 1 :], True
+    return ("" if path.startswith("~") else path.removeprefix("./")), whole

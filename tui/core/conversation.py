@@ -8,10 +8,10 @@ input starts with what the parent saw and said (PROTOCOL.md section 5). Else it 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from itertools import compress
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct, field
 
@@ -20,6 +20,9 @@ from tui.core.run_report import RunReport
 from tui.core.steps import Work, finished
 from tui.core.text.pieces import Pieces
 from tui.core.wire.events import CALL_OUTPUTS as CALL_OUTPUTS
+
+if TYPE_CHECKING:
+    from tui.core.images import Image
 
 Item = dict[str, object]
 EntryKind = Literal["prompt", "context", "note", "output", "answer", "cut", "summary"]
@@ -42,6 +45,8 @@ class HistoryEntry(Struct):
     counted: Item | None = None
     turn: int = 0
     """The last one that had begun."""
+    image: Image | None = None
+    """What it shows; its bytes are in the item."""
 
     @property
     def text(self) -> str:
@@ -73,6 +78,8 @@ class History:
         self.turn = 0
         """The one that runs, or ran last."""
         self._shown = _Shown("")
+        self._blind: set[str] = set()
+        """Origins of models that are shown no images."""
         self._parent = ""
         self._covered = 0
         """Entries that the parent saw or said."""
@@ -107,6 +114,44 @@ class History:
         """We tell what happened; unlike a quoted file it stays true."""
         if text:
             self._add("note", user_item(text))
+
+    def image(self, image: Image, item: Item) -> None:
+        """The user attached an image; its message says what it is."""
+        self._add("note", item).image = image
+
+    @property
+    def images(self) -> list[Image]:
+        """Those that are in it, in their order."""
+        return [entry.image for entry in self.entries if entry.image is not None]
+
+    def shows_images(self, origin: str, *, shown: bool) -> None:
+        """Whether this model is shown images; else what is said of them stands for each."""
+        if shown is (origin not in self._blind):
+            return
+        (self._blind.discard if shown else self._blind.add)(origin)
+        if self.images and self._shown.origin == origin:
+            self._shown = _Shown("")
+            self.break_chain()
+
+    def count_images(self, tokens: Callable[[Image], int]) -> None:
+        """Have each image count as it does for who is asked next."""
+        for entry in self.entries:
+            if entry.image is None:
+                continue
+            count = tokens(entry.image)
+            if entry.tokens != count or entry.counted is not entry.item:
+                entry.tokens, entry.counted = count, entry.item
+                self.rewritten += 1
+
+    def leave_out_image(self, name: str) -> int:
+        """Have no images of this name sent any more; returns how many there were."""
+        found = [one for one in self.entries if one.image is not None and one.image.name == name]
+        for entry in found:
+            assert entry.image is not None
+            entry.item, entry.image = user_item(entry.image.left_out), None
+        if found:
+            self._put([*self.entries])
+        return len(found)
 
     def output(self, item: Item, origin: str) -> None:
         """The model finished an item."""
@@ -284,7 +329,7 @@ class History:
     def preparing(self, origin: str) -> Work[None]:
         """Have all items as a request shows them to this model, with pauses."""
         if self._shown.origin != origin:
-            self._shown = _Shown(origin)
+            self._shown = _Shown(origin, sees=origin not in self._blind)
         yield from self._shown.taking(self.entries)
 
     def unprepared(self, origin: str) -> int:
@@ -342,8 +387,9 @@ class _Shown:
     Calls of one id are answered in their order: some servers count theirs anew in every response.
     """
 
-    def __init__(self, origin: str) -> None:
+    def __init__(self, origin: str, *, sees: bool = True) -> None:
         self.origin = origin
+        self._sees = sees
         self.items: list[Item | None] = []
         """By entry; None: not for this model."""
         self._open: dict[tuple[object, object], list[Item]] = {}
@@ -382,6 +428,8 @@ class _Shown:
 
     def _take(self, entry: HistoryEntry) -> None:
         item = _portable(entry, self.origin)
+        if entry.image is not None and not self._sees:
+            item = user_item(entry.image.left_out)
         if item is not None:
             name, kind, call_id = item.get("id"), str(item.get("type")), item.get("call_id")
             if isinstance(name, str) and name in self._ids:

@@ -37,6 +37,11 @@ def kind_by_name(path: str) -> str:
     return f"{suffix.upper()} {kind}" if stem and dot and kind else ""
 
 
+def is_image_name(path: str) -> bool:
+    """Whether a file's name says that it is an image."""
+    return kind_by_name(path).endswith(" image")
+
+
 def amount(size_bytes: int) -> str:
     """``640 B``, ``34.1 kB``, ``1.2 MB``; thousands, as networks count."""
     if size_bytes < 1000:

@@ -77,7 +77,7 @@ class TokenLedger:
         known: dict[int, tuple[Item, list[RequestPart]]] = {}
         for number, entry in enumerate(entries):
             counted = self._known.get(id(entry.item))
-            if counted is None or counted[0] is not entry.item:
+            if counted is None or counted[0] is not entry.item or entry.image is not None:
                 counted = (entry.item, _parts_of(entry))
             known[id(entry.item)] = counted
             for part in counted[1]:
@@ -99,6 +99,9 @@ def _parts_of(entry: HistoryEntry) -> list[RequestPart]:
     kind = str(entry.item.get("type"))
     if entry.kind == "context":
         return _files_of(entry.text)
+    if entry.image is not None:
+        sees = entry.tokens if entry.counted is entry.item else tokens_of(entry.item)
+        return [RequestPart("attachment", entry.image.name, sees)]
     if entry.kind == "note":
         text = entry.text
         if text.startswith(ATTACHED):

@@ -9,12 +9,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct, field
 
-from tui.core.conversation import BlockKind, BlockState, EntryKind, HistoryEntry, Item
+from tui.core.conversation import (
+    BlockKind,
+    BlockState,
+    EntryKind,
+    HistoryEntry,
+    Item,
+    user_item,
+)
 from tui.core.document.hunk import Decision, Kind, Stage, Woven
 from tui.core.document.line_notes import KeptNote
 from tui.core.run_report import RunReport
@@ -122,6 +130,23 @@ class EntryMade(_Record, frozen=True):
     """As JSON."""
     turn: int = 0
     """The last one that had begun."""
+    image: str = ""
+    """The blob of the image that it shows: the item says all but its bytes."""
+
+    def entry(self, data: Callable[[str], bytes | None]) -> HistoryEntry:
+        """It stands again; ``data`` gives the bytes of a blob. Raises ValueError: damaged."""
+        item = self.said
+        entry = HistoryEntry(self.kind, item, self.origin, turn=self.turn)
+        if self.image:
+            from tui.core.images import image_item, image_of  # where there is one
+
+            found = data(self.image)
+            entry.image = None if found is None else image_of(item, self.image, found)
+            if entry.image is not None and found is not None:
+                entry.item = image_item(entry.image, found)
+            else:
+                entry.item = user_item(f"{entry.text}. The image itself is lost.")
+        return entry
 
     @property
     def said(self) -> Item:

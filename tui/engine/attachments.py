@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -17,19 +18,21 @@ from tui.core.attachments import (
     Mention,
     in_folder,
     mentions,
-    pasted_path,
+    pasted_paths,
 )
 from tui.core.context import TOTAL_LIMIT_CHARS, FileInContext
-from tui.core.files import checked_path
+from tui.core.files import checked_path, is_image_name, why_private
 from tui.engine.notices import Trouble
 from tui.engine.open_files import SEND, OpenFiles
 from tui.engine.ports import Ports
-from tui.errors import EditRefused
+from tui.errors import EditRefused, ImageRefused
 
 if TYPE_CHECKING:
     from tui.core.compaction import KnownFacts
+    from tui.core.images import Image
     from tui.core.outline import Symbol
     from tui.core.session_record import AllAttached
+    from tui.engine.images import Images
 
 Maker = Callable[[], Awaitable[str]]
 """Makes what is attached by a name that is no file; empty: there is nothing."""
@@ -70,6 +73,13 @@ class Attachments:
         """Of which text, and its symbols."""
         self._sizes: dict[str, tuple[tuple[int, int], int]] = {}
         """Name -> identity and revision of the buffer, and the tokens of the text then."""
+
+    @cached_property
+    def images(self) -> Images:
+        """Those that prompts name."""
+        from tui.engine.images import Images  # after the first paint
+
+        return Images(self._open_files.state, self._ports)
 
     def forget(self) -> None:
         """A new conversation: what is pinned stays attached."""
@@ -114,11 +124,12 @@ class Attachments:
         self.pins = [pin for pin in self.pins if pin not in gone]
         return gone
 
-    def facts(self) -> list[KnownFacts]:
-        """What is pinned, for who makes the conversation shorter."""
+    def facts(self, images: Iterable[Image]) -> list[KnownFacts]:
+        """What is pinned, and all images, for who makes the conversation shorter."""
         from tui.core.compaction import KnownFacts  # with the first compaction
 
-        return [KnownFacts("Pinned by the user", [*self.pins])]
+        pinned = KnownFacts("Pinned by the user", [*self.pins])
+        return [pinned, KnownFacts("Images that the user attached", [*map(str, images)])]
 
     def in_context(self, paths: Iterable[str]) -> list[FileInContext]:
         """These buffers, and what is attached beside them, as the model is told of them."""
@@ -145,9 +156,12 @@ class Attachments:
         """Attach what prompts name; what cannot be attached is told in a sentence."""
         wanted = dict.fromkeys(one for text in texts if "@" in text for one in mentions(text))
         told, refused = list[str](), dict[str, str]()
+        self.images.begin()
         for mention in wanted:
             try:
                 told += await self.attach(mention)
+            except ImageRefused as error:
+                self.images.fault(str(error))
             except EditRefused as error:
                 refused[f"@{mention}"] = str(error)
         if refused:
@@ -156,14 +170,20 @@ class Attachments:
             self._open_files.state.note(0, f"Attached: {', '.join(told)}")
 
     async def attach(self, mention: Mention) -> list[str]:
-        """Attach one thing; returns it in words, with its tokens. Raises EditRefused."""
+        """Attach one thing; returns it in words, with its tokens. Raises EditRefused.
+
+        An image goes with the next request, if the model sees.
+        """
         name = mention.name
         if mention.lines is None and name in MADE:
             return await self._make(name)
         files = self._ports.files
         try:
             path = checked_path(name, files.root, files.named_root)
-        except EditRefused:
+        except EditRefused as error:
+            if is_image_name(name):
+                await self._outside_image(name, error)
+                return []
             if name.strip("./") or not (paths := self._listed(name)):
                 if mention.like_a_path:
                     raise
@@ -173,8 +193,11 @@ class Attachments:
         buffers = self._open_files.workspace.buffers
         if path not in buffers and (paths := self._listed(path)) and path not in paths:
             return await self._folder(name, paths)
+        if is_image_name(path) and mention.lines is None:
+            return await self._image(path)
         if path in buffers or await asyncio.to_thread(self._is_there, path):
-            return [await self._file(Attached(path, mention.lines), ask=True)]
+            told = await self._file(Attached(path, mention.lines), ask=True)
+            return [told] if told else []
         if (found := self._symbol(name)) is not None:
             return [await self._file(found, ask=True)]
         if mention.like_a_path:
@@ -209,6 +232,8 @@ class Attachments:
         whole = str(mention) == words.removeprefix("@").replace('"', "")
         if whole and mention.name not in MADE:
             before = set(self._parts)
+            if is_image_name(mention.name):
+                raise EditRefused("an image cannot be pinned: name it in a prompt")
             told = await self.attach(mention)
             fresh = [str(one) for one in self._parts if one not in before]
             names = fresh or [str(one) for one in self._parts if one.path == mention.name]
@@ -238,6 +263,8 @@ class Attachments:
         """About how many tokens each of these files has; what is open is counted as it stands."""
         buffers, found, rest = self._open_files.workspace.buffers, dict[str, int](), list[str]()
         for path in paths:
+            if is_image_name(path):
+                continue  # its tokens have nothing to do with its bytes
             buffer = buffers.get(path)
             if buffer is not None and buffer.line_count <= _COUNTED_LINES:
                 found[path] = self.tokens_of(FileInContext(buffer))
@@ -258,19 +285,33 @@ class Attachments:
             ][:_MOST_OFFERED]
         return found
 
-    def pasted(self, text: str) -> str:
-        """The file or folder of the workspace whose path was pasted; empty: it is none.
+    def pasted(self, text: str) -> list[str]:
+        """The files and folders whose paths were pasted; empty: it is something else.
 
-        One that is not listed has to be named by a whole path: a word is a word.
+        They are of the workspace, and of images anywhere. One that is not listed has to be named
+        by a whole path: a word is a word.
         """
-        files, paths = self._ports.files, self._open_files.catalogue.paths()
-        path = pasted_path(text, files.root, files.named_root)
+        files, found = self._ports.files, list[str]()
+        for path, whole in pasted_paths(text, files.root, files.named_root):
+            known = self._known(path, whole=whole)
+            if not known:
+                return []
+            found.append(known)
+        return found
+
+    def _known(self, path: str, *, whole: bool) -> str:
+        """A pasted path as it is attached; empty: there is nothing like that."""
+        paths = self._open_files.catalogue.paths()
         at = bisect_left(paths, path)
-        listed = at < len(paths) and path and paths[at] == path
-        whole = text.strip().strip("'\"").startswith(("/", "file://"))
-        if listed and (whole or "/" in path or "." in path):
-            return path
-        return f"{path.rstrip('/')}/" if path and whole and in_folder(path, paths) else ""
+        if at < len(paths) and paths[at] == path:
+            return path if whole or "/" in path or "." in path else ""
+        if not whole:
+            return ""
+        if in_folder(path, paths):
+            return f"{path.rstrip('/')}/"
+        outside = path.startswith("/")
+        place = path if outside else f"{self._ports.files.root}/{path}"
+        return path if self.images.is_there(place) else ""
 
     def _folders(self, letters: str) -> list[str]:
         """The nearest folders whose paths begin so."""
@@ -328,11 +369,16 @@ class Attachments:
         path, open_files = part.path, self._open_files
         await open_files.catalogue.prepare([path])
         reason = open_files.privacy(path)
-        if reason and not (ask and await open_files.consents.ask(SEND, path, reason)):
+        if ask:
+            await self._permitted(path, reason)
+        elif reason:
             raise EditRefused(f"it is private: {reason}")
         path = open_files.workspace.open(path).path  # one file has one name
         part = part._replace(path=path)
         if open_files.workspace.documents.quotable(path) is None:
+            if ask and part.lines is None and await asyncio.to_thread(self._shows, path):
+                await self._image(path)
+                return ""
             raise EditRefused(open_files.workspace.read_only(path) or "it is not text")
         count = open_files.workspace.buffers[path].line_count
         if part.lines is not None and part.lines[0] > count:
@@ -341,6 +387,30 @@ class Attachments:
         self.dropped.discard(path)
         shown = replace(open_files.open_file(path), lines=part.lines)
         return f"{part} (about {self.tokens_of(shown):,} tokens)"
+
+    async def _outside_image(self, name: str, error: EditRefused) -> None:
+        """One that the user named by its whole path, or dropped. Raises ImageRefused."""
+        if not name.startswith(("/", "~/")):
+            raise ImageRefused(f"{error}: name it by its whole path") from error
+        await self._permitted(name, why_private(name))
+        await self.images.take_outside(name)
+
+    async def _image(self, path: str) -> list[str]:
+        """Have an image of the workspace, or one that was pasted, go with the next request."""
+        found = await asyncio.to_thread(self._ports.files.read, path)
+        if found.data is None and not found.refusal and self.images.has_pasted(path):
+            await self.images.take_pasted(path)
+            return []
+        await self._open_files.catalogue.prepare([path])
+        await self._permitted(path, self._open_files.privacy(path))
+        await self.images.take_found(path, found)
+        return []
+
+    async def _permitted(self, path: str, reason: str) -> None:
+        """Ask where there is a reason to. Raises EditRefused."""
+        if reason and not await self._open_files.consents.ask(SEND, path, reason):
+            refused = ImageRefused if is_image_name(path) else EditRefused
+            raise refused(f"{path} is private: {reason}")
 
     async def _make(self, name: str) -> list[str]:
         if name == "selection":
@@ -385,6 +455,15 @@ class Attachments:
         """The files of a folder; the path itself if it is a file."""
         paths = self._open_files.catalogue.paths()
         return in_folder(name, paths)
+
+    def _shows(self, path: str) -> bool:
+        """Whether a file whose name does not say so is an image."""
+        from tui.core.images import size_of_image  # where something is no text
+
+        try:
+            return size_of_image(self._ports.files.read(path).data or b"") is not None
+        except ValueError:
+            return True
 
     def _is_there(self, path: str) -> bool:
         found = self._ports.files.read(path)

@@ -392,6 +392,8 @@ class Foreground:
         forget_served(self._status)
         self._connections.describe(spec)
         self._services.state.note(self._number, words)
+        requests = self._services.requests
+        requests.attachments.images.settle(spec, requests.history)
         turn = self._turn
         if turn is not None and not turn.stopped:
             self._handover = turn.request.text

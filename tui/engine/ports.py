@@ -30,6 +30,7 @@ from tui.core.wire.events import Event, Usage
 from tui.engine.intents import Effort, Role
 
 if TYPE_CHECKING:
+    from tui.core.images import ImageRules
     from tui.core.project_map import Seeds
     from tui.core.project_words import SkillFile
     from tui.core.recall import Recollection
@@ -98,6 +99,10 @@ class RoleSpec(Struct, frozen=True):
     """Most that one answer of the model can have; None: not known."""
     outdated: str = ""
     """That the model is gone or legacy, in words; empty: nothing is known of that."""
+    images: bool | None = None
+    """Whether it takes images; None: not known, the server may decide."""
+    image_rules: ImageRules | None = None
+    """What an image costs there, and what is taken; None: not known."""
 
 
 class Wire(Protocol):
@@ -372,6 +377,19 @@ class Rescue(Protocol):
         """Remove it for good. Raises FileRefused."""
 
 
+class Pictures(Protocol):
+    """Images of this machine beyond the workspace (effects.pictures). Nothing here raises."""
+
+    def is_there(self, path: str) -> bool:
+        """Whether that is a file."""
+
+    def read(self, path: str) -> FileRead:
+        """The bytes of a file by its whole path, for a thread."""
+
+    def copied(self) -> bytes | str:
+        """The image on the clipboard, for a thread; a str says in words why there is none."""
+
+
 class SessionStore(Protocol):
     """Where a session is kept while it lasts (effects.store.writing). Nothing here raises."""
 
@@ -478,6 +496,9 @@ class ConnectedModels(Protocol):
     def measured(self, endpoint: str, model: str, tokens_s: float, ttft_s: float) -> None:
         """Keep how fast it was. Never raises."""
 
+    async def sees(self, endpoint: str, model: str) -> bool | None:
+        """Whether its server says that it takes images; None: it does not say. Never raises."""
+
     async def learnt_window(self, endpoint: str, model: str) -> int | None:
         """Tokens that its server takes, as its refusals said lately. Never raises."""
 
@@ -558,6 +579,8 @@ class Ports(Struct):
     """Gives it when it is first needed; None: there is none."""
     archive: Callable[[], SessionArchive] | None = None
     """Gives it when it is first needed; None: no sessions can be listed."""
+    pictures: Callable[[], Pictures] | None = None
+    """Gives it when it is first needed; None: there is none."""
     rescue: Rescue | None = None
     """None: nobody is there to be told."""
     quote: Callable[[str, Sequence[str], Usage, str], Awaitable[Quote]] | None = None

@@ -158,7 +158,12 @@ class SessionRecording(Witness):
         self._store.put(Began(root, self._kind, tui.__version__, *self._parent))
         if self._name:
             self._store.put(Named(self._name))
-        for record in (*self._turns, *map(_made, self._entries)):
+        for one in self._entries:
+            if one.entry.image is not None:  # perhaps it was lost with the store
+                from tui.core.images import data_of
+
+                self._store.blob(data_of(one.entry.item))
+        for record in (*self._turns, *map(made, self._entries)):
             self._store.put(record)
 
     def fork(self, stored: StoredSession, kept: list[KeptEntry]) -> None:
@@ -382,6 +387,10 @@ class SessionRecording(Witness):
         blob = self._store.blob(item_as_json(head))
         self._store.commit(RequestSent(self._sent, turn, chained, blob))
 
+    def keeps_image(self, data: bytes) -> None:
+        """Kept once, beside the message that brings it."""
+        self._store.blob(data)
+
     def hunk_lands(self, hunk: Hunk) -> None:
         """When the first one was seen."""
         self._store.put(Happened(hunk.turn, "hunk", hunk.path))
@@ -427,7 +436,7 @@ class SessionRecording(Witness):
                 one = KeptEntry(entry, entry.item, self._last_entry, last, self._turn)
                 known[id(entry)] = one
                 self._entries.append(one)
-                self._store.put(_made(one))
+                self._store.put(made(one))
         for swap in swaps:
             was = "" if swap.was is None else self._store.blob(swap.was)
             then = "" if swap.then is None else self._store.blob(swap.then)
@@ -638,7 +647,7 @@ class SessionRecording(Witness):
                 since = kept is not None or entry.kind == "summary"  # it knows of turns till now
                 turn = self._turn if since else entry.turn or self._turn
                 kept = KeptEntry(entry, entry.item, number, place, turn)
-                self._store.put(_made(kept))
+                self._store.put(made(kept))
             self._entries.append(kept)
             last = place
         for number in gone:  # behind what stands for them: a kill in between loses nothing
@@ -653,9 +662,15 @@ def _states_of(hunks: Iterable[HunkMade]) -> dict[int, _HunkState]:
     return {one.id: (one.stage, one.decision, one.reason, one.words, one.path) for one in hunks}
 
 
-def _made(one: KeptEntry) -> EntryMade:
-    kind, origin = one.entry.kind, one.entry.origin
-    return EntryMade(one.id, one.place, kind, origin, item_as_json(one.item), one.turn)
+def made(one: KeptEntry) -> EntryMade:
+    """An item of the history as a record; the bytes of an image are a blob beside it."""
+    kind, origin, image = one.entry.kind, one.entry.origin, one.entry.image
+    if image is None:
+        return EntryMade(one.id, one.place, kind, origin, item_as_json(one.item), one.turn)
+    from tui.core.images import without_data  # where there is one
+
+    item = item_as_json(without_data(image))
+    return EntryMade(one.id, one.place, kind, origin, item, one.turn, image.sha)
 
 
 def _same(known: list[KeptEntry], entries: Sequence[HistoryEntry]) -> int:

@@ -51,6 +51,7 @@ class RequestParts:
         services, (spec, head) = self._services, self._asked()
         await services.open_files.prepare()
         history, requests = services.requests.history, services.requests
+        self._attachments.images.settle(spec, history)
         said, entries, sent = requests.said or requests.preview(), history.entries, history.sent
         if requests.begins_anew:
             entries, sent = [one for one in entries if one.kind != "context"], 0
@@ -106,6 +107,8 @@ class RequestParts:
         parts = await self.parts()
         if called in _DROPPABLE and called not in self._attachments.dropped:
             self._attachments.dropped.add(called)
+        elif self._services.requests.history.leave_out_image(called):
+            pass
         elif not (self._attachments.drop(called) or self._attachments.drop(name)):
             names = [part.called for part in parts if part.name] + [*_DROPPABLE]
             names = [*dict.fromkeys([*names, *self._attachments.pins])]

@@ -50,6 +50,7 @@ from tui.engine.ports import PatchTool, Ports, RoleSpec, ShellTool
 from tui.engine.session_state import PLAIN, TurnWay
 
 if TYPE_CHECKING:
+    from tui.core.compaction import KnownFacts
     from tui.engine.continuing import CutReply
     from tui.engine.project import ProjectWords
 
@@ -193,6 +194,11 @@ class Requests:
         self._refused: dict[str, RefusedFields] = {}
         """What the endpoints that are dialled do not take, by name."""
 
+    def facts(self) -> list[KnownFacts]:
+        """What the user has given to the conversation, for who makes it shorter."""
+        said = (entry.image for entry in self.history.whole())
+        return self.attachments.facts(image for image in said if image is not None)
+
     def forget(self) -> None:
         """A new conversation."""
         self.history = History()
@@ -254,6 +260,7 @@ class Requests:
         self.history.context(self._files(spec, texts, full=full))
         for made in self.attachments.take_made():
             self.history.note(made)
+        self.attachments.images.say(spec, self.history)
         self.history.note(notes)
         for text in texts:
             self.history.prompt(text)

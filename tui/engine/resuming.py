@@ -115,24 +115,28 @@ def _entries_of(stored: StoredSession, turn: int) -> int:
 class _Earlier:
     """What was said, decided and sent before that which is shown at once; made in any thread."""
 
-    def __init__(self, stored: StoredSession, head: StoredSession) -> None:
-        """``head`` is a part of it; it may be all."""
+    def __init__(
+        self,
+        stored: StoredSession,
+        head: StoredSession,
+        data: Callable[[str], bytes | None],
+    ) -> None:
+        """``head`` is a part of it; it may be all. ``data`` gives the bytes of a blob."""
         self.stored = stored
         self.lost = stored.lost
         """So much cannot be read any more."""
         self.kept: list[KeptEntry] = []
         for one in stored.entries:
             try:
-                item = one.said
+                entry = one.entry(data)
             except ValueError:  # the store was damaged there
                 self.lost += 1
                 continue
-            entry = HistoryEntry(one.kind, item, one.origin, turn=one.turn)
             if one.kind == "summary":
                 from tui.core.compaction import last_turn  # where there is one
 
                 entry.turn = last_turn(entry.text) or one.turn
-            self.kept.append(KeptEntry(entry, item, one.id, one.place, one.turn))
+            self.kept.append(KeptEntry(entry, entry.item, one.id, one.place, one.turn))
         if self.lost:
             self.kept = _answered(self.kept)
         entries = [one.entry for one in self.kept]
@@ -227,7 +231,7 @@ class Resuming:
         state.workspace.notes.bring_back(stored.notes)
         state.status.notes = len(state.workspace.notes.waiting)
         if self._rest is None:
-            self._take(_Earlier(stored, stored))
+            self._take(_Earlier(stored, stored, self.data))
         for path in dict.fromkeys(hunk.path for hunk in self._found.placed):
             if path in state.workspace.buffers and path not in state.status.open_paths:
                 services.open_files.open(path, None, 0, aside=True)
@@ -249,7 +253,7 @@ class Resuming:
                 return
             services, rest = self._services, self._rest
             try:
-                earlier = await asyncio.to_thread(lambda: _Earlier(rest(), self._head))
+                earlier = await asyncio.to_thread(lambda: _Earlier(rest(), self._head, self.data))
             except StoreRefused as error:
                 self._rest = None
                 what = "What was said earlier cannot be read: the model does not know it"

@@ -547,7 +547,7 @@ class Rewinding:
         self._files.resuming, resuming.settle = resuming, self._settle
         by_id = self._services.state.workspace.notes.by_id
         for one in resuming.stored.rewinds:
-            cut = [HistoryEntry(e.kind, e.said, e.origin, turn=e.turn) for e in one.entries]
+            cut = [entry.entry(resuming.data) for entry in one.entries]
             self._count = max(self._count, one.told.number)
             done = _Done(one.told, [], cut, self._services.requests.history)
             found = ((by_id(number), turn) for number, turn in one.told.notes)

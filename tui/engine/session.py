@@ -555,7 +555,7 @@ class Session:
             from tui.engine.compaction import Compaction  # after the first paint
 
             made = Compaction(ports, state, open_files, window(), supervisor)
-            made.more.append(requests.attachments.facts)
+            made.more.append(requests.facts)
             made.rewound = lambda: self.rewinding.gone() if "rewinding" in self.__dict__ else set()
             return made
 

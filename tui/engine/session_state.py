@@ -188,6 +188,9 @@ class Witness:
     def request_leaves(self, turn: int, body: Mapping[str, object]) -> None:
         """A request is about to be sent."""
 
+    def keeps_image(self, data: bytes) -> None:
+        """These bytes go with the next request; may be called in a thread."""
+
     def hunk_lands(self, hunk: Hunk) -> None:
         """The first one of a turn is being painted."""
 

@@ -272,6 +272,8 @@ class Turn:
             await self._connection.prewarm.over()
             await self.wire.open()
             await self._services.open_files.prepare()
+            if await self._is_refused():
+                return
             await self._services.window().look_up(self.request.spec, self.request.text)
             await self._services.compaction().make_room(self.request.spec, self.request.text)
             await self._services.budget().look_up(*self._asked)
@@ -287,6 +289,15 @@ class Turn:
             await self._gather()
         self._task = None
         self._create()
+
+    async def _is_refused(self) -> bool:
+        """The prompt names images that cannot be sent: it is given back."""
+        requests = self._services.requests
+        trouble = await requests.attachments.images.refusal(self.request.spec, requests.history)
+        if trouble is not None:
+            self._task = None
+            self._fail(trouble)
+        return trouble is not None
 
     def _is_long(self) -> bool:
         """Something is to be done before the next request that takes a while."""
@@ -409,6 +420,7 @@ class Turn:
             self._end("interrupted")
         else:
             self._served.refused(event, now)
+            self._services.requests.attachments.images.learns(self.request.spec, event)
             too_long = self._services.window().refused(self.request.spec, event)
             learnt = not reply.started and self._services.requests.learns(
                 self.request.spec, self._head, event

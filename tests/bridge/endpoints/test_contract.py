@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,8 +19,10 @@ from tests.support.endpoint_servers import (
     Say,
     Script,
 )
+from tests.support.pictures import png
 from tests.support.rehearsed import CUSTOM, READ, user
 from tests.support.tables import each
+from tui.core.images import Image, image_item
 
 pytestmark = pytest.mark.usefixtures("plain_words")
 
@@ -125,6 +129,38 @@ async def test_effort_is_what_the_model_knows(there: Stand) -> None:
     there.knows(efforts=("low", "medium", "high"), max_output_tokens=32_000)
     await there.answered(Script([Say("a")]), reasoning={"effort": "xhigh"})
     assert there.server.heard[-1].effort == "high"
+
+
+@of_each_kind
+async def test_pictures_arrive_byte_for_byte_with_what_is_said_of_them(there: Stand) -> None:
+    if there.kind == "plain-words":
+        return  # it takes words
+    data = png(64, 48)
+    image = Image("shot.png", "png", 64, 48, len(data), "")
+    await there.answered(Script([Say("ok")]), said=[image_item(image, data), user("see")])
+    (request,) = there.server.requests
+    found = [*_dicts_with(request.body, b64encode(data).decode())]
+    expected: dict[str, dict[str, object]] = {
+        "anthropic": {"type": "base64", "media_type": "image/png", "data": ""},
+        "openai-chat": {"url": ""},
+        "openai-responses": {"type": "input_image", "image_url": "", "detail": "auto"},
+    }
+    expected["responses-ws"] = expected["openai-responses"]
+    (one,) = found
+    held = {name: one[name] for name, value in expected[there.kind].items() if value != ""}
+    assert held == {name: value for name, value in expected[there.kind].items() if value != ""}
+    assert set(one) == set(expected[there.kind])
+    assert "64x48 pixels" in str(request.body)
+
+
+def _dicts_with(value: Any, text: str) -> Iterator[dict[str, Any]]:
+    """The objects in JSON that have a member that ends so."""
+    if isinstance(value, dict):
+        if any(isinstance(one, str) and one.endswith(text) for one in value.values()):
+            yield value
+        value = [*value.values()]
+    for one in value if isinstance(value, list) else ():
+        yield from _dicts_with(one, text)
 
 
 @of_each_kind

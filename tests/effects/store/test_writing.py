@@ -8,13 +8,16 @@ import os
 import sqlite3
 import stat
 import time
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tui.core.conversation import BlockKind, BlockState
+from tests.support.pictures import png
+from tui.core.conversation import BlockKind, BlockState, HistoryEntry
+from tui.core.images import Image, image_item
 from tui.core.session_record import (
     Began,
     BlobKept,
@@ -22,14 +25,18 @@ from tui.core.session_record import (
     EntryMade,
     FileKept,
     Happened,
+    KeptEntry,
     Record,
     StoredRecord,
     TurnBegan,
     item_as_json,
+    sha_of,
 )
 from tui.effects.store import database, log, reading, writing
 from tui.effects.store.database import Database
+from tui.effects.store.schema import MIGRATIONS
 from tui.effects.store.writing import StoreWriter, in_use, settle
+from tui.engine.recording import made
 from tui.errors import StoreRefused
 
 DAY_MS = 86_400_000
@@ -208,7 +215,7 @@ async def test_one_of_a_newer_version_is_left_alone(tmp_path: Path, kept: Kept) 
     assert (tmp_path / "store.sqlite3").read_bytes() == before
     [left] = (tmp_path / "sessions").iterdir()  # the newer one takes it in
     base = sqlite3.connect(tmp_path / "store.sqlite3")
-    base.execute("PRAGMA user_version = 1")
+    base.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
     base.close()
     assert settle(tmp_path) == []
     assert kept.stored() == ["one"]
@@ -402,3 +409,34 @@ async def test_half_a_character_is_kept_as_a_question_mark(tmp_path: Path, kept:
     await kept.writer.settled()
     assert kept.stored() == ["half ? of it"]
     assert reading.load(tmp_path, kept.writer.id).entries[0].said == item
+
+
+async def test_an_image_is_kept_once_beside_the_message_that_brings_it(
+    tmp_path: Path, kept: Kept
+) -> None:
+    data = png(500, 400)
+    image = Image("shot.png", "png", 500, 400, len(data), sha_of(data))
+    for number in (1, 2):
+        assert kept.writer.blob(data) == image.sha
+        entry = HistoryEntry("note", image_item(image, data), image=image)
+        kept.writer.put(made(KeptEntry(entry, entry.item, number, float(number), 1)))
+    kept.says("one")
+    assert kept.writer._log is not None
+    with kept.writer._log.path.open("rb") as file:
+        file.readline()
+        frames = [*log.frames_of(file)]
+    assert sum(data in frame for frame in frames) == 1
+    assert not any(b64encode(data[:30]) in frame for frame in frames)
+    await kept.writer.settled()
+    base = sqlite3.connect(tmp_path / "store.sqlite3")
+    base.execute("UPDATE blobs SET ms = 0")
+    base.commit()
+    Database(tmp_path).sweep()
+    stored = reading.load(tmp_path, kept.writer.id)
+    again = [one.entry(lambda sha: reading.data(tmp_path, sha)) for one in stored.entries]
+    assert [(one.image, one.item) for one in again] == [(image, image_item(image, data))] * 2
+    base.execute("UPDATE entries SET image = ''")
+    base.commit()
+    base.close()
+    Database(tmp_path).sweep()
+    assert reading.data(tmp_path, image.sha) is None

@@ -53,8 +53,8 @@ class Known:
     def offered(self, letters: str) -> list[tuple[str, str]]:
         return [("diff", "what differs")] if "diff".startswith(letters) else []
 
-    def pasted(self, text: str) -> str:
-        return text if text.endswith(".py") else ""
+    def pasted(self, text: str) -> list[str]:
+        return [text] if text.endswith(".py") else []
 
 
 def test_tokens_are_said_and_what_is_no_file_is_offered() -> None:

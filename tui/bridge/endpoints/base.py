@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from tui.core.images import ImageRules
 from tui.core.wire.address import Address
 from tui.core.wire.refusals import UNUSABLE
 from tui.core.wire.request_fields import unsaid, would_miss
@@ -28,6 +29,8 @@ class ModelFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
     """Asked for by every request that names no number, where quota is reserved by it."""
     images: bool | None = None
     """False: it takes text only; None: not known, the provider may decide."""
+    image_rules: ImageRules | None = None
+    """What an image costs there, and what is taken; None: not known."""
     efforts: tuple[str, ...] | None = None
     """The efforts that it knows, weakest first; empty: none; None: not known."""
     fallbacks: tuple[str, ...] = ()

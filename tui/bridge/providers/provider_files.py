@@ -20,6 +20,7 @@ import msgspec
 
 from tui import toml_tables
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
+from tui.core.images import ImageRules
 from tui.core.wire.address import is_loopback
 from tui.errors import EndpointError, SettingsError
 from tui.toml_tables import NO_VARIABLE, is_variable, no_address, no_header, no_header_value
@@ -90,6 +91,8 @@ class ModelEntry(StrictTable, frozen=True):
     """Asked for with each request that names no number, where quota is reserved by it."""
     images: bool | None = None
     """False: it takes text only."""
+    image_rules: ImageRules | None = None
+    """What an image costs there, and what is taken."""
     efforts: tuple[str, ...] | None = None
     """The efforts that it knows, weakest first; empty: none."""
     fallbacks: tuple[str, ...] = ()

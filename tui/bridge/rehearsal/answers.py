@@ -477,11 +477,19 @@ def answer(
     if runs and parsed.shell and _is_practice(parsed):
         return _run_tests(parsed, last, style)
     choice = choose(parsed.prompt, last)
+    if choice is None and parsed.images:
+        return [TextPart(SEEN.format("\n".join(f"- {words}" for words in parsed.images)))]
     if choice is None:
         known = last.script if last is not None else None
         failed, practice = shows_failure(parsed.prompt), _is_practice(parsed)
         return [TextPart(about(parsed.prompt, failed, known, practice=practice))]
     return _perform(parsed, choice, style)
+
+
+SEEN = (
+    "I was sent:\n\n{}\n\nThis is a rehearsal: I read what an image is and how large, and not what"
+    " it shows. A real model sees it: `/connect`."
+)
 
 
 def _run_tests(

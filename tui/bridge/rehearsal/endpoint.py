@@ -128,7 +128,7 @@ class RehearsalEndpoint:
 
     async def models(self) -> dict[str, ModelFacts]:
         """See `ModelEndpoint`."""
-        return {name: ModelFacts(images=False) for name in (FAST, DEEP)}
+        return {name: ModelFacts(images=True) for name in (FAST, DEEP)}
 
     async def close(self) -> None:
         """See `ModelEndpoint`."""

@@ -10,11 +10,14 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from tui.bridge.rehearsal.patches import Notation, asked_notation, patched_paths
-from tui.core.files import FileBlock, file_blocks
+from tui.core.attachments import ATTACHED
+from tui.core.files import FileBlock, amount, file_blocks
+from tui.core.images import data_of, size_of_image
 
 PatchChannel = Literal["custom", "function", "text"]
 
 _BLOCK = re.compile(r'^<file(?: [a-z_]+="(?:[^"\\]|\\.)*")+>\n.*?\n</file>$', re.M | re.S)
+_ATTACHED = re.compile(rf"^{ATTACHED}@(.+)$", re.M)
 _BLOCK_END = re.compile(r"\n</file>$", re.M)
 _FAILURE = re.compile(
     r"^FAILED |^FAIL: |^E  +\S|\b[1-9]\d* (?:failed|errors?)\b|\bAssertionError\b"
@@ -66,6 +69,8 @@ class ParsedRequest(Struct):
     """
     answered: list[str] = field(default_factory=list)
     """Those of them that the model answered at once: the prompts of the turns before."""
+    images: list[str] = field(default_factory=list)
+    """What the images are that came since the model spoke last."""
     files: dict[str, str] = field(default_factory=dict)
     """Path -> its newest text in the request."""
     stale: set[str] = field(default_factory=set)
@@ -104,6 +109,7 @@ class ParsedRequest(Struct):
 
     def speak(self) -> None:
         """The model begins or goes on to answer."""
+        self.images.clear()
         if len(self.said) > self._answered_count:
             self.answered.append(self.said[-1])
             self._answered_count = len(self.said)
@@ -203,6 +209,8 @@ def parse_request(request: Mapping[str, Any], items: Iterable[Mapping[str, Any]]
             parsed.recall(text_of(item.get("content")))
         elif kind == "message" and item.get("role") == "user":
             parsed.hear(text_of(item.get("content")))
+            if words := image_words(item):
+                parsed.images.append(words)
         elif kind == "additional_tools":
             _read_tools(parsed, item.get("tools"))
         elif kind in _CALLS:
@@ -210,6 +218,20 @@ def parse_request(request: Mapping[str, Any], items: Iterable[Mapping[str, Any]]
         elif kind in _OUTPUTS:
             parsed.answer(item)
     return parsed
+
+
+def image_words(item: Mapping[str, Any]) -> str:
+    """What an image in a message is, by its bytes; empty: there is none."""
+    try:
+        data = data_of(item)
+        found = size_of_image(data) if data else None
+    except ValueError:
+        return "an image that is broken"
+    if found is None:
+        return "an image of no kind that I know" if data else ""
+    name = _ATTACHED.search(text_of(item.get("content")))
+    called = name[1] if name else "an image"
+    return f"{called}: {found.kind.upper()}, {found.width}x{found.height}, {amount(len(data))}"
 
 
 def _read_tools(parsed: ParsedRequest, tools: object) -> None:

@@ -323,6 +323,7 @@ def _sweep(connection: sqlite3.Connection, before_ms: int) -> None:
     connection.execute(
         "DELETE FROM blobs WHERE ms < ? AND sha NOT IN (SELECT blob FROM files)"
         " AND sha NOT IN (SELECT blob FROM entries WHERE blob IS NOT NULL)"
+        " AND sha NOT IN (SELECT image FROM entries WHERE image != '')"
         " AND sha NOT IN (SELECT head FROM requests)",
         (before_ms,),
     )

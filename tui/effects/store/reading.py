@@ -136,7 +136,7 @@ def entries_until(data_dir: Path, session_id: str, turn: int) -> tuple[EntryMade
         last = "SELECT ifnull(max(seq), 0) FROM requests WHERE session = ? AND turn <= ?"
         sent = base.execute(last, (n, turn)).fetchone()[0]
         query = (
-            "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.item, b.data FROM entries e"
+            "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.image, e.item, b.data FROM entries e"
             " LEFT JOIN blobs b ON b.sha = e.blob WHERE e.session = ? AND e.turn <= ?"
             " AND e.kind != 'context' AND ((e.seq < ? AND ifnull(e.gone, ?) > ?)"
             " OR (e.seq > ? AND e.kind IN ('output', 'answer', 'cut'))) ORDER BY e.id, e.seq"
@@ -154,7 +154,7 @@ def _ever(base: sqlite3.Connection, n: int, turn: int) -> Iterator[EntryMade]:
     )
     first = base.execute(cleared, (n, turn)).fetchone()[0]
     query = (
-        "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.item, b.data FROM entries e"
+        "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.image, e.item, b.data FROM entries e"
         " LEFT JOIN blobs b ON b.sha = e.blob"
         " WHERE e.session = ? AND e.kind NOT IN ('context', 'summary') AND e.seq > ?"
         " ORDER BY e.id, e.seq"
@@ -425,7 +425,7 @@ class _Rows:
     def entries(self) -> Iterator[EntryMade]:
         """Those that stand, in their order."""
         query = (
-            "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.item, b.data FROM entries e"
+            "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.image, e.item, b.data FROM entries e"
             " LEFT JOIN blobs b ON b.sha = e.blob"
             " WHERE e.session = ? AND e.gone IS NULL ORDER BY e.place"
         )
@@ -434,7 +434,7 @@ class _Rows:
     def entries_of(self, numbers: Iterable[int]) -> Iterator[EntryMade]:
         """Those of these ids as they were said last, in their order."""
         query = (
-            "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.item, b.data FROM entries e"
+            "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.image, e.item, b.data FROM entries e"
             " LEFT JOIN blobs b ON b.sha = e.blob WHERE e.session = ?1"
             " AND e.id IN (SELECT value FROM json_each(?2)) AND e.seq ="
             " (SELECT max(seq) FROM entries WHERE session = ?1 AND id = e.id) ORDER BY e.place"
@@ -521,10 +521,10 @@ def _turn(row: _Row) -> StoredTurn:
 
 
 def _entry(row: _Row) -> EntryMade:
-    number, place, kind, origin, turn, item, data = row
-    _check(number, turn, texts=(kind, origin))
+    number, place, kind, origin, turn, image, item, data = row
+    _check(number, turn, texts=(kind, origin, image))
     said = unpacked(item).encode() if data is None else zlib.decompress(data)
-    return EntryMade(number, float(place), kind, origin, said, turn)
+    return EntryMade(number, float(place), kind, origin, said, turn, image)
 
 
 def _whole(base: sqlite3.Connection, number: int, text: str | bytes | None) -> str:

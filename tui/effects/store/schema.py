@@ -188,6 +188,10 @@ MIGRATIONS = (
         text, content='', tokenize='unicode61', detail=none, prefix='1 2 3'
     );
     """,
+    """
+    ALTER TABLE entries ADD COLUMN image TEXT NOT NULL DEFAULT '';  -- blobs.sha of what it shows
+    CREATE INDEX entries_by_image ON entries (image) WHERE image != '';
+    """,
 )
 """What is done to a file of the version that is its index; ``user_version`` counts them."""
 

@@ -250,8 +250,8 @@ class Attachables(Protocol):
     def offered(self, letters: str) -> list[tuple[str, str]]:
         """What is no file and begins with these letters: each with what it is."""
 
-    def pasted(self, text: str) -> str:
-        """The file or folder whose path was pasted; empty: it is none."""
+    def pasted(self, text: str) -> list[str]:
+        """The files and folders whose paths were pasted; empty: it is something else."""
 
 
 def first_files(paths: Sequence[str], opened: Sequence[str]) -> list[FuzzyMatch]:
@@ -533,13 +533,14 @@ class Completer:
         self._offer(query, found.best(MOST), found.count)
 
     def as_attached(self, pasted: str) -> str:
-        """A pasted path of a file of the workspace as it is attached; empty: it is something else.
+        """Pasted paths as they are attached; empty: it is something else.
 
-        A terminal pastes the path of what is dropped on it.
+        A terminal pastes the paths of what is dropped on it.
         """
         line = self._draft.document.get_line(0)
-        path = "" if self.attachables is None else self.attachables.pasted(pasted)
-        return "" if not path or line.startswith(("!", "/")) else f"{written(path)} "
+        if self.attachables is None or line.startswith(("!", "/")):
+            return ""
+        return "".join(f"{written(path)} " for path in self.attachables.pasted(pasted))
 
     def _offer(self, query: CompletionQuery, fits: Sequence[FuzzyMatch], total: int) -> None:
         """Offer files, and behind an @ what else can be attached."""
