@@ -328,6 +328,27 @@ async def test_no_kind_of_frame_keeps_the_loop(name: str) -> None:
     assert clock.looks < 60
 
 
+async def test_tokens_that_come_one_by_one_gather_before_they_are_read() -> None:
+    socket, ear = opened()
+
+    class Still(Clock):
+        def time(self) -> float:
+            return 1.0
+
+        def call_later(self, wait_s: float, call: Any) -> asyncio.Handle:
+            return self.call_soon(call)
+
+    socket.loop = Still()
+    sent = 0
+    while not socket.transport.paused:
+        socket.data_received(framed(b"{}"))
+        sent += 1
+    assert sent > 10  # the beginning of an answer waits for nothing
+    assert len(ear.heard) == sent  # nor does what has come
+    await asyncio.sleep(0)
+    assert not socket.transport.paused
+
+
 async def test_a_socket_that_only_rests_is_not_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine any answer takes more than its share; its close is a close all the same."""
     monkeypatch.setattr(frames, "BURST_S", 1e-9)

@@ -47,6 +47,9 @@ BURST_S = 0.012
 `BUDGET_S`: a key needs several turns of the loop until it is painted."""
 LONGEST_ASIDE_S = 1.0
 """Then a budget's worth is taken all the same: the peer asks for life, or closes."""
+_DENSE_READS, _DENSE_S, _GATHER_S = 16, 0.001, 0.002
+"""Where bytes came so often and so soon behind those before, what comes gathers before it is read:
+to be woken for each token costs more than to take it, and a frame on the screen waits longer."""
 _GLANCE_BYTES, _FRAME_BYTES = 1_000, 64
 """Between two looks at the loop's clock; and what a frame counts for beside what it holds. Of a
 patch 1,000 bytes can be 20 hunks, which take as long as the budget."""
@@ -139,6 +142,8 @@ class FrameSocket(ClientConnection):
         self._told = False
         self._spent_s, self._left_at = 0.0, 0.0
         """How long the loop was kept, and until when."""
+        self._dense = 0
+        """So often bytes came close behind those before."""
         self._deaf = False
         """Nothing more is read."""
         self._eof = self._gone = False
@@ -391,12 +396,16 @@ class FrameSocket(ClientConnection):
         ``at`` is how far it came in ``data`` since ``began``.
         """
         now = self.loop.time()
+        if data:
+            self._dense = self._dense + 1 if began - self._left_at < _DENSE_S else 0
         spent_s = max(0.0, self._spent_s - began + self._left_at) + now - began
         self._spent_s = min(spent_s, 2 * BURST_S)
         self._left_at = now
         rests = self._spent_s > BURST_S
         if (rests or at < len(data) or self._steps is not None) and not self._deaf:
             self._put_off(data, at, BUDGET_S if rests else 0.0)
+        elif data and self._dense > _DENSE_READS and not self._deaf:
+            self._put_off(b"", 0, _GATHER_S)
 
     def _put_off(self, data: bytes, at: int, wait_s: float) -> None:
         """Go on with ``data`` from ``at`` on after so long."""
