@@ -31,7 +31,7 @@ from tui.effects.listing import Listing
 from tui.effects.system import MonotonicClock
 from tui.effects.wire.endpoint import Endpoint
 from tui.engine import intents
-from tui.engine.ports import MAIN_LANE, Ports, RoleSpec, VerifyCommand
+from tui.engine.ports import MAIN_LANE, Ports, RoleSpec
 from tui.engine.session import Session
 from tui.ui.app import DuettoApp
 
@@ -118,7 +118,6 @@ async def walked(root: Path) -> dict[str, Walk]:
             clock=MonotonicClock(),
             files=files,
             runner=FakeRunner(),
-            verify_command=_no_command,
         )
         session = Session(ports, {"fast": RoleSpec("fast", "m", "scripted")})
         app = DuettoApp(session, workspace=str(root))
@@ -184,10 +183,6 @@ def _first(found: list[Walk], where: str) -> Walk:
 
 async def _address(url: str) -> Address:
     return Address(url, {})
-
-
-async def _no_command() -> VerifyCommand | None:
-    return None
 
 
 def written() -> dict[str, Walk]:

@@ -190,12 +190,29 @@ class ModelsSettings(SettingsTable, frozen=True):
     deep: ModelSettings | None = None
 
 
+class OwnVerifier(SettingsTable, frozen=True):
+    """``[[verify.own]]``: a verifier that duetto does not know."""
+
+    name: Name
+    command: str | list[str]
+    """Where ``{files}`` stands in it, it is given what changed."""
+    files: tuple[Name, ...] = ("*",)
+    """Patterns of the files that concern it."""
+    kind: Literal["lint", "types", "tests"] = "lint"
+    """When it runs; the same as what costs as much."""
+
+
 class VerifySettings(SettingsTable, frozen=True):
     """``[verify]``: what F5 runs."""
 
     command: str | list[str] | None = None
-    """A string is run by the shell, a list is run as it is."""
+    """What runs the tests. A string is run by the shell, a list is run as it is."""
+    own: tuple[OwnVerifier, ...] = ()
+    """``[[verify.own]]``: further ones; one with the name of a known verifier replaces it."""
+    skip: tuple[Name, ...] = ()
+    """Names of verifiers that do not run: ``mypy``."""
     deadline_s: Positive = 120.0
+    """Of each."""
 
 
 class CommandsSettings(SettingsTable, frozen=True):

@@ -58,9 +58,6 @@ class Bench:
         async def address() -> Address:
             return Address(f"ws://127.0.0.1:{server.greeting['port']}/v1/responses")
 
-        async def nothing() -> None:
-            """There is no test command."""
-
         self._server = server
         able = Capabilities(interrupt={MODEL: True})
         self.endpoint = Endpoint("bench", address, MonotonicClock(), capabilities=able)
@@ -71,7 +68,6 @@ class Bench:
             clock=MonotonicClock(),
             files=MemoryFiles(),
             runner=FakeRunner(),
-            verify_command=nothing,
         )
         self.session = Session(ports, {"fast": RoleSpec("fast", MODEL, "bench")}, SessionOptions())
         self._written = asyncio.Queue[tuple[float, float]]()

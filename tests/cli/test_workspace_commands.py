@@ -12,7 +12,7 @@ import pytest
 from tests.support.fakes import World
 from tests.support.tables import case, each
 from tui.cli.open_app import session_options
-from tui.cli.workspace_commands import find_format, find_verify, found_in
+from tui.cli.workspace_commands import find_format, find_verifiers, found_in
 from tui.core.patches.landing import Landing
 from tui.core.programs import safe_path
 from tui.effects.commands.runner import CommandRunner
@@ -21,7 +21,7 @@ from tui.effects.git import Git
 from tui.effects.listing import Listing
 from tui.engine import intents
 from tui.engine.commands import CommandRules
-from tui.engine.ports import VerifyCommand
+from tui.engine.ports import VerifyCommand, project_tests
 from tui.engine.requests import TurnLimits
 from tui.engine.session import Session, SessionOptions
 from tui.errors import SettingsError
@@ -51,6 +51,10 @@ def test_an_allowed_command_that_is_none_is_said() -> None:
     for text in ('allow = ["a \'b"]', 'allow = [" "]'):
         with pytest.raises(SettingsError, match=r"\[commands\] allow: "):
             session_options(parse(f"[commands]\n{text}", "FILE"))
+
+
+def find_verify(root: Path, settings: Settings) -> VerifyCommand | None:
+    return project_tests(find_verifiers(root, settings))
 
 
 FINDERS = [("verify", find_verify), ("format", find_format)]

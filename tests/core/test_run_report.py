@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.support.tables import each
-from tui.cli.test_runners import formats
-from tui.core.run_report import FailedTest, as_prompt, of_change, read_junit, read_output
+from tui.cli.verifiers.table import formats
+from tui.core.run_report import FailedTest, RunReport, as_prompt, of_change, read_junit, read_output
 
 NO_FLASK = "ModuleNotFoundError: No module named 'flask'"
 UNEQUAL = "Expected values to be strictly equal:"
@@ -156,21 +156,28 @@ def test_the_output_of_a_runner_is_read_whoever_called_it(
     assert read(name) == found
 
 
+def junit(name: str) -> RunReport:
+    report = read_junit((OUTPUTS / f"{name}.xml").read_bytes(), locate)
+    assert report is not None
+    return report
+
+
 def test_a_junit_report_says_what_the_output_says() -> None:
-    found = read_junit((OUTPUTS / "a.xml").read_bytes(), locate)
+    found = junit("a").failed
     assert [(o.name, o.path, o.line + 1, o.message) for o in found] == [
         PYTEST[1],
         PYTEST[2],
         (*PYTEST[0][:3], 'failed on setup with "ZeroDivisionError: division by zero"'),
     ]
-    (missing,) = read_junit((OUTPUTS / "m.xml").read_bytes(), locate)
+    (missing,) = junit("m").failed
     assert (missing.path, missing.line) == ("tests/test_m.py", 0)
     assert missing.message == NO_FLASK
 
 
 @each("data", [b"", b"<", b"\x00\xff", b"<a/>", b"<testcase/>", b"<testcase><failure/></testcase>"])
 def test_what_is_no_report_is_none(data: bytes) -> None:
-    assert [one.message for one in read_junit(data, locate)] in ([], [""])
+    report = read_junit(data, locate)
+    assert report is None or [one.message for one in report.failed] in ([], [""])
 
 
 def test_what_belongs_to_the_change_comes_first_and_all_is_trimmed() -> None:

@@ -203,9 +203,6 @@ async def working(way: Way) -> AsyncIterator[Pair]:
         async def address() -> Address:
             return Address(url, sent)
 
-        async def nothing() -> None:
-            """There is no test command."""
-
         endpoint = Endpoint("there", address, MonotonicClock(), bridged=not way.direct)
         up.push_async_callback(endpoint.close)
         files = MemoryFiles(workspace())
@@ -219,7 +216,6 @@ async def working(way: Way) -> AsyncIterator[Pair]:
             clock=MonotonicClock(),
             files=files,
             runner=FakeRunner(),
-            verify_command=nothing,
             watch=watch,
         )
         tool: Any = way.patch_tool

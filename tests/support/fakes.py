@@ -373,6 +373,8 @@ class World:
         self.shadows = FakeShadows()
         self.wires: dict[str, FakeWire] = {}
         self.verify: VerifyCommand | None = VerifyCommand(("pytest", "-q"), "pytest found")
+        self.others: list[VerifyCommand] = []
+        """Verifiers besides ``verify``."""
         self.remembered: list[str] = []
         self.wakes = 0
         self.outside: Callable[[set[str]], None] | None = None
@@ -388,7 +390,7 @@ class World:
             clock=self.clock,
             files=self.files,
             runner=self.runner,
-            verify_command=self._verify_command,
+            verifiers=self._verifiers,
             shadows=lambda: self.shadows,
             remember_consent=self.remembered.append,
             watch=self._watch,
@@ -428,8 +430,8 @@ class World:
         self.session.submit(Answer(ask.id, chosen, words))
         await settle()
 
-    async def _verify_command(self) -> VerifyCommand | None:
-        return self.verify
+    async def _verifiers(self) -> Sequence[VerifyCommand]:
+        return () if self.verify is None else (self.verify, *self.others)
 
     def _woken(self) -> None:
         self.wakes += 1

@@ -27,7 +27,7 @@ from tui.core.wire.endpoint_facts import Capabilities
 from tui.effects.system import MonotonicClock
 from tui.effects.wire.endpoint import Endpoint
 from tui.effects.wire.link import ConnectionOptions
-from tui.engine.ports import MAIN_LANE, Ports, RoleSpec, VerifyCommand
+from tui.engine.ports import MAIN_LANE, Ports, RoleSpec
 from tui.engine.requests import TurnLimits
 from tui.engine.session import Session, SessionOptions
 
@@ -116,10 +116,6 @@ class Stand:
         assert not [b for b in self.session.transcript.blocks if b.state == "open"]
 
 
-async def _no_command() -> VerifyCommand | None:
-    return None
-
-
 async def _nobody_writes(callback: Callable[[set[str]], None]) -> None:
     """A workspace that is watched: what the model has read is not read again for every request."""
     callback(set())
@@ -171,7 +167,6 @@ async def seated(
         clock=MonotonicClock(),
         files=files,
         runner=FakeRunner(),
-        verify_command=_no_command,
         watch=_nobody_writes,
         sockets=endpoint.views,
         sleep=soon,

@@ -273,7 +273,7 @@ class Composition:
             clock=self._clock,
             files=self._files,
             runner=self._runner,
-            verify_command=self._verify_command,
+            verifiers=self._verifiers,
             shadows=lambda: self.shadows,
             side_by_side=_cores(),
             format_command=self._format_command,
@@ -347,7 +347,7 @@ class Composition:
     @functools.cached_property
     def shadows(self) -> ShadowMaker:
         """Throw-away copies of the workspace."""
-        from tui.cli.test_runners import table
+        from tui.cli.verifiers.table import table
         from tui.effects.shadow.making import ShadowMaker
 
         state = self._setup.paths.state_dir
@@ -455,11 +455,13 @@ class Composition:
             self._git = Git(str(self._setup.root), self._keyless)
         return self._git
 
-    async def _verify_command(self) -> VerifyCommand | None:
+    async def _verifiers(self) -> Sequence[VerifyCommand]:
         from tui.cli import workspace_commands
 
         setup = self._setup
-        return await asyncio.to_thread(workspace_commands.find_verify, setup.root, setup.settings)
+        return await asyncio.to_thread(
+            workspace_commands.find_verifiers, setup.root, setup.settings
+        )
 
     async def _format_command(self) -> VerifyCommand | None:
         from tui.cli import workspace_commands

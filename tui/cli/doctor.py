@@ -38,6 +38,7 @@ from tui.cli.options import ModelFlags, model_options, settings_for
 from tui.core.programs import Confinement, RunOptions, RunResult
 from tui.effects.commands.runner import CommandRunner
 from tui.effects.commands.sandbox import Tool, find_sandbox
+from tui.engine.ports import project_tests
 from tui.engine.verification import command_line
 from tui.errors import EXIT_FAILED, EXIT_OK, EXIT_UNREACHABLE, DuettoError, SettingsError
 from tui.settings import PROJECT_FILE, Paths, Settings, load_project, unused, unused_in_project
@@ -382,11 +383,11 @@ def _unused(config: Path) -> Iterator[CheckResult]:
 def _workspace(folder: Path, settings: Settings) -> Iterator[CheckResult]:
     try:
         load_project(folder)
-        command = workspace_commands.find_verify(folder, settings)
+        commands = workspace_commands.find_verifiers(folder, settings)
     except SettingsError as error:
         yield CheckResult("workspace", "fix", str(error))
         return
-    if command is None:
+    if project_tests(commands) is None:
         yield CheckResult(
             "tests",
             "note",
@@ -394,8 +395,9 @@ def _workspace(folder: Path, settings: Settings) -> Iterator[CheckResult]:
             f"set [verify] command in {PROJECT_FILE}, if there is one",
         )
         return
-    asked = "; asks before the first run" if command.needs_consent else ""
-    yield CheckResult("tests", "ok", f"{command_line(command.argv)} ({command.source}{asked})")
+    for one in commands:
+        asked = "; asks before the first run" if one.needs_consent else ""
+        yield CheckResult(one.kind, "ok", f"{command_line(one.argv)} ({one.source}{asked})")
 
 
 def _models(models: ResolvedModels) -> CheckResult:

@@ -38,7 +38,6 @@ from tui.engine.ports import (
     Ports,
     RoleSpec,
     Transport,
-    VerifyCommand,
     Wire,
     WireState,
 )
@@ -458,9 +457,6 @@ class ReplaySession:
         self._folder.cleanup()
 
     def _ports(self, clock: MonotonicClock, speed: float) -> Ports:
-        async def no_command() -> VerifyCommand | None:
-            return None
-
         async def sleep(seconds: float) -> None:
             await asyncio.sleep(seconds / speed if speed else 0.0)
 
@@ -472,7 +468,6 @@ class ReplaySession:
             clock=clock,
             files=self._files,
             runner=NoRunner(),
-            verify_command=no_command,
             sleep=sleep,
         )
 

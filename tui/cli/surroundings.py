@@ -20,7 +20,7 @@ from tui.cli.catalogue import NO_MODEL, ModelList, listed
 from tui.cli.endpoints import names
 from tui.core.programs import safe_path
 from tui.engine.connecting import FoundHere, ModelSource
-from tui.engine.ports import ModelOffer
+from tui.engine.ports import ModelOffer, project_tests
 from tui.errors import DuettoError, EndpointError
 from tui.settings import Paths, Settings
 from tui.ui.terminal import facts as terminal_facts
@@ -236,10 +236,11 @@ async def _tests(place: Surroundings, tell: Tell) -> None:
     if place.here is None:
         return
     try:
-        command = await asyncio.to_thread(workspace_commands.find_verify, place.here, Settings())
+        found = await asyncio.to_thread(workspace_commands.find_verifiers, place.here, Settings())
     except (DuettoError, OSError) as error:
         tell(FoundHere("tests", str(error), "odd"))
         return
+    command = project_tests(found)
     if command is None:
         tell(FoundHere("tests", "no test command found in this folder", "nothing"))
     elif not command.argv and command.reader is not None:

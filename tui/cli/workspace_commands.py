@@ -9,34 +9,80 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
 
-from tui.cli import test_runners
+from tui.cli.verifiers.finding import KINDS
+from tui.cli.verifiers.finding import find_verifiers as found_verifiers
+from tui.cli.verifiers.project import Project
+from tui.cli.verifiers.reading import RunReader
 from tui.core.programs import USUAL_PATH, is_below
 from tui.effects.listing import Listing
-from tui.engine.ports import HookEvent, VerifyCommand
-from tui.settings import PROJECT_FILE, Settings, load_project
+from tui.engine.ports import HookEvent, Part, VerifyCommand
+from tui.settings import PROJECT_FILE, OwnVerifier, Settings, load_project
 
 
-def find_verify(workspace: Path, settings: Settings) -> VerifyCommand | None:
-    """The command, None when there is nothing that could judge.
+def find_verifiers(workspace: Path, settings: Settings) -> list[VerifyCommand]:
+    """What judges the workspace, the cheap ones first and its tests last; empty: nothing could.
 
-    The user's ``[verify]``, else the workspace's own, else what runs the tests of such projects
-    (`test_runners`). What may come from a stranger is asked for once: the workspace's own command,
-    and a program in the workspace unless it was made there. Raises SettingsError: the workspace's
+    The user's ``[verify]``, else the workspace's own, else what runs the tests of such projects,
+    and their linters (`verifiers.finding`); besides, what both have under ``[[verify.own]]``. What
+    may come from a stranger is asked for once: the workspace's own commands, and a program in the
+    workspace unless it was made there. Raises SettingsError: the workspace's
     ``.duetto/config.toml`` is broken.
     """
-    project = test_runners.Project(workspace)
-    read = test_runners.RunReader(project).report
-    if command := _argv(settings.verify.command):
-        users = users_command(workspace, command, settings.verify.deadline_s)
-        return replace(users, reader=read)
-    own = load_project(workspace).verify
-    if command := _argv(own.command):
-        return VerifyCommand(
-            command, PROJECT_FILE, needs_consent=True, deadline_s=own.deadline_s, reader=read
+    project, ours = Project(workspace), settings.verify
+    theirs = load_project(workspace).verify
+    found = found_verifiers(project, ours.deadline_s)
+    if command := _argv(ours.command):
+        tests = users_command(workspace, command, ours.deadline_s)
+    elif command := _argv(theirs.command):
+        tests = VerifyCommand(command, PROJECT_FILE, needs_consent=True, deadline_s=ours.deadline_s)
+    else:
+        tests = None
+    if tests is not None:
+        found = [one for one in found if one.kind != "tests"]
+        found.append(_read_by_all(project, tests))
+    for own in ours.own:
+        users = users_command(workspace, _argv(own.command) or "", ours.deadline_s)
+        found.append(_named(project, own, users))
+    for own in theirs.own:
+        command = _argv(own.command) or ""
+        of_theirs = VerifyCommand(
+            command, f"{PROJECT_FILE}, {own.name}", needs_consent=True, deadline_s=ours.deadline_s
         )
-    return test_runners.find_runner(project, settings.verify.deadline_s)
+        found.append(_named(project, own, of_theirs))
+    left_out = {*ours.skip, *theirs.skip}
+    kept = {one.name: one for one in found if one.name not in left_out}  # the later one holds
+    return sorted(kept.values(), key=lambda one: KINDS.index(one.kind))
+
+
+def _read_by_all(project: Project, command: VerifyCommand) -> VerifyCommand:
+    """Its output may be any runner's."""
+    reader = RunReader(project)
+    shown = tuple(form.progress for form in reader.formats)
+    return replace(command, reader=reader.report, progress=shown, name="tests")
+
+
+def _named(project: Project, own: OwnVerifier, command: VerifyCommand) -> VerifyCommand:
+    """A verifier of ``[[verify.own]]``; ``{files}`` in it are the changed files that concern it."""
+    whole, argv = _read_by_all(project, command), command.argv
+
+    def with_files(files: Sequence[str]) -> str | tuple[str, ...]:
+        if isinstance(argv, str):
+            return argv.replace("{files}", shlex.join(files))
+        return tuple(one for word in argv for one in (files if word == "{files}" else (word,)))
+
+    def part(part: Part) -> VerifyCommand | None:
+        if part == Part():
+            return replace(whole, argv=with_files(()))
+        there = [path for path in part.changed if path not in part.gone]
+        files = [path for path in there if any(fnmatch(path, glob) for glob in own.files)]
+        if not files or "{files}" not in str(argv):
+            return None
+        return replace(whole, argv=with_files(files))
+
+    return replace(whole, argv=with_files(()), name=own.name, kind=own.kind, part=part)
 
 
 def users_command(workspace: Path, argv: tuple[str, ...] | str, deadline_s: float) -> VerifyCommand:

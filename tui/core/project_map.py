@@ -126,7 +126,7 @@ def facts_of(path: str, text: str) -> FileFacts:
     names = " ".join(symbol.name for symbol in _symbols(path, lines))
     words = stems(f"{names} {text[:_HEAD_CHARS]}")
     made = _MADE.search(text[:_MARK_CHARS]) is not None
-    return FileFacts(" ".join(sorted(words)), tuple(_imports(path, text)), made)
+    return FileFacts(" ".join(sorted(words)), tuple(imports_of(path, text)), made)
 
 
 def _symbols(path: str, lines: Sequence[str]) -> Iterator[Symbol]:
@@ -139,11 +139,16 @@ def _symbols(path: str, lines: Sequence[str]) -> Iterator[Symbol]:
                 return
 
 
+def knows_imports(path: str) -> bool:
+    """Whether files of its kind are known to name others."""
+    return _suffix(path) in _rules()
+
+
 def _suffix(path: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[2].lower()
 
 
-def _imports(path: str, text: str) -> dict[str, None]:
+def imports_of(path: str, text: str) -> dict[str, None]:
     """What a file names of others, in its order."""
     found: dict[str, None] = {}
     rule = _rules().get(_suffix(path))
@@ -282,6 +287,17 @@ class ProjectIndex:
                 for other in near:
                     scores[other] = scores.get(other, 0.0) + part
         return scores
+
+    def importers(self, paths: Iterable[str]) -> set[str]:
+        """The files that import these, over any number of steps."""
+        self.link()
+        waiting = [self._numbers[path] for path in paths if path in self._numbers]
+        seen = set(waiting)
+        while waiting:
+            more = {*self._into.get(waiting.pop(), ())} - seen
+            seen |= more
+            waiting += more
+        return {self.paths[number] for number in seen & self._live}
 
     def link(self) -> None:
         """Find out which files the imports mean of those that were read since the last time."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+import msgspec
 from msgspec import Struct
 
 Locate = Callable[[str], str]
@@ -40,10 +41,20 @@ class FailedTest(NamedTuple):
     """One line."""
     detail: str = ""
     """All that the runner said of it."""
+    id: str = ""
+    """What its runner is given to run it alone; empty: not known."""
+
+
+class RunCounts(NamedTuple):
+    """How many tests did what."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
 
 
 class RunReport(Struct, frozen=True):
-    """What a run of tests says besides its exit status."""
+    """What a run of tests, or of a linter, says besides its exit status."""
 
     failed: tuple[FailedTest, ...] = ()
     fault: str = ""
@@ -52,6 +63,10 @@ class RunReport(Struct, frozen=True):
     """What to do about it, mostly a command line."""
     ground: str = ""
     """What it ran on besides the disk: ``5 pending hunks``."""
+    counts: RunCounts | None = None
+    """As the runner tells them; None: it does not."""
+    known: tuple[FailedTest, ...] = ()
+    """What failed before anything was changed, too, and so is not in ``failed``."""
 
 
 class OutputFormat(Struct, frozen=True):
@@ -70,6 +85,17 @@ class OutputFormat(Struct, frozen=True):
     """What follows the last test."""
     last_place: bool = False
     """The last place in the workspace counts, as in a traceback with the newest call last."""
+    summary: re.Pattern[str] | None = None
+    """Where it says how many tests there were; the last such text counts, or with ``every`` all."""
+    every: bool = False
+    total: re.Pattern[str] | None = None
+    """In the summary: how many ran, where it does not tell how many passed. As with the next ones,
+    all that are found are added up, and one without a number counts as 1."""
+    passed: re.Pattern[str] | None = None
+    failures: re.Pattern[str] | None = None
+    skipped: re.Pattern[str] | None = None
+    progress: tuple[re.Pattern[str], ...] = ()
+    """See `tui.core.run_progress.RunProgress`."""
 
 
 def read_output(text: str, formats: Iterable[OutputFormat], locate: Locate) -> list[FailedTest]:
@@ -79,6 +105,30 @@ def read_output(text: str, formats: Iterable[OutputFormat], locate: Locate) -> l
         if found := _read(text, form, locate):
             return found
     return []
+
+
+def read_counts(text: str, formats: Iterable[OutputFormat]) -> RunCounts | None:
+    """How many tests did what, as the first format says that finds a summary of its own."""
+    text = text.replace("\r\n", "\n")
+    for form in formats:
+        if form.summary is None:
+            continue
+        told = [match[0] for match in form.summary.finditer(text)]
+        if told:
+            whole = "\n".join(told if form.every else told[-1:])
+            failed, skipped = _added(form.failures, whole), _added(form.skipped, whole)
+            ran = _added(form.total, whole)
+            return RunCounts(
+                max(ran - failed - skipped, 0) if form.total else _added(form.passed, whole),
+                failed,
+                skipped,
+            )
+    return None
+
+
+def _added(pattern: re.Pattern[str] | None, text: str) -> int:
+    found = pattern.findall(text) if pattern is not None else []
+    return sum(int(one) if one.isdecimal() else 1 for one in found)
 
 
 def _read(text: str, form: OutputFormat, locate: Locate) -> list[FailedTest]:
@@ -143,23 +193,31 @@ def _line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
-def read_junit(data: bytes, locate: Locate) -> list[FailedTest]:
-    """The failed tests of a JUnit report; none if it is no such report."""
+def read_junit(data: bytes, locate: Locate) -> RunReport | None:
+    """What a JUnit report says; None if it is no such report."""
     from xml.etree import ElementTree
 
     try:
         cases = list(ElementTree.fromstring(data).iter("testcase"))
     except (ElementTree.ParseError, ValueError, LookupError):
-        return []
+        return None
+    if not cases:
+        return None
     failed: list[FailedTest] = []
+    failures = skipped = 0
     for case in cases:
-        for kind in ("failure", "error"):
-            if (fault := case.find(kind)) is not None and len(failed) < MOST_FAILED:
+        found = (case.find(kind) for kind in ("failure", "error"))
+        fault = next((one for one in found if one is not None), None)
+        if fault is not None:
+            failures += 1
+            if len(failed) < MOST_FAILED:
                 told = fault.get("message") or ""
                 detail = (fault.text or "").strip("\n") or told
                 failed.append(_of_junit(dict(case.attrib), told, detail, locate))
-                break
-    return failed
+        elif case.find("skipped") is not None:
+            skipped += 1
+    counts = RunCounts(len(cases) - failures - skipped, failures, skipped)
+    return RunReport(tuple(failed), counts=counts)
 
 
 def _of_junit(case: dict[str, str], told: str, detail: str, locate: Locate) -> FailedTest:
@@ -176,23 +234,109 @@ def _of_junit(case: dict[str, str], told: str, detail: str, locate: Locate) -> F
     raised = re.findall(_RAISED, detail, re.M)
     message = raised[0] if raised and told in ("", "collection failure") else _line(told)
     words = ".".join(filter(None, (owner, name)))
-    return FailedTest(words, path, line, message or _line(detail), detail[-_DETAIL_CHARS:])
+    # as pytest calls it; a file that could not be collected has no such name
+    parts = [file, *owner.split("."), name] if owner else [file, name]
+    alone = "::".join(parts) if file and told != "collection failure" else file
+    return FailedTest(words, path, line, message or _line(detail), detail[-_DETAIL_CHARS:], alone)
+
+
+def read_jest(data: bytes, locate: Locate) -> RunReport | None:
+    """What a report of jest or vitest as JSON says; None if it is no such report."""
+    try:
+        found = msgspec.json.decode(data, type=_JestReport)
+    except msgspec.MsgspecError:
+        return None
+    failed: list[FailedTest] = []
+    passed = failures = skipped = 0
+    for file in found.test_results:
+        path = locate(file.name)
+        if file.status == "failed" and not file.assertion_results:
+            failures += 1
+            failed.append(FailedTest(path, path, 0, _line(file.message), file.message, path))
+        for one in file.assertion_results:
+            passed += one.status == "passed"
+            skipped += one.status in ("pending", "skipped", "todo", "disabled")
+            if one.status == "failed":
+                failures += 1
+                detail = "\n".join(one.failure_messages)
+                place, line = _find_place(detail, [_JEST_PLACE], locate)
+                words = " > ".join((*one.ancestor_titles, one.title))
+                failed.append(
+                    FailedTest(
+                        words, place or path, line, _line(detail), detail[-_DETAIL_CHARS:], path
+                    )
+                )
+    return RunReport(tuple(failed[:MOST_FAILED]), counts=RunCounts(passed, failures, skipped))
+
+
+class _JestTest(Struct, rename="camel"):
+    title: str
+    status: str
+    ancestor_titles: list[str] = []
+    failure_messages: list[str] = []
+
+
+class _JestFile(Struct, rename="camel"):
+    name: str
+    status: str = ""
+    message: str = ""
+    assertion_results: list[_JestTest] = []
+
+
+class _JestReport(Struct, rename="camel"):
+    test_results: list[_JestFile]
+
+
+_JEST_PLACE = re.compile(r"[(\s](?:file://)?(?P<path>/[^\s():]+):(?P<line>\d+):\d+\)?$", re.M)
+
+
+def read_eslint(data: bytes, locate: Locate) -> RunReport | None:
+    """The errors in a report of ESLint as JSON, warnings left out; None if it is no such report."""
+    try:
+        found = msgspec.json.decode(data, type=list[_LintedFile])
+    except msgspec.MsgspecError:
+        return None
+    failed = [
+        FailedTest(
+            one.rule_id or "syntax", locate(file.file_path), max(one.line - 1, 0), one.message
+        )
+        for file in found
+        for one in file.messages
+        if one.severity > 1
+    ]
+    return RunReport(tuple(failed[:MOST_FAILED]))
+
+
+class _LintMessage(Struct, rename="camel"):
+    severity: int
+    message: str
+    rule_id: str | None = None
+    line: int = 1
+
+
+class _LintedFile(Struct, rename="camel"):
+    file_path: str
+    messages: list[_LintMessage] = []
+
+
+REPORTS = {"junit": read_junit, "jest": read_jest, "eslint": read_eslint}
+"""Readers of reports, by the name of their kind."""
 
 
 def of_change(failed: Sequence[FailedTest], changed: Iterable[str]) -> list[FailedTest]:
     """Those that name a changed file or test it: ``test_cache.py`` tests ``cache.py``."""
     paths = set(changed)
-    stems = {_stem(path) for path in paths}
+    stems = {stem_of(path) for path in paths}
     return [
         one
         for one in failed
         if one.path in paths
-        or (one.path and _stem(one.path) in stems)
+        or (one.path and stem_of(one.path) in stems)
         or any(path in one.detail for path in paths)
     ]
 
 
-def _stem(path: str) -> str:
+def stem_of(path: str) -> str:
     """``cache`` of ``tests/test_cache.py``, ``src/cache.test.ts`` and ``cache_test.go``."""
     name = path.rpartition("/")[2].partition(".")[0].lower()
     return name.removeprefix("test_").removesuffix("_test").removesuffix("_spec")

@@ -20,7 +20,7 @@ from tui.core.programs import RunOptions, RunResult, Shadow
 from tui.core.run_report import RunReport
 from tui.core.shell.clipping import Clip
 from tui.engine.notices import Trouble
-from tui.engine.ports import VerifyCommand
+from tui.engine.ports import VerifyCommand, project_tests
 from tui.engine.services import Services
 from tui.errors import FileRefused
 
@@ -138,7 +138,7 @@ class _Search:
         key = _digest(files)
         if key in self._known and not trial.again:
             return self._known[key]
-        shadows, command = self._ports.shadows, await self._ports.verify_command()
+        shadows, command = self._ports.shadows, project_tests(await self._ports.verifiers())
         if shadows is None or command is None or not command.argv:
             return Outcome(unclear=True)
         shadow = self._free.pop() if self._free else await shadows().make({})

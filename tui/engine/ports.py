@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from tui.core.files import FileRead, FolderEntry, GitMove, GitPlace, GitState, P
 from tui.core.price import Quote, SameTiers
 from tui.core.programs import AS_THE_USER, RunOptions, Sandbox, Shadow
 from tui.core.programs import RunResult as RunResult
-from tui.core.run_report import RunReport
+from tui.core.run_report import FailedTest, RunReport
 from tui.core.session_record import Record, SessionLine
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.unsaved import Unsaved
@@ -438,6 +439,33 @@ class SessionArchive(Protocol):
         """What was said in a session, and before it was forked: for a model."""
 
 
+VerifierKind = Literal["syntax", "lint", "types", "tests"]
+"""In the order of what they cost."""
+
+
+class FileMarks(Struct, frozen=True):
+    """Which files matter to a verifier, by patterns: of a last name, or with ``/`` of a path."""
+
+    tests: tuple[str, ...] = ()
+    configuration: tuple[str, ...] = ()
+
+
+_NO_MARKS = FileMarks()
+
+
+class Part(Struct, frozen=True):
+    """What of a project is to be judged; all empty: everything."""
+
+    changed: tuple[str, ...] = ()
+    """These files, and the tests that belong to them."""
+    gone: tuple[str, ...] = ()
+    """Of these files those that are deleted."""
+    failed: tuple[FailedTest, ...] = ()
+    """These tests once more."""
+    named: tuple[str, ...] = ()
+    """Tests as the user names them."""
+
+
 @dataclass(frozen=True, slots=True)
 class VerifyCommand:
     """A command that duetto runs by itself (the tests, the formatter), and where it comes from."""
@@ -457,6 +485,20 @@ class VerifyCommand:
     """A sign of what the project's own command does: a changed one is asked about again."""
     reader: Callable[[str, bool], RunReport] | None = compared(default=None, compare=False)
     """Output and whether it passed -> what failed; called once at the end of every run."""
+    name: str = ""
+    """Of what runs: ``pytest``."""
+    kind: VerifierKind = "tests"
+    progress: tuple[tuple[re.Pattern[str], ...], ...] = ()
+    """See `tui.core.run_progress.RunProgress`."""
+    part: Callable[[Part], VerifyCommand | None] | None = compared(default=None, compare=False)
+    """The command that judges a part only; None: there is none that is smaller than all.
+
+    For a thread: it reads files. Each has a report of its own, so that several can run at once:
+    with an empty part it is the same command once more.
+    """
+    marks: FileMarks = _NO_MARKS
+    writes: bool = False
+    """It changes files of the workspace: it must run where that harms nothing."""
 
 
 class ModelOffer(Struct, frozen=True):
@@ -525,6 +567,16 @@ class GitPort(Protocol):
         """What it did between two places."""
 
 
+def project_tests(verifiers: Iterable[VerifyCommand]) -> VerifyCommand | None:
+    """What runs the project's tests; None: nothing does."""
+    return next((one for one in verifiers if one.kind == "tests"), None)
+
+
+async def no_verifiers() -> Sequence[VerifyCommand]:
+    """Nothing judges."""
+    return ()
+
+
 class Ports(Struct):
     """All effects of a session."""
 
@@ -532,12 +584,15 @@ class Ports(Struct):
     clock: Clock
     files: WorkspaceFiles
     runner: Runner
-    verify_command: Callable[[], Awaitable[VerifyCommand | None]]
-    """Looked up anew at every verification, which may take a look at many files."""
     shadows: Callable[[], Shadows] | None = None
     """Gives what makes them when it is first needed; None: commands run on the disk."""
     side_by_side: int = 1
     """How many runs of the tests at once are faster than one behind the other."""
+    verifiers: Callable[[], Awaitable[Sequence[VerifyCommand]]] = no_verifiers
+    """What judges the project, the cheap ones first and its tests last; empty: nothing does.
+
+    Looked up anew at every verification, which may take a look at many files.
+    """
     format_command: Callable[[], Awaitable[VerifyCommand | None]] | None = None
     """What runs on the files that were saved, looked up anew each time; None: nothing does."""
     hooks: Callable[[HookEvent], Awaitable[Sequence[VerifyCommand]]] | None = None

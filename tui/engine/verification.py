@@ -29,7 +29,7 @@ from tui.engine.commands import USER_HEAD_BYTES, USER_TAIL_BYTES, CommandOutput,
 from tui.engine.disk_changes import DiskChanges
 from tui.engine.intents import Intent
 from tui.engine.notices import Trouble
-from tui.engine.ports import Ports, RunResult, VerifyCommand
+from tui.engine.ports import Ports, RunResult, VerifyCommand, project_tests
 from tui.engine.services import Services
 from tui.engine.session_state import SessionState
 from tui.engine.verdict_state import Ground, VerdictState
@@ -153,7 +153,7 @@ class Verification:
     async def _verifier(self) -> VerifyCommand | None:
         """The command that may be run; None: there is none, which is said."""
         try:
-            command = await self._services.ports.verify_command()
+            command = project_tests(await self._services.ports.verifiers())
         except DuettoError as error:
             self._verdict("error")
             self._state.trouble(Trouble("Nothing was verified", str(error)))
@@ -294,7 +294,7 @@ class Verification:
         sink.end(ending(result, command.deadline_s))
         judged = command.reader is not None or report != RunReport()
         block.report = report if judged and not result.stopped else None
-        failed = not passed or report.fault
+        failed = verdict_of(result, report) != "passed"
         state.close(block, "cut" if result.stopped else "failed" if failed else "done")
         self._failure = None
         if failed and not result.stopped:
@@ -382,7 +382,8 @@ def verdict_of(result: RunResult, report: RunReport) -> Verdict:
         return "timeout"
     if result.status is None or result.error or report.fault:
         return "error"
-    return "passed" if result.status == 0 else "failed"
+    told = report.failed or (report.counts is not None and report.counts.failed)
+    return "passed" if result.status == 0 and not told else "failed"
 
 
 GRACE_S = 2.0

@@ -11,19 +11,23 @@ from pathlib import Path
 import pytest
 
 from tests.support.tables import each
-from tui.cli import test_runners
-from tui.cli.test_runners import Project, find_runner, has_tests
-from tui.engine.ports import VerifyCommand
+from tui.cli.verifiers import finding
+from tui.cli.verifiers.project import Project, has_tests
+from tui.engine.ports import VerifyCommand, project_tests
 
 Made = Callable[..., VerifyCommand | None]
 PYTEST = ".venv/lib/python3.11/site-packages/pytest/__init__.py"
 ITS_OWN = "import unittest\nclass T(unittest.TestCase):\n def test_a(self): self.fail()\n"
 
 
+def find_runner(project: Project, deadline_s: float) -> VerifyCommand | None:
+    return project_tests(finding.find_verifiers(project, deadline_s))
+
+
 @pytest.fixture
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
     """Makes a project of these files, with these programs on PATH; says what runs its tests."""
-    monkeypatch.setattr(test_runners, "find_spec", lambda name: None)
+    monkeypatch.setattr(finding, "find_spec", lambda name: None)
     numbers = iter(range(1000))
 
     def make(files: dict[str, str], *programs: str, **environ: str) -> VerifyCommand | None:
@@ -71,7 +75,7 @@ def package(script: str, **more: str) -> str:
         ({"test_a.py": ""}, "pytest python3", "pytest -q"),
         ({"test_a.py": ITS_OWN}, "python3", "python3 -m unittest"),
         ({"Cargo.toml": "", "tools/test_x.py": ""}, "cargo pytest", "cargo test"),
-        ({"go.mod": "", "Makefile": "test:\n"}, "go make", "go test ./..."),
+        ({"go.mod": "", "Makefile": "test:\n"}, "go make", "go test -v ./..."),
         ({"package.json": package("vitest run")}, "npm", "npm test"),
         ({"package.json": package("jest"), "pnpm-lock.yaml": ""}, "npm pnpm", "pnpm test"),
         ({"package.json": package("jest", packageManager="yarn@4")}, "npm yarn", "yarn test"),

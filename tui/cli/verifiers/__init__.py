@@ -1,0 +1,1 @@
+"""What can judge a project: found by the rules of ``verifiers.toml``, run on a part, and read."""

@@ -1,0 +1,148 @@
+"""Reads what one run of a verifier left: its report, or its output."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from tui.cli.verifiers.project import Project
+from tui.cli.verifiers.table import Row, formats, table
+from tui.core.run_report import (
+    REPORTS,
+    FailedTest,
+    OutputFormat,
+    RunReport,
+    read_counts,
+    read_output,
+)
+
+OWN_COMMAND = 'set command = "..." under [verify] in config.toml'
+_REPORT_BYTES = 32 << 20
+_OUTPUT_CHARS = 2_000_000
+
+
+class RunReader:
+    """Reads what one run of a command left."""
+
+    def __init__(
+        self,
+        project: Project,
+        row: Row | None = None,
+        words: Mapping[str, str] | None = None,
+        file: str = "",
+    ) -> None:
+        """Without a ``row`` the command is the user's: all formats are tried.
+
+        ``file`` is where the report will be; empty: there is none.
+        """
+        self._project, self._row = project, row or {}
+        self._words = {"where": "the environment", "shown": "python3", **(words or {})}
+        self._file = file
+
+    @property
+    def formats(self) -> list[OutputFormat]:
+        """How its output looks."""
+        known = formats()
+        return [known[name] for name in self._row.get("formats") or known]
+
+    def report(self, output: str, passed: bool) -> RunReport:
+        """What failed, or why nothing could be judged; takes the report away."""
+        output = output[-_OUTPUT_CHARS:]
+        locate, report = self._project.locate, None
+        if self._file:
+            report = REPORTS[self._row.get("reads", "junit")](_taken(Path(self._file)), locate)
+        if report is None or report.counts is None:
+            counts = read_counts(output, self.formats)
+            report = replace(report or RunReport(), counts=counts)
+        if passed and not report.failed and not (report.counts and report.counts.failed):
+            found = self._fault(output, [row for row in table()["fault"] if row.get("passed")])
+            return replace(found, counts=report.counts)
+        failed = list(report.failed) or read_output(output, self.formats, locate)
+        found = self._judged(output, failed)
+        return replace(found, failed=tuple(failed), counts=report.counts)
+
+    def _judged(self, output: str, failed: list[FailedTest]) -> RunReport:
+        """A fault if every failed test is for the lack of something, else none."""
+        rows = table()["fault"]
+        if not failed:
+            return self._fault(output, rows)
+        faults = [self._fault(one.detail or one.message, rows) for one in failed]
+        return faults[0] if all(one.fault for one in faults) else RunReport()
+
+    def _fault(self, text: str, rows: Iterable[Row]) -> RunReport:
+        for row in rows:
+            for match in re.finditer(row["pattern"], text, re.M):
+                if (found := self._missing(row, match)) is not None:
+                    return found
+        return RunReport()
+
+    def _missing(self, row: Row, match: re.Match[str]) -> RunReport | None:
+        """The fault in words; None if it is one of the project's code, which its tests judged."""
+        words = {name: value or "" for name, value in match.groupdict().items()}
+        step, what = row.get("step", self._row.get("install", "")), words.get("tool", "")
+        said = row["words"]
+        if module := words.get("module", ""):
+            own = self._own_module(module)
+            if own is None:
+                return None
+            if own:
+                said = f"the project itself is not installed in {{where}} (no module {module})"
+            what = self._to_install(module, own=own)
+        words = {**self._words, **words, "what": what}
+        step = filled(step, {**words, "python": words["shown"]}).strip()
+        return RunReport((), filled(said, words), step or f"install it, or {OWN_COMMAND}")
+
+    def _own_module(self, module: str) -> bool | None:
+        """Whether a missing module lies in the project; None: its package does, and lacks it."""
+        top, *rest = module.split(".")
+        for above in (self._project.root, self._project.root / "src"):
+            package = above / top
+            if package.is_dir() or package.with_suffix(".py").is_file():
+                whole = above.joinpath(top, *rest)
+                if whole.is_dir() or whole.with_suffix(".py").is_file():
+                    return True
+                return None
+        return False
+
+    def _to_install(self, module: str, *, own: bool) -> str:
+        """What pip is to install."""
+        root = self._project.root
+        listed = (root / "requirements.txt").is_file()
+        packaged = any((root / name).is_file() for name in ("pyproject.toml", "setup.py"))
+        top = module.split(".")[0]
+        if packaged and (own or not listed):
+            return "-e ." if own or not self._is_extra(top) else top
+        return "-r requirements.txt" if listed else top
+
+    def _is_extra(self, name: str) -> bool:
+        """Whether only a group of ``pyproject.toml`` has it: the project comes without."""
+        text = self._project.text("pyproject.toml")
+        named = re.compile(rf"""["']?{re.escape(name)}\b""", re.I)
+        try:
+            needed = tomllib.loads(text).get("project", {}).get("dependencies", [])
+        except tomllib.TOMLDecodeError:
+            return False
+        return bool(named.search(text)) and not any(named.match(str(one)) for one in needed)
+
+
+def filled(text: str, words: Mapping[str, str]) -> str:
+    """The text with ``{name}`` replaced by what it stands for."""
+    return re.sub(r"\{(\w+)\}", lambda match: words.get(match[1], match[0]), text)
+
+
+def _taken(file: Path) -> bytes:
+    """What stands in a report, which is removed."""
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(_REPORT_BYTES + 1)
+        return data if len(data) <= _REPORT_BYTES else b""
+    except OSError:
+        return b""
+    finally:
+        with contextlib.suppress(OSError):
+            file.unlink()
