@@ -413,7 +413,7 @@ class Folders:
         branch = self._ports.branch()
         if branch != self._state.status.branch:
             self._state.status.branch = branch
-            self._state.wake()
+            self._state.restated()
 
     def _changed(self, files: set[str]) -> None:
         self._stale = True
