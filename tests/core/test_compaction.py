@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.tables import each
-from tui.core.compaction import KnownFacts, compacted, cut_at, fault_of, prose_in
+from tui.core.compaction import KnownFacts, Summary, added, compacted, cut_at, fault_of, prose_in
 from tui.core.conversation import EntryKind, HistoryEntry, Item, user_item
 
 KINDS: dict[str, tuple[EntryKind, Item]] = {
@@ -88,3 +88,12 @@ def test_what_ends_the_message_cannot_be_said_in_it() -> None:
 )
 def test_what_is_no_summary(text: str, fault: str) -> None:
     assert fault_of(text) == fault
+
+
+def test_a_summary_that_goes_round_in_circles_or_never_ends_is_enough() -> None:
+    summary = Summary(words=100)
+    said = [summary.take(text) for text in ("- one\n- t", "wo\n", *["- two\n\n"] * 3, "- th")]
+    assert said == ["", "", "", "", "the model repeated itself", "the model repeated itself"]
+    assert summary.whole() == "- one\n- two"
+    assert Summary(words=1).take("word " * 4) == "it was longer than asked for"
+    assert added("- old\n- one", "- one\n- two") == "- old\n- one\n- two"

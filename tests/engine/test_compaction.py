@@ -13,6 +13,7 @@ from tests.support.fakes import FakeWire, World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.stored_sessions import resumed, stored
 from tests.support.turns import CACHE, notes, texts, update
+from tui.core.compaction import prose_in
 from tui.core.instructions import MAP_TITLE
 from tui.core.session_record import EntryGone
 from tui.core.wire.events import ErrorEvent
@@ -191,6 +192,37 @@ async def test_a_summary_that_is_none_leaves_what_is_certain() -> None:
         assert "turn 1: make the cache safe" in place.session.compaction().text
         assert "<summary>" not in place.session.compaction().text
         assert notes(place)[-1].endswith(f"without what was said in prose: {why}")
+
+
+async def test_of_a_summary_that_is_cut_or_repeats_itself_the_whole_lines_are_taken() -> None:
+    for pieces, why in (
+        (["- teal is the colour\n- and ha"], "it was cut"),
+        (["- teal is the colour\n", "- again\n"] * 4, "the model repeated itself"),
+    ):
+        place = world(window=None)
+        await turn(place, "make the cache safe", "I use a lock.")
+        await turn(place, "now the index", "Done.")
+        place.session.submit(intents.Compact())
+        await lane(place).request(1)
+        model = SteppedRehearsal(lane(place))
+        model.begin()
+        key = model.open_text()
+        for piece in pieces:
+            model.say(key, piece)
+        if why == "it was cut":
+            model.cut_short("max_output_tokens")
+        await settle()
+        assert prose_in(place.session.compaction().text).startswith("- teal is the colour")
+        assert "and ha" not in place.session.compaction().text
+        assert notes(place)[-1].endswith(f"not all of what was said in prose: {why}")
+
+
+async def test_before_an_answer_has_come_to_its_end_nothing_is_compacted() -> None:
+    place = world()
+    place.session.submit(intents.Compact())
+    (said,) = place.session.drain().troubles
+    assert said.what == "Nothing to compact"
+    assert said.why == "no answer has come to its end yet"
 
 
 async def test_instructions_in_a_summary_are_data_and_end_nothing() -> None:

@@ -189,6 +189,40 @@ def request_text(pieces: Sequence[str], earlier: str, wish: str) -> str:
     return "\n\n".join([*parts, f"<transcript>\n{_inert(body)}\n</transcript>"])
 
 
+_WORD_CHARS = 8
+_REPEATS = 3
+"""So often a line may come before the model is taken to go round in circles."""
+
+
+class Summary:
+    """What a model writes, line by line, each line once; small models repeat themselves."""
+
+    def __init__(self, words: int) -> None:
+        """``words`` it was asked for at most; twice as many are taken."""
+        self._left = 2 * words * _WORD_CHARS
+        self._lines: dict[str, int] = {}
+        self._rest = ""
+
+    def take(self, text: str) -> str:
+        """More came; returns why it is enough, empty: it may go on."""
+        self._left -= len(text)
+        *lines, self._rest = f"{self._rest}{text}".split("\n")
+        for line in filter(str.strip, map(str.rstrip, lines)):
+            self._lines[line] = self._lines.get(line, 0) + 1
+        if max(self._lines.values(), default=0) > _REPEATS:
+            return "the model repeated itself"
+        return "" if self._left > 0 else "it was longer than asked for"
+
+    def whole(self) -> str:
+        """The lines that came whole."""
+        return "\n".join(self._lines)
+
+
+def added(earlier: str, text: str) -> str:
+    """A summary with the lines of one that was cut, which may lack what the first one had."""
+    return "\n".join(dict.fromkeys([*earlier.splitlines(), *text.splitlines()]))
+
+
 _REFUSALS = ("i'm sorry", "i can't", "i cannot", "i can’t", "i won't", "as an ai")
 _REFUSAL_CHARS = 300
 

@@ -14,6 +14,8 @@ from itertools import islice
 from tui.core.compaction import (
     ASKED,
     KnownFacts,
+    Summary,
+    added,
     compacted,
     cut_at,
     fault_of,
@@ -60,6 +62,9 @@ _PROSE = 0.2
 _MOST_WORDS = 900
 WAIT_S = 60.0
 """So long a request waits for a summary that is being written."""
+GRACE_S = 1.0
+"""So long after that, for what there is of it."""
+_LATE = "no answer came in time"
 MOST_LINES = 2000
 
 
@@ -84,7 +89,9 @@ class Compaction:
         self._job: asyncio.Task[None] | None = None
         self._alone = asyncio.Lock()
         self._prose = self._fault = ""
-        """What was summarised ahead, or why nothing was."""
+        """What was summarised ahead, and why that is not all."""
+        self._enough: Callable[[], None] = lambda: None
+        """Ends what is being written: what there is of it is taken."""
         self._covers: HistoryEntry | None = None
         """The last item that it stands for; None: nothing was begun."""
         self._asked, self._wish = False, ""
@@ -130,9 +137,13 @@ class Compaction:
             self._covers = None
         if not (self._may() and self._begin(words, whole=True)):
             self._asked, why = False, "the last turn is always sent as it was said"
+            if not self._may():
+                when = "since the last time" if self._requests.history.is_compacted else "yet"
+                why = f"no answer has come to its end {when}"
             self._state.trouble(Trouble("Nothing to compact", why, severity="information"))
             return
         self._asked = True
+        self._state.note(0, "a summary of what was said is being written")
         self._settling = self._supervisor.start(self._settle(), "compacting")
 
     async def over(self) -> None:
@@ -295,7 +306,8 @@ class Compaction:
         words = f"up to turn {turn} a summary is sent from now on, with all that is certain"
         words += f": about {before:,} tokens became {after:,}; /compact show shows it"
         if self._fault:
-            words += f"\nwithout what was said in prose: {self._fault}"
+            lacks = "not all of" if self._prose else "without"
+            words += f"\n{lacks} what was said in prose: {self._fault}"
         self._state.meter.estimate_context(after)
         self._state.metered()
         self._state.note(0, words)
@@ -395,8 +407,11 @@ class Compaction:
             return
         _, late = await asyncio.wait([job], timeout=WAIT_S)
         if late:
+            self._enough()
+            _, late = await asyncio.wait([job], timeout=GRACE_S)
+        if late:
             job.cancel()
-            self._fault = "no answer came in time"
+            self._fault = _LATE
         if self._job is job:
             self._job = None
 
@@ -408,19 +423,16 @@ class Compaction:
             return
         room = self._writes(spec)
         chars = int(room * _CHARS * (1 - 2 * _PROSE))
-        asked = ASKED.format(words=min(_MOST_WORDS, int(room * _PROSE / 2)))
+        words = min(_MOST_WORDS, int(room * _PROSE / 2))
         for part in _parts(pieces, max(chars - len(earlier), chars // 2)):
-            try:
-                async with asyncio.timeout(WAIT_S):
-                    said, fault = await self._answer(
-                        spec, asked, request_text(part, self._prose, wish)
-                    )
-            except (DuettoError, TimeoutError) as error:
-                said, fault = "", str(error) or "no answer came in time"
-            self._fault = fault or fault_of(said)
+            said, fault = await self._answer(spec, request_text(part, self._prose, wish), words)
+            refused = fault_of(said)
+            self._fault = fault or refused
+            if not refused:
+                whole = added(self._prose, said) if fault else said
+                self._prose = whole.strip()[: int(chars * _PROSE)]
             if self._fault:
                 return
-            self._prose = said.strip()[: int(chars * _PROSE)]
 
     def _writer(self, chars: int) -> RoleSpec | None:
         """A model that has room for so much, else the one with the most."""
@@ -431,45 +443,25 @@ class Compaction:
                 return one
         return max(found, key=lambda one: rooms[one.role], default=None)
 
-    async def _answer(self, spec: RoleSpec, asked: str, text: str) -> tuple[str, str]:
+    async def _answer(self, spec: RoleSpec, text: str, words: int) -> tuple[str, str]:
         """What a model says to one message; and why that is not whole, if it is not."""
         wire = self._ports.wires(spec.endpoint, LANE)
-        over: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        said: list[str] = []
-
-        def end(why: str) -> None:
-            if not over.done():
-                over.set_result(why)
-
-        def heard(event: Event, now: float) -> None:
-            match event:
-                case events.ItemDone(item=item) if item.get("type") == "message":
-                    said.append(message_text(item))
-                case events.Completed(response=response):
-                    output = response.get("output")
-                    items = output if isinstance(output, list) and not said else []
-                    said.extend(message_text(one) for one in items if isinstance(one, dict))
-                    self._pay(spec, response)
-                    end("")
-                case events.Incomplete():
-                    end("it was cut")
-                case events.Failed() | events.ErrorEvent():
-                    end(event.message or event.code or "the server did not say why")
-
-        def stated(state: WireState, why: str) -> None:
-            if state == "closed":
-                end(why or "the connection was lost")
-
-        wire.on_event, wire.on_state = heard, stated
-        await wire.open()
+        answer = _Answer(words, lambda response: self._pay(spec, response))
+        wire.on_event, wire.on_state = answer.heard, answer.stated
+        self._enough = lambda: answer.end(_LATE)
+        asked = ASKED.format(words=words)
         body = {"model": spec.model, "instructions": asked, "input": [user_item(text)]}
-        wire.create({**body, "store": False})
         try:
-            fault = await over
+            async with asyncio.timeout(WAIT_S):
+                await wire.open()
+                wire.create({**body, "store": False})
+                fault = await answer.over
+        except (DuettoError, TimeoutError) as error:
+            fault = str(error) or _LATE
         finally:
             if wire.busy:
                 wire.interrupt()
-        return "".join(said), fault
+        return answer.written.whole() if fault else "".join(answer.said), fault
 
     def _pay(self, spec: RoleSpec, response: Mapping[str, object]) -> None:
         """It costs what any answer does: the session's, not the turn's."""
@@ -483,6 +475,47 @@ class Compaction:
             self._state.metered()
 
         self._supervisor.start(pay(), "the price")
+
+
+class _Answer:
+    """A model's answer to one message, while it comes."""
+
+    def __init__(self, words: int, pays: Callable[[Mapping[str, object]], None]) -> None:
+        self.over: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        """Why it is not whole; empty: it is."""
+        self.said: list[str] = []
+        self.written = Summary(words)
+        self._pays = pays
+
+    def end(self, why: str) -> None:
+        """Nothing more of it is wanted, or comes."""
+        if not self.over.done():
+            self.over.set_result(why)
+
+    def heard(self, event: Event, now: float) -> None:
+        """Take in what the server says."""
+        match event:
+            case events.TextDelta(delta=delta):
+                if enough := self.written.take(delta):
+                    self.end(enough)
+            case events.ItemDone(item=item) if item.get("type") == "message":
+                self.said.append(message_text(item))
+            case events.Completed(response=response):
+                output = response.get("output")
+                items = output if isinstance(output, list) and not self.said else []
+                self.said += [message_text(one) for one in items if isinstance(one, dict)]
+                self._pays(response)
+                self.end("")
+            case events.Incomplete(response=response):
+                self._pays(response)
+                self.end("it was cut")
+            case events.Failed() | events.ErrorEvent():
+                self.end(event.message or event.code or "the server did not say why")
+
+    def stated(self, state: WireState, why: str) -> None:
+        """The connection is another one."""
+        if state == "closed":
+            self.end(why or "the connection was lost")
 
 
 def _behind(entries: Sequence[HistoryEntry], covers: HistoryEntry) -> int:
