@@ -446,7 +446,7 @@ class Compaction:
     async def _answer(self, spec: RoleSpec, text: str, words: int) -> tuple[str, str]:
         """What a model says to one message; and why that is not whole, if it is not."""
         wire = self._ports.wires(spec.endpoint, LANE)
-        answer = _Answer(words, lambda response: self._pay(spec, response))
+        answer = _WrittenSummary(words, lambda response: self._pay(spec, response))
         wire.on_event, wire.on_state = answer.heard, answer.stated
         self._enough = lambda: answer.end(_LATE)
         asked = ASKED.format(words=words)
@@ -477,7 +477,7 @@ class Compaction:
         self._supervisor.start(pay(), "the price")
 
 
-class _Answer:
+class _WrittenSummary:
     """A model's answer to one message, while it comes."""
 
     def __init__(self, words: int, pays: Callable[[Mapping[str, object]], None]) -> None:
