@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import shutil
+import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +18,17 @@ from tests.support.stored_sessions import resumed, stored
 from tests.support.turns import CACHE, notes, texts, update
 from tui.core.compaction import prose_in
 from tui.core.instructions import MAP_TITLE
-from tui.core.session_record import EntryGone
+from tui.core.recall import Recollection
+from tui.core.session_record import EntryGone, StoredRecord
 from tui.core.wire.events import ErrorEvent
+from tui.effects.store import reading
+from tui.effects.store.database import Database
+from tui.effects.store.writing import StoreWriter
 from tui.engine import intents
 from tui.engine.compaction import LANE
 from tui.engine.ports import RoleSpec
+from tui.engine.resuming import Resumption
+from tui.engine.session import SessionOptions
 
 LONG = "and so on, as was said before; " * 620
 """About 4,300 tokens."""
@@ -294,9 +303,66 @@ async def test_after_a_resume_it_says_which_turns_are_at_hand(tmp_path: Path) ->
     assert kept.entries[0].kind == "summary"
     assert kept.entries[0].turn == 4, "a fork of turn 3 needs what was said then"
     again = await resumed(place, kept)
-    for number, why in ((3, "Turn 3 was compacted before this start"), (4, "")):
+    for number, why in ((3, "What was said before turn 3 is kept as a summary only"), (4, "")):
         plan = await again.session.rewinding.plan(number, part="talk")
         assert plan.startswith(why) if isinstance(plan, str) else not why
+
+
+async def test_after_a_resume_the_talk_goes_back_behind_it_and_forward(tmp_path: Path) -> None:
+    store, place = StoreWriter(tmp_path, time.monotonic), world(window=None)
+    place.ports.store = lambda: store
+    for prompt in ("one", "two", "three"):
+        await turn(place, prompt, f"yes to {prompt}")
+        if prompt != "one":
+            place.session.submit(intents.Compact())
+            await summarised(place, number=2 if prompt == "three" else 1)
+    await place.session.close()
+    await asyncio.to_thread(store.close)
+    kept = reading.load(tmp_path, store.id)
+    assert kept.entries[0].kind == "summary"
+    shutil.copytree(tmp_path, tmp_path.with_name("then"))
+
+    def again(folder: Path) -> World:
+        now = reading.load(folder, store.id)
+        until = partial(reading.entries_until, folder, store.id)
+        options = SessionOptions(resumed=Resumption(now, lambda sha: None, until=until))
+        return World({}, roles=place.roles, options=options)
+
+    log, other = Memory(), again(tmp_path)
+    other.ports.store = lambda: log
+    await other.runs()
+    assert "yes to one" not in str(await turn(other, "four", "yes"))
+    began = len(log.rows)
+    other.session.submit(intents.Rewind(2, 0, "talk"))
+    await settle()
+    history = other.session._shared.requests.history
+    back = [(one.kind, one.item) for one in history.entries]
+    assert [kind for kind, _ in back] == ["prompt", "output", "note"]
+    assert "yes to one" in str(back)
+    rows = [*log.rows]
+    other.session.submit(intents.Forward())
+    await settle()
+    assert "yes to three" in str(history.entries)
+    assert str(history.entries).count("yes to one") == 1
+    new, old = 0, 0
+    for count in range(began, len(rows) + 1):
+        folder = tmp_path.with_name(f"killed at {count}")
+        shutil.copytree(tmp_path.with_name("then"), folder)
+        database = Database(folder)
+        shifted = (StoredRecord(kept.seq + one.seq, 1, 1.0, one.record) for one in rows[:count])
+        database.take(store.id, shifted)
+        database.close()
+        killed = again(folder)
+        await killed.runs()
+        said = str(killed.session._shared.requests.history.entries)
+        new += "<compacted" not in said and "yes to two" not in said and "yes to one" in said
+        old += "<compacted" in said and "'four'" in said and "yes to one" not in said
+        assert new + old == count - began + 1, said
+    assert new > 3
+    assert old > 3
+    text = reading.recall(folder, store.id, Recollection("yes"))
+    assert "yes to one" in text
+    assert "yes to two" not in text
 
 
 async def test_the_map_of_the_project_stays() -> None:
@@ -374,6 +440,23 @@ async def test_what_was_said_is_recalled() -> None:
     request = await place.wire.request(4)
     (answer,) = [i["output"] for i in request["input"] if i["type"] == "function_call_output"]
     assert "turn 1, you:\nThe magic number is 4711" in answer
+
+
+async def test_what_was_rewound_is_recalled_neither_from_memory_nor_from_the_store(
+    tmp_path: Path,
+) -> None:
+    store, place = StoreWriter(tmp_path, time.monotonic), world(window=None)
+    place.ports.store = lambda: store
+    await turn(place, "one", "The first number is 1.")
+    await turn(place, "two", "The second number is 2.")
+    place.session.submit(intents.Rewind(2, 0, "talk"))
+    await settle()
+    await turn(place, "three", "The third number is 3.")
+    found = await place.session.compaction().recall(Recollection("number"))
+    await place.session.close()
+    await asyncio.to_thread(store.close)
+    for text in (found, reading.recall(tmp_path, store.id, Recollection("number"))):
+        assert ("first" in text, "second" in text, "third" in text) == (True, False, True)
 
 
 async def test_a_wish_during_a_turn_takes_effect_behind_it() -> None:

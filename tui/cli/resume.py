@@ -50,7 +50,8 @@ def again(paths: Paths, onward: Onward, *, here: bool = False, whole: bool = Tru
             f" duetto resume {line.id} --here goes on in the current one"
         )
     blobs = partial(reading.data, paths.data_dir)
-    return Again(folder, Resumption(stored, blobs, onward.fork, rest))
+    until = partial(reading.entries_until, paths.data_dir, line.id)
+    return Again(folder, Resumption(stored, blobs, onward.fork, rest, until))
 
 
 def newest(paths: Paths, folder: str | None = None) -> SessionLine:

@@ -216,6 +216,13 @@ class History:
         begin = next(iter(self.past or self.entries), None)
         return begin is None or begin.kind != "summary" or turn > begin.turn
 
+    def remember(self, entries: list[HistoryEntry]) -> None:
+        """This is what the summary at the beginning stands for; an earlier one may begin it."""
+        turn = entries[-1].turn  # of which the end may stand behind the summary
+        known = [one.item for one in self.entries if one.turn == turn]
+        fresh = [one for one in entries if one.turn != turn or one.item not in known]
+        self.past = fresh + self.past[1:]
+
     def whole(self) -> list[HistoryEntry]:
         """All that is at hand, as it was said, whether or not a summary stands for it."""
         if not self.past:

@@ -132,11 +132,17 @@ class EntryMade(_Record, frozen=True):
     """The last one that had begun."""
     image: str = ""
     """The blob of the image that it shows: the item says all but its bytes."""
+    aside: bool = False
+    """It does not stand in the conversation; a rewind may have it stand."""
 
     def entry(self, data: Callable[[str], bytes | None]) -> HistoryEntry:
         """It stands again; ``data`` gives the bytes of a blob. Raises ValueError: damaged."""
         item = self.said
         entry = HistoryEntry(self.kind, item, self.origin, turn=self.turn)
+        if self.kind == "summary":
+            from tui.core.compaction import last_turn  # where there is one
+
+            entry.turn = last_turn(entry.text) or self.turn
         if self.image:
             from tui.core.images import image_item, image_of  # where there is one
 
@@ -390,6 +396,8 @@ class Rewound(Struct, frozen=True, array_like=True):
     """Ids of those that went out of the conversation."""
     notes: tuple[tuple[int, int], ...] = ()
     """Ids of notes on lines that wait again, and the turns with which they went."""
+    restored: tuple[int, ...] = ()
+    """Ids of the entries for which a summary stood, and that stand themselves from then on."""
 
 
 class Ended(_Record, frozen=True):

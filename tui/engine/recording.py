@@ -146,6 +146,8 @@ class SessionRecording(Witness):
         self._typed: dict[int, str | None] = {}
         self._turns: list[Record] = []
         """The beginnings and ends of all."""
+        self._gone: list[int] = []
+        """Ids of entries that went with a rewind which is under way."""
         self._last_entry = 0
         self._unread = self._renews = False
         """Not all of the session is read; and what is kept is to be said again then."""
@@ -425,26 +427,38 @@ class SessionRecording(Witness):
             self._store.put(record)
         self._commit(Happened(self._turn, "cleared"))
 
-    def rewinds(self, told: Rewound, cut: Sequence[HistoryEntry], swaps: Sequence[Swap]) -> Rewound:
+    def rewinds(
+        self,
+        told: Rewound,
+        cut: Sequence[HistoryEntry],
+        swaps: Sequence[Swap],
+        summary: HistoryEntry | None,
+    ) -> Rewound:
         """What is to be done is kept before it is begun, with all that it takes to undo it."""
         self._look(all_hunks=True)
-        known = {id(one.entry): one for one in self._entries}
-        last = self._entries[-1].place if self._entries else 0.0
-        for entry in cut:
-            if id(entry) not in known:
-                self._last_entry, last = self._last_entry + 1, last + 1.0
-                one = KeptEntry(entry, entry.item, self._last_entry, last, self._turn)
-                known[id(entry)] = one
-                self._entries.append(one)
-                self._store.put(made(one))
+        known = {id(one.entry): one.id for one in self._entries}
+        ids = (known.get(id(entry)) or self._aside(entry, 0.0).id for entry in cut)
+        told = replace(told, entries=tuple(ids))
         for swap in swaps:
             was = "" if swap.was is None else self._store.blob(swap.was)
             then = "" if swap.then is None else self._store.blob(swap.then)
             told = replace(told, files=(*told.files, FileSwap(swap.path, was, then)))
             self._store.put(FileKept(self._turn, swap.path, "before", was))
-        told = replace(told, entries=tuple(known[id(entry)].id for entry in cut))
+        if summary is not None:
+            stays = enumerate(self._requests.history.entries, 1)
+            restored = [self._aside(entry, float(place)) for place, entry in stays]
+            told = replace(told, restored=tuple(one.id for one in restored))
         self._commit(Happened(self._turn, "rewound", json.encode(told).decode()))
+        if summary is not None:
+            self._gone, self._entries = [one.id for one in self._entries], restored
         return told
+
+    def _aside(self, entry: HistoryEntry, place: float) -> KeptEntry:
+        """Keep an item that does not stand in the conversation yet."""
+        self._last_entry += 1
+        one = KeptEntry(entry, entry.item, self._last_entry, place, entry.turn or self._turn)
+        self._store.put(replace(made(one), aside=True))
+        return one
 
     def rewound(self, number: int, *, done: bool) -> None:
         """It is on the disk, or was taken back: what is said from now on follows."""
@@ -650,6 +664,7 @@ class SessionRecording(Witness):
                 self._store.put(made(kept))
             self._entries.append(kept)
             last = place
+        gone, self._gone = [*self._gone, *gone], []
         for number in gone:  # behind what stands for them: a kill in between loses nothing
             self._store.put(EntryGone(number))
 

@@ -35,6 +35,7 @@ from tui.core.patches.landing import Landing
 from tui.core.patches.past_hunks import BroughtBack, bringing_back, settled
 from tui.core.session_record import (
     BlockSaid,
+    EntryMade,
     FileKept,
     KeptEntry,
     StoredSession,
@@ -84,6 +85,8 @@ class Resumption(Struct, frozen=True):
     """It is the beginning of a new session."""
     rest: Callable[[], StoredSession] | None = None
     """Reads all of it, for a thread; None: ``stored`` is all. Raises StoreRefused."""
+    until: Callable[[int], tuple[EntryMade, ...]] = lambda turn: ()
+    """Reads what was said up to a turn as it stood then, for a thread. Raises StoreRefused."""
 
 
 def up_to(stored: StoredSession, turn: int) -> StoredSession:
@@ -132,10 +135,6 @@ class _Earlier:
             except ValueError:  # the store was damaged there
                 self.lost += 1
                 continue
-            if one.kind == "summary":
-                from tui.core.compaction import last_turn  # where there is one
-
-                entry.turn = last_turn(entry.text) or one.turn
             self.kept.append(KeptEntry(entry, entry.item, one.id, one.place, one.turn))
         if self.lost:
             self.kept = _answered(self.kept)
@@ -183,7 +182,7 @@ class Resuming:
         self._services = services
         self._head = self.stored = resumption.stored
         """What was read of it so far."""
-        self.data = resumption.data
+        self._resumption, self.data = resumption, resumption.data
         self._is_fork = resumption.is_fork
         self._rest = resumption.rest
         self._reading = asyncio.Lock()
@@ -245,6 +244,23 @@ class Resuming:
     def is_read(self) -> bool:
         """All of it is there."""
         return self._rest is None
+
+    async def read_behind(self, turn: int) -> None:
+        """Have at hand what a summary stands for, back to before this turn, as far as it is kept.
+
+        It was written in an earlier start. Raises StoreRefused.
+        """
+        history = self._services.requests.history
+
+        def said(until: int) -> list[HistoryEntry]:
+            return [one.entry(self.data) for one in self._resumption.until(until)]
+
+        while not history.has_begin_of(turn):
+            last = (history.past or history.entries)[0].turn
+            found = await asyncio.to_thread(said, last)
+            if not found or (found[0].kind == "summary" and found[0].turn >= last):
+                return  # it is not kept, or not as it was said
+            history.remember(found)
 
     async def read(self) -> None:
         """Have what is not read yet; nothing of it holds a key up."""

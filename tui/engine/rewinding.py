@@ -38,7 +38,7 @@ from tui.engine.rewound_files import (
     preview_words,
 )
 from tui.engine.services import Services
-from tui.errors import EditRefused
+from tui.errors import EditRefused, StoreRefused
 
 if TYPE_CHECKING:
     from tui.engine.resuming import Resuming
@@ -159,10 +159,10 @@ class Rewinding:
             return f"There is no turn {turn}: there are 1 to {last}." if last else "No turn yet."
         if part != "files" and turns[turn].rewound:
             return f"Turn {turn} is rewound already: /rewind forward brings it back."
-        if part != "files" and not self._services.requests.history.has_begin_of(turn):
+        if part != "files" and not await self._has_begin_of(turn):
             return (
-                f"Turn {turn} was compacted before this start, so the conversation cannot go back"
-                f" there: /rewind {turn} files rewinds the files."
+                f"What was said before turn {turn} is kept as a summary only, so the conversation"
+                f" cannot go back there: /rewind {turn} files rewinds the files."
             )
         plan = RewindPlan(turn, hunk, last, part)
         if part != "talk":
@@ -178,6 +178,16 @@ class Rewinding:
         if not plan.files and not plan.prompts and part != "talk":
             return f"Nothing to rewind: no file is changed since {plan.place.split(' ', 1)[1]}."
         return plan
+
+    async def _has_begin_of(self, turn: int) -> bool:
+        """What was compacted in an earlier start is read from the store."""
+        history, resuming = self._services.requests.history, self._files.resuming
+        if resuming is not None and not history.has_begin_of(turn):
+            try:
+                await resuming.read_behind(turn)
+            except (StoreRefused, ValueError):
+                return False
+        return history.has_begin_of(turn)
 
     # -- doing it
 
@@ -251,7 +261,9 @@ class Rewinding:
         call = state.workspace.hunk_list.by_id(plan.hunk).call_id if plan.hunk else ""
         history = services.requests.history
         swaps = self._swaps(files, chosen, past)
+        before = history.entries[0] if talk and history.is_compacted else None
         cut = history.rewind(plan.turn, call) if talk else []
+        summary = before if before is not None and before not in history.entries else None
         first = plan.turn + bool(plan.hunk)
         notes = [
             (note, note.turn)
@@ -268,7 +280,8 @@ class Rewinding:
             notes=tuple((note.id, turn) for note, turn in notes),
         )
         clean = [one for one in swaps if self._is_clean(one.path)]
-        done = _Done(state.witness.rewinds(told, cut, swaps), [], cut, history, clean)
+        told = state.witness.rewinds(told, cut, swaps, summary)
+        done = _Done(told, [], cut, history, clean)
         await state.witness.kept()
         done.decision = DecisionEntry("rewind", turn=plan.turn)
         paths = await state.input_first.do(

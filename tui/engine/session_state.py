@@ -200,8 +200,17 @@ class Witness:
     def forgets(self) -> None:
         """A new conversation begins: the model is told nothing of what was said."""
 
-    def rewinds(self, told: Rewound, cut: Sequence[HistoryEntry], swaps: Sequence[Swap]) -> Rewound:
-        """Turns are about to be taken back; returns that with what is stored of these two."""
+    def rewinds(
+        self,
+        told: Rewound,
+        cut: Sequence[HistoryEntry],
+        swaps: Sequence[Swap],
+        summary: HistoryEntry | None,
+    ) -> Rewound:
+        """Turns are about to be taken back; returns that with what is stored of these.
+
+        ``summary`` goes: what it stood for stands itself now.
+        """
         return told
 
     def rewound(self, number: int, *, done: bool) -> None:

@@ -489,7 +489,8 @@ class _Intake:
             self._blob(row, blob, entry.item)
         else:
             item = packed(entry.item.decode())
-        self._insert("entries", row, entry, item=item, blob=blob)
+        gone = row.seq if entry.aside else None
+        self._insert("entries", row, entry, item=item, blob=blob, gone=gone)
 
     def _entry_gone(self, row: StoredRecord, entry: records.EntryGone | records.EntryMade) -> None:
         self._do(
@@ -579,6 +580,11 @@ class _Intake:
 
     def _happened(self, row: StoredRecord, happened: records.Happened) -> None:
         self._insert("events", row, happened, s=row.s if happened.s is None else happened.s)
+        if happened.what == "rewound":
+            with contextlib.suppress(msgspec.MsgspecError):
+                told = msgspec.json.decode(happened.detail, type=records.Rewound)
+                query = "UPDATE entries SET gone = NULL WHERE session = ? AND id = ?"
+                self._connection.executemany(query, [(self.n, one) for one in told.restored])
 
 
 def _waits(stage: Stage, decision: Decision) -> bool:

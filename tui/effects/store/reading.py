@@ -7,6 +7,7 @@ killed brought into the file.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import sqlite3
 import sys
@@ -147,12 +148,33 @@ def entries_until(data_dir: Path, session_id: str, turn: int) -> tuple[EntryMade
 
 
 def _ever(base: sqlite3.Connection, n: int, turn: int) -> Iterator[EntryMade]:
-    """All entries of the conversation that a turn was in, each as it was said last."""
+    """All entries of the conversation that a turn was in, each as it was said last.
+
+    Those of turns that were rewound are not in it.
+    """
     cleared = (
         "SELECT ifnull(max(seq), -1) FROM events"
         " WHERE session = ? AND what = 'cleared' AND turn < ?"
     )
     first = base.execute(cleared, (n, turn)).fetchone()[0]
+    out = [told for told, _ in _standing_rewinds(base, n).values() if told.talk]
+    out_ids = {number for told in out if told.last <= turn for number in told.entries}
+    out_turns = {
+        number
+        for told in out
+        if told.last <= turn
+        for number in range(told.turn + bool(told.hunk), told.last + 1)
+    }
+    said = set[tuple[int, str, bytes]]()
+
+    def counts(one: EntryMade) -> bool:
+        """It was not taken back, nor said before: a rewind may restore it under another id."""
+        place = (one.turn, one.kind, hashlib.sha256(one.item).digest())
+        if place in said or one.id in out_ids or one.turn in out_turns:
+            return False
+        said.add(place)
+        return True
+
     query = (
         "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.image, e.item, b.data FROM entries e"
         " LEFT JOIN blobs b ON b.sha = e.blob"
@@ -161,10 +183,10 @@ def _ever(base: sqlite3.Connection, n: int, turn: int) -> Iterator[EntryMade]:
     )
     before: EntryMade | None = None
     for one in _Rows(base, n)._each(_entry, query, first):
-        if before is not None and before.id != one.id:
+        if before is not None and before.id != one.id and counts(before):
             yield before
         before = one
-    if before is not None:
+    if before is not None and counts(before):
         yield before
 
 
@@ -261,8 +283,12 @@ def _stored(
     hunks = _taken_back(hunks, rewinds)
     turns = tuple(rows.turns(last=first > 0))
     entries, blocks = () if first else tuple(rows.entries()), tuple(rows.blocks(first))
-    cut = {one.id for rewind in rewinds if not rewind.done for one in rewind.entries}
-    entries = tuple(one for one in entries if one.id not in cut)
+    for rewind in rewinds:
+        if not rewind.done:
+            cut, restored = {one.id for one in rewind.entries}, {*rewind.told.restored}
+            entries = tuple(
+                one for one in entries if one.id not in cut and (not restored or one.id in restored)
+            )
     return StoredSession(
         line,
         seq,
@@ -432,12 +458,12 @@ class _Rows:
         return self._each(_entry, query)
 
     def entries_of(self, numbers: Iterable[int]) -> Iterator[EntryMade]:
-        """Those of these ids as they were said last, in their order."""
+        """Those of these ids as they were said last."""
         query = (
             "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.image, e.item, b.data FROM entries e"
             " LEFT JOIN blobs b ON b.sha = e.blob WHERE e.session = ?1"
             " AND e.id IN (SELECT value FROM json_each(?2)) AND e.seq ="
-            " (SELECT max(seq) FROM entries WHERE session = ?1 AND id = e.id) ORDER BY e.place"
+            " (SELECT max(seq) FROM entries WHERE session = ?1 AND id = e.id)"
         )
         return self._each(_entry, query, json.dumps([*numbers]))
 
@@ -564,26 +590,35 @@ def _files(
     return texts, files, written
 
 
-def _rewinds(base: sqlite3.Connection, n: int, rows: _Rows) -> tuple[StoredRewind, ...]:
-    """Those that were not taken back, nor is anything new said since ``/clear``."""
+def _standing_rewinds(base: sqlite3.Connection, n: int) -> dict[int, tuple[Rewound, bool]]:
+    """Those that were not taken back, nor is anything new said since ``/clear``; and if done."""
     query = (
         "SELECT what, detail FROM events WHERE session = ?"
         " AND what IN ('rewound', 'rewind done', 'forward', 'cleared') ORDER BY seq"
     )
-    found: dict[int, StoredRewind] = {}
+    found: dict[int, tuple[Rewound, bool]] = {}
     for what, detail in base.execute(query, (n,)).fetchall():
         if what == "cleared":
             found.clear()
         elif what == "rewound":
             with suppress(msgspec.MsgspecError, TypeError):
                 told = _of(detail, Rewound)
-                entries = tuple(rows.entries_of(told.entries))
-                found[told.number] = StoredRewind(told, entries, done=False)
+                found[told.number] = told, False
         elif detail.isdecimal() and int(detail) in found and what == "forward":
             del found[int(detail)]
         elif detail.isdecimal() and int(detail) in found:
-            found[int(detail)] = msgspec.structs.replace(found[int(detail)], done=True)
-    return tuple(found.values())
+            found[int(detail)] = found[int(detail)][0], True
+    return found
+
+
+def _rewinds(base: sqlite3.Connection, n: int, rows: _Rows) -> tuple[StoredRewind, ...]:
+    """The same with the entries that went."""
+    found = list[StoredRewind]()
+    for told, done in _standing_rewinds(base, n).values():
+        known = {one.id: one for one in rows.entries_of(told.entries)}
+        entries = tuple(known[number] for number in told.entries if number in known)
+        found.append(StoredRewind(told, entries, done))
+    return tuple(found)
 
 
 def _taken_back(
