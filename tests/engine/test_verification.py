@@ -255,13 +255,19 @@ async def test_a_verdict_on_the_screen_is_out_of_date_when_a_hunk_comes() -> Non
 
 
 async def test_what_others_write_makes_a_verdict_out_of_date() -> None:
+    """For good: what is not open is not looked at."""
     world = World({"a.py": "x = 1\n"})
     await world.runs()
+    world.session.submit(intents.OpenFile("a.py"))
     world.session.submit(intents.Verify())
     await settle()
     assert not await quiet(world)
-    world.files.data["other.py"] = b"new\n"
+    world.changed_outside(f"below/{world.files.mark}a.py.tmp")
+    assert not await quiet(world), "a save of our own"
+    world.session.workspace.edit("a.py", (0, 0), (0, 0), "#")
+    world.session.drain()
     world.changed_outside("other.py")
+    world.session.workspace.undo("a.py")
     assert await quiet(world)
     world.session.submit(intents.Verify())
     await settle()

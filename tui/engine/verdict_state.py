@@ -84,7 +84,9 @@ class VerdictState:
 
     def outside(self, paths: Iterable[str]) -> None:
         """Somebody changed files on the disk: nothing more is known of those that are not open."""
-        if self._block is not None and set(paths) - self._workspace.buffers.keys():
+        mark = self._services.ports.files.mark  # of files that saving makes for a moment
+        others = {path for path in paths if mark not in path} - self._workspace.buffers.keys()
+        if self._block is not None and others:
             self._say(outdated=True)
             self._block = None
 
@@ -113,7 +115,7 @@ class VerdictState:
         screen = await self._state.input_first.do(work, clock.now)
         now = Ground.of(screen, self._workspace)
         same = await asyncio.to_thread(_same, then, now, on_disk)
-        if block is self._block:
+        if block is not None and block is self._block:
             self._say(outdated=not same)
 
     def _say(self, *, outdated: bool) -> None:
