@@ -235,3 +235,20 @@ def test_the_branch_is_read_from_git(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / ".git").write_text(f"gitdir: {tmp_path / '.git'}\n")
     assert Listing(tmp_path / "tree").branch() == "01234567"
+
+
+def test_loops_of_links_and_folders_that_mix_with_files_are_listed_once(tmp_path: Path) -> None:
+    for path in ("a/b/c.py", "a/b.py", "a/d/e.py", "z.py", "vendor/kept.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("x = 1\n")
+    (tmp_path / "a" / "up").symlink_to("..")
+    (tmp_path / "round").symlink_to("round")
+    (tmp_path / "a" / "same.py").symlink_to("b.py")
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    (tmp_path / ".ignore").write_text("vendor/\n")
+    expected = ["a/b.py", "a/b/c.py", "a/d/e.py", "a/same.py", "z.py"]
+    assert Listing(tmp_path).paths() == expected
+    subprocess.run(["git", "-C", str(tmp_path), "add", "-A"], check=True)
+    (tmp_path / "a" / "b.py").unlink()
+    (tmp_path / "a" / "new.py").write_text("y = 1\n")
+    assert Listing(tmp_path).paths() == ["a/b/c.py", "a/d/e.py", "a/new.py", "z.py"]

@@ -479,8 +479,9 @@ class Files:
     def _meant(self, path: str) -> str:
         """A listed path, or what it leads to if it is a link."""
         whole = os.path.join(self.root, path)
-        meant = os.path.realpath(whole) if os.path.islink(whole) else whole
-        return os.path.relpath(meant, self.root)
+        if not os.path.islink(whole):
+            return path
+        return os.path.relpath(os.path.realpath(whole), self.root)
 
     def privacy_of(self, paths: Iterable[str]) -> dict[str, str]:
         """Why each is not sent to a model without asking, in words; empty if it may be."""

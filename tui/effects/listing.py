@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Place = tuple[int, int]
 """A file by its device and number, whatever its names are."""
-LIMIT = 20_000
+LIMIT = 50_000
 """Files; a larger workspace is listed up to here."""
 NAMES_DEADLINE_S = 2.0
 """A look for the other names of files ends here."""
@@ -217,12 +217,26 @@ class Listing:
     def _kept(self, listed: bytes) -> Iterator[str]:
         """The files of git's list that exist and are to be shown."""
         rules = _Rules(self._root, (".ignore",))
+        known: dict[str, tuple[frozenset[str], bool]] = {}
+        """Folder -> its files, and whether ignore files hold in it: a look each, not one a file."""
         for path in map(os.fsdecode, filter(None, listed.split(b"\0"))):
-            *folders, name = path.split("/")
-            if name.startswith(".") or any(_is_skipped(folder) for folder in folders):
-                continue
-            if not rules.ignores(path) and os.path.isfile(os.path.join(self._root, path)):
+            folder, _, name = path.rpartition("/")
+            if folder not in known:
+                known[folder] = self._files_in(folder, rules), rules.hold_for(path)
+            there, ruled = known[folder]
+            if name in there and not (ruled and rules.matches(path, is_folder=False)):
                 yield path
+
+    def _files_in(self, folder: str, rules: _Rules) -> frozenset[str]:
+        """The names of a folder's files, none of a folder that is left out."""
+        if any(map(_is_skipped, folder.split("/") if folder else ())):
+            return frozenset()
+        if folder and rules.ignores(folder, is_folder=True):
+            return frozenset()
+        entries = _entries(os.path.join(self._root, folder))
+        return frozenset(
+            entry.name for entry in entries if entry.name[0] != "." and _is_file(entry)
+        )
 
     def _walked(self) -> Iterator[str]:
         rules = _Rules(self._root, (".gitignore", ".ignore"))
@@ -237,7 +251,7 @@ class Listing:
                     skipped = _is_skipped(entry.name) or _is_environment(entry.path)
                     if not skipped and not rules.matches(path, is_folder=True):
                         below.append(path)
-                elif entry.name.startswith(".") or not os.path.isfile(entry.path):
+                elif entry.name.startswith(".") or not _is_file(entry):
                     continue
                 elif not rules.matches(path, is_folder=False):
                     yield path
@@ -259,6 +273,11 @@ class _Rules:
         return any(self.matches(folder, is_folder=True) for folder in folders) or self.matches(
             path, is_folder=is_folder
         )
+
+    def hold_for(self, path: str) -> bool:
+        """False where no ignore file is in the path's folders."""
+        folders = path.split("/")[:-1]
+        return any(self._spec("/".join(folders[:count])) for count in range(len(folders) + 1))
 
     def matches(self, path: str, *, is_folder: bool) -> bool:
         """True if the path itself is ignored; the deepest ignore file that names it decides."""
@@ -320,6 +339,13 @@ def _place(entry: os.DirEntry[str]) -> Place | None:
         there = entry.stat(follow_symlinks=False)
         return there.st_dev, there.st_ino
     return None
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
