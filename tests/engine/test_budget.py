@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
+from tests.engine.test_recording import Memory
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import begun, notes
 from tui.core.price import Price, Quote
 from tui.core.wire import events
 from tui.core.wire.events import Usage
+from tui.effects.store import reading
 from tui.engine import intents
 from tui.engine.foreground import STAY
 from tui.engine.ports import Caps, SpentToday
@@ -117,6 +120,25 @@ async def test_the_day_counts_what_other_sessions_spent_and_begins_anew_at_midni
     world.session.submit(asked("budget", "", world.session.status))
     await settle()
     assert notes(world)[-1] == "this session: $0.110, no limit; today: $0.610 of $5.00"
+
+
+async def test_a_turn_that_was_killed_counts_for_the_day_as_far_as_is_known(tmp_path: Path) -> None:
+    world, store = spending(Caps(day=5.0)), Memory()
+    world.ports.store = lambda: store
+    await world.runs()
+    model = await begun(world)
+    store.loaded(tmp_path / "asked")
+    _, asked_for = reading.spent(tmp_path / "asked", 0, "")
+    assert asked_for > 0.01
+    count = len(world.wire.requests)
+    model.call("read_file", {"path": "a.py"}, "call_1")
+    usage = {"input_tokens": 1000, "output_tokens": 10}
+    model.wire.give(events.Completed({"id": "resp", "model": "quick-1", "usage": usage}))
+    await world.wire.request(count + 1)
+    await settle()
+    store.loaded(tmp_path / "both")
+    _, both = reading.spent(tmp_path / "both", 0, "")
+    assert both > 0.11 + 0.005, "the second request is under way"
 
 
 async def test_a_model_without_a_price_is_asked_and_that_is_said_once() -> None:

@@ -318,7 +318,8 @@ class Happened(_Record, frozen=True):
     ``what`` is prompt, sent, token, hunk, last, interrupt, redirect, steer, switch or answer;
     cleared: a new conversation has begun; tabs: the detail is `OpenTabs` as JSON; notes: it is
     `AllNotes`; attached: `AllAttached`; efforts: `AllEfforts`; rewound: it is `Rewound`, which is
-    about to be done; rewind done, forward: it is the number of that.
+    about to be done; rewind done, forward: it is the number of that; cost: US dollars of a
+    response; reserved: the least that a request costs, until it is answered.
     """
 
     turn: int

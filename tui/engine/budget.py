@@ -58,8 +58,8 @@ class Budget:
         """What this session had spent that day, when it had spent so much in all."""
         self._others_usd = 0.0
         """What other sessions spent today."""
-        self._sent_usd = 0.0
-        """The least price of the request that is answered now."""
+        self.least_usd = 0.0
+        """The least price of the request that is answered now, where it is watched."""
         self._told: set[str] = set()
 
     def forget(self) -> None:
@@ -125,6 +125,7 @@ class Budget:
         self, head: Request, spec: RoleSpec, tier: str, turn_usd: float | None
     ) -> Trouble | None:
         """Why the request that was just made is not sent: it costs more than is left."""
+        self.least_usd = 0.0
         if not self._watches(turn_usd) or spec.endpoint == REHEARSAL:
             return None
         left, cap = self._left(turn_usd)
@@ -145,7 +146,7 @@ class Budget:
         if rates is None or not self._watches(turn_usd):
             return None
         left, cap = self._left(turn_usd)
-        spends = self._sent_usd + self._state.meter.streamed_tokens * rates.output
+        spends = self.least_usd + self._state.meter.streamed_tokens * rates.output
         if spends < left:
             return None
         why = f"{cap} are spent"
@@ -174,8 +175,8 @@ class Budget:
         if rates is None:
             return 0.0
         cheapest = min(rates.cached, rates.input)
-        self._sent_usd = known * cheapest + (tokens - known) * rates.input
-        return self._sent_usd
+        self.least_usd = known * cheapest + (tokens - known) * rates.input
+        return self.least_usd
 
     def _watches(self, turn_usd: float | None) -> bool:
         return not (turn_usd is None and self.caps.session is None and self.caps.day is None)

@@ -58,7 +58,7 @@ from tui.core.session_record import (
 from tui.core.text.rows import rows_text
 from tui.engine import intents
 from tui.engine.intents import Intent
-from tui.engine.notices import Ask, Trouble
+from tui.engine.notices import Ask, Status, Trouble
 from tui.engine.ports import Ports, RoleSpec, SessionStore
 from tui.engine.requests import Requests
 from tui.engine.session_state import SessionState, Witness
@@ -152,7 +152,7 @@ class SessionRecording(Witness):
         self._unread = self._renews = False
         """Not all of the session is read; and what is kept is to be said again then."""
         self._take_as_new()
-        self._as_kept["efforts"] = self._efforts()  # the settings say so, too
+        self._as_kept["efforts"] = _efforts_in(self._state.status)  # the settings say so, too
 
     def begin(self) -> None:
         """A new session."""
@@ -288,7 +288,7 @@ class SessionRecording(Witness):
             self._look_at_tabs()
         for record in self._new_wishes():
             self._store.put(record)
-        return bool(self._news) and not all_hunks and self._hunks_are_new()
+        return not all_hunks and any(_is_whole(hunk) for hunk in self._news.values())
 
     def _look_at_typing(self) -> None:
         """Put the hunks again in whose lines the user has typed."""
@@ -320,13 +320,8 @@ class SessionRecording(Witness):
         return [
             *self._new_of("notes", AllNotes(self._state.workspace.notes.kept())),
             *self._new_of("attached", self._requests.attachments.kept()),
-            *self._new_of("efforts", self._efforts()),
+            *self._new_of("efforts", _efforts_in(self._state.status)),
         ]
-
-    def _efforts(self) -> AllEfforts:
-        status = self._state.status
-        models = status.models.items()
-        return AllEfforts(tuple((*one, status.efforts.get(one[0]) or "") for one in models))
 
     def _new_of(self, what: str, now: Struct) -> list[Record]:
         """What is to be kept of this; nothing, if it is as it was kept."""
@@ -334,9 +329,6 @@ class SessionRecording(Witness):
             return []
         self._as_kept[what] = now
         return [Happened(self._turn, what, json.encode(now).decode())]
-
-    def _hunks_are_new(self) -> bool:
-        return any(_is_whole(hunk) for hunk in self._news.values())
 
     def wanted(self, intent: Intent) -> None:
         """The user wants something."""
@@ -379,7 +371,11 @@ class SessionRecording(Witness):
         """The disk has it."""
         await self._store.durable()
 
-    def request_leaves(self, turn: int, body: Mapping[str, object]) -> None:
+    def paid(self, turn: int, usd: float) -> None:
+        """The day's total has it at once: this duetto may be killed."""
+        self._commit(Happened(turn, "cost", repr(usd)))
+
+    def request_leaves(self, turn: int, body: Mapping[str, object], usd: float = 0.0) -> None:
         """All of its items are kept before it is sent."""
         self._look(all_hunks=True)
         self._look_at_entries()
@@ -387,6 +383,8 @@ class SessionRecording(Witness):
         head = {name: value for name, value in body.items() if name != "input"}
         chained = head.pop("previous_response_id", None) is not None
         blob = self._store.blob(item_as_json(head))
+        if usd:
+            self._store.put(Happened(turn, "reserved", repr(usd)))
         self._store.commit(RequestSent(self._sent, turn, chained, blob))
 
     def keeps_image(self, data: bytes) -> None:
@@ -667,6 +665,11 @@ class SessionRecording(Witness):
         gone, self._gone = [*self._gone, *gone], []
         for number in gone:  # behind what stands for them: a kill in between loses nothing
             self._store.put(EntryGone(number))
+
+
+def _efforts_in(status: Status) -> AllEfforts:
+    models = status.models.items()
+    return AllEfforts(tuple((*one, status.efforts.get(one[0]) or "") for one in models))
 
 
 def _last_of(stored: StoredSession) -> int:

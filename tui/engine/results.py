@@ -191,11 +191,12 @@ def billed(
     ask = services.ports.quote
     if ask is None or bill.endpoint == REHEARSAL:
         return
-    number = meter.responses
+    number, turn = meter.responses, services.requests.history.turn
 
     async def pay() -> None:
         quote = await ask(bill.endpoint, bill.models, usage, bill.tier)
         meter.paid(number, quote.usd, unknown=quote.unknown)
+        services.state.witness.paid(turn, quote.usd or 0.0)
         if quote.context_window and bill.endpoint == spec.endpoint and not spec.context_window:
             meter.windows.setdefault((spec.endpoint, spec.model), quote.context_window)
             services.window().describe(spec)

@@ -185,8 +185,11 @@ class Witness:
     async def kept(self) -> None:
         """Return when what was told before outlives a power cut, as far as it is kept at all."""
 
-    def request_leaves(self, turn: int, body: Mapping[str, object]) -> None:
-        """A request is about to be sent."""
+    def request_leaves(self, turn: int, body: Mapping[str, object], usd: float = 0.0) -> None:
+        """A request is about to be sent, which costs at least so many US dollars."""
+
+    def paid(self, turn: int, usd: float) -> None:
+        """What a response of a turn cost, in US dollars; it may come when the turn is over."""
 
     def keeps_image(self, data: bytes) -> None:
         """These bytes go with the next request; may be called in a thread."""

@@ -350,7 +350,8 @@ class Turn:
         services.state.meter.start(services.ports.clock.now(), request.spec.model, fresh=fresh)
         services.state.metered()
         self._open()
-        services.state.witness.request_leaves(request.number, body)
+        usd = services.budget().least_usd
+        services.state.witness.request_leaves(request.number, body, usd)
         try:
             self.wire.on_event = self.pacer.take
             self.wire.create(body)

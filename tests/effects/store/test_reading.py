@@ -394,3 +394,15 @@ def test_what_was_spent_since_a_moment_of_this_session_and_of_others(tmp_path: P
     assert reading.spent(tmp_path, 0, mine) == (0.5, 0.25)
     assert reading.spent(tmp_path, 0, "") == (0.0, 0.75)
     assert reading.spent(tmp_path, 2**52, mine) == (0.0, 0.0)
+
+
+def test_of_a_turn_that_is_not_over_what_is_known_and_asked_for_counts(tmp_path: Path) -> None:
+    first = TurnBegan(1, "one", "fast", "quick-1", "main")
+    write(tmp_path, first, Happened(1, "reserved", "0.5"))
+    assert reading.spent(tmp_path, 0, "") == (0.0, 0.5)
+    write(tmp_path, first, Happened(1, "reserved", "0.5"), Happened(1, "cost", "0.125"))
+    assert reading.spent(tmp_path, 0, "") == (0.0, 0.625)
+    ended = TurnEnded(1, "completed", figures=TurnFigures(usd=0.25))
+    both = (Happened(1, "cost", "0.25"), ended, Happened(1, "cost", "0.5"))
+    write(tmp_path, first, *both)  # a price may come when the turn is over
+    assert reading.spent(tmp_path, 0, "") == (0.0, 1.375)

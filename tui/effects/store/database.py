@@ -464,8 +464,9 @@ class _Intake:
     def _turn_ended(self, row: StoredRecord, ended: records.TurnEnded) -> None:
         figures = ended.figures
         self._do(
-            "UPDATE turns SET ended_ms = ?, outcome = ?, tokens_in = ?, tokens_out = ?, usd = ?,"
-            " ttft_s = ?, tokens_s = ?, ended = ? WHERE session = ? AND number = ?",
+            "UPDATE turns SET ended_ms = ?, outcome = ?, tokens_in = ?, tokens_out = ?,"
+            " usd = max(ifnull(usd, ?5), ifnull(?5, usd)), ttft_s = ?, tokens_s = ?, ended = ?"
+            " WHERE session = ? AND number = ?",
             (
                 row.ms,
                 ended.outcome,
@@ -580,7 +581,10 @@ class _Intake:
 
     def _happened(self, row: StoredRecord, happened: records.Happened) -> None:
         self._insert("events", row, happened, s=row.s if happened.s is None else happened.s)
-        if happened.what == "rewound":
+        if happened.what == "cost":
+            query = "UPDATE turns SET usd = ifnull(usd, 0) + ? WHERE session = ? AND number = ?"
+            self._do(query, (float(happened.detail), self.n, happened.turn))
+        elif happened.what == "rewound":
             with contextlib.suppress(msgspec.MsgspecError):
                 told = msgspec.json.decode(happened.detail, type=records.Rewound)
                 query = "UPDATE entries SET gone = NULL WHERE session = ? AND id = ?"

@@ -64,6 +64,13 @@ _LINE = """
 _NAMES = SessionLine.__struct_fields__
 _RUNNING = "SELECT call_id FROM commands WHERE session = ? AND seconds IS NULL"
 _STANDING = "SELECT 1 FROM entries WHERE session = ? AND gone IS NULL LIMIT 1"
+_RESERVED = """
+    SELECT id = ?, detail FROM turns AS t JOIN sessions ON n = t.session
+        JOIN events AS e ON e.session = t.session AND e.turn = t.number AND e.what = 'reserved'
+        WHERE t.ended_ms IS NULL AND t.began_ms >= ? AND e.seq = (SELECT max(seq) FROM events
+            WHERE session = t.session AND turn = t.number AND what IN ('reserved', 'cost'))
+"""
+"""What requests cost at least that are not answered, or were not when duetto was killed."""
 _MOST_MISSING = 10_000
 _MISSING = "what was said here cannot be read any more"
 _TAIL, _MOST_TAIL = 100, 400
@@ -318,16 +325,20 @@ def _stored(
 
 
 def spent(data_dir: Path, since_ms: int, session_id: str) -> tuple[float, float]:
-    """US dollars of the turns that ended since then: of this session, and of all others.
+    """US dollars of the turns since then: of this session, and of all others.
 
-    Raises StoreRefused.
+    A turn that runs, or was killed, counts with what is known of it, and with the least that its
+    last request costs. Raises StoreRefused.
     """
     with _reading(data_dir) as base:
         query = (
             "SELECT total(usd * (id = ?)), total(usd * (id != ?)) FROM turns"
-            " JOIN sessions ON n = session WHERE ended_ms >= ?"
+            " JOIN sessions ON n = session WHERE ifnull(ended_ms, turns.began_ms) >= ?"
         )
         own, others = base.execute(query, (session_id, session_id, since_ms)).fetchone()
+        asked_for = base.execute(_RESERVED, (session_id, since_ms)).fetchall()
+    for is_own, usd in asked_for:
+        own, others = (own + float(usd), others) if is_own else (own, others + float(usd))
     return float(own), float(others)
 
 
