@@ -4,50 +4,33 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from tests.support.fakes import FakeRunner, World, settle
+from tests.support.fakes import FakeRunner, FakeShadow, World, settle
 from tests.support.turns import land, update
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Decision
-from tui.core.programs import AS_THE_USER, Entry, RunOptions, RunResult
+from tui.core.programs import AS_THE_USER, RunOptions, RunResult
 from tui.core.run_report import FailedTest, RunReport
 from tui.engine import intents
-from tui.engine.ports import VerifyCommand
+from tui.engine.intents import Intent
+from tui.engine.ports import Part, VerifyCommand
 
 Files = Mapping[str, bytes | None]
-
-
-class HeldFiles:
-    """A shadow that only knows what it holds."""
-
-    def __init__(self) -> None:
-        self.files: Files = {}
-        self.closed = False
-
-    async def hold(self, texts: Files) -> None:
-        self.files = dict(texts)
-
-    def enter(self, *, confined: bool) -> Entry:
-        raise AssertionError
-
-    def close(self) -> None:
-        assert not self.closed
-        self.closed = True
+Failing = Callable[[Files], list[str]]
 
 
 class Judge(FakeRunner):
     """Runs that end as the files say that they see."""
 
-    def __init__(self, failing: Callable[[Files], list[str]]) -> None:
+    def __init__(self, disk: Files, failing: Failing) -> None:
         super().__init__()
+        self.disk = disk
         self.failing = failing
-        self.made: list[HeldFiles] = []
         self.seen: list[Files] = []
-
-    async def make(self, texts: Files) -> HeldFiles:
-        self.made.append(HeldFiles())
-        await self.made[-1].hold(texts)
-        return self.made[-1]
+        self.seconds = 0.1
+        self.together = False
+        """The tests fail only where all of them run."""
 
     async def run(
         self,
@@ -56,16 +39,28 @@ class Judge(FakeRunner):
         deadline_s: float,
         how: RunOptions = AS_THE_USER,
     ) -> RunResult:
-        files = how.shadow.files if isinstance(how.shadow, HeldFiles) else {}
+        texts = how.shadow.texts if isinstance(how.shadow, FakeShadow) else {}
+        files = {**self.disk, **texts}
         self.seen.append(files)
         await super().run(command, output, deadline_s, how)
         failed = self.failing(files)
+        if "only" in command:
+            failed = [one for one in failed if one in command and not self.together]
         output("\n".join(failed).encode())
-        return RunResult(int(bool(failed)), 0.1)
+        return RunResult(int(bool(failed)), self.seconds)
 
 
 def read(output: str, passed: bool) -> RunReport:
     return RunReport(tuple(FailedTest(name, message="assert 1 == 2") for name in output.split()))
+
+
+TESTS = VerifyCommand(("pytest", "-q"), "pytest found", reader=read)
+
+
+def part(part: Part) -> VerifyCommand:
+    """The failed tests alone, or all once more."""
+    words = ("only", *(one.name for one in part.failed)) if part.failed else ()
+    return replace(TESTS, argv=("pytest", "-q", *words))
 
 
 def judged(
@@ -73,12 +68,11 @@ def judged(
 ) -> tuple[World, Judge]:
     """A file with lines ``x0 = 0`` ..., of which every second one is to be changed."""
     world = World({"a.py": "".join(f"x{n} = 0\n" for n in range(lines))})
-    judge = Judge(failing)
+    judge = Judge(world.files.data, failing)
     judge.output = []
     world.ports.runner = judge
-    world.ports.shadows = lambda: judge
     world.ports.side_by_side = width
-    world.verify = VerifyCommand(("pytest", "-q"), "pytest found", reader=read)
+    world.verify = replace(TESTS, part=part)
     return world, judge
 
 
@@ -94,11 +88,16 @@ def has(files: Files, *numbers: int) -> bool:
     return all(b"x%d = 1" % number in text for number in numbers)
 
 
-async def blame(world: World) -> Block:
-    world.session.submit(intents.FindBlame())
+async def asks(world: World, intent: Intent) -> list[Block]:
+    """The cards of runs when all that it asks for is over."""
+    world.session.submit(intent)
     while not world.session.at_rest:
         await asyncio.sleep(0)
-    return [b for b in world.session.transcript.blocks if b.kind is BlockKind.RUN][-1]
+    return [b for b in world.session.transcript.blocks if b.kind is BlockKind.RUN]
+
+
+async def blame(world: World) -> Block:
+    return (await asks(world, intents.FindBlame()))[-1]
 
 
 async def test_the_hunk_that_breaks_a_test_is_named_and_marked() -> None:
@@ -106,6 +105,7 @@ async def test_the_hunk_that_breaks_a_test_is_named_and_marked() -> None:
     changes(world, *range(0, 40, 2))
     card = await blame(world)
     assert card.title == "blame · pytest -q"
+    assert card.report == RunReport(found="hunk 7")
     assert card.text.splitlines()[0] == "hunk 7 breaks test_a, test_b · a.py:13"
     assert "· 20 hunks, log2 4.3" in card.text
     assert len(judge.seen) <= 11
@@ -113,12 +113,12 @@ async def test_the_hunk_that_breaks_a_test_is_named_and_marked() -> None:
     assert marked == [7]
     assert world.session.workspace.decorations("a.py", 12, 13) == {12: "blamed"}
     assert world.session.drain().hunks
-    assert all(shadow.closed for shadow in judge.made)
+    assert all(shadow.closed for shadow in world.shadows.made)
     assert world.files.data["a.py"].count(b"= 1") == 0
 
 
 async def test_hunks_that_break_a_test_together_each_say_so() -> None:
-    world, judge = judged(40, lambda files: ["test_a"] if has(files, 4, 30) else [], width=3)
+    world, _ = judged(40, lambda files: ["test_a"] if has(files, 4, 30) else [], width=3)
     changes(world, *range(0, 40, 2))
     card = await blame(world)
     assert card.text.splitlines()[:3] == [
@@ -131,7 +131,7 @@ async def test_hunks_that_break_a_test_together_each_say_so() -> None:
         3: ("breaks test_a together with hunk 16",),
         16: ("breaks test_a together with hunk 3",),
     }
-    assert len(judge.made) <= 3
+    assert len(world.shadows.made) <= 3
 
 
 async def test_what_cured_the_tests_is_named_and_not_marked() -> None:
@@ -165,8 +165,7 @@ async def test_a_blamed_hunk_is_not_accepted_unasked_and_the_next_run_forgets_it
     await settle()
     assert workspace.hunks[2].decision is Decision.ACCEPTED, "who accepts all has seen it"
     changes(world, 6)
-    world.session.submit(intents.Verify())
-    await settle()
+    await asks(world, intents.Verify())
     assert not any(hunk.flags for hunk in workspace.hunks)
 
 
@@ -180,7 +179,7 @@ async def test_it_can_be_stopped_and_leaves_nothing_behind() -> None:
     await settle()
     assert world.session.at_rest
     assert len(judge.ended) == len(judge.commands) == 2
-    assert all(shadow.closed for shadow in judge.made)
+    assert all(shadow.closed for shadow in world.shadows.made)
     card = [b for b in world.session.transcript.blocks if b.kind is BlockKind.RUN][-1]
     assert (card.state, card.text) == ("cut", "[stopped]\n")
 
@@ -195,3 +194,54 @@ async def test_without_shadows_or_hunks_it_says_why_not() -> None:
     world.session.submit(intents.FindBlame())
     await settle()
     assert world.session.drain().troubles[0].why == "there are no shadows here"
+
+
+async def test_a_red_screen_looks_for_the_blame_by_itself_with_the_failed_tests_alone() -> None:
+    world, judge = judged(40, lambda files: ["test_a"] if has(files, 12) else [], width=2)
+    changes(world, *range(0, 40, 2))
+    run, found = await asks(world, intents.Verify())
+    assert run.title == "pytest -q"
+    assert found.title == "blame · pytest -q"
+    assert found.text.startswith("hunk 7 breaks test_a · a.py:13\n")
+    assert world.session.status.verdict == "failed"
+    assert not world.session.status.outdated
+    assert [list(command) for command in judge.commands[1:]] == [
+        ["pytest", "-q", "only", "test_a"]
+    ] * (len(judge.commands) - 1)
+
+
+async def test_a_red_disk_has_no_hunk_to_blame_and_nothing_is_said_unasked() -> None:
+    world, judge = judged(10, lambda files: ["test_old"])
+    changes(world, 0, 2)
+    assert [card.title for card in await asks(world, intents.Verify())] == ["pytest -q"]
+    assert (await blame(world)).text.startswith("test_old fails without these hunks, too\n")
+    judge.failing = lambda files: []
+    await asks(world, intents.Verify())
+    assert (await blame(world)).text.startswith("No test fails, or passes, because of these hunks")
+
+
+async def test_slow_tests_are_not_searched_unasked() -> None:
+    world, judge = judged(40, lambda files: ["test_a"] if has(files, 12) else [])
+    judge.seconds = 3.0
+    changes(world, *range(0, 40, 2))
+    assert len(await asks(world, intents.Verify())) == 1
+    assert len(await asks(world, intents.FindBlame())) == 2
+
+
+async def test_what_is_asked_for_goes_before_a_search_that_was_not() -> None:
+    world, judge = judged(40, lambda files: ["test_a"] if has(files, 12) else [])
+    changes(world, *range(0, 40, 2))
+    world.session.submit(intents.Verify())
+    while not world.session.status.running.startswith("blame"):
+        await asyncio.sleep(0)
+    judge.failing = lambda files: []
+    cards = await asks(world, intents.Verify())
+    assert not world.session.drain().troubles
+    assert [card.state for card in cards] == ["failed", "done"]
+
+
+async def test_a_test_that_fails_only_among_others_is_searched_among_all_of_them() -> None:
+    world, judge = judged(10, lambda files: ["test_a"] if has(files, 4) else [])
+    changes(world, 0, 2, 4)
+    judge.together = True
+    assert (await blame(world)).text.startswith("hunk 3 breaks test_a")

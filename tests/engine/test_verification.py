@@ -303,7 +303,7 @@ async def test_failed_tests_go_to_the_model_under_one_line() -> None:
     world.runner.output = ["--- generated xml", " file: /x ---\n1 failed\n"]
     world.session.submit(intents.Verify())
     await settle()
-    assert world.runner.commands == [("/x/bin/python", "-m", "pytest", "-q", "--junitxml=/x")]
+    assert world.runner.commands[:1] == [("/x/bin/python", "-m", "pytest", "-q", "--junitxml=/x")]
     run = runs(world)[-1]
     assert (run.title, run.state) == ("pytest -q · .venv", "failed")
     assert run.text == "1 failed\n[exit 1 after 0.5 s]\n", "not a word of the report's file"

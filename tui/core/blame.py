@@ -106,13 +106,13 @@ class Blame:
         self.among: Subset = self._all
         """Where the search of the first of `left` has come to."""
         self.unclear = False
-        """The run with all hunks, or that without any, could not judge."""
+        """The run with all hunks could not judge, or it passed and that without any could not."""
 
     def trials(self) -> Trials:
         """The runs that are wanted, batch by batch."""
         yield from self._ask([self._none, self._all])
         none, whole = self._known[self._none], self._known[self._all]
-        self.unclear = none.unclear or whole.unclear
+        self.unclear = whole.unclear or (none.unclear and not whole.failed)
         if self.unclear:
             return
         self.before = tuple(test for test in whole.failed if test in none.failed)

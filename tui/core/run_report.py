@@ -63,6 +63,8 @@ class RunReport(Struct, frozen=True):
     """What to do about it, mostly a command line."""
     ground: str = ""
     """What it ran on besides the disk: ``5 pending hunks``."""
+    found: str = ""
+    """What a search among hunks came to: ``hunk 14``; empty: it is no such report."""
     counts: RunCounts | None = None
     """As the runner tells them; None: it does not."""
     known: tuple[FailedTest, ...] = ()

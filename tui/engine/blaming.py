@@ -10,9 +10,10 @@ import asyncio
 import hashlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from math import log2
+from math import ceil, log2
+from typing import NamedTuple
 
-from tui.core.blame import THE_RUN, Blame, Culprit, Outcome, Trial, outcome_of
+from tui.core.blame import THE_RUN, Blame, Culprit, Outcome, Subset, Trial, outcome_of
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.disk_plan import StillScreen
 from tui.core.document.hunk import BREAKS, Hunk
@@ -20,15 +21,26 @@ from tui.core.programs import RunOptions, RunResult, Shadow
 from tui.core.run_report import RunReport
 from tui.core.shell.clipping import Clip
 from tui.engine.notices import Trouble
-from tui.engine.ports import VerifyCommand, project_tests
+from tui.engine.ports import Part, VerifyCommand
 from tui.engine.services import Services
 from tui.errors import FileRefused
 
 MOST_S = 300.0
 """For a search that was asked for."""
+ALONE_S = 10.0
+"""For one that was not: it begins where it will probably take no longer."""
 _OUTPUT_BYTES = 200_000
 _MOST_NAMED = 3
 """Tests that a mark names."""
+
+
+class ScreenRun(NamedTuple):
+    """A run of the tests on the whole screen."""
+
+    screen: StillScreen
+    report: RunReport
+    outcome: Outcome
+    seconds: float
 
 
 class Blaming:
@@ -51,39 +63,52 @@ class Blaming:
         self._state.hunks_changed()
 
     async def find(
-        self, words: str, screen: StillScreen, within_s: float, seen: Outcome | None = None
-    ) -> bool:
-        """Search among the hunks that wait, and say what was found; False: there can be none.
+        self, command: VerifyCommand, words: str, screen: StillScreen, seen: ScreenRun | None
+    ) -> None:
+        """Search among the hunks that wait, and say what was found.
 
-        ``words`` are the command as the user sees it, ``seen`` what it said of the whole screen.
+        ``words`` are the command as the user sees it, ``seen`` is its run on the same screen.
         """
-        ports, state = self._ports, self._state
-        if ports.shadows is None or not screen.waiting:
-            why = "no hunk waits for a decision" if ports.shadows else "there are no shadows here"
+        state = self._state
+        if self._ports.shadows is None or not screen.waiting:
+            why = "there are no shadows here" if screen.waiting else "no hunk waits for a decision"
             state.trouble(Trouble("Nothing to blame", why, severity="warning"))
-            return False
+            return
         self.unmark()
-        began_s = ports.clock.now()
         block = state.add(Block(BlockKind.RUN, 0, f"blame · {words}"))
-        search = _Search(self._services, screen, seen)
+        search = _Search(self._services, command, screen, seen)
         try:
-            async with asyncio.timeout(within_s):
-                await search.run()
-        except TimeoutError:
-            pass
+            await search.run(MOST_S)
         except BaseException as error:
             stopped = isinstance(error, asyncio.CancelledError)
             state.append(block, "[stopped]\n" if stopped else f"{error}\n")
             state.close(block, "cut" if stopped else "failed")
             raise
-        finally:
-            search.close()
-        self._mark(search.blame, screen.waiting)
-        seconds = ports.clock.now() - began_s
-        lines = [*told(search.blame, screen.waiting), search.cost(seconds)]
-        state.append(block, "".join(f"{line}\n" for line in lines))
-        state.close(block, "done")
-        return True
+        self._say(block, search)
+
+    async def alone(self, command: VerifyCommand, words: str, seen: ScreenRun) -> None:
+        """The same unasked, behind a run that failed, if it will not take long.
+
+        What it does not find it says nothing of.
+        """
+        count = len(seen.screen.waiting)
+        runs = (ceil(log2(count)) if count else 0) + 5
+        quick = runs * seen.seconds / self._ports.side_by_side <= ALONE_S
+        if self._ports.shadows is None or not count or not quick:
+            return
+        search = _Search(self._services, command, seen.screen, seen)
+        await search.run(ALONE_S)
+        if search.blame.culprits or search.blame.flaky:
+            self._say(self._state.add(Block(BlockKind.RUN, 0, f"blame · {words}")), search)
+
+    def _say(self, block: Block, search: _Search) -> None:
+        waiting = search.screen.waiting
+        self._mark(search.blame, waiting)
+        lines = [*told(search.blame, waiting), search.cost]
+        found = {hunk for one in search.blame.culprits for hunk in one.hunks}
+        block.report = RunReport(found=_numbers(found) or "none found")
+        self._state.append(block, "".join(f"{line}\n" for line in lines))
+        self._state.close(block, "done")
 
     def _mark(self, blame: Blame, waiting: Sequence[Hunk]) -> None:
         """Put what was found on the hunks."""
@@ -103,62 +128,109 @@ class Blaming:
 class _Search:
     """The runs of one search, and what they cost."""
 
-    def __init__(self, services: Services, screen: StillScreen, seen: Outcome | None) -> None:
-        self._services, self._screen = services, screen
+    def __init__(
+        self,
+        services: Services,
+        command: VerifyCommand,
+        screen: StillScreen,
+        seen: ScreenRun | None,
+    ) -> None:
+        self._services, self._command, self.screen = services, command, screen
         self._ports, self._status = services.ports, services.state.status
         self._hunks = [hunk.id for hunk in screen.waiting]
-        self._width = self._ports.side_by_side
-        self.blame = Blame(self._hunks, self._width, seen)
+        self._seen = seen
+        self._part = Part()
+        self.blame = Blame(self._hunks)
         self._free: list[Shadow] = []
         self._known: dict[bytes, Outcome] = {}
         """By the texts that a run saw: other hunks may come to the same."""
+        self._places = asyncio.Semaphore(self._ports.side_by_side)
         self._runs = 0
+        self._began_s = self._ports.clock.now()
 
-    async def run(self) -> None:
-        """To the end, or until it is cancelled; no run goes on behind that."""
+    async def run(self, within_s: float) -> None:
+        """To the end, for so long, or until it is cancelled; no run goes on behind that."""
+        try:
+            async with asyncio.timeout(within_s):
+                await self._run()
+        except TimeoutError:
+            pass
+        finally:
+            for shadow in self._free:
+                shadow.close()
+
+    async def _run(self) -> None:
+        whole = frozenset(self._hunks)
+        if self._seen is None:
+            on_all, on_none = await asyncio.gather(self._see(whole), self._see(frozenset()))
+        else:
+            on_all, on_none = (self._seen.report, self._seen.outcome), None
+        await self._narrow(whole, on_all, on_none)
+        self.blame = Blame(self._hunks, self._ports.side_by_side, on_all[1])
         work = self.blame.trials()
         with suppress(StopIteration):
             batch = next(work)
             while True:
                 batch = work.send(await asyncio.gather(*map(self._outcome, batch)))
 
-    def close(self) -> None:
-        """The shadows are needed no more."""
-        for shadow in self._free:
-            shadow.close()
-
-    def cost(self, seconds: float) -> str:
-        """What it took, beside what halving takes at the least."""
-        runs = f"{self._runs} run{'s' * (self._runs != 1)} in {seconds:.1f} s"
-        count = len(self._hunks)
-        return f"{runs} · {count} hunk{'s' * (count != 1)}, log2 {log2(count):.1f}"
+    async def _narrow(
+        self,
+        whole: Subset,
+        on_all: tuple[RunReport, Outcome],
+        on_none: tuple[RunReport, Outcome] | None,
+    ) -> None:
+        """Run from now on only the tests that it is about, if these fail on their own, too."""
+        at, failed = whole, on_all[0].failed
+        if on_none is not None:
+            before = on_none[1].failed
+            failed = tuple(one for one in failed if one.name not in before)
+            if not failed:
+                at, after = frozenset(), on_all[1].failed
+                failed = tuple(one for one in on_none[0].failed if one.name not in after)
+        make, part = self._command.part, Part(failed=failed)
+        if not failed or make is None or await asyncio.to_thread(make, part) is None:
+            return
+        known, self._known = self._known, {}
+        self._part = part
+        _, alone = await self._see(at)
+        if {one.name for one in failed} != set(alone.failed):
+            self._part, self._known = Part(), known
 
     async def _outcome(self, trial: Trial) -> Outcome:
-        files = await asyncio.to_thread(self._screen.files, trial.hunks)
-        key = _digest(files)
-        if key in self._known and not trial.again:
-            return self._known[key]
-        shadows, command = self._ports.shadows, project_tests(await self._ports.verifiers())
-        if shadows is None or command is None or not command.argv:
-            return Outcome(unclear=True)
-        shadow = self._free.pop() if self._free else await shadows().make({})
-        try:
-            await shadow.hold(files)
-            outcome = await self._judged(command, shadow)
-        except FileRefused:
-            outcome = Outcome(unclear=True)
-        finally:
-            self._free.append(shadow)
-        self._known.setdefault(key, outcome)
+        _, outcome = await self._see(trial.hunks, again=trial.again)
         return outcome
 
-    async def _judged(self, command: VerifyCommand, shadow: Shadow) -> Outcome:
+    async def _see(self, hunks: Subset, *, again: bool = False) -> tuple[RunReport, Outcome]:
+        """What a run with these hunks says; known ones are not run ``again`` unless asked."""
+        files = await asyncio.to_thread(self.screen.files, hunks)
+        key = _digest(files)
+        if key in self._known and not again:
+            return RunReport(), self._known[key]
+        shadows, report, outcome = self._ports.shadows, RunReport(), Outcome(unclear=True)
+        if shadows is None:
+            return report, outcome
+        with suppress(FileRefused):
+            async with self._places:
+                shadow = self._free.pop() if self._free else await shadows().make({})
+                try:
+                    await shadow.hold(files)
+                    report, outcome = await self._judged(shadow)
+                finally:
+                    self._free.append(shadow)
+        self._known.setdefault(key, outcome)
+        return report, outcome
+
+    async def _judged(self, shadow: Shadow) -> tuple[RunReport, Outcome]:
         """One run in a shadow."""
         self._runs += 1
         among = f" · among {len(self.blame.among)} hunks" if self.blame.left else ""
         self._status.running = f"blame · run {self._runs}{among}"
         self._services.state.restated()
         clip = Clip(_OUTPUT_BYTES, _OUTPUT_BYTES)
+        command, make = self._command, self._command.part
+        if make is not None:  # each with a report of its own
+            fresh = await asyncio.to_thread(make, self._part)
+            command = fresh or command
         argv = command.argv if isinstance(command.argv, str) else (*command.argv, *command.options)
         how = RunOptions(shadow=shadow)
         result = await self._ports.runner.run(argv, clip.feed, command.deadline_s, how)
@@ -166,7 +238,15 @@ class _Search:
         if command.reader is not None:
             passed = result.status == 0 and not result.timed_out
             report = await asyncio.to_thread(command.reader, clip.text(), passed)
-        return of_run(result, report)
+        return report, of_run(result, report)
+
+    @property
+    def cost(self) -> str:
+        """What it took, beside what halving takes at the least."""
+        seconds = self._ports.clock.now() - self._began_s
+        runs = f"{self._runs} run{'s' * (self._runs != 1)} in {seconds:.1f} s"
+        count = len(self._hunks)
+        return f"{runs} · {count} hunk{'s' * (count != 1)}, log2 {log2(count):.1f}"
 
 
 def of_run(result: RunResult, report: RunReport) -> Outcome:

@@ -37,7 +37,7 @@ from tui.errors import DuettoError, FileRefused
 
 if TYPE_CHECKING:
     from tui.core.document.disk_plan import StillScreen
-    from tui.engine.blaming import Blaming
+    from tui.engine.blaming import Blaming, ScreenRun
 
 ALLOW_ONCE = "Run it once"
 ALLOW_ALWAYS = "Always run it here"
@@ -102,6 +102,10 @@ class Verification:
         self._stopping = False
         self._failure: _FailedRun | None = None
         """The last run, if it failed."""
+        self._seen: ScreenRun | None = None
+        """The last run on the whole screen."""
+        self._gives_way = False
+        """What runs was not asked for."""
         self._verdict_state = VerdictState(services)
         self.outside = self._verdict_state.outside
 
@@ -126,14 +130,17 @@ class Verification:
                 self._send_failure()
 
     def _start(self, work: Coroutine[object, object, None], name: str) -> None:
-        if self._task is not None:
+        if self._task is not None and self._gives_way:
+            self._task.cancel()
+            work = _behind(self._task, work)
+        elif self._task is not None:
             work.close()
             what = self._status.running or "a command"
             self._state.trouble(
                 Trouble(f"{what} is still running", "", "stop it first", severity="warning")
             )
             return
-        self._stopping = False
+        self._stopping = self._gives_way = False
         self._task = self._services.supervisor.start(work, name)
         self._task.add_done_callback(self._ended)
 
@@ -143,9 +150,10 @@ class Verification:
             self._task.cancel()
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        self._task = None
-        self._status.running = ""
-        self._state.restated()
+        if task is self._task:
+            self._task = None
+            self._status.running = ""
+            self._state.restated()
 
     async def _command(self, command: str) -> None:
         await self._run(command, VerifyCommand(command, "", deadline_s=COMMAND_DEADLINE_S))
@@ -178,12 +186,13 @@ class Verification:
         return command
 
     async def _blame(self) -> None:
-        from tui.engine.blaming import MOST_S  # hardly a session needs it
-
         if (command := await self._verifier()) is None:
             return
-        screen = await self._still()
-        await self._blaming.find(short_title(command.argv), screen, MOST_S)
+        screen, seen = await self._still(), self._seen
+        if self._status.outdated or not self._status.verdict:
+            seen = None
+        words = short_title(command.argv)
+        await self._blaming.find(command, words, seen.screen if seen else screen, seen)
 
     async def _still(self) -> StillScreen:
         """What the screen shows now."""
@@ -200,6 +209,7 @@ class Verification:
         if (command := await self._verifier()) is None:
             return
         self._verdict("")
+        self._seen = None
         if "_blaming" in self.__dict__:
             self._blaming.unmark()
         ground = Ground.of(await self._still(), self._state.workspace)
@@ -215,6 +225,18 @@ class Verification:
         if verdict:
             only_disk = on_disk or (bool(texts) and shadow is None)
             self._verdict_state.stands(run.block, ground, on_disk=only_disk)
+        if verdict and shadow is not None:
+            await self._look_for_blame(command, ground.screen, run)
+
+    async def _look_for_blame(self, command: VerifyCommand, screen: StillScreen, run: _Run) -> None:
+        """Unasked, if it will not take long; whatever is asked for goes before."""
+        from tui.engine.blaming import ScreenRun, of_run  # after the first run in a shadow
+
+        result, report = run.result, run.report
+        self._seen = ScreenRun(screen, report, of_run(result, report), result.seconds)
+        if report.failed:
+            self._gives_way = True
+            await self._blaming.alone(command, short_title(command.argv), self._seen)
 
     async def _shadow(self, texts: Mapping[str, bytes | None]) -> Shadow | None:
         """One with what the screen shows; None: there is none."""
@@ -353,6 +375,16 @@ class Verification:
             text = f"`{words}` {how}. Find the cause and fix it. Its output:\n\n{tail.strip()}"
             brief = f"Fix what {words} says"
         return text, brief
+
+
+async def _behind(task: asyncio.Task[None], work: Coroutine[object, object, None]) -> None:
+    """Work when something else has ended."""
+    try:
+        await asyncio.wait([task])
+    except BaseException:
+        work.close()
+        raise
+    await work
 
 
 def command_line(argv: str | Sequence[str]) -> str:

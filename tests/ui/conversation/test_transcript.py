@@ -6,7 +6,7 @@ from tests.support.scripted_app import running, settled, until
 from tests.support.scripted_session import ScriptedSession
 from tui.core.conversation import UNREAD, Block, BlockKind
 from tui.core.document.hunk import Stage
-from tui.engine.intents import PlaceHunk
+from tui.engine.intents import PlaceHunk, Reject
 from tui.ui.app import DuettoApp
 
 
@@ -84,6 +84,20 @@ async def test_an_ambiguous_hunk_is_placed(session: ScriptedSession, key: str) -
         app.bench.transcript.focus()
         await pilot.press(key)
         assert session.intents[-1] == PlaceHunk(1, 9)
+
+
+async def test_the_hunk_that_breaks_a_test_is_next_and_one_key_rejects_it(
+    session: ScriptedSession,
+) -> None:
+    session.say("patch", speaker="fast")
+    for row in (3, 9, 12):
+        session.hunk(Stage.LANDED, row)
+    session.workspace.hunks[1].flags = ("breaks test_put",)
+    async with running(session) as (app, pilot):
+        rows = [row for row in shown(app) if "blamed" in row or "✗ breaks test_put" in row]
+        assert len(rows) == 2
+        await pilot.press("alt+j", "r")
+        assert session.intents[-1] == Reject((2,))
 
 
 async def test_nothing_that_a_model_or_a_program_says_acts(session: ScriptedSession) -> None:

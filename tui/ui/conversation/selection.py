@@ -345,7 +345,10 @@ class Selection:
     def select_pending(self) -> bool:
         """Select the next hunk that waits for a decision; False if there is none."""
         here = self._rows.pages.chosen if self.target is not None else -1
-        stop = next(self._waiting(here), None) or next(self._waiting(-1), None)
+        stop = next(
+            (stop for place in (here, -1) for stop in self._waiting(place, blamed=True)), None
+        )
+        stop = stop or next(self._waiting(here), None) or next(self._waiting(-1), None)
         self.select(stop)
         return stop is not None
 
@@ -388,10 +391,13 @@ class Selection:
         self._opened = not self._opened
         self._refocus(hunk.id)
 
-    def _waiting(self, here: int) -> Iterator[Stop]:
-        """The rows of hunks that wait for the user, below a row."""
-        calls = self._hunks.calls_waiting()
-        stops = self._rows.stops_of_hunks(_is_waiting, calls, here + 1)
+    def _waiting(self, here: int, *, blamed: bool = False) -> Iterator[Stop]:
+        """The rows of hunks that wait for the user, below a row; ``blamed``: that break tests."""
+        calls, wanted = self._hunks.calls_waiting(), _is_waiting
+        if blamed:
+            wanted = _is_blamed
+            calls = {one.call_id for one in self._hunks.hunks if one.flags and wanted(one)}
+        stops = self._rows.stops_of_hunks(wanted, calls, here + 1)
         return (stop for stop in stops if stop.row > here)
 
     def _refocus(self, hunk_id: int, block: int | None = None) -> None:
@@ -495,6 +501,11 @@ def newest_at(hunks: Sequence[Hunk], path: str, line: int) -> Hunk | None:
 
 def _is_said(view: BlockView) -> bool:
     return view.block.kind in _SAID and view.block.state != "failed"
+
+
+def _is_blamed(hunk: Hunk) -> bool:
+    """Whether it waits, and tests fail because of it."""
+    return hunk.is_blamed and _is_waiting(hunk)
 
 
 def _is_waiting(hunk: Hunk) -> bool:

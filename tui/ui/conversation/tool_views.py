@@ -417,6 +417,8 @@ class RunView(BlockView):
             return "! could not run", "warning"
         if report is not None and report.failed:
             return f"✗ {len(report.failed)} failed", "error"
+        if report is not None and report.found:
+            return f"→ {report.found}", "accent"
         return {
             "open": ("running…", "warning"),
             "done": ("✓ ok", "success"),
