@@ -321,16 +321,27 @@ async def test_tabs_cursors_and_the_length_of_the_conversation_are_as_they_were(
     world.session.cursor("a.py", (4, 2))
     model = await begun(world)
     model.begin()
-    model.text("done")
+    for _ in range(4):
+        world.clock.advance(0.25)
+        model.text("done and more of it ")
     model.complete(41)
     await settled()
     stored = await closed(world, store, tmp_path)
     del world.files.data["gone.py"]
-    context = world.session.meter.view(0.0).context_tokens
+    world.clock.advance(1.0)
+    was = world.session.meter.view(world.clock.now())
+    context = was.context_tokens
     assert context
+    assert was.tokens_s
     options = SessionOptions(resumed=Resumption(stored, lambda sha: None))
     other = World(world.files.data, options=options)
-    assert other.session.meter.view(0.0).context_tokens == context
+    view = other.session.meter.view(0.0)
+    assert view.context_tokens == context
+    assert view.state == "done"
+    for name in ("tokens", "tokens_s", "ttft_s", "seconds", "last_s", "scale", "tokens_estimated"):
+        assert getattr(view, name) == getattr(was, name), name
+    other.session.submit(intents.NewConversation())
+    assert other.session.meter.view(0.0).state == "idle"
     status = other.session.status
     assert (status.open_paths, status.active_path) == (["a.py", "b.py"], "a.py")
     assert other.session._shared.open_files.open_file("a.py").cursor == (4, 2)

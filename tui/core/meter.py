@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from tui.core.document.hunk import OPEN, Decision, Hunk
 from tui.core.wire.events import Usage
@@ -296,6 +297,8 @@ class Meter:
         """The number of the turn's first response."""
         self._bill: dict[int, float | None] = {}
         """Of the turn: a response's number -> its cost, when that is known to be known or not."""
+        self._before = MeterView()
+        """Of the last turn of an earlier start, until another one begins."""
         self._session_usd: float | None = None
         self._unpriced = False
         self._turn_unknown = self._session_unknown = False
@@ -430,11 +433,21 @@ class Meter:
     def forget(self) -> None:
         """A new conversation: nothing has been measured yet, but the models' ratios stay."""
         self._turn_s = self._now = self._context_tokens = None
+        self._before = MeterView()
         self._clear_turn()
 
-    def resume(self, usd: float, context: int | None) -> None:
-        """The session has cost so much before, and is so long."""
-        self._session_usd, self._context_tokens = usd or None, context
+    def resume(self, usd: float, before: MeterView) -> None:
+        """The session has cost so much before; ``before``: what its last turn took."""
+        self._session_usd, self._context_tokens = usd or None, before.context_tokens
+        rate, tokens = before.tokens_s, before.tokens
+        if rate:
+            before = replace(
+                before,
+                scale=scale(rate),
+                ghost=min(GHOST_TOKENS_S / rate, 1.0),
+                ghost_left_s=max(tokens / GHOST_TOKENS_S - tokens / rate, 0.0),
+            )
+        self._before = before
 
     def estimate_context(self, tokens: int) -> None:
         """The conversation has become so long, until a server counts it."""
@@ -449,10 +462,11 @@ class Meter:
     def view(self, now: float) -> MeterView:
         """What to show at ``now``."""
         if self._turn_s is None or self._now is None:
-            return MeterView(
+            return replace(
+                self._before,
                 context_tokens=self._context_tokens,
                 context_window=self.context_window,
-                cost=self._cost([]),
+                cost=replace(self._cost([]), turn_usd=self._before.cost.turn_usd),
             )
         responses = [*self._past, self._now]
         state = self._state()

@@ -31,6 +31,7 @@ from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Channel, Format
 from tui.core.inert_text import inert
 from tui.core.instructions import STOPPED_BY_ACCIDENT
+from tui.core.meter import Cost, MeterView
 from tui.core.patches.landing import Landing
 from tui.core.patches.past_hunks import BroughtBack, bringing_back, settled
 from tui.core.session_record import (
@@ -40,6 +41,7 @@ from tui.core.session_record import (
     KeptEntry,
     StoredSession,
     StoredTurn,
+    TurnFigures,
     sha_of,
 )
 from tui.core.steps import Work, finished, in_parts
@@ -169,6 +171,24 @@ def _same_effort(status: Status, role: str, model: str, effort: str) -> None:
             status.efforts[asked] = next((one for one in fits if one == effort), None)
 
 
+def _figures(took: TurnFigures) -> MeterView:
+    """What the meter showed of a turn when it had ended."""
+    return MeterView(
+        "done" if took.tokens_out else "idle",
+        took.tokens_s,
+        took.estimated,
+        took.ttft_s,
+        took.tokens_out,
+        took.estimated,
+        took.seconds,
+        context_tokens=took.context,
+        cached=took.cached / took.tokens_in if took.cached and took.tokens_in else None,
+        cost=Cost(took.usd),
+        tool_s=took.tool_s,
+        last_s=took.last_s,
+    )
+
+
 class Resuming:
     """Brings a stored session into one that has only begun."""
 
@@ -218,9 +238,8 @@ class Resuming:
         known = (h for h in state.workspace.hunks if h.id not in news)
         requests.told.mark(known)
         services.commands.go_on_behind(stored.commands)
-        ended = stored.turns[-1].ended if stored.turns else None
-        context = ended.figures.context if ended is not None else None
-        state.meter.resume(stored.usd, None if stored.is_empty else context)
+        ended = stored.turns[-1].ended if stored.turns and not stored.is_empty else None
+        state.meter.resume(stored.usd, MeterView() if ended is None else _figures(ended.figures))
         for turn in (one.began for one in stored.turns):
             _same_effort(state.status, turn.role, turn.model, turn.effort)
         for role, model, effort in stored.efforts.of:
