@@ -17,7 +17,7 @@ from tui.core.programs import AS_THE_USER, RunOptions, RunResult
 from tui.core.run_report import FailedTest, RunReport
 from tui.engine import intents, verification
 from tui.engine.disk_changes import DECIDE_LATER, KEEP_MINE, TAKE_THEIRS
-from tui.engine.ports import VerifyCommand
+from tui.engine.ports import Part, VerifyCommand
 from tui.engine.session import SessionOptions, unsaved_paths
 from tui.engine.verification import (
     ALLOW_ALWAYS,
@@ -26,8 +26,8 @@ from tui.engine.verification import (
     TAIL_CHARS,
     ending,
     short_title,
-    verdict_of,
 )
+from tui.engine.verifier_plan import verdict_of
 from tui.errors import SettingsError
 
 
@@ -281,8 +281,16 @@ def lands(world: World, path: str, line: str) -> None:
     landing.finish(cut=False)
 
 
-def reads(world: World, report: RunReport) -> None:
-    """F5 runs ``pytest -q``, which fails and leaves this report."""
+def reads(world: World, report: RunReport, before: Sequence[FailedTest] = ()) -> None:
+    """F5 runs ``pytest -q``, which fails and leaves this report; what failed ``before`` is told."""
+
+    def part(part: Part) -> VerifyCommand | None:
+        if not part.failed:
+            return None
+        then = RunReport(tuple(before))
+        again = ("pytest", *(one.name for one in part.failed))
+        return VerifyCommand(again, "", reader=lambda output, passed: then)
+
     world.runner.result = RunResult(1, 0.5)
     world.verify = VerifyCommand(
         ("/x/bin/python", "-m", "pytest", "-q"),
@@ -290,6 +298,7 @@ def reads(world: World, report: RunReport) -> None:
         options=("--junitxml=/x",),
         report_file="/x",
         reader=lambda output, passed: report,
+        part=part,
     )
 
 
@@ -303,7 +312,7 @@ async def test_failed_tests_go_to_the_model_under_one_line() -> None:
     world.runner.output = ["--- generated xml", " file: /x ---\n1 failed\n"]
     world.session.submit(intents.Verify())
     await settle()
-    assert world.runner.commands[:1] == [("/x/bin/python", "-m", "pytest", "-q", "--junitxml=/x")]
+    assert world.runner.commands[0] == ("/x/bin/python", "-m", "pytest", "-q", "--junitxml=/x")
     run = runs(world)[-1]
     assert (run.title, run.state) == ("pytest -q · .venv", "failed")
     assert run.text == "1 failed\n[exit 1 after 0.5 s]\n", "not a word of the report's file"

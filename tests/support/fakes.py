@@ -431,7 +431,7 @@ class World:
         await settle()
 
     async def _verifiers(self) -> Sequence[VerifyCommand]:
-        return () if self.verify is None else (self.verify, *self.others)
+        return () if self.verify is None else (*self.others, self.verify)
 
     def _woken(self) -> None:
         self.wakes += 1

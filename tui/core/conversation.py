@@ -527,6 +527,8 @@ class Block(Struct, eq=False):
     call_id: str = ""
     state: BlockState = "open"
     report: RunReport | None = None
+    progress: str = ""
+    """How far a run has come: ``37/120``."""
     outdated: bool = False
     """The texts that it judged are others now."""
     rewritten: int = 0

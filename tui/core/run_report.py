@@ -67,6 +67,8 @@ class RunReport(Struct, frozen=True):
     """What a search among hunks came to: ``hunk 14``; empty: it is no such report."""
     counts: RunCounts | None = None
     """As the runner tells them; None: it does not."""
+    noun: str = "test"
+    """What ``failed`` has; of a linter they are problems."""
     known: tuple[FailedTest, ...] = ()
     """What failed before anything was changed, too, and so is not in ``failed``."""
 
@@ -325,6 +327,22 @@ REPORTS = {"junit": read_junit, "jest": read_jest, "eslint": read_eslint}
 """Readers of reports, by the name of their kind."""
 
 
+def ended_words(report: RunReport) -> str:
+    """How a run ended, in brief: ``12 passed · 1 skipped · 2 failed before, too``."""
+    found = []
+    if report.failed:
+        count = len(report.failed)
+        problems = f"{count} {report.noun}{'' if count == 1 else 's'}"
+        found.append(f"{count} failed" if report.noun == "test" else problems)
+    counts = report.counts
+    if counts is not None:
+        for count, what in ((counts.passed, "passed"), (counts.skipped, "skipped")):
+            found += [f"{count} {what}"] if count else []
+    if report.known:
+        found.append(f"{len(report.known)} failed before, too")
+    return " · ".join(found)
+
+
 def of_change(failed: Sequence[FailedTest], changed: Iterable[str]) -> list[FailedTest]:
     """Those that name a changed file or test it: ``test_cache.py`` tests ``cache.py``."""
     paths = set(changed)
@@ -344,9 +362,11 @@ def stem_of(path: str) -> str:
     return name.removeprefix("test_").removesuffix("_test").removesuffix("_spec")
 
 
-def as_prompt(words: str, how: str, failed: Sequence[FailedTest], most_chars: int) -> str:
-    """The failed tests for a model, the first ones in full, trimmed to about ``most_chars``."""
-    count = f"{len(failed)} tests" if len(failed) != 1 else "1 test"
+def as_prompt(
+    words: str, how: str, failed: Sequence[FailedTest], most_chars: int, noun: str = "test"
+) -> str:
+    """What failed for a model, the first ones in full, trimmed to about ``most_chars``."""
+    count = f"{len(failed)} {noun}s" if len(failed) != 1 else f"1 {noun}"
     parts = [f"`{words}` {how}: {count}. Find the cause and fix it."]
     left = most_chars - len(parts[0])
     for number, one in enumerate(failed, 1):

@@ -134,7 +134,7 @@ class Hooks:
         known = f"{words} #{hook.content}"
         async with self._asking:
             if known not in self._answers:
-                self._answers[known] = await is_allowed(self._state, self._ports, hook, words)
+                self._answers[known] = await is_allowed(self._state, self._ports, hook)
                 if not self._answers[known]:
                     what, why = f"The hook {event} does not run", "it was not allowed"
                     self._say(what, why, f"it comes from {hook.source}", failed=False)

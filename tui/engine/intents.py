@@ -230,6 +230,10 @@ class Verify(Intent, frozen=True):
 
     disk: bool = False
     """Only on what is on the disk."""
+    only: tuple[str, ...] = ()
+    """Names or kinds of the verifiers that are meant; empty: all."""
+    tests: tuple[str, ...] = ()
+    """Tests that are meant, as their runner names them; empty: those that belong, then all."""
 
 
 class FindBlame(Intent, frozen=True):

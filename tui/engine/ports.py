@@ -488,6 +488,8 @@ class VerifyCommand:
     name: str = ""
     """Of what runs: ``pytest``."""
     kind: VerifierKind = "tests"
+    title: str = ""
+    """What the user sees of it, where the whole command is too much: ``ruff check · 2 files``."""
     progress: tuple[tuple[re.Pattern[str], ...], ...] = ()
     """See `tui.core.run_progress.RunProgress`."""
     part: Callable[[Part], VerifyCommand | None] | None = compared(default=None, compare=False)

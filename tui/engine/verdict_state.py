@@ -7,7 +7,7 @@ waited for a decision is on the disk now.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -62,7 +62,7 @@ class VerdictState:
         self._services = services
         self._state = services.state
         self._workspace: Workspace = services.state.workspace
-        self._block: Block | None = None
+        self._blocks: Sequence[Block] = ()
         self._on_disk = False
         self._ground = Ground(StillScreen(()), {})
         self._seen: object = None
@@ -70,28 +70,28 @@ class VerdictState:
         self._task: asyncio.Task[None] | None = None
         services.state.before_drain.append(self._frame)
 
-    def stands(self, block: Block, ground: Ground, *, on_disk: bool) -> None:
-        """The verdict in this card was found on this."""
-        self._block, self._ground, self._on_disk = block, ground, on_disk
+    def stands(self, blocks: Sequence[Block], ground: Ground, *, on_disk: bool) -> None:
+        """The verdict in these cards was found on this."""
+        self._blocks, self._ground, self._on_disk = blocks, ground, on_disk
         self._seen = None
         self._say(outdated=False)
         self._frame()
 
     def forget(self) -> None:
         """There is no verdict any more."""
-        self._block = None
+        self._blocks = ()
         self._say(outdated=False)
 
     def outside(self, paths: Iterable[str]) -> None:
         """Somebody changed files on the disk: nothing more is known of those that are not open."""
         mark = self._services.ports.files.mark  # of files that saving makes for a moment
         others = {path for path in paths if mark not in path} - self._workspace.buffers.keys()
-        if self._block is not None and others:
+        if self._blocks and others:
             self._say(outdated=True)
-            self._block = None
+            self._blocks = ()
 
     def _frame(self) -> None:
-        if self._block is None or self._task is not None or self._seen == _moment(self._workspace):
+        if not self._blocks or self._task is not None or self._seen == _moment(self._workspace):
             return
         if self._seen is not None:
             self._say(outdated=True)
@@ -110,21 +110,22 @@ class VerdictState:
             before = moment
             await self._services.ports.sleep(_QUIET_S)
         self._seen = _moment(self._workspace)
-        block, then, on_disk = self._block, self._ground, self._on_disk
+        blocks, then, on_disk = self._blocks, self._ground, self._on_disk
         work, clock = self._workspace.keeping_still(), self._services.ports.clock
         screen = await self._state.input_first.do(work, clock.now)
         now = Ground.of(screen, self._workspace)
         same = await asyncio.to_thread(_same, then, now, on_disk)
-        if block is not None and block is self._block:
+        if blocks and blocks is self._blocks:
             self._say(outdated=not same)
 
     def _say(self, *, outdated: bool) -> None:
         if self._state.status.outdated != outdated:
             self._state.status.outdated = outdated
             self._state.restated()
-        if self._block is not None and self._block.outdated != outdated:
-            self._block.outdated = outdated
-            self._state.changed(self._block)
+        for block in self._blocks:
+            if block.outdated != outdated:
+                block.outdated = outdated
+                self._state.changed(block)
 
 
 def _same(then: Ground, now: Ground, on_disk: bool) -> bool:

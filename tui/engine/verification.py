@@ -15,24 +15,27 @@ import functools
 import shlex
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from tui.core.conversation import Block, BlockKind
+from tui.core.conversation import Block, BlockKind, BlockState
 from tui.core.document.workspace import Workspace
 from tui.core.programs import RunOptions, Shadow
+from tui.core.run_progress import RunProgress
 from tui.core.run_report import FailedTest, RunReport, as_prompt, of_change
 from tui.core.text.change_set import Author
 from tui.engine import intents
+from tui.engine.baseline import Baseline
 from tui.engine.commands import USER_HEAD_BYTES, USER_TAIL_BYTES, CommandOutput, ending, not_on_disk
 from tui.engine.disk_changes import DiskChanges
 from tui.engine.intents import Intent
 from tui.engine.notices import Trouble
-from tui.engine.ports import Ports, RunResult, VerifyCommand, project_tests
+from tui.engine.ports import Part, Ports, RunResult, VerifyCommand, project_tests
 from tui.engine.services import Services
 from tui.engine.session_state import SessionState
 from tui.engine.verdict_state import Ground, VerdictState
+from tui.engine.verifier_plan import Verdict, VerifierLanes, common_verdict, planned, verdict_of
 from tui.errors import DuettoError, FileRefused
 
 if TYPE_CHECKING:
@@ -44,49 +47,63 @@ ALLOW_ALWAYS = "Always run it here"
 REFUSE = "Do not run it"
 
 
-async def is_allowed(state: SessionState, ports: Ports, command: VerifyCommand, words: str) -> bool:
-    """True if a command may be run; ``words`` are what the user sees of it."""
-    if not command.needs_consent:
+async def is_allowed(state: SessionState, ports: Ports, *commands: VerifyCommand) -> bool:
+    """True if these may be run; the user is asked about all of them at once."""
+    asked = [one for one in commands if one.needs_consent and _known(one) not in ports.consents]
+    if not asked:
         return True
-    known = f"{words} #{command.content}" if command.content else words
-    if known in ports.consents:
-        return True
-    shown = words if isinstance(command.argv, str) else short_title(command.argv, whole=True)
+    shown = ", ".join(_shown(one) for one in asked)
+    what = "The command comes" if len(asked) == 1 else "The commands come"
+    sources = "; ".join(dict.fromkeys(one.source for one in asked))
     choice = await state.questions.ask(
         f"Run {' ⏎ '.join(shown.splitlines())} ?",
-        f"The command comes from the workspace itself: {command.source}.",
+        f"{what} from the workspace itself: {sources}.",
         (ALLOW_ONCE, ALLOW_ALWAYS, REFUSE),
     )
     if choice == ALLOW_ALWAYS:
-        ports.consents.add(known)
-        ports.remember_consent(known)
+        for one in asked:
+            ports.consents.add(_known(one))
+            ports.remember_consent(_known(one))
     return choice != REFUSE
 
 
-Verdict = Literal["", "passed", "failed", "timeout", "error"]
+def _known(command: VerifyCommand) -> str:
+    """By which a consent is remembered."""
+    words = command_line(command.argv)
+    return f"{words} #{command.content}" if command.content else words
+
+
+def _shown(command: VerifyCommand) -> str:
+    argv = command.argv
+    return argv if isinstance(argv, str) else short_title(argv, whole=True)
+
+
 COMMAND_DEADLINE_S = 600.0
 _STRAYED = "the tests used {} as it is on the disk, without what the screen shows"
+_ITS_OUTPUT = "its output says why"
 _ON_DISK = "/verify disk runs the tests on the disk"
 TAIL_CHARS = 6_000
 """Of a failed run's output, for the model."""
 
 
-class _FailedRun(NamedTuple):
-    """A run that failed, for the model."""
-
-    words: str
-    """The command line."""
-    output: str
-    result: RunResult
-    failed: Sequence[FailedTest]
-
-
 class _Run(NamedTuple):
     """A run that ended."""
 
+    command: VerifyCommand
+    words: str
+    """That as the user sees it."""
     block: Block
     result: RunResult
     report: RunReport
+    output: str
+
+    @property
+    def verdict(self) -> Verdict:
+        return verdict_of(self.result, self.report)
+
+    @property
+    def kind(self) -> str:
+        return self.command.kind
 
 
 class Verification:
@@ -100,8 +117,11 @@ class Verification:
         self._send = send
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
-        self._failure: _FailedRun | None = None
-        """The last run, if it failed."""
+        self._running: dict[str, None] = {}
+        """What runs now, as the user sees it."""
+        self._failures: list[_Run] = []
+        """Of the last runs those that failed."""
+        self._baseline = Baseline(services)
         self._seen: ScreenRun | None = None
         """The last run on the whole screen."""
         self._gives_way = False
@@ -117,8 +137,8 @@ class Verification:
     def handle(self, intent: Intent) -> None:
         """Run a command, stop it, or send what it left."""
         match intent:
-            case intents.Verify(disk):
-                self._start(self._verify(on_disk=disk), "verify")
+            case intents.Verify():
+                self._start(self._verify(intent), "verify")
             case intents.FindBlame():
                 self._start(self._blame(), "blame")
             case intents.RunCommand(command):
@@ -156,37 +176,40 @@ class Verification:
             self._state.restated()
 
     async def _command(self, command: str) -> None:
-        await self._run(command, VerifyCommand(command, "", deadline_s=COMMAND_DEADLINE_S))
+        self._forget_failures()
+        line = VerifyCommand(command, "", deadline_s=COMMAND_DEADLINE_S)
+        self._note_failures([await self._run(line, None, None)])
 
-    async def _verifier(self) -> VerifyCommand | None:
-        """The command that may be run; None: there is none, which is said."""
+    async def _found(self, named: Sequence[str] = ()) -> list[VerifyCommand]:
+        """The verifiers that may run; none: there are none, which is said.
+
+        ``named`` are the only ones that are meant, by their names or kinds.
+        """
         try:
-            command = project_tests(await self._services.ports.verifiers())
+            found = list(await self._services.ports.verifiers())
         except DuettoError as error:
             self._verdict("error")
             self._state.trouble(Trouble("Nothing was verified", str(error)))
-            return None
-        if command is None:
+            return []
+        found = [one for one in found if not named or {one.name, one.kind} & set(named)]
+        if not any(one.argv or one.kind == "tests" for one in found):
             self._verdict("error")
-            self._state.trouble(
-                Trouble(
-                    "Nothing to verify with",
-                    "no test command is configured and no tests were found",
-                    'set command = "..." under [verify] in config.toml',
-                )
-            )
-            return None
-        if not command.argv:
-            self._cannot_run(command)
-            return None
-        words = command_line(command.argv)
-        if not await is_allowed(self._state, self._services.ports, command, words):
-            self._state.note(0, f"not run: {short_title(command.argv, whole=True)}")
-            return None
-        return command
+            why = "no test command is configured and no tests were found"
+            step = 'set command = "..." under [verify] in config.toml'
+            self._state.trouble(Trouble("Nothing to verify with", why, step))
+            return []
+        for one in found:
+            if not one.argv:
+                self._cannot_run(one)
+        found = [one for one in found if one.argv]
+        if await is_allowed(self._state, self._services.ports, *found):
+            return found
+        refused = ", ".join(_shown(one) for one in found if one.needs_consent)
+        self._state.note(0, f"not run: {refused}")
+        return [one for one in found if not one.needs_consent]
 
     async def _blame(self) -> None:
-        if (command := await self._verifier()) is None:
+        if (command := project_tests(await self._found(("tests",)))) is None:
             return
         screen, seen = await self._still(), self._seen
         if self._status.outdated or not self._status.verdict:
@@ -205,38 +228,84 @@ class Verification:
 
         return Blaming(self._services)
 
-    async def _verify(self, *, on_disk: bool) -> None:
-        if (command := await self._verifier()) is None:
+    async def _verify(self, wanted: intents.Verify) -> None:
+        """Run what judges the project: checks beside the tests, each in its own shadow."""
+        found = await self._found(wanted.only)
+        if not found:
             return
         self._verdict("")
         self._seen = None
+        self._forget_failures()
         if "_blaming" in self.__dict__:
             self._blaming.unmark()
         ground = Ground.of(await self._still(), self._state.workspace)
-        words = short_title(command.argv)
-        texts = {} if on_disk else await asyncio.to_thread(ground.screen.files)
-        shadow = await self._shadow(texts) if texts else None
-        if shadow is None:
+        texts = {} if wanted.disk else await asyncio.to_thread(ground.screen.files)
+        shadows = [await self._shadow(texts) if texts else None]
+        if shadows[0] is None:
             self._say_what_is_not_on_disk()
-        run = await self._run(words, command, source=command.source, ground=ground, shadow=shadow)
-        verdict = verdict_of(run.result, run.report)
+        changed, gone = self._touched()
+        part = Part(changed, gone, named=wanted.tests)
+        lanes = await asyncio.to_thread(planned, found, part, shadows[0] is not None)
+        if shadows[0] is not None and lanes.checks and lanes.tests:
+            shadows.append(await self._shadow(texts))
+        try:
+            runs = await self._lanes(lanes, ground, shadows)
+        finally:
+            for shadow in filter(None, shadows):
+                shadow.close()
+        self._note_failures(runs)
+        verdict = common_verdict([(run.kind, run.verdict) for run in runs])
         self._verdict(verdict)
-        self._state.witness.judged(words, verdict, run.result.seconds, run.report)
         if verdict:
-            only_disk = on_disk or (bool(texts) and shadow is None)
-            self._verdict_state.stands(run.block, ground, on_disk=only_disk)
-        if verdict and shadow is not None:
-            await self._look_for_blame(command, ground.screen, run)
+            only_disk = wanted.disk or (bool(texts) and shadows[0] is None)
+            blocks = [run.block for run in runs]
+            self._verdict_state.stands(blocks, ground, on_disk=only_disk)
+        judged = [run for run in runs if run.kind == "tests"]
+        if verdict and judged and shadows[0] is not None:
+            await self._look_for_blame(ground.screen, judged[-1])
 
-    async def _look_for_blame(self, command: VerifyCommand, screen: StillScreen, run: _Run) -> None:
+    async def _look_for_blame(self, screen: StillScreen, run: _Run) -> None:
         """Unasked, if it will not take long; whatever is asked for goes before."""
         from tui.engine.blaming import ScreenRun, of_run  # after the first run in a shadow
 
-        result, report = run.result, run.report
+        result, failed = run.result, run.report.failed
+        report = replace(run.report, failed=(*failed, *run.report.known), known=())
         self._seen = ScreenRun(screen, report, of_run(result, report), result.seconds)
-        if report.failed:
+        if failed:
             self._gives_way = True
-            await self._blaming.alone(command, short_title(command.argv), self._seen)
+            await self._blaming.alone(run.command, run.words, self._seen)
+
+    async def _lanes(
+        self, lanes: VerifierLanes, ground: Ground, shadows: Sequence[Shadow | None]
+    ) -> list[_Run]:
+        """The runs of both, in the order of their ends."""
+        runs: list[_Run] = []
+
+        async def lane(commands: Sequence[VerifyCommand], shadow: Shadow | None) -> None:
+            for command in commands:
+                run = await self._run(command, ground, shadow)
+                runs.append(run)
+                words = run.words
+                self._state.witness.judged(words, run.verdict, run.result.seconds, run.report)
+                if not run.verdict or (command.kind == "tests" and run.verdict != "passed"):
+                    break
+
+        work = [lane(lanes.checks, shadows[0]), lane(lanes.tests, shadows[-1])]
+        try:
+            await asyncio.gather(*work)
+        except asyncio.CancelledError:
+            if not self._stopping:
+                raise
+        return runs
+
+    def _touched(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The files that this session changed, and those of them that are deleted."""
+        workspace = self._state.workspace
+        unsaved = filter(workspace.is_dirty, workspace.buffers)
+        changed = sorted({*(hunk.path for hunk in workspace.hunks), *unsaved})
+        records = workspace.documents.records
+        gone = [path for path in changed if path in records and records[path].gone]
+        return tuple(changed), tuple(gone)
 
     async def _shadow(self, texts: Mapping[str, bytes | None]) -> Shadow | None:
         """One with what the screen shows; None: there is none."""
@@ -268,74 +337,84 @@ class Verification:
         self._state.restated()
 
     async def _run(
-        self,
-        words: str,
-        command: VerifyCommand,
-        *,
-        source: str = "",
-        ground: Ground | None = None,
-        shadow: Shadow | None = None,
+        self, command: VerifyCommand, ground: Ground | None, shadow: Shadow | None
     ) -> _Run:
-        """Run with the output in the conversation as it comes; in the shadow, which ends then."""
-        state = self._state
+        """Run with the output in the conversation as it comes, on the screen or the disk."""
+        state, clock = self._state, self._services.ports.clock
+        words = command.title or short_title(command.argv)
+        source = command.source
         where = "" if source.endswith(" found") else source.rpartition(" of ")[2]
-        title = f"{words} · {where}" if where else words
-        block = state.add(Block(BlockKind.RUN, 0, title))
-        self._status.running = words
-        self._status.can_send_failure = False
-        state.restated()
-        start_s = self._services.ports.clock.now()
-        sink = CommandOutput(
-            state, block, self._services.ports.clock.now, USER_HEAD_BYTES, USER_TAIL_BYTES
-        )
+        block = state.add(Block(BlockKind.RUN, 0, f"{words} · {where}" if where else words))
+        self._running[words] = None
+        self._say_running()
+        start_s = clock.now()
+        sink = CommandOutput(state, block, clock.now, USER_HEAD_BYTES, USER_TAIL_BYTES)
         sink.unsaid = command.report_file
+        progress = RunProgress(command.progress)
+
+        def feed(data: bytes) -> None:
+            progress.feed(data)
+            block.progress = progress.words
+            sink.feed(data)
+
         argv = command.argv if isinstance(command.argv, str) else (*command.argv, *command.options)
         consent = "the user allowed it" if command.needs_consent else "the user runs it"
         number = state.witness.command_begins(command_line(argv), "", "", consent)
         try:
             await state.witness.kept()
             how = RunOptions(shadow=shadow)
-            result = await self._services.ports.runner.run(argv, sink.feed, command.deadline_s, how)
+            result = await self._services.ports.runner.run(argv, feed, command.deadline_s, how)
         except asyncio.CancelledError:
+            seconds = clock.now() - start_s
+            result = RunResult(None, seconds, stopped=True)
             if not self._stopping:
-                seconds = self._services.ports.clock.now() - start_s
-                state.witness.command_ends(number, RunResult(None, seconds, stopped=True))
+                state.witness.command_ends(number, result)
                 sink.end("[stopped]")
                 state.close(block, "cut")
                 raise
-            seconds = self._services.ports.clock.now() - start_s
-            result = RunResult(None, seconds, stopped=True)
         finally:
-            if shadow is not None:
-                shadow.close()
+            del self._running[words]
+            self._say_running()
         state.witness.command_ends(number, result)
-        passed = result.status == 0 and not result.timed_out and not result.stopped
-        output, report = sink.text, await self._report(command, sink.text, result, passed=passed)
+        output, report = sink.text, await self._report(command, sink.text, result)
+        if ground is not None and command.kind != "syntax":
+            report = await self._baseline.without_known(command, result, report)
         if shadow is not None and ground is not None:
             report = replace(report, ground=ground.words)
         sink.end(ending(result, command.deadline_s))
         judged = command.reader is not None or report != RunReport()
         block.report = report if judged and not result.stopped else None
-        failed = verdict_of(result, report) != "passed"
-        state.close(block, "cut" if result.stopped else "failed" if failed else "done")
-        self._failure = None
-        if failed and not result.stopped:
-            self._failure = _FailedRun(words, output, result, report.failed)
-        self._status.can_send_failure = self._failure is not None and not report.fault
+        run = _Run(command, words, block, result, report, output)
+        ended: Mapping[str, BlockState] = {"": "cut", "passed": "done"}
+        state.close(block, ended.get(run.verdict, "failed"))
         state.restated()
-        return _Run(block, result, report)
+        return run
 
-    async def _report(
-        self, command: VerifyCommand, output: str, result: RunResult, *, passed: bool
-    ) -> RunReport:
+    def _say_running(self) -> None:
+        self._status.running = " · ".join(self._running)
+        self._state.restated()
+
+    def _forget_failures(self) -> None:
+        self._failures = []
+        self._status.can_send_failure = False
+
+    def _note_failures(self, runs: Sequence[_Run]) -> None:
+        """Keep what failed, for the model."""
+        self._failures = [run for run in runs if run.verdict not in ("", "passed")]
+        self._status.can_send_failure = any(not run.report.fault for run in self._failures)
+        self._state.restated()
+
+    async def _report(self, command: VerifyCommand, output: str, result: RunResult) -> RunReport:
         """What a run says besides its exit status."""
-        report = RunReport()
+        report, passed = RunReport(), result.status == 0 and not result.timed_out
         if command.reader is not None:
             report = await asyncio.to_thread(command.reader, output, passed)
         if report.fault and set(self._changed(report)):
             report = replace(report, fault="", step="")
         if result.strayed:
             report = replace(report, fault=_STRAYED.format(result.strayed), step=_ON_DISK)
+        if command.kind in ("lint", "types") and not passed and not report.failed:
+            return replace(report, fault=report.fault or f"{command.name} failed", step=_ITS_OUTPUT)
         return report
 
     def _changed(self, report: RunReport) -> list[FailedTest]:
@@ -345,36 +424,45 @@ class Verification:
         return of_change(report.failed, {*(hunk.path for hunk in workspace.hunks), *unsaved})
 
     def _send_failure(self) -> None:
-        if self._failure is None:
+        if not self._failures:
             why = "no run of the tests has failed"
             self._state.trouble(Trouble("Nothing to send", why, severity="warning"))
             return
         self._status.can_send_failure = False
-        text, brief = self._failure_words(self._failure)
+        text, brief = self._failure_words()
         self._state.briefs[text] = brief
         self._send(text)
 
     async def failures(self) -> str:
         """What failed in the last run, as a prompt attaches it; empty: nothing did."""
-        return "" if self._failure is None else self._failure_words(self._failure)[0]
+        return self._failure_words()[0] if self._failures else ""
 
-    def _failure_words(self, failure: _FailedRun) -> tuple[str, str]:
+    def _failure_words(self) -> tuple[str, str]:
         """What the model is told of it, and that in brief."""
-        words, output, result, failed = failure
+        told = [run for run in self._failures if not run.report.fault] or self._failures
+        parts = [self._one_failure(run, TAIL_CHARS // len(told)) for run in told]
+        names = ", ".join(run.words for run in told)
+        brief = parts[0][1] if len(parts) == 1 else f"Fix what these found: {names}"
+        return "\n\n".join(text for text, _ in parts), brief
+
+    def _one_failure(self, run: _Run, most_chars: int) -> tuple[str, str]:
+        words, result, failed = run.words, run.result, run.report.failed
         how = "ran into its deadline" if result.timed_out else f"failed (exit {result.status})"
         if failed:
             first = self._changed(RunReport(tuple(failed)))
-            failed = [*first, *(one for one in failed if one not in first)]
-            text = as_prompt(words, how, failed, TAIL_CHARS)
-            count = f"{len(failed)} failed tests" if len(failed) > 1 else "the failed test"
-            brief = f"Fix {count} of {words}"
-        else:
-            tail = output[-TAIL_CHARS:]
-            if len(output) > TAIL_CHARS:
-                tail = "(the beginning is left out)\n" + tail[tail.find("\n") + 1 :]
-            text = f"`{words}` {how}. Find the cause and fix it. Its output:\n\n{tail.strip()}"
-            brief = f"Fix what {words} says"
-        return text, brief
+            noun = "test" if run.kind == "tests" else "problem"
+            ordered = [*first, *(one for one in failed if one not in first)]
+            text = as_prompt(words, how, ordered, most_chars, noun)
+            if run.kind == "tests":
+                count = f"{len(failed)} failed tests" if len(failed) > 1 else "the failed test"
+            else:
+                count = f"{len(failed)} problems" if len(failed) > 1 else "the problem"
+            return text, f"Fix {count} of {words}"
+        tail = run.output[-most_chars:]
+        if len(run.output) > most_chars:
+            tail = "(the beginning is left out)\n" + tail[tail.find("\n") + 1 :]
+        text = f"`{words}` {how}. Find the cause and fix it. Its output:\n\n{tail.strip()}"
+        return text, f"Fix what {words} says"
 
 
 async def _behind(task: asyncio.Task[None], work: Coroutine[object, object, None]) -> None:
@@ -404,18 +492,6 @@ def short_title(argv: str | Sequence[str], *, whole: bool = False) -> str:
     if not whole and name.startswith("python") and rest[:1] == ["-m"] and len(rest) > 1:
         name, *rest = rest[1:]
     return command_line([name, *rest])
-
-
-def verdict_of(result: RunResult, report: RunReport) -> Verdict:
-    """The verdict of a run: its exit status, unless the tests could not judge."""
-    if result.stopped:
-        return ""
-    if result.timed_out:
-        return "timeout"
-    if result.status is None or result.error or report.fault:
-        return "error"
-    told = report.failed or (report.counts is not None and report.counts.failed)
-    return "passed" if result.status == 0 and not told else "failed"
 
 
 GRACE_S = 2.0
@@ -519,7 +595,7 @@ class Formatting:
         if words in self._refused:
             return None
         if words not in self._once:
-            if not await is_allowed(self._state, self._ports, command, words):
+            if not await is_allowed(self._state, self._ports, command):
                 self._refused.add(words)
                 return None
             self._once.add(words)

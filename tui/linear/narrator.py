@@ -19,7 +19,7 @@ from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Hunk
 from tui.core.document.workspace import Workspace
 from tui.core.inert_text import inert
-from tui.core.run_report import RunReport
+from tui.core.run_report import RunReport, ended_words
 from tui.engine.notices import Notices, Status
 from tui.engine.session import Session
 from tui.engine.slash import BackgroundNews
@@ -358,7 +358,7 @@ def output_lines(text: str) -> list[str]:
 
 def report_lines(report: RunReport | None) -> list[str]:
     """The failed tests, or why there was no verdict."""
-    if report is None or not (report.fault or report.failed):
+    if report is None or not (report.fault or report.failed or ended_words(report)):
         return []
     if report.fault:
         return [
@@ -366,7 +366,10 @@ def report_lines(report: RunReport | None) -> list[str]:
             f"Next: {inert(report.step)}",
             "/output reads the output.",
         ]
-    lines = [f"{counted(len(report.failed), 'test')} failed:"]
+    if not report.failed:
+        return [f"{ended_words(report)}."]
+    failed = " failed" if report.noun == "test" else ""
+    lines = [f"{counted(len(report.failed), report.noun)}{failed}:"]
     for one in report.failed[:_MOST_FAILED]:
         place = f" in {one.path} line {one.line + 1}" if one.path else ""
         why = f": {one.message}" if one.message else ""

@@ -9,7 +9,9 @@ import sys
 import tempfile
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
 
 from tui.cli.verifiers.parts import part_words
 from tui.cli.verifiers.project import Environment, Project
@@ -18,6 +20,7 @@ from tui.cli.verifiers.table import Row, table
 from tui.core.run_report import RunReport
 from tui.effects.listing import Listing
 from tui.engine.ports import FileMarks, Part, VerifyCommand
+from tui.engine.verification import short_title
 
 
 def find_verifiers(project: Project, deadline_s: float) -> list[VerifyCommand]:
@@ -37,11 +40,48 @@ def find_verifiers(project: Project, deadline_s: float) -> list[VerifyCommand]:
     if "tests" not in found and project.has_tests:
         step = "python3 -m venv .venv && .venv/bin/python -m pip install pytest"
         found["tests"] = _cannot("pytest", "pytest is not installed", step)
+    found["syntax"] = _syntax(project)
     return sorted(found.values(), key=lambda one: KINDS.index(one.kind))
 
 
+_LONG = 48
+"""Characters of files and tests that a title names."""
 KINDS = ("syntax", "lint", "types", "tests")
 """In the order of what they cost."""
+
+
+def _syntax(project: Project) -> VerifyCommand:
+    """Reads what changed: Python with the project's own, which knows what is right there."""
+    python, listing = sys.executable, Listing(project.root)
+    for one in project.environments:
+        own = project.own_folder(str(one.python))
+        if not own or listing.is_made_here(own):
+            python = str(one.python)
+            break
+    argv = (python, "-I", "-S", str(Path(__file__).with_name("check_syntax.py")))
+    row = {"kind": "syntax", "formats": ["syntax"]}
+    whole = VerifyCommand(
+        argv,
+        "duetto",
+        name="syntax",
+        kind="syntax",
+        title="syntax",
+        deadline_s=_SYNTAX_S,
+        reader=RunReader(project, row).report,
+    )
+
+    def part(part: Part) -> VerifyCommand | None:
+        files = [path for path in part.changed if path not in part.gone and path.endswith(_READ)]
+        if not files or part.named or part.failed:
+            return None
+        scope = f"syntax · {len(files)} file{'' if len(files) == 1 else 's'}"
+        return replace(whole, argv=(*argv, *files), title=scope)
+
+    return replace(whole, part=part)
+
+
+_READ = (".py", ".pyi", ".json", ".toml")
+_SYNTAX_S = 10.0
 
 
 def _in_order(project: Project) -> list[Row]:
@@ -90,10 +130,15 @@ class _VerifierRow:
             return _cannot(name, fault, f"install {name}, or {OWN_COMMAND}")
         elif "program" in row:
             self._words["program"] = program
-        return self._made(row["command"], row.get("all", ()))
+        return self._whole()
 
-    def _made(self, command: Sequence[str], more: Iterable[str]) -> VerifyCommand:
-        """The command, with a report of its own."""
+    def _whole(self) -> VerifyCommand:
+        row = self._row
+        named = "targets" in row and re.search(row["targets"], self._project.text(self._file), re.M)
+        return self._made(row["command"], () if named else row.get("all", ()))
+
+    def _made(self, command: Sequence[str], more: Iterable[str], scope: str = "") -> VerifyCommand:
+        """The command, with a report of its own; ``scope`` says what of, where that is less."""
         row, project, script = self._row, self._project, self._script
         argv = self._filled(command)
         if "program" in row and argv[0] == row["program"]:
@@ -109,11 +154,17 @@ class _VerifierRow:
         own = project.own_folder(self._program)
         asks = bool(row.get("asks")) or (own and not Listing(project.root).is_made_here(own))
         reader = RunReader(project, reads, words, file)
+        behind = self._filled(more)
+        title = row.get("shown", "")
+        if scope and (title or len(" ".join(behind)) > _LONG):
+            title = f"{title or short_title(argv)} · {scope}"
         return VerifyCommand(
-            (*argv, *self._filled(more)),
+            (*argv, *behind),
             self._source(),
             name=script.get("name", row["name"]),
             kind=row.get("kind", "tests"),
+            title=title,
+            writes=bool(row.get("writes")),
             needs_consent=bool(asks),
             deadline_s=self._deadline_s,
             options=tuple(options),
@@ -136,9 +187,18 @@ class _VerifierRow:
         """The command for a part; None: it has none that is smaller than all."""
         row = {**self._row, **self._script}
         if not part.named and not part.failed and not part.changed:
-            return self._made(self._row["command"], row.get("all", ()))
+            return self._whole()
         words = part_words(self._project, row, self._marks(), part)
-        return None if words is None else self._made(row.get("part_command", row["command"]), words)
+        if words is None:
+            return None
+        again = part.named or part.failed
+        command = row["command"] if again else row.get("part_command", row["command"])
+        paths = sum(not word.startswith("-") for word in words)
+        noun = "test" if again else "file"
+        scope = f"{paths} {noun}{'' if paths == 1 else 's'}"
+        if again and self._script:
+            words = [*self._row.get("pass", ()), *words]
+        return self._made(command, words, scope)
 
     def _has_files(self) -> bool:
         row, project = self._row, self._project

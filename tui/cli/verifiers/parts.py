@@ -25,7 +25,9 @@ def part_words(project: Project, row: Row, marks: FileMarks, part: Part) -> list
         maker = chosen.lists.get(name) if word.startswith("{") else None
         if maker is not None:
             listed = maker()
-            if not listed or len(listed) > MOST_WORDS:
+            if listed and len(listed) > MOST_WORDS:
+                return list(row["all"]) if "all" in row else None
+            if not listed:
                 return None
             found += listed
         elif "{names}" in word:

@@ -61,10 +61,15 @@ class RunReader:
             report = replace(report or RunReport(), counts=counts)
         if passed and not report.failed and not (report.counts and report.counts.failed):
             found = self._fault(output, [row for row in table()["fault"] if row.get("passed")])
-            return replace(found, counts=report.counts)
+            return replace(found, counts=report.counts, noun=self._noun)
         failed = list(report.failed) or read_output(output, self.formats, locate)
         found = self._judged(output, failed)
-        return replace(found, failed=tuple(failed), counts=report.counts)
+        told = tuple(failed)
+        return replace(found, failed=told, counts=report.counts, noun=self._noun)
+
+    @property
+    def _noun(self) -> str:
+        return "test" if self._row.get("kind", "tests") == "tests" else "problem"
 
     def _judged(self, output: str, failed: list[FailedTest]) -> RunReport:
         """A fault if every failed test is for the lack of something, else none."""

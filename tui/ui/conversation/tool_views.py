@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from tui.core.conversation import Block
-from tui.core.run_report import FailedTest
+from tui.core.run_report import FailedTest, ended_words
 from tui.core.text.patterns import pattern
 from tui.engine.notices import TaskView
 from tui.ui import theme
@@ -306,7 +306,9 @@ class RunView(BlockView):
         """Lines of output that are shown; while more come, not so many that a frame feels it."""
         if not self.folded:
             return UNFOLDED_LINES if self.block.state != "open" else _MOST_LIVE
-        return 0 if self._judged else FOLDED_ROWS
+        report = self.block.report
+        of_linter = report is not None and report.noun != "test" and self.block.state == "done"
+        return 0 if self._judged or of_linter else FOLDED_ROWS
 
     def _output(self) -> list[str]:
         """The last lines; of a long one the beginning, or what came last."""
@@ -416,9 +418,13 @@ class RunView(BlockView):
         if report is not None and report.fault:
             return "! could not run", "warning"
         if report is not None and report.failed:
-            return f"✗ {len(report.failed)} failed", "error"
+            return f"✗ {ended_words(report)}", "error"
         if report is not None and report.found:
             return f"→ {report.found}", "accent"
+        if report is not None and self.block.state == "done" and (words := ended_words(report)):
+            return f"✓ {words}", "success"
+        if self.block.state == "open" and self.block.progress:
+            return f"running {self.block.progress}", "warning"
         return {
             "open": ("running…", "warning"),
             "done": ("✓ ok", "success"),

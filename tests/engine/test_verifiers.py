@@ -1,0 +1,235 @@
+"""Several verifiers at once: what runs, on which part, and what they say together."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from tests.engine.test_verification import lands, runs
+from tests.support.fakes import FakeRunner, World, settle
+from tests.support.tables import each
+from tui.core.programs import AS_THE_USER, RunOptions, RunResult
+from tui.core.run_report import FailedTest, RunCounts, RunReport
+from tui.engine import intents
+from tui.engine.ports import Part, VerifierKind, VerifyCommand
+from tui.engine.verifier_plan import Verdict, common_verdict, planned, verdict_of
+
+BOOM = FailedTest("test_put", "test_cache.py", 4, "boom", "", "test_cache.py::test_put")
+
+
+def verifier(name: str, kind: VerifierKind, report: RunReport | None = None) -> VerifyCommand:
+    """One that has a part for each file of Python."""
+    found = report or RunReport()
+    whole = VerifyCommand(
+        (name,), f"{name} found", name=name, kind=kind, reader=lambda output, passed: found
+    )
+
+    def of_part(part: Part) -> VerifyCommand | None:
+        named = [*part.named, *(one.id for one in part.failed)]
+        files = named or [path for path in part.changed if path.endswith(".py")]
+        return replace(whole, argv=(name, *files), part=of_part) if files else None
+
+    return replace(whole, part=of_part)
+
+
+class Programs(FakeRunner):
+    """Ends each command with the status of its program; ``green`` shadows are fine."""
+
+    def __init__(self, **status: int) -> None:
+        super().__init__()
+        self.status = status
+        self.running: list[str] = []
+        self.together: set[tuple[str, ...]] = set()
+        self.says: dict[str, bytes] = {}
+
+    async def run(
+        self,
+        command: str | Sequence[str],
+        output: Callable[[bytes], None],
+        deadline_s: float,
+        how: RunOptions = AS_THE_USER,
+    ) -> RunResult:
+        name = command[0]
+        self.running.append(name)
+        self.together.add(tuple(sorted(self.running)))
+        output(self.says.get(name, b""))
+        try:
+            await super().run(command, output, deadline_s, how)
+        finally:
+            self.running.remove(name)
+        return RunResult(self.status.get(name, 0), 0.1)
+
+
+def stand(*verifiers: VerifyCommand, **status: int) -> tuple[World, Programs]:
+    """A session in which a hunk waits in ``cache.py``; the last verifier runs the tests."""
+    world = World({"cache.py": "x = 1\n"})
+    lands(world, "cache.py", "x = 2")
+    world.ports.runner = runner = Programs(**status)
+    *world.others, world.verify = verifiers
+    return world, runner
+
+
+async def verify(world: World, intent: intents.Verify | None = None) -> str:
+    world.session.submit(intent or intents.Verify())
+    await settle()
+    return world.session.status.verdict
+
+
+async def test_the_tests_that_belong_to_the_change_run_first_then_all() -> None:
+    world, runner = stand(verifier("pytest", "tests"))
+    assert await verify(world) == "passed"
+    assert runner.commands == [("pytest", "cache.py"), ("pytest",)]
+
+
+async def test_where_these_fail_the_others_do_not_run() -> None:
+    world, runner = stand(verifier("pytest", "tests", RunReport((BOOM,))), pytest=1)
+    world.ports.shadows = None
+    assert await verify(world) == "failed"
+    assert runner.commands == [("pytest", "cache.py")]
+
+
+async def test_checks_run_beside_the_tests_each_in_a_shadow() -> None:
+    """A slow type checker keeps no test waiting."""
+    checks = verifier("ruff", "lint"), verifier("mypy", "types")
+    world, runner = stand(*checks, verifier("pytest", "tests"), mypy=1)
+    runner.hold = asyncio.Event()
+    world.session.submit(intents.Verify())
+    await settle()
+    assert world.session.status.running == "ruff cache.py · pytest cache.py"
+    assert len({how.shadow for how in runner.hows}) == 2
+    runner.hold.set()
+    await settle()
+    assert [run.title for run in runs(world)] == [
+        "ruff cache.py",
+        "pytest cache.py",
+        "mypy cache.py",
+        "pytest",
+    ]
+
+
+async def test_a_check_that_finds_something_makes_the_verdict_red() -> None:
+    problem = FailedTest("F401", "cache.py", 0, "unused import")
+    found = verifier("ruff", "lint", RunReport((problem,), noun="problem"))
+    world, _ = stand(found, verifier("pytest", "tests"), ruff=1)
+    world.ports.shadows = None
+    assert await verify(world) == "failed"
+    world.session.submit(intents.SendFailure())
+    await settle()
+    text = world.session.transcript.blocks[-1].text
+    assert "1 problem. Find the cause" in text or "unused import" in text
+
+
+async def test_a_check_that_cannot_run_says_nothing_of_the_code() -> None:
+    world, _ = stand(verifier("mypy", "types"), verifier("pytest", "tests"), mypy=2)
+    assert await verify(world) == "passed"
+    block = next(one for one in runs(world) if one.title.startswith("mypy"))
+    assert block.report is not None
+    assert block.report.fault == "mypy failed"
+
+
+async def test_what_failed_before_the_change_is_not_its_fault() -> None:
+    """What fails is run once more without the session's hunks, once for these texts."""
+    world, runner = stand(verifier("pytest", "tests", RunReport((BOOM,))), pytest=1)
+    assert await verify(world) == "passed"
+    assert runner.commands == [
+        ("pytest", "cache.py"),
+        ("pytest", BOOM.id),
+        ("pytest",),
+    ]
+    assert runner.hows[1].shadow is not runner.hows[0].shadow
+    (first, _) = runs(world)
+    assert first.report is not None
+    assert (first.report.failed, first.report.known) == ((), (BOOM,))
+    await verify(world)
+    assert runner.commands.count(("pytest", BOOM.id)) == 1
+
+
+async def test_stopping_ends_all_of_them() -> None:
+    world, runner = stand(verifier("ruff", "lint"), verifier("pytest", "tests"))
+    runner.hold = asyncio.Event()
+    world.session.submit(intents.Verify())
+    await settle()
+    world.session.submit(intents.StopCommand())
+    await settle()
+    assert [run.state for run in runs(world)] == ["cut", "cut"]
+    assert (world.session.status.running, world.session.status.verdict) == ("", "")
+
+
+async def test_all_that_came_with_the_workspace_is_one_question() -> None:
+    theirs = [
+        replace(verifier(name, kind), needs_consent=True, source=".venv")
+        for name, kind in (("mypy", "types"), ("pytest", "tests"))
+    ]
+    world, runner = stand(verifier("ruff", "lint"), *theirs)
+    world.session.submit(intents.Verify())
+    await settle()
+    (ask,) = world.session.status.asks
+    assert ask.question == "Run mypy, pytest ?"
+    await world.answers(2)
+    assert runner.commands == [("ruff", "cache.py")]
+
+
+async def test_a_run_shows_how_far_it_has_come() -> None:
+    progress = (re.compile(r"(?P<done>\d+)/(?P<all>\d+)"),)
+    tests = replace(verifier("pytest", "tests"), progress=(progress,), part=None)
+    world, runner = stand(tests)
+    runner.says["pytest"], runner.hold = b"37/120\n", asyncio.Event()
+    world.session.submit(intents.Verify())
+    await settle()
+    assert runs(world)[0].progress == "37/120"
+
+
+async def test_one_verifier_or_some_tests_can_be_named() -> None:
+    world, runner = stand(verifier("ruff", "lint"), verifier("pytest", "tests"))
+    await verify(world, intents.Verify(only=("lint",)))
+    await verify(world, intents.Verify(tests=("test_cache.py::test_put",)))
+    assert runner.commands == [("ruff", "cache.py"), ("pytest", "test_cache.py::test_put")]
+
+
+def test_what_writes_files_runs_only_apart_from_the_users() -> None:
+    fixer = replace(verifier("pre-commit", "lint"), writes=True)
+    changed = Part(changed=("a.py",))
+    assert [len(planned([fixer], changed, apart).checks) for apart in (False, True)] == [0, 1]
+
+
+def test_a_linter_that_nothing_concerns_does_not_run() -> None:
+    lint = verifier("ruff", "lint")
+    assert planned([lint], Part(changed=("a.md",)), True).checks == []
+    assert planned([lint], Part(), True).checks == [lint]
+
+
+@each(
+    "verdicts, common",
+    [
+        ([("lint", "passed"), ("tests", "passed")], "passed"),
+        ([("lint", "failed"), ("tests", "passed")], "failed"),
+        ([("types", "error"), ("tests", "passed")], "passed"),
+        ([("types", "timeout"), ("tests", "passed")], "passed"),
+        ([("lint", "passed"), ("tests", "error")], "error"),
+        ([("lint", "failed"), ("tests", "timeout")], "failed"),
+        ([("lint", "passed"), ("tests", "")], ""),
+        ([("types", "error")], "error"),
+        ([], ""),
+    ],
+)
+def test_the_verdict_of_several(verdicts: list[tuple[str, Verdict]], common: Verdict) -> None:
+    assert common_verdict(verdicts) == common
+
+
+@each(
+    "status, report, verdict",
+    [
+        (0, RunReport((BOOM,)), "failed"),
+        (0, RunReport(counts=RunCounts(3, 1)), "failed"),
+        (0, RunReport(counts=RunCounts(3)), "passed"),
+        (1, RunReport(known=(BOOM,), counts=RunCounts(3, 1)), "passed"),
+        (1, RunReport(known=(BOOM,), counts=RunCounts(3, 2)), "failed"),
+        (1, RunReport(), "failed"),
+    ],
+)
+def test_the_report_counts_as_much_as_the_exit_status(
+    status: int, report: RunReport, verdict: Verdict
+) -> None:
+    assert verdict_of(RunResult(status, 1.0), report) == verdict

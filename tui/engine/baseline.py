@@ -1,0 +1,115 @@
+"""What failed before anything was changed: a verdict is about the difference.
+
+What failed is run once more on the texts without any hunk of the session, in a shadow; what is
+found is kept by these texts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from tui.core.programs import RunOptions, RunResult
+from tui.core.run_report import FailedTest, RunReport
+from tui.core.shell.clipping import Clip
+from tui.engine.ports import Part, VerifyCommand
+from tui.engine.services import Services
+from tui.errors import DuettoError
+
+_LONGEST_S = 60.0
+"""A run that took longer is not run again where it cannot be run in part."""
+_OUTPUT_BYTES = 400_000
+Key = tuple[str, ...]
+
+
+class Baseline:
+    """Of one session."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._known: dict[bytes, dict[Key, bool]] = {}
+        """Texts -> what was looked at on them, and whether it failed."""
+
+    async def without_known(
+        self, command: VerifyCommand, result: RunResult, report: RunReport
+    ) -> RunReport:
+        """The report with what failed before in a list of its own."""
+        shadows = self._services.ports.shadows
+        if not report.failed or report.fault or result.timed_out or shadows is None:
+            return report
+        texts = await self._before()
+        if not texts:
+            return report
+        known = self._known.setdefault(_digest(command.name, texts), {})
+        fresh = [one for one in report.failed if _key(command, one) not in known]
+        if fresh:
+            again = await asyncio.to_thread(_again, command, result, fresh)
+            failed = None if again is None else await self._run(again, texts)
+            if failed is None:
+                return report
+            before = {_key(command, one) for one in failed}
+            known.update({_key(command, one): _key(command, one) in before for one in fresh})
+        old = [one for one in report.failed if known[_key(command, one)]]
+        new = [one for one in report.failed if not known[_key(command, one)]]
+        return replace(report, failed=tuple(new), known=tuple(old))
+
+    async def _before(self) -> dict[str, bytes | None]:
+        """The texts without any hunk of the session, of the files that have some."""
+        workspace = self._services.state.workspace
+        found: dict[str, bytes | None] = {}
+        for path in dict.fromkeys(hunk.path for hunk in workspace.hunks):
+            try:
+                found[path] = workspace.with_hunks(path, ())
+            except (DuettoError, KeyError):
+                continue  # it is not open any more: it is as on the disk
+            await asyncio.sleep(0)
+        return found
+
+    async def _run(
+        self, command: VerifyCommand, texts: Mapping[str, bytes | None]
+    ) -> Sequence[FailedTest] | None:
+        """What fails on these texts; None: nobody can say."""
+        ports = self._services.ports
+        clip = Clip(_OUTPUT_BYTES, _OUTPUT_BYTES)
+        argv = command.argv if isinstance(command.argv, str) else (*command.argv, *command.options)
+        assert ports.shadows is not None
+        try:
+            shadow = await ports.shadows().make(texts)
+        except DuettoError:
+            return None
+        try:
+            how = RunOptions(shadow=shadow)
+            result = await ports.runner.run(argv, clip.feed, command.deadline_s, how)
+        finally:
+            shadow.close()
+        if command.reader is None or result.status is None or result.timed_out or result.strayed:
+            return None
+        report = await asyncio.to_thread(command.reader, clip.text(), result.status == 0)
+        return report.failed if result.status == 0 or report.failed else None
+
+
+def _again(
+    command: VerifyCommand, result: RunResult, failed: Iterable[FailedTest]
+) -> VerifyCommand | None:
+    """What runs these once more; None: it would take too long."""
+    if command.part is None:
+        return command if result.seconds < _LONGEST_S else None
+    small = command.part(Part(failed=tuple(failed)))
+    return small or (command.part(Part()) if result.seconds < _LONGEST_S else None)
+
+
+def _key(command: VerifyCommand, one: FailedTest) -> Key:
+    """By which it is known again, wherever its lines are."""
+    named = one.name, one.path
+    return named if command.kind == "tests" else (*named, one.message)
+
+
+def _digest(name: str, files: Mapping[str, bytes | None]) -> bytes:
+    found = hashlib.blake2b(name.encode(), digest_size=16)
+    for path, data in sorted(files.items()):
+        head = f"{len(path)} {-1 if data is None else len(data)} {path}"
+        found.update(head.encode(errors="surrogatepass") + (data or b""))
+    return found.digest()

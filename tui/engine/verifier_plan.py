@@ -1,0 +1,65 @@
+"""Which verifiers run on what, in which order, and the verdict that they come to together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from tui.core.programs import RunResult
+from tui.core.run_report import RunReport
+from tui.engine.ports import Part, VerifyCommand
+
+Verdict = Literal["", "passed", "failed", "timeout", "error"]
+_WORST: tuple[Verdict, ...] = ("failed", "timeout", "error")
+
+
+class VerifierLanes(NamedTuple):
+    """What runs one behind the other; both run side by side."""
+
+    checks: Sequence[VerifyCommand]
+    tests: Sequence[VerifyCommand]
+    """Those that belong to what changed, then all; what fails ends it."""
+
+
+def planned(verifiers: Iterable[VerifyCommand], part: Part, apart: bool) -> VerifierLanes:
+    """What is to run, for a thread. ``apart``: in a shadow, where what they write harms nothing."""
+    checks: list[VerifyCommand] = []
+    tests: list[VerifyCommand] = []
+    concerned = bool(part.changed or part.named)
+    for one in verifiers:
+        small = one.part(part) if one.part is not None and concerned else None
+        if one.kind == "tests":
+            tests += [small] if small is not None else []
+            tests += [] if part.named and small is not None else [one]
+        elif part.named or (one.writes and not apart):
+            continue
+        elif small is not None:
+            checks.append(small)
+        elif one.part is None or (not concerned and one.kind != "syntax"):
+            checks.append(one)
+    return VerifierLanes(checks, tests)
+
+
+def verdict_of(result: RunResult, report: RunReport) -> Verdict:
+    """The verdict of a run: its exit status and its report, unless it could not judge.
+
+    What failed before anything was changed is no fault of the change.
+    """
+    if result.stopped:
+        return ""
+    if result.timed_out:
+        return "timeout"
+    if result.status is None or result.error or report.fault:
+        return "error"
+    failures = max(len(report.failed), report.counts.failed if report.counts else 0)
+    if failures > len(report.known) or report.failed:
+        return "failed"
+    return "passed" if result.status == 0 or report.known else "failed"
+
+
+def common_verdict(verdicts: Sequence[tuple[str, Verdict]]) -> Verdict:
+    """Of several runs, each with its kind. A check that could not run says nothing."""
+    if not verdicts or any(not verdict for _, verdict in verdicts):
+        return ""
+    told = [one for kind, one in verdicts if kind == "tests" or one in ("failed", "passed")]
+    return next((worst for worst in _WORST if worst in told), "passed" if told else "error")
