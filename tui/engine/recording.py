@@ -143,7 +143,7 @@ class SessionRecording(Witness):
         self._entries: list[KeptEntry] = []
         self._blocks: dict[int, _BlockState] = {}
         self._hunks: dict[int, _HunkState] = {}
-        self._typed: dict[int, str | None] = {}
+        self._typed: dict[int, str] = {}
         self._turns: list[Record] = []
         """The beginnings and ends of all."""
         self._gone: list[int] = []
@@ -559,11 +559,13 @@ class SessionRecording(Witness):
                 found.append(HunkGone(number))
         self._forgotten = len(forgotten)
         grouped: dict[tuple[_HunkState, Author], list[int]] = {}
+        alike: dict[_HunkState, _HunkState] = {}  # one object for all that are in one state
         for number, hunk in list(islice(self._news.items(), most)):
             del self._news[number]
             if not _is_whole(hunk):
                 continue  # it comes again when it is
             now: _HunkState = (hunk.stage, hunk.decision, hunk.reason, hunk.words, hunk.path)
+            now = alike.setdefault(now, now)
             known = self._hunks.get(number)
             if known == now:
                 continue
@@ -619,7 +621,10 @@ class SessionRecording(Witness):
             below,
             self._typed_in(hunk),
         )
-        self._typed[hunk.id] = made.typed
+        if made.typed is None:
+            self._typed.pop(hunk.id, None)
+        else:
+            self._typed[hunk.id] = made.typed
         return [*before, made]
 
     def _around(self, hunk: Hunk) -> tuple[tuple[str, ...], tuple[str, ...]]:
