@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from tests.support.tables import each
-from tui.core.compaction import KnownFacts, Summary, added, compacted, cut_at, fault_of, prose_in
+from tui.core.compaction import (
+    KnownFacts,
+    Summary,
+    added,
+    compacted,
+    cutting,
+    fault_of,
+    prose_in,
+    prose_of,
+)
 from tui.core.conversation import EntryKind, HistoryEntry, Item, user_item
+from tui.core.steps import AT_ONCE, finished
 
 KINDS: dict[str, tuple[EntryKind, Item]] = {
     "p": ("prompt", user_item("prompt")),
@@ -45,13 +55,19 @@ def entries(said: str) -> list[HistoryEntry]:
 )
 def test_where_it_is_cut(said: str, keep: int, left: str) -> None:
     ones = entries(said)
-    assert said[cut_at(ones, keep, [1] * len(ones)) :] == left
+    assert said[finished(cutting(ones, keep, lambda one: 1)) :] == left
 
 
 @each("said, left", [("pmpm", "pm"), ("pmpCADBm", "pCADBm"), ("pCAm", "pCAm")])
 def test_between_turns_only(said: str, left: str) -> None:
     ones = entries(said)
-    assert said[cut_at(ones, -1, [1] * len(ones), whole=True) :] == left
+    assert said[finished(cutting(ones, -1, lambda one: 1, whole=True)) :] == left
+
+
+def test_a_long_conversation_is_cut_and_read_in_steps() -> None:
+    ones = entries("pm" * 5000)
+    for work in (cutting(ones, 10**9, lambda one: 1), prose_of(ones)):
+        assert sum(work) > len(ones) - 2 * AT_ONCE
 
 
 def test_each_kind_has_its_newest_where_there_is_too_much() -> None:

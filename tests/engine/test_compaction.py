@@ -15,10 +15,11 @@ from tests.engine.test_recording import Memory
 from tests.support.fakes import FakeWire, World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.stored_sessions import resumed, stored
-from tests.support.turns import CACHE, notes, texts, update
+from tests.support.turns import CACHE, land, notes, texts, update
 from tui.core.compaction import prose_in
 from tui.core.instructions import MAP_TITLE
 from tui.core.recall import Recollection
+from tui.core.run_report import FailedTest, RunReport
 from tui.core.session_record import EntryGone, StoredRecord
 from tui.core.wire.events import ErrorEvent
 from tui.effects.store import reading
@@ -26,7 +27,7 @@ from tui.effects.store.database import Database
 from tui.effects.store.writing import StoreWriter
 from tui.engine import intents
 from tui.engine.compaction import LANE
-from tui.engine.ports import RoleSpec
+from tui.engine.ports import RoleSpec, RunResult, VerifyCommand
 from tui.engine.resuming import Resumption
 from tui.engine.session import SessionOptions
 
@@ -363,6 +364,21 @@ async def test_after_a_resume_the_talk_goes_back_behind_it_and_forward(tmp_path:
     text = reading.recall(folder, store.id, Recollection("yes"))
     assert "yes to one" in text
     assert "yes to two" not in text
+
+
+async def test_what_failed_before_the_session_is_not_told_as_passed() -> None:
+    place = world(window=None, files={"cache.py": CACHE})
+    await turn(place, "one", "yes")
+    land(place, update("cache.py", "-class Cache:", "+class Cache(Base):"))
+    old = RunReport((FailedTest("test_old", "t.py"),))
+    place.verify = VerifyCommand(("suite",), "suite found", reader=lambda *_: old)
+    place.runner.result = RunResult(1, 0.5)
+    place.session.submit(intents.Verify())
+    await settle()
+    await turn(place, "two", "yes")
+    place.session.submit(intents.Compact())
+    await summarised(place)
+    assert "suite: failed before, too: test_old" in place.session.compaction().text
 
 
 async def test_the_map_of_the_project_stays() -> None:

@@ -7,12 +7,13 @@ summary of the prose between. The whole is one message: it is stored, resumed an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from tui.core.conversation import HistoryEntry
 from tui.core.instructions import MAP_TITLE
 from tui.core.recall import said_in
+from tui.core.steps import AT_ONCE, Work
 from tui.core.text.patterns import pattern
 from tui.core.wire.events import CALL_OUTPUTS
 
@@ -98,9 +99,13 @@ def last_turn(text: str) -> int:
     return int(found[1]) if found is not None else 0
 
 
-def cut_at(
-    entries: Sequence[HistoryEntry], keep: int, sizes: Sequence[int], *, whole: bool = False
-) -> int:
+def cutting(
+    entries: Sequence[HistoryEntry],
+    keep: int,
+    size: Callable[[HistoryEntry], int],
+    *,
+    whole: bool = False,
+) -> Work[int]:
     """How many entries a summary can stand for, so that those behind it take at most ``keep``.
 
     At the beginning of a turn where that can be, else between two responses of the last turn,
@@ -110,7 +115,10 @@ def cut_at(
     first = 1 if entries and entries[0].kind == "summary" else 0
     places, behind, lacking = _Places(), 0, dict[object, int]()
     for at in range(len(entries) - 1, first, -1):
-        entry, behind = entries[at], behind + sizes[at]
+        if at % AT_ONCE == 0:
+            yield AT_ONCE
+        entry = entries[at]
+        behind += size(entry)
         call_id = entry.item.get("call_id") if entry.kind in _SAID else None
         if call_id is not None and str(entry.item.get("type")) in CALL_OUTPUTS:
             left = lacking.pop(call_id, 0) - 1
@@ -154,10 +162,11 @@ _ASKED_CHARS, _RESULT_CHARS = 1500, 300
 """Of what is known anyway only so much; what the model said in prose is sent whole."""
 
 
-def prose_of(entries: Iterable[HistoryEntry]) -> list[str]:
+def prose_of(entries: Iterable[HistoryEntry]) -> Work[list[str]]:
     """What was said, in one piece of text for each item, for the model that summarises it."""
-    pieces = []
+    pieces: list[str] = []
     for entry in entries:
+        yield 1
         kind, text = str(entry.item.get("type")), said_in(entry.item)
         if entry.kind == "prompt":
             pieces.append(f"[user] {text[:_ASKED_CHARS]}")

@@ -17,7 +17,7 @@ from tui.core.compaction import (
     Summary,
     added,
     compacted,
-    cut_at,
+    cutting,
     fault_of,
     prose_in,
     prose_of,
@@ -29,7 +29,8 @@ from tui.core.document.line_notes import Note
 from tui.core.document.report import HunkAccount, hunk_words, row_words, shown
 from tui.core.instructions import MAP_TITLE
 from tui.core.recall import PastItem, Recollection, recalled
-from tui.core.steps import Work
+from tui.core.run_report import FailedTest
+from tui.core.steps import Work, finished
 from tui.core.tokens import tokens
 from tui.core.wire import events
 from tui.core.wire.events import Event
@@ -135,7 +136,7 @@ class Compaction:
             self._job = None
         if self._job is None:
             self._covers = None
-        if not (self._may() and self._begin(words, whole=True)):
+        if not (self._may() and self._begin(self._last_turn(), words)):
             self._asked, why = False, "the last turn is always sent as it was said"
             if not self._may():
                 when = "since the last time" if self._requests.history.is_compacted else "yet"
@@ -165,7 +166,7 @@ class Compaction:
             return
         self._is_stale()
         await self._written()
-        self._begin("")  # what came since the last summary, if there is so much
+        await self._begin_ahead()  # what came since the last summary, if there is so much
         await self._written()
         await self._take_effect(spec, prompt)
 
@@ -202,7 +203,7 @@ class Compaction:
             self._told = True
             self._state.note(0, self._warning(spec, share))
         if share >= BEGINS and self._may():
-            self._begin("")
+            self._supervisor.start(self._begin_ahead(), "the summary")
         if share >= DUE:
             self._supervisor.start(self._settle(), "compacting")
 
@@ -233,7 +234,7 @@ class Compaction:
         if self._is_stale():
             return
         if not self._asked:
-            self._begin("")
+            await self._begin_ahead()
             await self._written()
         spec = self._state.roles.get(self._state.status.role)
         if spec is not None and not self._state.status.busy:
@@ -260,16 +261,21 @@ class Compaction:
         """Tokens, as they are estimated, of a request to this model."""
         return int((self._window.room(spec) or _UNKNOWN_ROOM) / self._window.scale(spec).factor)
 
-    def _cut(self, spec: RoleSpec, *, whole: bool = False) -> int:
-        """How many items go; ``whole``: all but the last turn. What was summarised comes first."""
-        entries = self._requests.history.entries
-        sizes, room = [*map(tokens_in, entries)], self._room(spec)
-        if whole:
-            return cut_at(entries, -1, sizes, whole=True)
-        ahead = 0 if self._covers is None else _behind(entries, self._covers)
-        if ahead and (self._asked or sum(sizes[ahead:]) <= room * _GROWN):
+    async def _cut(self, spec: RoleSpec) -> int:
+        """How many items go, what was summarised first; 0 also where they changed meanwhile."""
+        history, room = self._requests.history, self._room(spec)
+        entries, rewritten = [*history.entries], history.rewritten
+        ahead = self._ahead(entries)
+        if ahead and (self._asked or sum(map(tokens_in, entries[ahead:])) <= room * _GROWN):
             return ahead
-        return cut_at(entries, int(room * _KEPT), sizes)
+        work = cutting(entries, int(room * _KEPT), tokens_in)
+        at = await self._state.input_first.do(work, self._ports.clock.now)
+        same = history is self._requests.history and rewritten == history.rewritten
+        return at if same else 0
+
+    def _ahead(self, entries: Sequence[HistoryEntry]) -> int:
+        """How many items were summarised ahead."""
+        return 0 if self._covers is None else _behind(entries, self._covers)
 
     async def _take_effect(self, spec: RoleSpec, prompt: str, *, idle: bool = False) -> None:
         async with self._alone:
@@ -277,7 +283,7 @@ class Compaction:
             entries = history.entries
             if not self._may():
                 return
-            at = self._cut(spec)
+            at = await self._cut(spec)
             if at <= history.is_compacted:
                 return
             prose = self._prose or prose_in(self.text)
@@ -384,21 +390,28 @@ class Compaction:
 
     # -- the summary
 
-    def _begin(self, wish: str, *, whole: bool = False) -> bool:
-        """Have what would go now summarised in the background; False: nothing would go."""
+    def _last_turn(self) -> int:
+        """How many items there are before the last turn."""
+        return finished(cutting(self._requests.history.entries, -1, tokens_in, whole=True))
+
+    async def _begin_ahead(self) -> None:
+        """Begin with what would go now, if there is so much."""
         spec = self._state.roles.get(self._state.status.role)
-        if spec is None:
-            return False
+        if spec is not None:
+            self._begin(await self._cut(spec))
+
+    def _begin(self, at: int, wish: str = "") -> bool:
+        """Have the first items summarised in the background; False: nothing would go."""
         if self._job is not None and not self._job.done():
             return True
-        entries, at = self._requests.history.entries, self._cut(spec, whole=whole)
-        ahead = 0 if self._covers is None else _behind(entries, self._covers)
+        entries = self._requests.history.entries
+        ahead = self._ahead(entries)
         first = ahead or int(self._requests.history.is_compacted)
         if at <= first:
             return ahead > 0
         earlier = self._prose if ahead else prose_in(self.text)
-        self._covers, pieces = entries[at - 1], prose_of(entries[first:at])
-        self._job = self._supervisor.start(self._write(pieces, earlier, wish), "the summary")
+        self._covers, said = entries[at - 1], entries[first:at]
+        self._job = self._supervisor.start(self._write(said, earlier, wish), "the summary")
         return True
 
     async def _written(self) -> None:
@@ -415,8 +428,10 @@ class Compaction:
         if self._job is job:
             self._job = None
 
-    async def _write(self, pieces: list[str], earlier: str, wish: str) -> None:
+    async def _write(self, entries: list[HistoryEntry], earlier: str, wish: str) -> None:
         self._prose, self._fault = earlier, ""
+        now = self._ports.clock.now
+        pieces = await self._state.input_first.do(prose_of(entries), now)
         spec = self._writer(sum(map(len, pieces)))
         if spec is None:
             self._fault = "the rehearsal writes no summaries"
@@ -569,10 +584,17 @@ def _run_line(block: Block) -> str:
 
 def _verdict(block: Block) -> str:
     report = block.report
+    known = "" if report is None else _failed("failed before, too", report.known)
     if report is None or block.state == "done":
-        return f"{block.title}: passed"
+        return f"{block.title}: {known or 'passed'}"
     if report.fault:
         return f"{block.title}: could not judge: {report.fault}"
-    failed = ", ".join(one.name for one in report.failed[:10])
-    more = f" and {len(report.failed) - 10} more" if len(report.failed) > 10 else ""
-    return f"{block.title}: failed" + (f": {failed}{more}" if failed else "")
+    failed = _failed("failed", report.failed) or "failed"
+    return f"{block.title}: {failed}" + f"; {known}" * bool(known)
+
+
+def _failed(how: str, failed: Sequence[FailedTest]) -> str:
+    """What failed in this way, by name; empty: nothing."""
+    names = ", ".join(one.name for one in failed[:10])
+    more = f" and {len(failed) - 10} more" if len(failed) > 10 else ""
+    return f"{how}: {names}{more}" if names else ""
