@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import venv
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,7 +14,8 @@ import pytest
 from tui.core.programs import Confinement, RunOptions, RunResult, Shadow
 from tui.effects.commands.runner import CommandRunner
 from tui.effects.commands.sandbox import find_sandbox
-from tui.effects.shadow.making import ShadowMaker
+from tui.effects.shadow.copying import ShadowSource
+from tui.effects.shadow.making import Kind, ShadowMaker
 from tui.errors import FileRefused
 
 CACHES = ("__pycache__", "node_modules/.cache", "*.tsbuildinfo")
@@ -22,14 +24,23 @@ CACHES = ("__pycache__", "node_modules/.cache", "*.tsbuildinfo")
 class House:
     """A workspace, and its shadows."""
 
-    def __init__(self, folder: Path) -> None:
-        self.root, self.state = folder / "work, a:b\\c", folder / "state"
+    def __init__(self, folder: Path, kind: Kind = "overlay", name: str = "work, a:b\\c") -> None:
+        self.root, self.state = folder / name, folder / "state"
         (self.root / "below").mkdir(parents=True)
         (self.root / "a.txt").write_text("disk\n")
         (self.root / "below/b.txt").write_text("b\n")
         root = str(self.root)
         self.runner = CommandRunner(root, None, lambda: find_sandbox(root, [str(self.state)]))
-        self.shadows = ShadowMaker(root, self.state, CACHES, self.runner)
+        self.kind = kind
+        source = ShadowSource(root, CACHES, self.listing)
+        self.shadows = ShadowMaker(source, self.state, self.runner, [kind])
+
+    def listing(self) -> list[str]:
+        """Nothing is ignored but what it always is."""
+        files = [path.relative_to(self.root) for path in self.root.rglob("*") if path.is_file()]
+        return [
+            str(path) for path in files if not {".git", ".venv", "node_modules"} & {*path.parts}
+        ]
 
     async def make(self, texts: dict[str, bytes | None] | None = None) -> Shadow:
         try:
@@ -55,13 +66,17 @@ class House:
                 path = Path(folder, name)
                 about = path.lstat()
                 text = path.read_bytes() if path.is_file() else b""
-                found[str(path)] = (about.st_mode, about.st_mtime_ns, about.st_ino, text)
+                # git says of objects that it borrows that they are in use
+                borrowed = self.kind == "copy" and "objects" in path.parts
+                written = 0 if borrowed else about.st_mtime_ns
+                found[str(path)] = (about.st_mode, written, about.st_ino, text)
         return found
 
 
-@pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    house = House(tmp_path)
+@pytest.fixture(params=["overlay", "bound", "copy"])
+async def house(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[House]:
+    """All rules hold for each kind of shadow, but for what says so."""
+    house = House(tmp_path, request.param)
     yield house
     await house.shadows.close()
     assert not any(one.is_dir() for one in (house.state / "shadows").glob("*"))
@@ -70,8 +85,9 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 async def test_a_command_sees_the_texts_in_the_place_of_the_disk(house: House) -> None:
     before = house.on_disk()
     shadow = await house.make({"a.txt": b"shadow\n", "below/b.txt": None, "new/c.txt": b"c\n"})
-    said = await house.says(shadow, 'pwd; cat a.txt "$PWD"/new/c.txt; ls below')
-    assert said == f"{house.root}\nshadow\nc\n"
+    where = '"$PWD"' if house.kind == "copy" else f"'{house.root}'"
+    said = await house.says(shadow, f"cat a.txt {where}/new/c.txt; ls below")
+    assert said == "shadow\nc\n"
     assert house.on_disk() == before
 
 
@@ -154,6 +170,8 @@ async def test_several_run_side_by_side(house: House) -> None:
     shadows = [await house.make({"a.txt": b"%d\n" % number}) for number in range(4)]
     found = await asyncio.gather(*(house.says(one, "cat a.txt; echo x >a.txt") for one in shadows))
     assert found == ["0\n", "1\n", "2\n", "3\n"]
+    if house.kind != "overlay":
+        return
     again = await asyncio.gather(*(house.says(shadows[0], "cat a.txt") for _ in range(3)))
     assert again == ["0\n"] * 3
 
@@ -185,7 +203,8 @@ async def test_one_that_is_closed_serves_again(house: House) -> None:
 
 @pytest.mark.slow
 async def test_too_much_is_stopped(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tui.effects.shadow.overlay.ROOM", 50_000_000)
+    for kind in ("overlay", "copying"):
+        monkeypatch.setattr(f"tui.effects.shadow.{kind}.ROOM", 50_000_000)
     shadow = await house.make()
     result, _ = await house.run(shadow, "cat /dev/zero >big")
     assert result.error == "stopped: it wrote more than 0.05 GB"
@@ -202,3 +221,62 @@ async def test_the_next_start_clears_what_a_killed_one_left(house: House) -> Non
     await other.make()
     assert await house.says(shadow, "cat a.txt") == "shadow\n"
     await other.shadows.close()
+
+
+@pytest.mark.parametrize("kind", ["overlay", "bound", "copy"])
+async def test_an_editable_install_is_that_of_the_shadow_or_there_is_no_verdict(
+    tmp_path: Path, kind: Kind
+) -> None:
+    house = House(tmp_path, kind, "work")
+    (house.root / "src").mkdir()
+    (house.root / "src/mine.py").write_text("print('disk')\n")
+    venv.create(house.root / ".venv")
+    site = next((house.root / ".venv").glob("lib/*/site-packages"))
+    (site / "mine.pth").write_text(f"{house.root}/src\n")
+    shadow = await house.make({"src/mine.py": b"print('shadow')\n"})
+    result, said = await house.run(shadow, ".venv/bin/python -c 'import mine'")
+    assert (said, result.strayed) == ("shadow\n", "")
+    finder = "import sys; sys.path.insert(0, '{}/src')\n"
+    (site / "mine.pth").write_text(finder.format(house.root))
+    result, said = await house.run(shadow, ".venv/bin/python -c 'import mine'")
+    if house.kind == "copy":
+        assert (said, result.strayed) == ("disk\n", "src/mine.py")
+    else:
+        assert (said, result.strayed) == ("shadow\n", "")
+    await house.shadows.close()
+
+
+@pytest.mark.parametrize("kind", ["bound", "copy"])
+async def test_a_copy_has_packages_as_they_are_and_those_of_the_workspace_as_copies(
+    tmp_path: Path, kind: Kind
+) -> None:
+    house = House(tmp_path, kind)
+    for folder in ("node_modules/theirs", "packages/mine"):
+        (house.root / folder).mkdir(parents=True)
+        (house.root / folder / "index.js").write_text("disk\n")
+    (house.root / "node_modules/mine").symlink_to("../packages/mine")
+    before = house.on_disk()
+    shadow = await house.make({"packages/mine/index.js": b"shadow\n"})
+    said = await house.says(shadow, "cd node_modules; cat theirs/index.js mine/index.js; mkdir .x")
+    assert said == "disk\nshadow\n"
+    assert house.on_disk() == before
+    await house.shadows.close()
+
+
+async def test_a_copy_is_brought_in_step_with_the_disk(house: House) -> None:
+    shadow = await house.make({"a.txt": b"shadow\n"})
+    await house.says(shadow, "rm -r below; mkdir -p d/e; echo x >d/e/f")
+    (house.root / "below/b.txt").write_text("other\n")
+    (house.root / "new").mkdir()
+    (house.root / "new/link").symlink_to(house.root / "a.txt")
+    assert await house.says(shadow, "cat below/b.txt new/link; ls") == (
+        "other\nshadow\na.txt\nbelow\nnew\n"
+    )
+
+
+async def test_what_is_too_large_is_not_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.effects.shadow.copying.MOST_FILES", 1)
+    with pytest.raises(FileRefused, match="too large to be copied"):
+        await House(tmp_path, "copy").shadows.make({})

@@ -348,10 +348,11 @@ class Composition:
     def shadows(self) -> ShadowMaker:
         """Throw-away copies of the workspace."""
         from tui.cli.verifiers.table import table
+        from tui.effects.shadow.copying import ShadowSource
         from tui.effects.shadow.making import ShadowMaker
 
-        state = self._setup.paths.state_dir
-        return ShadowMaker(self._files.root, state, table()["caches"], self._runner)
+        source = ShadowSource(self._files.root, table()["caches"], self._files.listing)
+        return ShadowMaker(source, self._setup.paths.state_dir, self._runner)
 
     @functools.cached_property
     def store(self) -> StoreWriter:

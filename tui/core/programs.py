@@ -157,11 +157,12 @@ class Overlay(NamedTuple):
 
     folder: str
     lower: tuple[str, ...]
-    """Folders that are seen through it, the uppermost first."""
+    """Folders that are seen through it, the uppermost first; none: ``upper`` itself is seen."""
     upper: str
     """Gets what the command writes."""
     work: str
     """An empty folder for the kernel, beside ``upper``."""
+    writable: bool = True
 
 
 class Entry(NamedTuple):
@@ -177,6 +178,8 @@ class Entry(NamedTuple):
     """Bytes that it may write."""
     leave: Callable[[], str] = lambda: ""
     """Called once when all of it has ended, in a thread; see `RunResult.strayed`."""
+    written: tuple[str, ...] = ()
+    """The folders that may grow by ``room``."""
 
 
 class Shadow(Protocol):

@@ -48,6 +48,8 @@ _NEW_NAMESPACES = 0x10000000 | 0x00020000
 """Of the user, and of mounts."""
 _PRIVATE = 0x40000 | 0x4000
 """All mounts, for us alone."""
+_BIND = 0x1000 | 0x4000
+_SET_MOUNT, _HERE, _RECURSIVE = 442, -100, 0x8000
 _DROP_POWER, _TO_MOUNT = 24, 21
 
 
@@ -142,7 +144,9 @@ def _failing(result: int) -> None:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
-def _enter(overlays: Iterable[tuple[bytes, list[bytes], bytes, bytes]], *, mounts: bool) -> None:
+def _enter(
+    overlays: Iterable[tuple[bytes, list[bytes], bytes, bytes, bool]], *, mounts: bool
+) -> None:
     """Have this process, and all that it starts, see folders with overlays over them.
 
     Not ``mounts``: root cannot take them off again (others cannot anyway). Raises OSError.
@@ -155,7 +159,13 @@ def _enter(overlays: Iterable[tuple[bytes, list[bytes], bytes, bytes]], *, mount
     most = _MOST_PROCESSES if hard < 0 else min(hard, _MOST_PROCESSES)
     resource.setrlimit(resource.RLIMIT_NPROC, (most, hard))
     _failing(libc.mount(None, b"/", None, _PRIVATE, None))
-    for folder, lower, upper, work in overlays:
+    for folder, lower, upper, work, writable in overlays:
+        if not lower:
+            _failing(libc.mount(upper, folder, None, _BIND, None))
+            if not writable:
+                read_only = struct.pack("QQQQ", 1, 0, 0, 0)
+                _failing(libc.syscall(_SET_MOUNT, _HERE, folder, _RECURSIVE, read_only, 32))
+            continue
         # by descriptors: their names may have any character
         names = []
         for path in (*lower, upper, work):
@@ -419,7 +429,7 @@ class _Warden:
             os.set_inheritable(fd, False)
         try:
             if what["room"]:
-                self._written = _Written([one[2] for one in what["overlays"]], what["room"])
+                self._written = _Written(what["written"], what["room"])
             self._pid = _started(what, fds)
             self._say(STARTED, self._pid)
         except OSError as error:
@@ -560,8 +570,8 @@ class _Written:
 
     def too_much(self) -> bool:
         """Whether it is more than it may; only looked at where the disk got as much fuller."""
-        now = time.monotonic()
-        if self._free - self._free_now() < self._room / 2 or now < self._looked:
+        now, fuller = time.monotonic(), self._free - self._free_now()
+        if fuller < self._room / 2 or now < self._looked:
             return False
         size = 0
         for top in self._folders:
@@ -570,7 +580,7 @@ class _Written:
                     with contextlib.suppress(OSError):
                         size += os.lstat(os.path.join(folder, name)).st_blocks * 512
         self._looked = now + 10 * (time.monotonic() - now)  # it may be many files
-        return size > self._room
+        return size > self._room or fuller > 3 * self._room  # it may have no name any more
 
 
 def _adopt_orphans() -> None:

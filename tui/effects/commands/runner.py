@@ -113,9 +113,11 @@ class _Start(NamedTuple):
                     [os.fsencode(lower) for lower in one.lower],
                     os.fsencode(one.upper),
                     os.fsencode(one.work),
+                    one.writable,
                 )
                 for one in self.entry.overlays
             ],
+            "written": [os.fsencode(folder) for folder in self.entry.written],
             "folder": os.fsencode(self.folder),
             "room": self.entry.room,
             "confined": how.confined is not None,
@@ -265,6 +267,9 @@ class CommandRunner:
             if how.shadow is not None:
                 confined = how.confined is not None
                 entry = await asyncio.to_thread(how.shadow.enter, confined=confined)
+            if entry.root != self._root:
+                folder, opened = self._folder(how.folder, entry.root)
+                fds.append(opened)
             argv = (_program(argv[0], folder, environment, entry), *argv[1:])
             warden = await _new_warden()
             launch = Launch(argv)
@@ -299,22 +304,23 @@ class CommandRunner:
             environment = without_keys(environment)
         return only_reading(environment, self._root) if how.reads else environment
 
-    def _folder(self, below: str) -> tuple[str, int]:
+    def _folder(self, below: str, root: str = "") -> tuple[str, int]:
         """The folder of a command, opened so that it cannot be swapped. Raises OSError."""
-        named = os.path.join(self._root, below)
+        root = root or self._root
+        named = os.path.join(root, below)
         try:
             opened = os.open(named, os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY))
         except (FileNotFoundError, NotADirectoryError):
             folder = os.path.realpath(named)
-            if is_below(folder, self._root):
-                raise OSError(f"the folder {below or self._root} is not there") from None
+            if is_below(folder, root):
+                raise OSError(f"the folder {below or root} is not there") from None
             raise OSError(f"{below} leads out of the workspace") from None
         try:
             if os.path.isdir("/proc/self/fd"):
                 folder = os.readlink(f"/proc/self/fd/{opened}")
             else:
                 folder = os.path.realpath(named)
-            if not is_below(folder, self._root):
+            if not is_below(folder, root):
                 raise OSError(f"{below} leads out of the workspace")
             return folder, opened
         except OSError:

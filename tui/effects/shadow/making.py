@@ -5,21 +5,24 @@ overlay over the workspace, at its own path: git, absolute paths and editable in
 shadow, and what it writes goes into a folder that is emptied at its end, but for the caches of
 compilers and test runners. Nothing that runs in it changes the workspace.
 
-Where there can be no overlay there is no shadow.
+Where there can be no overlay, the shadow is a copy (`copying`).
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fcntl
+import itertools
 import os
 import stat
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
-from tui.core.programs import RunOptions, RunResult, Shadow
+from tui.core.programs import RunOptions, RunResult, Shadow, is_below
+from tui.effects.shadow.copying import CopyShadow, ShadowSource
 from tui.effects.shadow.overlay import OverlayShadow, clear
 from tui.errors import FileRefused
 from tui.shared_files import is_held, locked
@@ -70,21 +73,31 @@ class ShadowFolder:
         os.close(self._lock)
 
 
+Kind = Literal["overlay", "bound", "copy"]
+
+
 class ShadowMaker:
     """All shadows of a workspace."""
 
-    def __init__(self, root: str, state: Path, caches: Sequence[str], runner: _Runner) -> None:
+    def __init__(
+        self,
+        source: ShadowSource,
+        state: Path,
+        runner: _Runner,
+        kinds: Sequence[Kind] = ("overlay", "bound", "copy"),
+    ) -> None:
         """They lie in the ``state`` folder, else in memory; ``runner`` proves that they work.
 
-        ``caches``: names of files and folders (``target``, ``node_modules/.cache``) that are kept
-        between commands.
+        ``kinds``: those that are tried, the best first.
         """
-        self._root = os.path.realpath(root)
+        self._source, self._root = source, source.root
         own = f"duetto-{os.getuid()}"
-        self._bases = (state, Path("/dev/shm", own), Path(tempfile.gettempdir(), own))
-        self._caches, self._runner = caches, runner
+        bases = (state, Path("/dev/shm", own), Path(tempfile.gettempdir(), own))
+        self._bases = [one for one in bases if not is_below(os.path.realpath(one), self._root)]
+        self._runner, self._kinds = runner, kinds
         self._folder: ShadowFolder | None = None
-        self._free: list[OverlayShadow] = []
+        self._kind: Kind = kinds[0]
+        self._free: list[Shadow] = []
         self._proving = asyncio.Lock()
         self._refusal: str | None = None
 
@@ -99,54 +112,59 @@ class ShadowMaker:
         await shadow.hold(texts)
         return shadow
 
-    def _made(self) -> OverlayShadow:
+    def _made(self) -> Shadow:
         assert self._folder is not None
         try:
-            return OverlayShadow(self._root, self._folder.new(), self._caches, self._free.append)
+            folder = self._folder.new()
+            if self._kind == "overlay":
+                caches = self._source.caches
+                return OverlayShadow(self._root, folder, caches, self._free.append)
+            bound = self._kind == "bound"
+            return CopyShadow(self._source, folder, bound=bound, on_close=self._free.append)
         except OSError as error:
-            raise FileRefused(f"a shadow cannot be made: {error.strerror}") from None
+            raise FileRefused(f"a shadow cannot be made: {error.strerror or error}") from None
 
     async def _prove(self) -> str:
-        """Find a place where shadows work; why there is none, in words."""
-        why = "overlays do not work here"
-        for base in self._bases:
+        """Find a way and a place in which shadows work; why there is none, in words."""
+        why = "nothing can be written"
+        for kind, base in itertools.product(self._kinds, self._bases):
+            if not base.parent.is_dir():
+                continue
+            self._kind = kind
             try:
-                if not base.parent.is_dir():
-                    continue
                 self._folder = await asyncio.to_thread(ShadowFolder, base / _FOLDER)
-            except OSError as error:
-                why = f"{base} cannot be written: {error.strerror or error}"
+            except OSError:
                 continue
             try:
-                why = await self._failing(self._made())
+                why = await self._failing(await asyncio.to_thread(self._made))
             except FileRefused as error:
                 why = str(error)
             if not why:
                 return ""
-            await asyncio.to_thread(self._folder.close)
-        return why
+            folder, self._folder = self._folder, None
+            await asyncio.to_thread(folder.close)
+        return f"there is no shadow here, {why}"
 
-    async def _failing(self, shadow: OverlayShadow) -> str:
+    async def _failing(self, shadow: Shadow) -> str:
         """Why a shadow is none, proved by a command in it; empty: it works."""
         name = f".duetto-{os.urandom(6).hex()}"
-        witness = os.path.join(self._root, f"{name}-witness")
-        script = 'read -r text <"$1" && test "$text" = "$1" && test -e "$3" && : >"$2"'
-        there = next(iter(os.listdir(self._root)), ".")
+        witness = f"{name}-witness"
+        script = 'read -r text <"$1" && test "./$text" = "$1" && test -e "$3" && : >"$2"'
+        files = (one.name for one in os.scandir(self._root) if one.is_file(follow_symlinks=False))
+        there = next(files, ".")
         await shadow.hold({name: f"{name}\n".encode()})
         said = bytearray()
-        argv = ("/bin/sh", "-c", script, "sh", name, witness, f"./{there}")
+        argv = ("/bin/sh", "-c", script, "sh", f"./{name}", f"./{witness}", f"./{there}")
         how = RunOptions(shadow=shadow)
         result = await self._runner.run(argv, said.extend, _PROOF_S, how)
-        try:
-            os.unlink(witness)
-        except OSError:
-            if not result.status and not result.error:
-                await shadow.hold({})
-                shadow.close()
-                return ""
-            words = result.error or said.decode(errors="replace").strip() or "it fails"
-            return f"overlays do not work here: {words}"
-        return "overlays do not work here: they let commands write the disk"
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(self._root, witness))
+            return "it lets commands write the disk"
+        if result.status or result.error:
+            return result.error or said.decode(errors="replace").strip() or "it shows other files"
+        await shadow.hold({})
+        shadow.close()
+        return ""
 
     async def close(self) -> None:
         """Remove all of them."""

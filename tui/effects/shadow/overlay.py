@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import NamedTuple
 
 from tui.core.programs import Entry, Overlay, is_below
 from tui.errors import FileRefused
@@ -35,7 +36,9 @@ class OverlayShadow:
         """Raises OSError. ``on_close``: another one may be made of it, which has its caches."""
         self._root, self._folder, self._caches, self._on_close = root, folder, caches, on_close
         self._layer = TextLayer(root, folder / "texts")
-        self._outside = git_outside(root)
+        git = git_folder(root)
+        self._outside = () if git is None or is_below(str(git.common), root) else (git.common,)
+        """The repository, if it is not kept in the workspace."""
         self._kept = folder / "kept"
         make_like(self._kept, root)
         self._runs = 0
@@ -64,7 +67,7 @@ class OverlayShadow:
         if keeps:
             overlays[0] = overlays[0]._replace(upper=str(self._kept))
         for number, path in enumerate(self._outside):
-            overlays.append(_overlay(path, (path,), scratch / str(number)))
+            overlays.append(_overlay(str(path), (str(path),), scratch / str(number)))
 
         def leave() -> str:
             try:
@@ -78,7 +81,8 @@ class OverlayShadow:
 
         # the repository may be of a folder above, which is another file system there
         variables = {"GIT_DISCOVERY_ACROSS_FILESYSTEM": "1"} if self._outside else {}
-        return Entry(self._root, tuple(overlays), variables, ROOM, leave)
+        written = tuple(one.upper for one in overlays)
+        return Entry(self._root, tuple(overlays), variables, ROOM, leave, written)
 
     def _keep_caches(self) -> None:
         """Keep of what was written what others want to find."""
@@ -88,16 +92,13 @@ class OverlayShadow:
             below = os.path.relpath(folder, self._kept)
             for name in (*folders, *files):
                 path = os.path.normpath(os.path.join(below, name))
-                if self._is_cache(path):
+                if is_cache(path, self._caches):
                     _move(self._kept, fresh, path, self._root)
             folders[:] = [one for one in folders if os.path.isdir(os.path.join(folder, one))]
         old = self._folder / "old"
         self._kept.rename(old)
         fresh.rename(self._kept)
         clear(old)
-
-    def _is_cache(self, path: str) -> bool:
-        return any(fnmatchcase(f"/{path}", f"*/{name}") for name in self._caches)
 
     def close(self) -> None:
         """See `core.programs.Shadow`."""
@@ -131,6 +132,27 @@ def _move(source: Path, target: Path, path: str, root: str) -> None:
         os.rename(source / path, target / path)
 
 
+class ShadowTimes:
+    """Gives files times by which no tool takes what it kept of one text for that of another."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._known: dict[str, dict[tuple[int, int], int]] = {}
+        """Path -> second and size, by which Python knows its caches -> hash of what stood there."""
+
+    def set(self, path: str, file: Path, data: bytes) -> None:
+        """Make a file new; no other text of the same size had the same second."""
+        if (known := self._known.get(path)) is None:
+            known = self._known[path] = {}
+            with contextlib.suppress(OSError):
+                about = os.stat(os.path.join(self._root, path))
+                known[about.st_mtime_ns // _S, about.st_size] = 0
+        now, text = time.time_ns(), hash(data)
+        while known.setdefault((now // _S, len(data)), text) != text:
+            now += _S
+        os.utime(file, ns=(now, now))
+
+
 class TextLayer:
     """A folder of the files that differ from the disk, as an overlay wants it."""
 
@@ -142,8 +164,7 @@ class TextLayer:
         self._texts: dict[str, bytes | None] = {}
         self._returned: dict[str, tuple[int, ...]] = {}
         """Files that are as on the disk again -> what the disk's was like then."""
-        self._times: dict[str, set[tuple[int, int]]] = {}
-        """Path -> second and size of what stood there, by which Python knows its caches."""
+        self._times = ShadowTimes(root)
         self._lock = threading.Lock()
 
     def hold(self, texts: Mapping[str, bytes | None]) -> None:
@@ -201,7 +222,7 @@ class TextLayer:
             fresh.write_bytes(data)
             with contextlib.suppress(OSError):
                 fresh.chmod(stat.S_IMODE(os.stat(on_disk).st_mode))
-            self._set_time(path, fresh, len(data))
+            self._times.set(path, fresh, data)
         if target.is_dir():
             clear(target)
         fresh.replace(target)
@@ -220,17 +241,6 @@ class TextLayer:
                 one.unlink(missing_ok=True)
                 make_like(one, os.path.join(self._root, one.relative_to(self.folder)))
 
-    def _set_time(self, path: str, file: Path, size: int) -> None:
-        """Have no other text of this file have had this second and this size."""
-        if (known := self._times.get(path)) is None:
-            about = self._about(path)
-            known = self._times[path] = {(about[0] // _S, about[1])} if about else set()
-        now = time.time_ns()
-        while (now // _S, size) in known:
-            now += _S
-        known.add((now // _S, size))
-        os.utime(file, ns=(now, now))
-
     def _remove(self, path: str) -> None:
         target = self._place(path)
         with contextlib.suppress(OSError):
@@ -241,20 +251,35 @@ class TextLayer:
                 target.rmdir()
 
 
-def git_outside(root: str) -> tuple[str, ...]:
-    """Where the workspace's repository is kept, if that is not in the workspace."""
-    folder = Path(root)
-    for top in (folder, *folder.parents):
-        git = top / ".git"
-        if git.is_dir():
-            return () if top == folder else (str(git),)
+class GitFolder(NamedTuple):
+    """Where a repository is kept."""
+
+    top: Path
+    """The folder of its files."""
+    own: Path
+    """Of this work tree."""
+    common: Path
+    """Of all of them."""
+
+
+def git_folder(root: str) -> GitFolder | None:
+    """The repository that the workspace is in."""
+    for top in (Path(root), *Path(root).parents):
+        own = top / ".git"
+        if own.is_dir():
+            return GitFolder(top, own, own)
         with contextlib.suppress(OSError):
-            git = top / git.read_text("utf-8", "replace").partition("gitdir:")[2].strip()
+            own = top / own.read_text("utf-8", "replace").partition("gitdir:")[2].strip()
+            common = own
             with contextlib.suppress(OSError):
-                git = git / (git / "commondir").read_text("utf-8", "replace").strip()
-            real = os.path.realpath(git)
-            return () if is_below(real, root) else (real,)
-    return ()
+                common = own / (own / "commondir").read_text("utf-8", "replace").strip()
+            return GitFolder(top, own, Path(os.path.realpath(common)))
+    return None
+
+
+def is_cache(path: str, caches: Sequence[str]) -> bool:
+    """Whether a file or folder is kept between commands; the path is relative."""
+    return any(fnmatchcase(f"/{path}", f"*/{name}") for name in caches)
 
 
 def clear(path: Path) -> None:
