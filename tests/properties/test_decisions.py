@@ -13,7 +13,7 @@ from random import Random
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.patches import Disk, edits_of, patch, patch_of, turns_left
@@ -152,30 +152,74 @@ def test_decisions_undone_and_done_again_are_exact(disk: Disk, seed: int, saves:
         assert still(disk) == want
 
 
-ALL_OUT = patch("@@", "-a")
 ANEW = "*** Begin Patch\n*** Add File: a.txt\n+all\n+new\n*** End Patch\n"
 NEW = patch("@@", "+new")
 NO_END = {
-    "new lines": (ALL_OUT, NEW, ANEW),
-    "an empty one": (NEW, NEW, patch("@@", "+"), NEW),
+    "all out": patch("@@", "-a"),
+    "another": patch("@@", "-a", "+b"),
+    "anew": ANEW,
+    "before": patch("@@", "+top", " a"),
+    "behind": patch("@@", " a", "+tail"),
+    "blank": patch("@@", "+"),
+    "new": NEW,
+    "newer": patch("@@", "-new", "+newer"),
+    "new out": patch("@@", "-new"),
 }
+LINES = {"", "a", "all", "b", "new", "newer", "tail", "top", "z"}
 
 
-@pytest.mark.parametrize("patches", NO_END.values(), ids=NO_END)
-def test_a_last_line_without_an_end_never_runs_into_the_next(patches: tuple[str, ...]) -> None:
+@given(st.sampled_from(["a", "z\na"]), st.lists(st.sampled_from([*NO_END]), min_size=2, max_size=4))
+@example("a", ["all out", "new", "anew"])
+@example("a", ["new", "new", "blank", "new"])
+@example("a", ["all out", "new", "new out"])
+@example("a", ["new", "newer", "behind"])
+@example("z\na", ["before", "new", "blank"])
+@settings(max_examples=40)
+def test_a_last_line_without_an_end_never_runs_into_the_next(text: str, names: list[str]) -> None:
     """Whichever hunks behind it are rejected, in any order, and brought back."""
-    for order in permutations(range(1, len(patches) + 1)):
+    if names.count("anew") > 1:
+        return  # the second changes nothing
+    for order in permutations(range(1, len(names) + 1)):
+        disk = Disk({"a.txt": text.encode()})
+        for turn, name in enumerate(names, 1):
+            disk.land(NO_END[name], turn=turn)
+        if len(disk.workspace.hunks) < len(names):
+            return  # one fits nowhere
+        texts = [disk.text("a.txt")]
+        for number in order:
+            known = len(disk.workspace.documents.decisions.done)
+            disk.workspace.reject([number], "no")
+            assert {*disk.text("a.txt").split("\n")} <= LINES, order
+            if len(disk.workspace.documents.decisions.done) > known:
+                texts.append(disk.text("a.txt"))
+        assert disk.text("a.txt") == text, order
+        with suppress(EditRefused):  # what lies on a text that is the same anew
+            for want in reversed(texts[:-1]):
+                disk.workspace.undo_decision()
+                assert disk.text("a.txt") == want, order
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("all out", "new", "anew"),
+        ("new", "new", "blank", "new"),
+        ("before", "new", "blank"),
+        ("new", "newer", "behind"),
+        ("another", "new", "new out", "new"),
+    ],
+)
+def test_hunks_at_a_last_line_without_an_end_come_back_exactly(names: tuple[str, ...]) -> None:
+    for order in permutations(range(1, len(names) + 1)):
         disk = Disk({"a.txt": b"a"})
-        for turn, one in enumerate(patches, 1):
-            disk.land(one, turn=turn)
+        for turn, name in enumerate(names, 1):
+            disk.land(NO_END[name], turn=turn)
         states = [still(disk)]
         for number in order:
             known = len(disk.workspace.documents.decisions.done)
             disk.workspace.reject([number], "no")
-            assert {*disk.text("a.txt").split("\n")} <= {"a", "all", "new", ""}, order
             if len(disk.workspace.documents.decisions.done) > known:
                 states.append(still(disk))
-        assert disk.text("a.txt") == "a", order
         for want in reversed(states[:-1]):
             disk.workspace.undo_decision()
             assert still(disk) == want, order

@@ -17,7 +17,7 @@ from tui.core.steps import Work, finished, in_parts, while_same
 from tui.core.text.buffer import Buffer, Form, Mark, split_text
 from tui.core.text.change_set import Author
 from tui.core.text.diff import merge3, merge_theirs
-from tui.core.text.rows import file_rows, keep_ends, rows_text
+from tui.core.text.rows import file_rows, rows_text
 from tui.core.text.weave import StillWeave, Weave
 from tui.core.text.woven_pieces import WovenEdit
 from tui.errors import EditRefused
@@ -412,9 +412,11 @@ def take_off(
         return False
     behind = hunk.end.line < file_rows(record.buffer)
     ended = text + record.buffer.newline if behind and text[-1:] not in ("", "\n") else text
+    before = record.weave.ended()
     documents.take_off(record, hunk, ended)
-    if ended != text:
-        _hand_on(documents, record, hunk.end.line - 1, keep_ends(text)[-1])
+    after = record.weave.ended()
+    if after and (before is None or after[1] is not before[1]):
+        _hand_on(record, *after)
     return True
 
 
@@ -453,13 +455,12 @@ def text_now(record: FileRecord, hunk: Hunk) -> str:
     return rows_text(record.buffer, hunk.start.line, hunk.end.line)
 
 
-def _hand_on(documents: Documents, record: FileRecord, row: int, line: str) -> None:
+def _hand_on(record: FileRecord, row: int, edit: WovenEdit) -> None:
     """The hunk behind a line that had no newline inherits it: taken off, it ends that way."""
-    for hunk in record.live:
-        if hunk.base or hunk.start is None or hunk.end is None:
-            continue
-        if row + 1 == hunk.start.line < hunk.end.line:
-            hunk.base, hunk.woven = line, ()
-            hunk.agent = rows_text(record.buffer, row, row + 1) + hunk.agent
-            hunk.start.line = row
-            return
+    hunk = edit.key
+    if not isinstance(hunk, Hunk) or hunk.base or hunk not in record.live:
+        return
+    if hunk.start is not None and hunk.start.line == row + 1:
+        hunk.base, hunk.woven = record.buffer.lines[row], ()
+        hunk.agent = rows_text(record.buffer, row, row + 1) + hunk.agent
+        hunk.start.line = row

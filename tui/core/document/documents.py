@@ -431,9 +431,7 @@ class Documents:
         last, end = (row + file_rows(buffer) - rows_before for row in (last, end))
         if text is not None:
             whole = above + text + below
-            glued = text[-1:] == "\n" != (hunk.base[-1:] or "\n")
-            ends_at = len(above) + len(text.rstrip("\r\n")) if glued else None
-            if self._correct(record, edit, (top, end), whole, ends_at):
+            if self._correct(record, edit, (top, end), whole):
                 last = first + row_count(text)
         stand(record, beside)
         return last
@@ -444,34 +442,26 @@ class Documents:
         edit: WovenEdit,
         rows: tuple[int, int],
         text: str,
-        ends_at: int | None,
     ) -> bool:
         """Have a text in rows, for as long as what others wrote there stands; False: it is right.
 
-        It is, too, where nobody but models wrote, unless a line of it had no end (``ends_at``) and
-        others stand behind it.
+        It is, too, where nobody but models wrote.
         """
         buffer, weave = record.buffer, record.weave
         begin, end = rows_range(buffer, *rows)
         old = buffer.slice(begin, end)
         near = weave.edits_near(edit, begin, end) if old != text else set()
-        glued = ends_at is not None and near
-        if not glued and all(isinstance(one.key, Hunk) for one in near):
+        if all(isinstance(one.key, Hunk) for one in near):
             return False
         head = same_start(old, text)
-        head = head if ends_at is None else min(head, ends_at)
         head -= old[:head].endswith("\r")
         tail = same_start(old[head:][::-1], text[head:][::-1])
         before = old[: len(old) - tail][-1:], text[: len(text) - tail][-1:]
         tail -= "\r" in before and old[len(old) - tail :].startswith("\n")
         where = end_of(begin, old[:head]), end_of(begin, old[: len(old) - tail])
         new, key = text[head : len(text) - tail], object()
-        is_end = new in ("\n", "\r\n") and where[0] == where[1]
         near = weave.edits_near(edit, *where)
-        if is_end and ends_at is not None:
-            near &= weave.edits_behind(where[0])
-        ahead = is_end and not edit.ends_a_line
-        self.apply_own(record, where, new, Maker(Author.REVIEW, key, ahead=ahead))
+        self.apply_own(record, where, new, Maker(Author.REVIEW, key))
         weave.correct(key, {**dict.fromkeys(near, True), edit: edit.on})
         return True
 

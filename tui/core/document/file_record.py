@@ -203,7 +203,7 @@ class FileRecord(Struct, eq=False):
     def weave(self) -> Weave:
         """What was done to the text, each edit of which can be switched off; begun when asked."""
         if self._weave is None:
-            self._weave = Weave(self.buffer.end)
+            self._weave = Weave(self.buffer.end, self.buffer.newline)
         return self._weave
 
     def set_weave(self, weave: Weave) -> None:

@@ -18,6 +18,7 @@ from tui.core.text.woven_pieces import (
     START,
     FoldedPieces,
     PieceBlock,
+    SharedRow,
     WovenEdit,
     WovenPiece,
     after,
@@ -27,6 +28,10 @@ from tui.core.text.woven_pieces import (
 
 _MOST = 64
 """Pieces of a block: more, and it is split."""
+_LINE_END = "the end of the last line"
+_NOBODY = (None, _LINE_END)
+"""The keys of edits that nobody made: what the text began as, and what ends its last line."""
+_NEWLINES = ("\n", "\r")
 _FEW, _TOGETHER = 8, 8
 """Blocks that are not worth it to be folded, and those that become one then."""
 
@@ -34,13 +39,28 @@ _FEW, _TOGETHER = 8, 8
 class Weave:
     """One text, and what was done to it."""
 
-    def __init__(self, end: Position) -> None:
+    def __init__(self, end: Position, newline: str = "\n") -> None:
         """``end`` is where the text ends that it begins with."""
         self._base = WovenEdit(None, 0)
-        self._blocks = [PieceBlock([WovenPiece(self._base, (), end, None)])]
+        pieces = [WovenPiece(self._base, (), end, None)]
         self._edits: dict[Hashable, WovenEdit | PieceBlock] = {}
         """By their keys; a block that is folded has its edits."""
         self._corrections: list[WovenEdit] = []
+        self._line_end: WovenPiece | None = None
+        """The end of the last line, which had none: on while something stands behind that line.
+
+        Not where that brings a line end of its own; its `needs` are edits that do not count for
+        that, as they were made while it was there.
+        """
+        if end[1]:
+            edit = self._edits[_LINE_END] = WovenEdit(_LINE_END, 0)
+            edit.on, edit.needs, edit.tied = False, {}, True
+            self._line_end = piece = WovenPiece(edit, (), (1, 0), newline)
+            piece.seen = False
+            edit.pieces.append(piece)
+            self._corrections.append(edit)
+            pieces.append(piece)
+        self._blocks = [PieceBlock(pieces)]
         self._starts = [START]
         """Where the first blocks begin, as far as that is known."""
         self._count = 0
@@ -130,14 +150,20 @@ class Weave:
         elif self._goes_on(change, edit):
             return
         else:
-            place = self._open(change.start)
-            place = place if ahead else self._behind_gone(place)
+            goes_on = change.start[1] > 0 and not change.new_text.startswith(_NEWLINES)
+            place = number, index = self._open(change.start)
+            if not ahead:
+                place = self._behind_gone(place, in_line=goes_on)
+            elif not goes_on and self._line_end in self._blocks[number].pieces[index : index + 1]:
+                place = number, index + 1
         self._near = (*place, change.start)
         if change.new_text:
             extent = between(change.start, change.new_end)
             piece = WovenPiece(edit, (), extent, change.new_text)
             edit.pieces.append(piece)
-            self._near = (*self._insert(place, piece), change.start)
+            place = self._insert(place, piece)
+            self._near = (*place, change.start)
+            self._note_beside_end(place, piece, whole=not change.start[1])
 
     def switching(self, edits: Iterable[WovenEdit]) -> list[Change]:
         """What it changes in the text to switch edits off or on: in order, made at once."""
@@ -262,7 +288,7 @@ class Weave:
                 end = after(end, piece.extent)
             elif piece.seen or not instead & {piece.by, *piece.gone}:
                 break
-        return placed[0][3], end
+        return self._begins(*placed[0], edit), end
 
     def in_order(self, edits: Iterable[WovenEdit]) -> list[WovenEdit]:
         """Edits as they begin in the text, without those of which nothing is left."""
@@ -288,11 +314,15 @@ class Weave:
             found.update((piece.by, *piece.gone))
         for _, _, piece, _ in placed:
             found.update((piece.by, *piece.gone))
-        return {one for one in found if one.on} - {self._base, edit}
+        return {one for one in found if one.on and one.key not in _NOBODY} - {edit}
 
-    def edits_behind(self, at: Position) -> set[WovenEdit]:
-        """The edit that put in what stands right behind a place, if one did."""
-        return {piece.by for piece in islice(filter(_is_seen, self._from(*self._find(at)[:2])), 1)}
+    def ended(self) -> tuple[int, WovenEdit] | None:
+        """The row of the last line that had no end, and the edit for which it has one now."""
+        if (end := self._line_end) is None or not end.seen:
+            return None
+        number, index, _, (row, _) = next(self._placed([end]))
+        behind = next((one for one in self._from(number, index) if one.by.on), None)
+        return None if behind is None else (row, behind.by)
 
     def intact(self, edit: WovenEdit) -> bool:
         """True if others neither took out of what an edit put in, nor put in between."""
@@ -339,11 +369,11 @@ class Weave:
         found: set[WovenEdit] = set()
         stand_before: dict[WovenEdit, int] = {}
         base, stay = self._base, 0
-        now, then = rows = _SharedRow(found), _SharedRow(found)
+        now, then = rows = SharedRow(found), SharedRow(found)
         for block in self._blocks:
             for piece in block.pieces:
-                if piece.by is base and not piece.gone:
-                    if piece.rows and (now.holds or then.holds):
+                if (piece.by is base or piece is self._line_end) and not piece.gone:
+                    if piece.seen and piece.rows and (now.holds or then.holds):
                         now.end()
                         then.end()
                     continue
@@ -370,12 +400,13 @@ class Weave:
         found = [one for one in piece.gone if one.on and one not in edits]
         gone = bool(found)
         by = piece.by
-        if by is not self._base and by.on and by not in edits:
+        if by is not self._base and piece is not self._line_end and by.on and by not in edits:
             found.append(by)
         return found, gone
 
     def without(self, edits: Collection[WovenEdit], text: str) -> str:
         """The text, which is this one, as it would be with some edits off (those that are on)."""
+        edits = self._with_line_end({*edits})
         reader, at = TextReader(text, START), START
         parts: list[str] = []
         for block in self._blocks:
@@ -469,15 +500,18 @@ class Weave:
             piece.block = None
             self._near = (0, 0, START)
 
-    def _behind_gone(self, place: tuple[int, int]) -> tuple[int, int]:
-        """The same place, behind pieces that are gone; before those that the next is there for."""
+    def _behind_gone(self, place: tuple[int, int], *, in_line: bool) -> tuple[int, int]:
+        """The same place, behind pieces that are gone; before those that the next is there for.
+
+        ``in_line``: before the end of the last line, if it is one of them.
+        """
         number, index = place
         gone: list[tuple[WovenPiece, tuple[int, int]]] = []
         while True:
             pieces = self._blocks[number].pieces
             if index < len(pieces):
                 piece = pieces[index]
-                if piece.seen:
+                if piece.seen or (in_line and piece is self._line_end):
                     break
                 gone.append((piece, (number, index)))
                 index += 1
@@ -485,6 +519,8 @@ class Weave:
                 number, index = number + 1, 0
             else:
                 return number, index
+        if in_line and not piece.seen:
+            return number, index
         found = number, index
         owners = {piece.by}
         while gone and not owners.isdisjoint(gone[-1][0].gone):
@@ -522,7 +558,70 @@ class Weave:
                 piece.gone += (edit,)
                 piece.seen = False
                 edit.pieces.append(piece)
+        self._take_line_end(edit)
         return number, index
+
+    def _begins(
+        self, number: int, index: int, first: WovenPiece, start: Position, edit: WovenEdit
+    ) -> Position:
+        """Where an edit begins: one that would end the last line, where something else does."""
+        end = self._line_end
+        if end is None or not end.seen or first.seen or first.by is not edit:
+            return start
+        stands = next(filter(_is_seen, self._back_from(number, index)), None)
+        if stands is not end or not first.text.startswith(_NEWLINES):
+            return start
+        return next(self._placed([end]))[3]
+
+    def _take_line_end(self, edit: WovenEdit) -> None:
+        """What takes the last line out takes its end out, too, though it be not in the text."""
+        end = self._line_end
+        if end is None or end.seen or edit in end.gone:
+            return
+        at = _place_of(end, self._blocks)
+        line = next((piece for piece in self._back_from(*at) if piece.by.on), None)
+        if line is None or edit not in line.gone:
+            return
+        stands = next(filter(_is_seen, self._back_from(*at)), None)
+        if stands is None or not stands.cols:
+            end.gone += (edit,)
+            edit.pieces.append(end)
+
+    def _note_beside_end(self, place: tuple[int, int], piece: WovenPiece, *, whole: bool) -> None:
+        """Note who puts in what is not the last line's end, though it reads so, beside that.
+
+        ``whole``: it begins a line.
+        """
+        end = self._line_end
+        if end is None or end.by.needs is None:
+            return
+        near = (self._back_from(*place), self._from(*place)) if end.seen else ()
+        blank = whole and piece.text.startswith(_NEWLINES)
+        if any(next(filter(_is_seen, one), None) is end for one in near) or (
+            blank and place > _place_of(end, self._blocks)
+        ):
+            end.by.needs[piece.by], piece.by.tied = False, True
+
+    def _with_line_end(self, edits: set[WovenEdit]) -> set[WovenEdit]:
+        """Edits that are switched, and the last line's end where that is to come or go."""
+        end = self._line_end
+        if not edits or end is None:
+            return edits
+        edits.discard(end.by)
+        at, known = _place_of(end, self._blocks), end.by.needs or {}
+
+        def stays(one: WovenPiece) -> bool:
+            return one.by.on is not (one.by in edits)
+
+        line = next(filter(stays, self._back_from(*at)), None)
+        behind = next(filter(stays, self._from(*at)), None)
+        needed = (
+            line is not None
+            and behind is not None
+            and (line.cols > 0 or line.by in known)
+            and (behind.by in known or not behind.text.startswith(_NEWLINES))
+        )
+        return edits if needed is end.by.on else {*edits, end.by}
 
     def _with_corrections(self, edits: Iterable[WovenEdit]) -> set[WovenEdit]:
         """Edits that are switched, and those that correct what these leave."""
@@ -533,7 +632,7 @@ class Weave:
             )
             if fits is not one.on:
                 switched.add(one)
-        return switched
+        return self._with_line_end(switched)
 
     def _from(
         self, number: int, index: int, last: WovenPiece | None = None
@@ -618,38 +717,10 @@ def _is_seen(piece: WovenPiece) -> bool:
     return piece.seen
 
 
-class _SharedRow:
-    """A row that is read piece by piece: which edits share it with what others did later."""
-
-    __slots__ = ("_found", "_others", "_own")
-
-    def __init__(self, found: set[WovenEdit]) -> None:
-        self._found = found
-        self._own: list[WovenEdit] = []
-        self._others: list[WovenEdit] = []
-
-    @property
-    def holds(self) -> bool:
-        """True if something of an edit is in it."""
-        return bool(self._own or self._others)
-
-    def take(self, own: list[WovenEdit], others: list[WovenEdit], extent: Position) -> None:
-        """The next piece, that these edits put in or took out."""
-        self._own += own
-        self._others += others
-        if extent[0]:
-            self.end()
-            if extent[1]:
-                self._own += own
-                self._others += others
-
-    def end(self) -> None:
-        """The row ends here."""
-        if self._own and self._others:
-            last = max(one.went_on for one in self._others)
-            self._found.update(one for one in self._own if one.began < last)
-        self._own.clear()
-        self._others.clear()
+def _place_of(piece: WovenPiece, blocks: list[PieceBlock]) -> tuple[int, int]:
+    """The number of a piece's block, and its index there."""
+    assert piece.block is not None
+    return blocks.index(piece.block), piece.block.pieces.index(piece)
 
 
 class StillWeave:
@@ -711,6 +782,8 @@ class StillWeave:
                     piece := WovenPiece(edits[by], tuple(edits[n] for n in gone), extent, text)
                 )
                 piece.seen = seen
+                if piece.by.key == _LINE_END:
+                    weave._line_end = piece
                 for edit in (piece.by, *piece.gone):
                     edit.pieces.append(piece)
             weave._blocks.append(PieceBlock(found))

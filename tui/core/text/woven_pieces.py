@@ -44,11 +44,6 @@ class WovenEdit:
         self.tied = False
         """Its own or another one's `needs` name edits as objects."""
 
-    @property
-    def ends_a_line(self) -> bool:
-        """True if a text that it put in begins with the end of a line."""
-        return any(one.by is self and one.text[:1] in ("\n", "\r") for one in self.pieces)
-
 
 class WovenPiece:
     """A piece of text that the same edits put in and took out."""
@@ -199,6 +194,40 @@ class PieceBlock:
         for piece in self.pieces:
             piece.block = None
         self._pieces, self._extent = fold, extent
+
+
+class SharedRow:
+    """A row that is read piece by piece: which edits share it with what others did later."""
+
+    __slots__ = ("_found", "_others", "_own")
+
+    def __init__(self, found: set[WovenEdit]) -> None:
+        self._found = found
+        self._own: list[WovenEdit] = []
+        self._others: list[WovenEdit] = []
+
+    @property
+    def holds(self) -> bool:
+        """True if something of an edit is in it."""
+        return bool(self._own or self._others)
+
+    def take(self, own: list[WovenEdit], others: list[WovenEdit], extent: Position) -> None:
+        """The next piece, that these edits put in or took out."""
+        self._own += own
+        self._others += others
+        if extent[0]:
+            self.end()
+            if extent[1]:
+                self._own += own
+                self._others += others
+
+    def end(self) -> None:
+        """The row ends here."""
+        if self._own and self._others:
+            last = max(one.went_on for one in self._others)
+            self._found.update(one for one in self._own if one.began < last)
+        self._own.clear()
+        self._others.clear()
 
 
 class FoldedPieces:
