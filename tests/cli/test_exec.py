@@ -21,6 +21,7 @@ from tests.support.composed import composed
 from tests.support.fakes import World
 from tests.support.nasty_server import Nasty, nasty
 from tests.support.nasty_steps import Close
+from tests.support.pictures import jpeg, png
 from tests.support.server_words import created, delta, error, spoken, turn
 from tests.support.sse_upstream import completed as sse_completed
 from tests.support.sse_upstream import message, opening, saying, serving
@@ -409,3 +410,20 @@ async def test_steering_is_told_once_a_step(tmp_path: Path) -> None:
         assert list(news.new()) == [("steer", {"text": "shorter", "fate": "accepted"})]
         status.steering, status.steering_fates = [], []
         assert list(news.new()) == []
+
+
+def test_images_are_named_by_an_option_and_sent_with_the_prompt(
+    environment: dict[str, str], root: Path, home: Path, tmp_path: Path
+) -> None:
+    quiet_mistakes(home)
+    (tmp_path / "my shot.png").write_bytes(png(64, 48))
+    (root / "own.jpg").write_bytes(jpeg(8, 6))
+    given = ["--image", str(tmp_path / "my shot.png"), "--image", str(root / "own.jpg")]
+    done = run(environment, "what are these?", *given, "-C", str(root))
+    assert done.returncode == 0, done.stderr
+    assert "my shot.png: PNG, 64x48" in done.stdout
+    assert "own.jpg: JPEG, 8x6" in done.stdout
+    assert "Attached: my shot.png 64x48" in done.stderr
+    done = run(environment, "see", "--image", str(root / "gone.png"), "-C", str(root))
+    assert done.returncode == 2
+    assert "there is no such file" in done.stderr

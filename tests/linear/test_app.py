@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.fakes import World
+from tests.support.fakes import World, settle
 from tests.support.linear_stage import FILES, Heard, LinearStage
+from tests.support.pictures import png
 from tests.support.tables import case
 from tui.cli.open_app import ring_ends
 from tui.core.conversation import Block, BlockKind
@@ -276,8 +277,17 @@ def test_at_the_end_of_a_file_of_commands_a_question_is_refused() -> None:
 
 @pytest.mark.parametrize("command", LINEAR, ids=lambda command: command.name)
 def test_every_command_does_something_of_its_own(stage: LinearStage, command: Command) -> None:
-    slow = {"diff", "show", "compose", "model", "connect", "resume", "rewind"}  # they look first
-    if command.name in slow:
+    slow = {
+        "diff",
+        "show",
+        "compose",
+        "model",
+        "connect",
+        "resume",
+        "rewind",
+        "image",
+    }  # they look first
+    if command.name in slow:  # they look first
         return
     said = stage.enter(f"/{command.name}")
     assert "There is no command" not in said
@@ -380,3 +390,16 @@ async def test_notes_on_lines_are_put_listed_changed_and_dropped() -> None:
     assert "Say where, and what" in said[4]
     assert "/notes lists them" in said[5]
     assert said[6] == "There are no notes.\n"
+
+
+async def test_an_image_gets_the_name_by_which_a_prompt_sends_it() -> None:
+    world, heard = World({"docs/my shot.png": png(64, 48)}), Heard()
+    app = LinearApp(world.session, heard, live=True)
+    app.line('/image "docs/my shot.png"')
+    await settle()
+    app.line("/image")
+    await settle()
+    said = "".join(heard.pieces)
+    assert "docs/my shot.png 64x48 · " in said
+    assert 'name it in your prompt as @"docs/my shot.png".' in said
+    assert "No image was taken: there is no clipboard here." in said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -72,6 +73,7 @@ class ExecOptions(TypedDict):
     max_cost: float | None
     max_session_cost: float | None
     max_day_cost: float | None
+    image: tuple[str, ...]
     folder: str | None
     resume: str | None
     last: bool
@@ -123,6 +125,12 @@ class ExecOptions(TypedDict):
     help="Stop before all sessions of today cost more.",
 )
 @click.option(
+    "--image",
+    metavar="FILE",
+    multiple=True,
+    help="Send this image with the prompt, as @FILE in it does; may be repeated.",
+)
+@click.option(
     "-C", "folder", metavar="DIR", help="The workspace [default: this folder, or the session's]."
 )
 @click.option("--resume", metavar="ID", help="Go on with an earlier session.")
@@ -146,6 +154,7 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     text = _text(prompt)
     if not text.strip():
         raise UsageError('the prompt is empty: duetto exec "PROMPT", or - to read it from stdin')
+    text = _with_images(text, choices["image"])
     about = text.split(maxsplit=1)[0]
     if about in (CONTINUE, COMPACT) and again is None:
         raise UsageError(f"{about} needs a session to go on with: --resume ID or --last")
@@ -243,6 +252,16 @@ def _text(prompt: str) -> str:
         raise UsageError("the prompt is not UTF-8") from error
     if "\0" in text:
         raise UsageError("the prompt is not text: it holds a NUL character")
+    return text
+
+
+def _with_images(text: str, files: Sequence[str]) -> str:
+    """The prompt with the names of these files. Raises UsageError: one is not there."""
+    for name in files:
+        path = Path(name).expanduser().absolute()
+        if not path.is_file():
+            raise UsageError(f"--image {name}: there is no such file")
+        text = f"{text} @{json.dumps(str(path), ensure_ascii=False)}"
     return text
 
 

@@ -299,6 +299,23 @@ class Attachments:
             found.append(known)
         return found
 
+    async def named_images(self, words: str) -> list[str]:
+        """How images are named in a prompt: files, or where no words are the one on the clipboard.
+
+        Raises EditRefused: there is none, or it cannot be sent.
+        """
+        if not words.strip():
+            return [await self.images.paste()]
+        paths = self.pasted(words) or [words.strip().removeprefix("@").strip("\"'")]
+        for path in paths:
+            await self.images.look(path)
+        return paths
+
+    def shown_images(self, draft: str) -> list[str]:
+        """See `Images.shown`; nobody is asked where a draft can hardly name one."""
+        names = (one.name for one in mentions(draft)) if "@" in draft else ()
+        return self.images.shown(draft) if any(map(is_image_name, names)) else []
+
     def _known(self, path: str, *, whole: bool) -> str:
         """A pasted path as it is attached; empty: there is nothing like that."""
         paths = self._open_files.catalogue.paths()

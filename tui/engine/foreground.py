@@ -571,7 +571,9 @@ class Foreground:
         way = turn.request.way
         if not turn.sent:
             self._status.unsent = way.typed or text
-            self._services.state.note(turn.request.number, "the model did not get this prompt")
+            if not turn.held:
+                words = "the model did not get this prompt"
+                self._services.state.note(turn.request.number, words)
         if way != PLAIN and self._status.unsent == text:
             self._services.state.ways[text] = way  # as it is, it is sent so again
 

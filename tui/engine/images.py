@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -209,23 +210,22 @@ class Images:
         for name in named:
             if name not in self._looked_at:
                 self._looked_at[name] = ""
-                task = asyncio.get_running_loop().create_task(self._look(name))
+                task = asyncio.get_running_loop().create_task(self._look_aside(name))
                 self._looking.add(task)
                 task.add_done_callback(self._looking.discard)
         return [words for name in named if (words := self._looked_at.get(name))]
 
-    async def _look(self, name: str) -> None:
-        self._looked_at[name] = await self.described(name)
+    async def _look_aside(self, name: str) -> None:
+        with suppress(EditRefused):  # it is said when it is sent
+            await self.look(name)
         self._state.restated()
 
-    async def described(self, name: str) -> str:
-        """Name and size of an image in the workspace or beyond; empty: it is none."""
-        try:
-            data = self._pasted.get(name) or _checked(name, await self._found(name))
-            called = PurePath(name).name if name.startswith(("/", "~")) else name
-            return str((await asyncio.to_thread(_read, called, data)).image)
-        except EditRefused:
-            return ""
+    async def look(self, name: str) -> str:
+        """Name and size of an image in the workspace or beyond. Raises EditRefused."""
+        data = self._pasted.get(name) or _checked(name, await self._found(name))
+        called = PurePath(name).name if name.startswith(("/", "~")) else name
+        self._looked_at[name] = str((await asyncio.to_thread(_read, called, data)).image)
+        return self._looked_at[name]
 
     async def _found(self, path: str) -> FileRead:
         if path.startswith(("/", "~")):

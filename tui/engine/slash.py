@@ -142,6 +142,11 @@ COMMANDS: tuple[Command, ...] = (
         "Show what the next request holds, with tokens and price, or leave a part out",
         "[drop NAME]",
     ),
+    Command(
+        "image",
+        "Name an image in the prompt, to be sent with it: a file, or the one on the clipboard",
+        "[PATH]",
+    ),
     Command("pin", "Keep a file attached, or words in mind, or list both", "[PATH|WORDS]"),
     Command("tree", "Show or hide the file tree with git status"),
     Command("split", "Two editors side by side, or one again"),

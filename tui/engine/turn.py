@@ -96,6 +96,8 @@ class Turn:
         self.request, self.wire = request, connection.wire
         self.sent = False
         """True once a request holds the prompt."""
+        self.held = False
+        """The prompt waits, and the user was told why."""
         self.stopped = False
         """True once the user interrupted it."""
         self.heard = False
@@ -295,9 +297,9 @@ class Turn:
         requests = self._services.requests
         trouble = await requests.attachments.images.refusal(self.request.spec, requests.history)
         if trouble is not None:
-            self._task = None
+            self._task, self.held = None, True
             self._fail(trouble)
-        return trouble is not None
+        return self.held
 
     def _is_long(self) -> bool:
         """Something is to be done before the next request that takes a while."""

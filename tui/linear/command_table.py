@@ -77,6 +77,7 @@ _SHARED = frozenset(
         "change",
         "inspect",
         "context",
+        "image",
         "pin",
         "note",
         "notes",

@@ -20,6 +20,7 @@ from tui.engine.slash import (
     task_words,
     unknown_command,
 )
+from tui.errors import EditRefused
 from tui.linear.command_table import LINEAR
 from tui.linear.reading import Picked, Recital, Voice, picked, waiting
 from tui.linear.words import brief, counted, hunk_line, numbers_words
@@ -40,6 +41,7 @@ class Commander:
             "save": self._save,
             "pace": self._pace,
             "compact": self._compact,
+            "image": self._image,
         }
 
     def run(self, name: str, argument: str) -> None:
@@ -146,6 +148,22 @@ class Commander:
             self._voice.say([f"Queued as number {at}."])
         elif isinstance(intent, intents.Steer):
             self._voice.say(["Added to the answer."])
+
+    def _image(self, argument: str) -> list[str]:
+        self.recital.start(self._name_images(argument))
+        return []
+
+    async def _name_images(self, words: str) -> None:
+        """How an image is named in a prompt: a file, or the one on the clipboard."""
+        attachments = self._session.attachments
+        try:
+            names = await attachments.named_images(words)
+            for name in names:
+                shown = await attachments.images.look(name)
+                called = name if " " not in name else f'"{name}"'
+                self._voice.say([inert(f"{shown}: name it in your prompt as @{called}.")])
+        except EditRefused as error:
+            self._voice.say([inert(f"No image was taken: {error}.")])
 
     def _again(self) -> None:
         text = self._voice.drafts.to_repeat()

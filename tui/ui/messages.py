@@ -121,5 +121,14 @@ class CompletionActed(Message):
         self.value = value
 
 
+class ImageWanted(Message):
+    """The user wants the image on the clipboard named in the prompt."""
+
+    def __init__(self, *, copied: str = "") -> None:
+        """``copied``: a text that is pasted where there is no image."""
+        super().__init__()
+        self.copied = copied
+
+
 class ExternalEditorWanted(Message):
     """The user wants the draft in an editor of their own."""

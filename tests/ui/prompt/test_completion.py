@@ -53,6 +53,9 @@ class Known:
     def offered(self, letters: str) -> list[tuple[str, str]]:
         return [("diff", "what differs")] if "diff".startswith(letters) else []
 
+    def shown_images(self, draft: str) -> list[str]:
+        return []
+
     def pasted(self, text: str) -> list[str]:
         return [text] if text.endswith(".py") else []
 

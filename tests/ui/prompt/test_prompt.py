@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -10,8 +12,10 @@ from hypothesis import strategies as st
 from textual import events
 from textual.pilot import Pilot
 
-from tests.support.scripted_app import running
+from tests.support.prompt_rows import hint
+from tests.support.scripted_app import running, until
 from tests.support.scripted_session import ScriptedSession
+from tui.errors import EditRefused
 from tui.ui.app import DuettoApp
 from tui.ui.prompt import prompt
 from tui.ui.prompt.prompt import Folds, is_long
@@ -104,7 +108,7 @@ def test_nothing_is_lost(pieces: list[str]) -> None:
 PICTURE = random.Random(7).randbytes(4_000).decode("utf-8", "replace")
 
 
-@pytest.mark.parametrize("pasted", ["", PICTURE, "\x00\x01" * 500_000])
+@pytest.mark.parametrize("pasted", [PICTURE, "\x00\x01" * 500_000])
 async def test_what_is_no_text_is_refused_with_a_sentence(pasted: str) -> None:
     async with running(ScriptedSession()) as (app, pilot):
         prompt = app.bench.prompt_box.prompt
@@ -122,3 +126,57 @@ async def test_a_draft_from_a_file_does_not_act_on_the_terminal() -> None:
         prompt.restore("one \x1b]0;title\x07 two")
         assert not set(prompt.text) & {"\x1b", "\x07"}
         assert prompt.text.startswith("one ")
+
+
+class Images:
+    """Attachments that know one image."""
+
+    def __init__(self) -> None:
+        self.clipboard = "there is no image on the clipboard"
+
+    async def named_images(self, words: str) -> list[str]:
+        if not words and self.clipboard != "pasted-1.png":
+            raise EditRefused(self.clipboard)
+        return [words or self.clipboard]
+
+    def shown_images(self, draft: str) -> list[str]:
+        return ["pasted-1.png 1280x720 · 84.0 kB"] if "@pasted-1.png" in draft else []
+
+    def sizes(self, paths: Iterable[str]) -> dict[str, int]:
+        return {}
+
+    def offered(self, letters: str) -> list[tuple[str, str]]:
+        return []
+
+
+async def taken(app: DuettoApp, pilot: Pilot[int]) -> None:
+    """Whoever looked for an image is done."""
+    await pilot.pause()
+    await until(pilot, lambda: not any(one.group == "image" for one in app.workers))
+    await pilot.pause()
+
+
+async def test_an_image_on_the_clipboard_is_named_at_the_cursor() -> None:
+    session = ScriptedSession()
+    session.attachments = images = cast(Any, Images())
+    async with running(session, (120, 36)) as (app, pilot):
+        prompt = app.bench.prompt_box.prompt
+        await pilot.press("a", "space")
+        app.copy_to_clipboard("copied")
+        prompt.post_message(events.Paste(""))  # so terminals paste an image
+        await taken(app, pilot)
+        assert prompt.text == "a "
+        assert next(iter(app._notifications)).message.startswith("No image was taken: there is no")
+        await pilot.press("ctrl+v")
+        await taken(app, pilot)
+        assert prompt.text == "a copied", "with no image there it is what was copied"
+        images.clipboard = "pasted-1.png"
+        await pilot.press("space", "ctrl+v")
+        await taken(app, pilot)
+        assert prompt.text == "a copied @pasted-1.png "
+        await pilot.pause()
+        assert "pasted-1.png 1280x720 · 84.0 kB" in hint(app)
+        prompt.write("/image docs/my shot.png")
+        await pilot.press("enter")
+        await taken(app, pilot)
+        assert prompt.text == '@"docs/my shot.png" '

@@ -21,8 +21,10 @@ from tui.bridge.rehearsal.answers import (
     PlaySpeed,
     answer,
 )
+from tui.bridge.rehearsal.request import image_in
 from tui.bridge.routing import Candidate, rate_of
 from tui.bridge.time_slices import aside
+from tui.core.images import UNKNOWN
 from tui.core.instructions import STOPPED_BY_ACCIDENT
 from tui.core.wire.json_writing import is_long, size_of
 
@@ -163,8 +165,11 @@ def input_tokens(request: Mapping[str, Any], items: list[dict[str, Any]]) -> tup
 
 
 def _size(parts: list[Any]) -> int:
-    return sum(
-        size_of(part) if is_long(part) else len(json.dumps(part, ensure_ascii=False))
-        for part in parts
-        if part
-    )
+    """Characters; an image counts as its pixels do, whatever bytes it has."""
+    size = 0
+    for part in parts:
+        if isinstance(part, dict) and (found := image_in(part)) is not None:
+            size += UNKNOWN.tokens(found.width, found.height) * _CHARS_PER_TOKEN
+        elif part:
+            size += size_of(part) if is_long(part) else len(json.dumps(part, ensure_ascii=False))
+    return size

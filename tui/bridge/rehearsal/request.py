@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from tui.bridge.rehearsal.patches import Notation, asked_notation, patched_paths
 from tui.core.attachments import ATTACHED
 from tui.core.files import FileBlock, amount, file_blocks
-from tui.core.images import data_of, size_of_image
+from tui.core.images import ImageSize, data_of, size_of_image
 
 PatchChannel = Literal["custom", "function", "text"]
 
@@ -220,18 +220,21 @@ def parse_request(request: Mapping[str, Any], items: Iterable[Mapping[str, Any]]
     return parsed
 
 
-def image_words(item: Mapping[str, Any]) -> str:
-    """What an image in a message is, by its bytes; empty: there is none."""
+def image_in(item: Mapping[str, Any]) -> ImageSize | None:
+    """What an image in a message is, by its bytes; None: there is none, or it is broken."""
     try:
-        data = data_of(item)
-        found = size_of_image(data) if data else None
+        return size_of_image(data_of(item))
     except ValueError:
-        return "an image that is broken"
-    if found is None:
-        return "an image of no kind that I know" if data else ""
+        return None
+
+
+def image_words(item: Mapping[str, Any]) -> str:
+    """The same in words; empty: there is none."""
+    if (found := image_in(item)) is None:
+        return ""
     name = _ATTACHED.search(text_of(item.get("content")))
-    called = name[1] if name else "an image"
-    return f"{called}: {found.kind.upper()}, {found.width}x{found.height}, {amount(len(data))}"
+    shape = f"{found.width}x{found.height}, {amount(len(data_of(item)))}"
+    return f"{name[1] if name else 'an image'}: {found.kind.upper()}, {shape}"
 
 
 def _read_tools(parsed: ParsedRequest, tools: object) -> None:

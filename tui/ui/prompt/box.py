@@ -15,18 +15,21 @@ from tui.core.programs import Edited
 from tui.engine.intents import HoldQueued, Intent, Prewarm, Unqueue
 from tui.engine.notices import Notices
 from tui.engine.session import Session
+from tui.errors import EditRefused
 from tui.ui.keymap import shown
 from tui.ui.messages import (
     CompletionActed,
     DraftChanged,
     Entered,
     ExternalEditorWanted,
+    ImageWanted,
     QueueActed,
     QueueWanted,
     RefusalWanted,
     TakenBack,
     Wanted,
 )
+from tui.ui.prompt.completion import written
 from tui.ui.prompt.completion_list import CompletionList
 from tui.ui.prompt.hint import REFUSAL, Hint
 from tui.ui.prompt.prompt import PromptArea
@@ -377,6 +380,27 @@ class PromptBox(Vertical):
         self._hint.update_bar()
 
     # -- the external editor
+
+    def on_image_wanted(self, message: ImageWanted) -> None:
+        """The image on the clipboard is named at the cursor."""
+        message.stop()
+        self.add_images(copied=message.copied)
+
+    def add_images(self, words: str = "", *, copied: str = "") -> None:
+        """Name images in the draft: files, or the one on the clipboard, else what was copied."""
+        self.run_worker(self._add_images(words, copied), name="image", group="image")
+
+    async def _add_images(self, words: str, copied: str) -> None:
+        try:
+            names = await self._session.attachments.named_images(words)
+        except EditRefused as error:
+            if copied:
+                self.prompt.take_in(copied)
+            else:
+                why = f"No image was taken: {error}."
+                self.notify(inert(why), severity="warning", timeout=8, markup=False)
+            return
+        self.prompt.take_in("".join(f"{written(name)} " for name in names))
 
     def on_external_editor_wanted(self, message: ExternalEditorWanted) -> None:
         """The draft goes to the user's own editor."""

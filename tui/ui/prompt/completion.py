@@ -250,6 +250,9 @@ class Attachables(Protocol):
     def offered(self, letters: str) -> list[tuple[str, str]]:
         """What is no file and begins with these letters: each with what it is."""
 
+    def shown_images(self, draft: str) -> list[str]:
+        """What is known of the images that a draft names, in words."""
+
     def pasted(self, text: str) -> list[str]:
         """The files and folders whose paths were pasted; empty: it is something else."""
 

@@ -134,7 +134,12 @@ class Hint(Bar):
             return self._choosing()
         if self._prompt.editing:
             return self._editing()
-        return self._command(draft) or self._words_for_the_model(draft)
+        if (command := self._command(draft)) is not None:
+            return command
+        said = self._words_for_the_model(draft)
+        attachables = self._prompt.completer.attachables
+        images = attachables.shown_images(draft) if attachables is not None else []
+        return said._replace(words=" · ".join(images), short=images[0]) if images else said
 
     def _asked(self, draft: str) -> HintWords | None:
         """Something is asked; None: the keys do what they do otherwise."""

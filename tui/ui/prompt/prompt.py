@@ -34,6 +34,7 @@ from tui.ui.messages import (
     Entered,
     ExternalEditorWanted,
     How,
+    ImageWanted,
     QueueWanted,
     Scrolled,
     SearchWanted,
@@ -177,11 +178,6 @@ _ODD = pattern("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 
 def no_text(pasted: str) -> str:
     """Why a paste is not taken, in a sentence; empty: it is text."""
-    if not pasted:
-        return (
-            "There is no text on the clipboard. Pictures cannot be pasted: save one as a file of"
-            " the workspace, and name it with @."
-        )
     looked_at = pasted[:_LOOKED_AT]
     odd = len(_ODD.findall(looked_at))
     if odd > _FEW and odd > len(looked_at) * _SHARE:
@@ -421,6 +417,9 @@ class PromptArea(TextArea):
         """Pasted text may hold control characters: they are shown, not kept; a long one folds."""
         event.stop()
         event.prevent_default()
+        if not event.text:  # so many terminals paste an image
+            self.post_message(ImageWanted())
+            return
         if why_not := no_text(event.text):
             self.notify(why_not, severity="warning", timeout=8, markup=False)
             return
@@ -591,8 +590,8 @@ class PromptArea(TextArea):
             self.app.copy_to_clipboard(self._unfolded(result.replaced_text))
 
     def action_paste(self) -> None:
-        """What duetto itself copied."""
-        self.take_in(self.app.clipboard)
+        """The image on the clipboard, else what duetto itself copied."""
+        self.post_message(ImageWanted(copied=self.app.clipboard))
 
 
 def _takes_back(key: events.Key) -> bool:

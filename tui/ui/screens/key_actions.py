@@ -464,6 +464,7 @@ class SlashCommands:
             "meter": self._explain_meter,
             "follow": self._panes.follow,
             "rewind": partial(self._turn.rewind, argument),
+            "image": partial(self._panes.prompt_box.add_images, argument),
         }
         if name in simple:
             simple[name]()
