@@ -326,10 +326,24 @@ async def test_a_hundred_files_that_are_unchanged_are_looked_at_by_their_revisio
     assert len(json.dumps(await ask(place, "next"))) < 20_000
 
 
-async def test_what_a_rewind_took_out_is_quoted_again() -> None:
-    place = World({"a.py": LINES})
-    await ask(place, "hello")
-    assert blocks(await ask(place, "look at @a.py")) == [("a.py", "-", LINES)]
+async def test_what_turns_that_were_rewound_attached_goes_with_them_and_comes_back() -> None:
+    place = World({"a.py": LINES, "b.py": "b\n", "c.py": "c\n"})
+    await ask(place, "hello, with @b.py")
+    await ask(place, "look at @a.py and @b.py")
+    place.session.submit(intents.Pin("c.py"))
+    await settle()
+    await ask(place, "look at @c.py")
     place.session.submit(intents.Rewind(2, 0, "talk"))
     await settle()
-    assert blocks(await ask(place, "differently")) == [("a.py", "-", LINES)]
+    assert [path for path, *_ in blocks(await ask(place, "differently"))] == ["b.py", "c.py"]
+
+
+async def test_what_was_attached_comes_back_with_its_turn() -> None:
+    place = World({"a.py": LINES})
+    await ask(place, "hello")
+    await ask(place, "look at @a.py")
+    place.session.submit(intents.Rewind(2, 0, "talk"))
+    await settle()
+    place.session.submit(intents.Forward())
+    await settle()
+    assert blocks(await ask(place, "and now")) == [("a.py", "-", LINES)]

@@ -346,8 +346,8 @@ class AllNotes(Struct, frozen=True, array_like=True):
 class AllAttached(Struct, frozen=True, array_like=True):
     """What requests have, or leave out, beside what was said."""
 
-    parts: tuple[tuple[str, int, int], ...] = ()
-    """Files with the first and last line that are attached, 1-based; 0: all."""
+    parts: tuple[tuple[str, int, int, int], ...] = ()
+    """Files with the first and last line that are attached, 1-based (0: all), and the turn."""
     pins: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     """Open files, and other parts, that are not sent."""

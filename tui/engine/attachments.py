@@ -67,7 +67,12 @@ class Attachments:
         self.dropped: set[str] = set()
         """Open files that are not sent."""
         self._open_files, self._ports = open_files, ports
-        self._parts: dict[Attached, None] = {}
+        self.turn: Callable[[], int] = int
+        """The number of the one that runs, or ran last."""
+        self.rewound_turns: Callable[[], Collection[int]] = tuple
+        """Those that were taken out of the conversation: what they attached is out with them."""
+        self._parts: dict[Attached, int] = {}
+        """Each with the turn that named it."""
         self._made: list[str] = []
         self._outline: tuple[tuple[int, int], list[Symbol]] | None = None
         """Of which text, and its symbols."""
@@ -83,7 +88,7 @@ class Attachments:
 
     def forget(self) -> None:
         """A new conversation: what is pinned stays attached."""
-        self._parts = {one: None for one in self._parts if str(one) in self.pins}
+        self._parts = {one: 0 for one in self._parts if self._pinned(one)}
         self._made = [_pinned_words(pin) for pin in self.pins if not self._is_file(pin)]
         self.dropped = set()
 
@@ -97,7 +102,7 @@ class Attachments:
         from tui.core.session_record import AllAttached  # after the first paint
 
         return AllAttached(
-            tuple((path, *(lines or (0, 0))) for path, lines in self._parts),
+            tuple((one.path, *(one.lines or (0, 0)), n) for one, n in self._parts.items()),
             tuple(self.pins),
             tuple(sorted(self.dropped)),
             tuple(one for one in self._made if not one.startswith(MADE_FOR_PROMPT)),
@@ -106,8 +111,8 @@ class Attachments:
     def bring_back(self, kept: AllAttached) -> None:
         """Have what an earlier start had; `open_all` opens the files before a request."""
         self._parts = {
-            Attached(path, (first, last) if first else None): None
-            for path, first, last in kept.parts
+            Attached(path, (first, last) if first else None): turn
+            for path, first, last, turn in kept.parts
         }
         self.pins, self.dropped, self._made = [*kept.pins], {*kept.dropped}, [*kept.untold]
 
@@ -137,11 +142,13 @@ class Attachments:
         paths = dict.fromkeys(
             path for path in paths if path in workspace.buffers and path not in self.dropped
         )
+        out = self.rewound_turns()
+        parts = [one for one, turn in self._parts.items() if turn not in out or self._pinned(one)]
         attached = [
             replace(open_files.open_file(path), attached=True, lines=lines)
-            for path, lines in self._parts
+            for path, lines in parts
             if path not in paths
-            and (lines is None or Attached(path) not in self._parts)
+            and (lines is None or Attached(path) not in parts)
             and path in workspace.buffers
             and not workspace.documents.records[path].gone
         ]
@@ -400,7 +407,9 @@ class Attachments:
         count = open_files.workspace.buffers[path].line_count
         if part.lines is not None and part.lines[0] > count:
             raise EditRefused(f"{path} has {count} lines")
-        self._parts[part] = None
+        out = self.rewound_turns()
+        if part not in self._parts or self._parts[part] in out:
+            self._parts[part] = self.turn()
         self.dropped.discard(path)
         shown = replace(open_files.open_file(path), lines=part.lines)
         return f"{part} (about {self.tokens_of(shown):,} tokens)"
@@ -487,6 +496,9 @@ class Attachments:
         if found.refusal:
             raise EditRefused(found.refusal)
         return found.data is not None
+
+    def _pinned(self, part: Attached) -> bool:
+        return str(part) in self.pins
 
     def _is_file(self, pin: str) -> bool:
         return any(pin == str(one) for one in self._parts)

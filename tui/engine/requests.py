@@ -179,6 +179,7 @@ class Requests:
         self._open_files = open_files
         self._context = Context()
         self.attachments = Attachments(open_files, ports)
+        self.attachments.turn = lambda: self.history.turn
         open_files.gather = self.attachments.gather
         self._conversation = conversation
         self._chaining = chaining

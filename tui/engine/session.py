@@ -556,8 +556,13 @@ class Session:
 
             made = Compaction(ports, state, open_files, window(), supervisor)
             made.more.append(requests.facts)
-            made.rewound = lambda: self.rewinding.gone() if "rewinding" in self.__dict__ else set()
+            made.rewound = rewound
             return made
+
+        def rewound() -> set[int]:
+            return self.rewinding.gone() if "rewinding" in self.__dict__ else set()
+
+        requests.attachments.rewound_turns = rewound
 
         bench.recall = lambda asked: compaction().recall(asked)
         return Services(
