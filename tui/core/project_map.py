@@ -328,7 +328,10 @@ class ProjectIndex:
         best: list[int] = []
         most = 0
         for number in self._by_folder.get(parts[-1], ()):
-            same = _same_end(self.paths[number].split("/")[:-1], parts)
+            folders = self.paths[number].split("/")[:-1]
+            same = _same_end(folders, parts)
+            if same == len(folders):
+                same += 1  # it lies in the root, of which the name is not known here
             if same > most:
                 best, most = [], same
             if same == most:
@@ -356,6 +359,11 @@ class ProjectIndex:
                 return found
         return []
 
+    def _is_top(self, path: str) -> bool:
+        """True for a module of Python in a folder that is no package: ``src/cache.py``."""
+        folder = path.rpartition("/")[0]
+        return path.endswith(".py") and f"{folder}/__init__.py" not in self._numbers
+
     def _ending(self, parts: list[str], exact: str, suffix: str) -> list[int]:
         best: list[int] = []
         most = 0
@@ -368,7 +376,7 @@ class ProjectIndex:
             same = max(same, _same_end(other.split("/"), parts))
             if plain in (exact, "/".join(parts)) or other == exact:
                 same += 100
-            elif same < min(2, len(parts)) or (len(parts) == 1):
+            elif same < min(2, len(parts)) or (len(parts) == 1 and not self._is_top(other)):
                 continue
             if _suffix(other) == suffix:
                 same += 1

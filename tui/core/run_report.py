@@ -264,12 +264,9 @@ def read_jest(data: bytes, locate: Locate) -> RunReport | None:
                 failures += 1
                 detail = "\n".join(one.failure_messages)
                 place, line = _find_place(detail, [_JEST_PLACE], locate)
-                words = " > ".join((*one.ancestor_titles, one.title))
-                failed.append(
-                    FailedTest(
-                        words, place or path, line, _line(detail), detail[-_DETAIL_CHARS:], path
-                    )
-                )
+                name = " > ".join((*one.ancestor_titles, one.title))
+                why, detail = _line(detail).removeprefix("Error: "), detail[-_DETAIL_CHARS:]
+                failed.append(FailedTest(name, place or path, line, why, detail, path))
     return RunReport(tuple(failed[:MOST_FAILED]), counts=RunCounts(passed, failures, skipped))
 
 
@@ -330,11 +327,11 @@ REPORTS = {"junit": read_junit, "jest": read_jest, "eslint": read_eslint}
 def ended_words(report: RunReport) -> str:
     """How a run ended, in brief: ``12 passed · 1 skipped · 2 failed before, too``."""
     found = []
-    if report.failed:
-        count = len(report.failed)
+    counts = report.counts
+    told = 0 if counts is None else counts.failed - len(report.known)
+    if (count := max(len(report.failed), told)) > 0:
         problems = f"{count} {report.noun}{'' if count == 1 else 's'}"
         found.append(f"{count} failed" if report.noun == "test" else problems)
-    counts = report.counts
     if counts is not None:
         for count, what in ((counts.passed, "passed"), (counts.skipped, "skipped")):
             found += [f"{count} {what}"] if count else []

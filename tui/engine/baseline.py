@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -46,7 +46,7 @@ class Baseline:
         known = self._known.setdefault(_digest(command.name, texts), {})
         fresh = [one for one in report.failed if _key(command, one) not in known]
         if fresh:
-            again = await asyncio.to_thread(_again, command, result, fresh)
+            again = await asyncio.to_thread(_again, command, result, fresh, texts)
             failed = None if again is None else await self._run(again, texts)
             if failed is None:
                 return report
@@ -92,12 +92,22 @@ class Baseline:
 
 
 def _again(
-    command: VerifyCommand, result: RunResult, failed: Iterable[FailedTest]
+    command: VerifyCommand,
+    result: RunResult,
+    failed: Sequence[FailedTest],
+    texts: Mapping[str, bytes | None],
 ) -> VerifyCommand | None:
-    """What runs these once more; None: it would take too long."""
+    """What runs these once more; None: it would take too long.
+
+    Where the file of each is known, that is run: a test that is new is not missed there, and a
+    file that is new is left out.
+    """
     if command.part is None:
         return command if result.seconds < _LONGEST_S else None
-    small = command.part(Part(failed=tuple(failed)))
+    files = [one.id.partition("::")[0] for one in failed]
+    old = [file for file in dict.fromkeys(files) if texts.get(file, b"") is not None]
+    part = Part(named=tuple(old)) if old and all(files) else Part(failed=tuple(failed))
+    small = command.part(part)
     return small or (command.part(Part()) if result.seconds < _LONGEST_S else None)
 
 

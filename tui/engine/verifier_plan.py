@@ -33,9 +33,9 @@ def planned(verifiers: Iterable[VerifyCommand], part: Part, apart: bool) -> Veri
             tests += [] if part.named and small is not None else [one]
         elif part.named or (one.writes and not apart):
             continue
-        elif small is not None:
+        elif small is not None and one.kind != "types":
             checks.append(small)
-        elif one.part is None or (not concerned and one.kind != "syntax"):
+        elif one.part is None or one.kind == "types" or (not concerned and one.kind != "syntax"):
             checks.append(one)
     return VerifierLanes(checks, tests)
 

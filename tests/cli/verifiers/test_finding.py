@@ -75,7 +75,7 @@ def package(script: str, **more: str) -> str:
         ({"test_a.py": ""}, "pytest python3", "pytest -q"),
         ({"test_a.py": ITS_OWN}, "python3", "python3 -m unittest"),
         ({"Cargo.toml": "", "tools/test_x.py": ""}, "cargo pytest", "cargo test"),
-        ({"go.mod": "", "Makefile": "test:\n"}, "go make", "go test -v ./..."),
+        ({"go.mod": "", "Makefile": "test:\n"}, "go make", "go test ./..."),
         ({"package.json": package("vitest run")}, "npm", "npm test"),
         ({"package.json": package("jest"), "pnpm-lock.yaml": ""}, "npm pnpm", "pnpm test"),
         ({"package.json": package("jest", packageManager="yarn@4")}, "npm yarn", "yarn test"),

@@ -137,8 +137,13 @@ class _VerifierRow:
         named = "targets" in row and re.search(row["targets"], self._project.text(self._file), re.M)
         return self._made(row["command"], () if named else row.get("all", ()))
 
-    def _made(self, command: Sequence[str], more: Iterable[str], scope: str = "") -> VerifyCommand:
-        """The command, with a report of its own; ``scope`` says what of, where that is less."""
+    def _made(
+        self, command: Sequence[str], more: Iterable[str], scope: str = "", *, direct: bool = False
+    ) -> VerifyCommand:
+        """The command, with a report of its own; ``scope`` says what of, where that is less.
+
+        ``direct``: the script of package.json does not stand between it and what it is given.
+        """
         row, project, script = self._row, self._project, self._script
         argv = self._filled(command)
         if "program" in row and argv[0] == row["program"]:
@@ -149,7 +154,7 @@ class _VerifierRow:
         if report:
             file = os.path.join(tempfile.gettempdir(), f"duetto-{uuid.uuid4().hex}.report")
             words["report"] = file
-            passed_on = row.get("pass", ()) if script else ()
+            passed_on = row.get("pass", ()) if script and not direct else ()
             options = [*passed_on, *self._filled(report, words)]
         own = project.own_folder(self._program)
         asks = bool(row.get("asks")) or (own and not Listing(project.root).is_made_here(own))
@@ -196,8 +201,9 @@ class _VerifierRow:
         paths = sum(not word.startswith("-") for word in words)
         noun = "test" if again else "file"
         scope = f"{paths} {noun}{'' if paths == 1 else 's'}"
-        if again and self._script:
-            words = [*self._row.get("pass", ()), *words]
+        passed_on = row.get("pass", ()) if command == self._row["command"] else ()
+        if self._script:
+            return self._made(command, [*passed_on, *words], scope, direct=True)
         return self._made(command, words, scope)
 
     def _has_files(self) -> bool:

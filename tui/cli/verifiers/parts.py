@@ -30,8 +30,12 @@ def part_words(project: Project, row: Row, marks: FileMarks, part: Part) -> list
             if not listed:
                 return None
             found += listed
-        elif "{names}" in word:
-            found.append(word.replace("{names}", chosen.names()))
+        elif "{pattern}" in word:
+            names = chosen.names()
+            if not names:
+                return None
+            tops = dict.fromkeys(re.escape(one.split("/")[0]) for one in names)
+            found.append(word.replace("{pattern}", "|".join(tops)))
         else:
             found.append(word)
     return found or None
@@ -49,14 +53,17 @@ class _Chosen:
             "tests": self._tests,
             "modules": self._modules,
             "ids": self._ids,
+            "names": self.names,
             "packages": self._packages,
             "crates": self._crates,
         }
 
-    def names(self) -> str:
-        """The names of the failed tests, for a pattern."""
-        names = [one.name.split("/")[0] for one in self._part.failed]
-        return "|".join(re.escape(name) for name in dict.fromkeys(names))
+    def names(self) -> list[str]:
+        """The failed tests, or those that the user names; none: some of them are no tests."""
+        failed = self._part.failed
+        if any(one.name == one.path for one in failed):
+            return []  # a file that could not be built
+        return list(self._part.named) or list(dict.fromkeys(one.name for one in failed))
 
     def _files(self) -> list[str]:
         there = [path for path in self._part.changed if path not in self._part.gone]
@@ -72,7 +79,9 @@ class _Chosen:
         return RelatedTests(self._project, self._marks).of(self._part)
 
     def _modules(self) -> list[str] | None:
-        """Files of tests as unittest names them."""
+        """Files of tests as unittest names them, where it needs no other top folder."""
+        if self._project.unittest:
+            return None
         return [path.removesuffix(".py").replace("/", ".") for path in self._tests() or ()]
 
     def _ids(self) -> list[str] | None:
@@ -83,9 +92,11 @@ class _Chosen:
 
     def _packages(self) -> list[str] | None:
         """Folders of Go: of what changed, and of the tests that reach it."""
-        paths = self._part.named or [*self._part.changed, *(self._tests() or ())]
-        if any(not path.endswith(".go") for path in self._part.changed):
+        changed = self._part.changed
+        tests = self._tests()
+        if tests is None or any(not path.endswith(".go") for path in changed):
             return None
+        paths = [*changed, *tests]
         folders = {path.rpartition("/")[0] for path in paths}
         return sorted(f"./{folder}" if folder else "." for folder in folders)
 

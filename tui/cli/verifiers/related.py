@@ -44,6 +44,9 @@ class RelatedTests:
         mapped = _Mapped(self._project.root)
         found = {test for test in mapped.tests_of(own) if test in tests}
         reached = own | importers(self._project, own)
+        # tests of Go lie in the package that they test
+        packages = {path.rpartition("/")[0] for path in reached if path.endswith(".go")}
+        found |= {test for test in tests if test.rpartition("/")[0] in packages}
         stems = {stem_of(path) for path in own}
         unmapped = tests - mapped.known
         found |= {test for test in unmapped if test in reached or stem_of(test) in stems}

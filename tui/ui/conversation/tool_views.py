@@ -417,8 +417,8 @@ class RunView(BlockView):
         report = self.block.report
         if report is not None and report.fault:
             return "! could not run", "warning"
-        if report is not None and report.failed:
-            return f"✗ {ended_words(report)}", "error"
+        if report is not None and self.block.state == "failed" and (words := ended_words(report)):
+            return f"✗ {words}", "error"
         if report is not None and report.found:
             return f"→ {report.found}", "accent"
         if report is not None and self.block.state == "done" and (words := ended_words(report)):

@@ -1,0 +1,180 @@
+"""What linters, type checkers and reports of real tools said, and what is read from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.tables import each
+from tui.cli.verifiers.table import formats
+from tui.core.run_report import (
+    FailedTest,
+    RunCounts,
+    RunReport,
+    ended_words,
+    read_counts,
+    read_eslint,
+    read_jest,
+    read_output,
+)
+
+OUTPUTS = Path(__file__).with_name("run_outputs")
+ROOT = "/home/ada/app/"
+
+
+def locate(named: str) -> str:
+    path = named.removeprefix("file://").removeprefix(ROOT)
+    return "" if path.startswith(("/", "node_modules/")) else path
+
+
+@each(
+    "form, text, found",
+    [
+        (
+            "ruff",
+            "src/cache.py:1:8: F401 [*] `os` imported but unused\n"
+            "a.py:3:1: invalid-syntax: Expected an expression\n"
+            "Found 2 errors.\n[*] 1 fixable with `--fix`.\n",
+            [
+                ("F401", "src/cache.py", 1, "`os` imported but unused"),
+                ("invalid-syntax:", "a.py", 3, "Expected an expression"),
+            ],
+        ),
+        (
+            "mypy",
+            'src/deep.py:5:12: error: Incompatible return value type (got "int", expected "str")'
+            "  [return-value]\nsrc/deep.py:6:1: note: See the docs\n",
+            [
+                (
+                    "return-value",
+                    "src/deep.py",
+                    5,
+                    'Incompatible return value type (got "int", expected "str")',
+                )
+            ],
+        ),
+        (
+            "pyright",
+            f"{ROOT}a.py\n  {ROOT}a.py:1:24 - error: Type \"Literal['x']\" is not assignable to"
+            ' return type "int"\n    "Literal[\'x\']" is not assignable to "int"'
+            " (reportReturnType)\n1 error, 0 warnings, 0 informations\n",
+            [
+                (
+                    "reportReturnType",
+                    "a.py",
+                    1,
+                    'Type "Literal[\'x\']" is not assignable to return type "int"',
+                )
+            ],
+        ),
+        (
+            "tsc",
+            "src/t.ts(1,14): error TS2322: Type 'string' is not assignable to type 'number'.\n",
+            [("TS2322", "src/t.ts", 1, "Type 'string' is not assignable to type 'number'.")],
+        ),
+        (
+            "pre-commit",
+            "trailing space...........................................................Passed\n"
+            "no fixme.................................................................Failed\n"
+            "- hook id: nope\n- exit code: 1\n\ncache.py:7: fixme found\n",
+            [("no fixme", "cache.py", 7, "cache.py:7: fixme found")],
+        ),
+        ("syntax", "a.py:3: invalid syntax\n", [("a.py", "a.py", 3, "invalid syntax")]),
+    ],
+)
+def test_problems_are_read_from_the_output(
+    form: str, text: str, found: list[tuple[str, str, int, str]]
+) -> None:
+    read = read_output(text, [formats()[form]], locate)
+    assert [(one.name, one.path, one.line + 1, one.message) for one in read] == found
+
+
+NODE_SPEC = "ℹ tests 3\nℹ suites 0\nℹ pass 1\nℹ fail 1\nℹ cancelled 0\nℹ skipped 1\nℹ todo 0\n"
+CARGO = "test result: ok. {} passed; {} failed; {} ignored; 0 measured; 0 filtered out\n"
+
+
+@each(
+    "text, counts",
+    [
+        ("pytest.txt", RunCounts(1, 3, 0)),
+        ("==== 3 passed, 2 skipped, 1 warning in 61.20s (0:01:01) ====\n", RunCounts(3, 0, 2)),
+        ("unittest.txt", RunCounts(0, 3, 0)),
+        ("Ran 5 tests in 0.1s\n\nOK (skipped=2)\n", RunCounts(3, 0, 2)),
+        ("cargo.txt", RunCounts(0, 2, 0)),
+        (CARGO.format(2, 0, 1) + CARGO.format(3, 1, 0), RunCounts(5, 1, 1)),
+        ("jest.txt", RunCounts(1, 1, 0)),
+        ("vitest.txt", RunCounts(1, 1, 0)),
+        ("node.txt", RunCounts(1, 1, 0)),
+        (NODE_SPEC, RunCounts(1, 1, 1)),
+        ("bun.txt", RunCounts(0, 1, 0)),
+        ("  3 passing (5ms)\n  1 pending\n  2 failing\n", RunCounts(3, 2, 1)),
+        ("all good\n", None),
+        ("I wrote 3 failed tests in my life\n", None),
+    ],
+)
+def test_tests_are_counted_from_the_summary(text: str, counts: RunCounts | None) -> None:
+    output = (OUTPUTS / text).read_text() if text.endswith(".txt") else text
+    assert read_counts(output, formats().values()) == counts
+
+
+JEST = b"""{"numTotalTests": 4, "testResults": [
+ {"name": "/home/ada/app/src/other.test.js", "status": "passed", "assertionResults": [
+  {"ancestorTitles": [], "title": "two", "status": "passed", "failureMessages": []}]},
+ {"name": "/home/ada/app/src/broken.test.js", "status": "failed", "assertionResults": [],
+  "message": "SyntaxError: Unexpected token"},
+ {"name": "/home/ada/app/src/sum.test.js", "status": "failed", "assertionResults": [
+  {"ancestorTitles": ["sum"], "title": "adds", "status": "failed", "failureMessages":
+   ["Error: expect(received).toBe(expected)\\n\\nExpected: 3\\n\
+    at Object.toBe (/home/ada/app/src/sum.test.js:3:42)\\n\
+    at x (/home/ada/app/node_modules/j.js:1:2)"]},
+  {"ancestorTitles": ["sum"], "title": "later", "status": "pending", "failureMessages": []}]}]}"""
+
+
+def test_a_report_of_jest_or_vitest_says_all() -> None:
+    report = read_jest(JEST, locate)
+    assert report is not None
+    assert report.counts == RunCounts(1, 2, 1)
+    broken, adds = report.failed
+    assert (broken.id, broken.message) == ("src/broken.test.js", "SyntaxError: Unexpected token")
+    assert adds[:4] == ("sum > adds", "src/sum.test.js", 2, "expect(received).toBe(expected)")
+    assert adds.id == "src/sum.test.js"
+
+
+def test_a_report_of_eslint_has_its_errors_and_no_warnings() -> None:
+    report = read_eslint(
+        b"""[{"filePath": "/home/ada/app/src/lint.js", "messages": [
+        {"ruleId": "no-unused-vars", "severity": 2, "message": "unused", "line": 1},
+        {"ruleId": "no-console", "severity": 1, "message": "Unexpected console", "line": 1},
+        {"ruleId": null, "severity": 2, "message": "Parsing error: x", "line": 4}]}]""",
+        locate,
+    )
+    assert report is not None
+    assert [one[:4] for one in report.failed] == [
+        ("no-unused-vars", "src/lint.js", 0, "unused"),
+        ("syntax", "src/lint.js", 3, "Parsing error: x"),
+    ]
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[1]", b'{"testResults": 3}', b"\xff\x00"])
+def test_what_is_no_report_says_nothing(data: bytes) -> None:
+    assert read_jest(data, locate) is None
+    assert read_eslint(data, locate) is None
+
+
+ONE = FailedTest("a")
+
+
+@each(
+    "report, words",
+    [
+        (RunReport(), ""),
+        (RunReport(counts=RunCounts(12, 0, 1)), "12 passed · 1 skipped"),
+        (RunReport((ONE,), counts=RunCounts(2, 1)), "1 failed · 2 passed"),
+        (RunReport(counts=RunCounts(2, 3)), "3 failed · 2 passed"),
+        (RunReport((ONE, ONE), noun="problem"), "2 problems"),
+        (RunReport(known=(ONE,), counts=RunCounts(2, 1)), "2 passed · 1 failed before, too"),
+    ],
+)
+def test_how_a_run_ended_in_brief(report: RunReport, words: str) -> None:
+    assert ended_words(report) == words
