@@ -1,7 +1,7 @@
 """Measure what duetto promises, on this machine and without a network.
 
 Run ``python -m tests.benchmarks
-ui|stream|edit|transport|bridge|caching|map|store_cost|command_cost``; each has ``--help``.
+ui|stream|edit|transport|bridge|caching|map|window|store_cost|command_cost``; each has ``--help``.
 """
 
 from __future__ import annotations
@@ -185,6 +185,18 @@ def caching_command(is_json: bool, quick: bool, check: bool) -> None:
     from tests.benchmarks import caching
 
     _show(caching.measure(quick=quick, tell=_tell), is_json, check)
+
+
+@bench.command("window")
+@_shared
+def window_command(is_json: bool, quick: bool, check: bool) -> None:
+    """Measure keys behind @, Enter and /context in a long conversation.
+
+    50,000 files; 100 of them attached and unchanged, 5,000 turns. Takes a minute.
+    """
+    from tests.benchmarks import window_cost
+
+    _show(window_cost.measure(quick=quick, tell=_tell), is_json, check)
 
 
 @bench.command("map")

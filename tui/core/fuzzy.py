@@ -9,10 +9,11 @@ those that hold the letters, some thousands at a time; `best` looks closely at t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from heapq import nsmallest
 from typing import NamedTuple
 
-_CLOSELY = 160
+_CLOSELY = 200
 """Names that are looked at closely."""
 _LETTER, _NEXT, _BEGINS, _IN_NAME, _WHOLE = 16, 12, 10, 24, 40
 """Points: for a letter; behind the one before; at the beginning of a word; for all of them in the
@@ -41,6 +42,8 @@ class Sieve:
         self._at = 0
         self._held: list[tuple[int, int, int]] = []
         """How likely it is (0 most), its length, its index."""
+        self._likely: list[tuple[int, int, int]] = []
+        """The most likely of these."""
 
     @property
     def done(self) -> bool:
@@ -60,20 +63,20 @@ class Sieve:
     def step(self, count: int) -> bool:
         """Look at so many more; True when all were looked at."""
         words, texts = self.letters.split(), self._texts
-        end = min(self._at + count, len(texts))
+        end, before = min(self._at + count, len(texts)), len(self._held)
         for index in range(self._at, end):
             text = folded(texts[index])
             if all(holds(word, text) for word in words):
                 likely = sum(_likely(word, text) for word in words)
                 self._held.append((likely, len(text), index))
         self._at = end
+        self._likely = nsmallest(_CLOSELY, self._likely + self._held[before:])
         return self.done
 
     def best(self, count: int) -> list[FuzzyMatch]:
         """The best ones first."""
-        likely = nsmallest(max(_CLOSELY, count), self._held)
         words = self.letters.split()
-        found = [fit_words(words, self._texts[index]) for *_, index in likely]
+        found = [fit_words(words, self._texts[index]) for *_, index in self._likely]
         found.sort(key=_rank)
         return found[:count]
 
@@ -142,6 +145,7 @@ def _likely(letters: str, text: str) -> int:
     return 3 if name and holds(letters, text[name:]) else 4
 
 
+@lru_cache(maxsize=1024)
 def _beginnings(text: str) -> frozenset[int]:
     """Where words begin."""
     found = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import chain, islice
 from typing import ClassVar, NamedTuple
 
 from rich.segment import Segment
@@ -15,6 +16,7 @@ from tui.core.files import amount, kind_by_name
 from tui.core.fuzzy import Sieve
 from tui.ui import theme
 from tui.ui.editor.cells import LineCells
+from tui.ui.file_search import FileSearch
 from tui.ui.finding.find import parse_place
 from tui.ui.finding.pick_list import PickList, PickScreen
 from tui.ui.keymap import echo
@@ -41,14 +43,15 @@ class ChosenFile(NamedTuple):
     col: int = 0
 
 
-def find_files(query: str, paths: list[str], recent: list[str]) -> list[FoundFile]:
-    """The best matches first; without a query the recent files, then all others."""
-    if not query.strip():
-        known = set(recent)
-        rest = [path for path in paths if path not in known]
-        return [FoundFile(path) for path in [*recent, *rest][:_MOST_SHOWN]]
-    sieve = Sieve(query, paths)
-    sieve.step(len(paths))
+def recent_first(paths: Sequence[str], recent: Sequence[str]) -> list[FoundFile]:
+    """What is offered without a query: the recent files, then all others."""
+    known = set(recent)
+    others = (path for path in paths if path not in known)
+    return [FoundFile(path) for path in islice(chain(recent, others), _MOST_SHOWN)]
+
+
+def found_in(sieve: Sieve) -> list[FoundFile]:
+    """The best matches first."""
     return [FoundFile(fit.text, fit.offsets) for fit in sieve.best(_MOST_SHOWN)]
 
 
@@ -122,6 +125,7 @@ class FileFinder(PickScreen[ChosenFile | None]):
         self._recent = recent
         self._field = Field(placeholder="a few letters or words of its path, or name:line")
         self._list: FoundList = FoundList()
+        self._search = FileSearch(lambda sieve: self._show(found_in(sieve)))
         self._status = Static("", markup=False, id="found-count")
 
     def compose(self) -> ComposeResult:
@@ -156,6 +160,8 @@ class FileFinder(PickScreen[ChosenFile | None]):
 
     def action_take(self) -> None:
         """Open what is lit."""
+        if (sieve := self._search.end()) is not None:
+            self._show(found_in(sieve))
         chosen = self._list.chosen
         if chosen is None:
             return
@@ -166,9 +172,15 @@ class FileFinder(PickScreen[ChosenFile | None]):
         self.dismiss(ChosenFile(chosen.path, line, col))
 
     def look_for(self, words: str) -> None:
-        """Show the best matches."""
-        paths = self._paths()
-        found = find_files(words.partition(":")[0], paths, self._recent)
+        """Show the best matches, of many files in a moment."""
+        paths, letters = self._paths(), words.partition(":")[0]
+        if not letters.strip():
+            self._search.forget()
+            self._show(recent_first(paths, self._recent))
+        elif (sieve := self._search.begin(letters, paths)) is not None:
+            self._show(found_in(sieve))
+
+    def _show(self, found: list[FoundFile]) -> None:
         self._list.show(found)
         self.call_after_refresh(self.lit)  # the first time it has no rows yet
         count = len(found)
@@ -176,7 +188,7 @@ class FileFinder(PickScreen[ChosenFile | None]):
             "no file matches"
             if not count
             else (
-                f"{count}{'+' if count == _MOST_SHOWN else ''} of {len(paths)} files"
+                f"{count}{'+' if count == _MOST_SHOWN else ''} of {len(self._paths())} files"
                 " · ↑↓ choose · Enter open · Esc leave"
             )
         )

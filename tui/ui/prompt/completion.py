@@ -7,7 +7,6 @@ workspace; a letter more is looked for in what was found with those before it.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import shlex
@@ -22,6 +21,7 @@ from tui.core.text.patterns import pattern
 from tui.engine.notices import Status
 from tui.engine.slash import COMMANDS, Command, find_command, split_command
 from tui.ui import theme
+from tui.ui.file_search import FileSearch
 
 _COMMAND = pattern(r"/([\w-]*)$")
 _ARGUMENT = pattern(r"/([\w-]+)((?:[ \t]+\S+)*)[ \t]+(\S*)$")
@@ -264,11 +264,6 @@ def first_files(paths: Sequence[str], opened: Sequence[str]) -> list[FuzzyMatch]
     return [FuzzyMatch(path, 0) for path in islice(chain(opened, others), MOST)]
 
 
-def sieve(query: CompletionQuery, paths: Sequence[str]) -> Sieve:
-    """What looks for the files."""
-    return Sieve(query.letters, paths)
-
-
 def _themes(status: Status) -> dict[str, str]:
     return dict.fromkeys(theme.theme_names(), "") | {"auto": "as the terminal's background is"}
 
@@ -306,12 +301,6 @@ def _now(command: str, status: Status) -> dict[str, str]:
     return {}
 
 
-SLICE = 1_000
-"""Paths that are looked at in one turn of the event loop: less than a millisecond."""
-_NARROW = 4_000
-"""Found paths in which a letter more is looked for; more are as quick to look through anew."""
-
-
 class _Place(NamedTuple):
     """What the items depend on."""
 
@@ -345,10 +334,7 @@ class Completer:
         """A text that nobody typed here: nothing is offered over it."""
         self._closed_at: tuple[int, int] | None = None
         """Row and column of what Esc closed the list over."""
-        self._sieve: Sieve | None = None
-        self._listed: list[str] = []
-        """What was looked through last, for one letter more."""
-        self._due: asyncio.Handle | None = None
+        self._files = FileSearch(self._found_later)
 
     @property
     def selected(self) -> CompletionItem | None:
@@ -368,7 +354,7 @@ class Completer:
     @property
     def fits_nothing(self) -> bool:
         """Something stands here that would be completed, and there is no such thing."""
-        return self.query is not None and not self.items and self._due is None
+        return self.query is not None and not self.items and not self._files.busy
 
     @property
     def is_typed(self) -> bool:
@@ -436,11 +422,8 @@ class Completer:
     def take(self, at: int | None = None) -> CompletionItem | None:
         """Put in the selected item, or the one at this place; returns which it was."""
         self.look()
-        if self._due is not None and self.query is not None and self._sieve is not None:
-            self._stop()
-            while not self._sieve.step(SLICE):
-                pass
-            self._found(self.query, self._sieve)
+        if self.query is not None and (sieve := self._files.end()) is not None:
+            self._found(self.query, sieve)
         if at is not None and at < len(self.items):
             self.at = at
         item, query = self.selected, self.query
@@ -481,56 +464,35 @@ class Completer:
             return
         if query.kind == "file" or len(self.items) == 1:
             self._set(None, [], 0)
-            self._sieve, self._listed = None, []
+            self._files.forget()
 
     def _search(self, query: CompletionQuery | None) -> None:
-        self._stop()
         if query is not None and query.kind == "file":
             self._search_files(query)
             return
-        self._sieve, items = None, list[CompletionItem]()
-        if query is None:
-            self._listed = []
-        elif query.kind == "command":
+        self._files.forget()
+        items: list[CompletionItem] = []
+        if query is not None and query.kind == "command":
             items = command_items(query.letters)
-        else:
+        elif query is not None:
             items = argument_items(query, self._status())
         self._set(query, items, len(items))
 
     def _search_files(self, query: CompletionQuery) -> None:
         paths = self._paths()
-        search, before = sieve(query, paths), self._sieve
-        if not search.letters:
-            self._sieve = None
+        if not query.letters.strip():
+            self._files.forget()
             self._offer(query, first_files(paths, self._status().open_paths), len(paths))
-            return
-        if before is not None and before.done and before.count <= _NARROW:
-            same = paths is self._listed or paths == self._listed
-            if same and search.letters.startswith(before.letters):
-                search = sieve(query, before.held)
-        self._listed, self._sieve = paths, search
-        if search.step(SLICE):
-            self._found(query, search)
+        elif (sieve := self._files.begin(query.letters, paths)) is not None:
+            self._found(query, sieve)
         else:
             self.query = query
-            self._go_on()
 
-    def _go_on(self) -> None:
-        try:
-            self._due = asyncio.get_running_loop().call_soon(self._slice)
-        except RuntimeError:  # nobody waits for slices
-            self._due = None
-
-    def _slice(self) -> None:
-        self._due = None
-        if self._sieve is None or self.query is None:
-            return
-        if self._sieve.step(SLICE):
-            self._found(self.query, self._sieve)
+    def _found_later(self, sieve: Sieve) -> None:
+        if self.query is not None:
+            self._found(self.query, sieve)
             self._drop_what_is_typed()
             self.on_change()
-        else:
-            self._go_on()
 
     def _found(self, query: CompletionQuery, found: Sieve) -> None:
         self._offer(query, found.best(MOST), found.count)
@@ -563,11 +525,6 @@ class Completer:
         self._set(query, [*files[:first], *others, *files[first:]], total + len(others))
 
     def _set(self, query: CompletionQuery | None, items: list[CompletionItem], total: int) -> None:
-        self._stop()
+        self._files.stop()
         self.query, self.items, self.at, self.total = query, items, 0, total
         self._chosen = False
-
-    def _stop(self) -> None:
-        if self._due is not None:
-            self._due.cancel()
-            self._due = None
