@@ -21,6 +21,7 @@ from tests.support.fakes import World
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tui.effects.files import Files
 from tui.effects.listing import Listing
+from tui.effects.system import MonotonicClock
 from tui.engine import intents
 from tui.engine.notices import Status
 from tui.engine.session import Session, SessionOptions
@@ -97,6 +98,7 @@ async def keys(findings: Findings, files: int) -> None:
 async def conversation(root: Path, turns: int, attached: int, tell: Tell) -> World:
     """A session of so many turns, with files attached at its beginning."""
     world = World()
+    world.ports.clock = MonotonicClock()
     world.ports.files = Files(str(root), Listing(str(root)))
     world.session = Session(world.ports, world.roles, SessionOptions(conversation="c"))
     await world.runs()
@@ -122,6 +124,7 @@ async def measured(findings: Findings, turns: int, tell: Tell) -> None:
         world = await conversation(root, turns, 100, tell)
         place = f"{turns:,} turns"
         gc.collect()
+        gc.freeze()  # as the app does
         for again in range(9):
             count = len(world.wire.requests)
             async with held() as loop:

@@ -95,7 +95,9 @@ class ModelWindow:
 
     def measuring(self) -> Work[None]:
         """Estimate what is not estimated yet, with pauses."""
-        for entry in [*self.requests.history.entries]:
+        history = self.requests.history
+        known = self._summed[1] if self._summed[0] == (id(history), history.rewritten) else 0
+        for entry in history.entries[known:]:
             if entry.counted is not entry.item:
                 tokens_in(entry)
                 yield 1

@@ -121,7 +121,9 @@ class FileIndex:
 
     def _is_public(self, path: str) -> bool:
         """Listed, and nothing has changed there since."""
-        return path in self._public and self._doubted.isdisjoint(_above(path))
+        if path not in self._public:
+            return False
+        return not self._doubted or self._doubted.isdisjoint(_above(path))
 
     async def _look(self, paths: list[str]) -> None:
         changes, rules = self._changes, self._rules

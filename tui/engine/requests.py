@@ -229,9 +229,10 @@ class Requests:
 
     def _tell_again(self, changes: Changes, private: Callable[[str], str]) -> None:
         """What was told in turns that were rewound, of files that are not quoted anew."""
-        turn, quoted = self.history.turn, {file.buffer.path for file in self.shown_files()}
+        turn, again = self.history.turn, self._again
+        quoted = {file.buffer.path for file in self.shown_files()} if again else set[str]()
         now = SaidChanges(changes.edits, changes.formatted, changes.others, changes.moves)
-        told, self._again = [*self._again, now], []
+        told, self._again = [*again, now], []
         if any(now):
             self._said_changes = [*self._said_changes[1 - _MOST_SAID :], (turn, now)]
 

@@ -437,7 +437,7 @@ class Completer:
         """Offer these; ``total`` counts those that are left out, too."""
         self._set(query, items, total)
         if query is None:
-            self._sieve, self._listed = None, []
+            self._files.forget()
         self.on_change()
 
     def _put_in(self, item: CompletionItem, query: CompletionQuery) -> None:
