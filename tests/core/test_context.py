@@ -120,6 +120,16 @@ def test_where_there_is_little_room_the_lines_around_the_cursor_are_quoted_and_i
     assert len(found.text) < 3000
 
 
+def test_why_what_is_attached_is_not_quoted_is_said_once() -> None:
+    context, buffer = Context(), Buffer("a.bin", "x")
+    for reason in ({"private": "a key"}, {"view": True, "read_only": "it is binary"}):
+        file = FileInContext(buffer, attached=True, **reason)
+        said = context.message([file], full=False)
+        assert said.startswith("a.bin is attached but ")
+        assert context.message([file], full=False) == ""
+    assert context.message([file], full=True) == said
+
+
 def test_private_files_are_named_and_not_quoted() -> None:
     message = Context().message(
         [FileInContext(Buffer(".env", "KEY=1"), private="secrets")], full=True

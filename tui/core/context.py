@@ -110,6 +110,8 @@ class Context:
         self._sent: dict[str, _SentText] = {}
         """By what a file, or some lines of it, are called."""
         self._told: set[_ToldChange] = set()
+        self._said: set[str] = set()
+        """Why files are not quoted, as it was told."""
         self._cut: list[tuple[str, Rows, int]] = []
 
     def told(self, changes: Iterable[UserChange]) -> None:
@@ -118,7 +120,7 @@ class Context:
 
     def forget(self) -> None:
         """The next message quotes all files."""
-        self._sent, self._told = {}, set()
+        self._sent, self._told, self._said = {}, set(), set()
 
     def message(
         self, files: Sequence[FileInContext], *, full: bool, room: int = TOTAL_LIMIT_CHARS
@@ -148,13 +150,10 @@ class Context:
         named: list[str] = []
         for file in sorted(files, key=lambda f: (not f.active, f.buffer.path)):
             path = file.buffer.path
-            if file.view:
-                named.append(f"{path} is open but cannot be quoted: {file.read_only}.")
-            elif file.private:
-                named.append(
-                    f"{path} is open but its text is not sent: {file.private}. "
-                    "read_file asks the user for it."
-                )
+            if why := _unquoted(file):
+                if not (file.attached and why in self._said):
+                    named.append(why)
+                self._said.add(why)
             elif known := self._knows(file):
                 if not file.attached:
                     named.append(f"{path} is {known}{_where(file)}.")
@@ -255,6 +254,16 @@ class _SentText(NamedTuple):
             return True
         (first, _), (last, _) = sorted(selection)
         return self.rows[0] <= first and last <= self.rows[1]
+
+
+def _unquoted(file: FileInContext) -> str:
+    """Why a file is not quoted, in words; empty: it is."""
+    how = f"{file.buffer.path} is {'attached' if file.attached else 'open'} but"
+    if file.view:
+        return f"{how} cannot be quoted: {file.read_only}."
+    if file.private:
+        return f"{how} its text is not sent: {file.private}. read_file asks the user for it."
+    return ""
 
 
 def _returns(file: FileInContext) -> int:

@@ -305,6 +305,7 @@ class DiskChanges:
         what = f"{path} was deleted on disk" if gone else f"{path} changed on disk"
         if not self._can_ask:
             why = "your unsaved changes conflict with the new text"
+            why = "its text is in the editor only" if gone else why
             self._state.trouble(Trouble(what, why, "it is not saved", severity="warning"))
             return
         if path not in self._asked:

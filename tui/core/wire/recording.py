@@ -37,7 +37,8 @@ _TOLD = re.compile(
     r"|Your hunks as they stand now[:;]|In your message, the patch |The formatter changed this "
     r"|The user edited meanwhile:|New files: |Files that are gone: |Your last answer "
     r"|Attached by the user: |"
-    r"[^\n]{1,4000} is (?:(?:unchanged since|as) you last saw it|open but |open; too long)"
+    r"[^\n]{1,4000} is (?:(?:unchanged since|as) you last saw it|(?:open|attached) but "
+    r"|open; too long)"
 )
 """How a message begins in which a client tells what the user did not type."""
 
