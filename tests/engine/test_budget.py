@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.engine.test_model_choice import Catalogue
 from tests.engine.test_recording import Memory
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
@@ -172,3 +173,38 @@ async def test_a_switch_that_reads_anew_for_more_than_allowed_is_asked_about() -
     await settle()
     await world.answers("Switch to slow-1")
     assert world.session.status.role == "deep"
+
+
+async def test_one_switch_is_asked_about_at_a_time_and_the_stream_goes_on_meanwhile() -> None:
+    world = spending(Caps(switch=0.01))
+    await ended(await begun(world, "x" * 4000), 1000)
+    model = await begun(world, "go on")
+    for _ in range(2):
+        world.session.submit(intents.Switch("deep"))
+        await settle()
+    assert len(world.session.status.asks) == 1
+    world.ports.catalogue = Catalogue
+    world.session.submit(intents.UseModel("fast", "main", "other-3"))
+    await settle()
+    (ask,) = world.session.status.asks
+    assert ask.question.startswith("other-3 reads the conversation anew")
+    model.text("still the same one")
+    assert world.session.status.busy
+    await world.answers("Switch to other-3")
+    model.interrupted()
+    await settle()
+    assert world.wire.requests[-1]["model"] == "other-3"  # what streamed is handed over
+    assert world.session.status.role == "fast"
+
+
+async def test_a_switch_is_weighed_by_the_price_of_all_that_is_read() -> None:
+    world = spending(Caps(switch=0.5))
+    await ended(await begun(world, "x" * 400_000), 100_000)
+
+    async def quote(endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
+        return Quote(usage.input_tokens * (1e-5 if usage.input_tokens > 50_000 else 1e-6))
+
+    world.ports.quote = quote  # above a limit the whole input costs more
+    world.session.submit(intents.Switch("deep"))
+    await settle()
+    assert len(world.session.status.asks) == 1

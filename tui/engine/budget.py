@@ -159,9 +159,11 @@ class Budget:
         """
         known = self._read.get((spec.endpoint, spec.model), 0)
         tokens = max(self._window.scale(spec).tokens(self._window.history_tokens()) - known, 0)
-        rates, cap = await self.rates(spec, tier) if tokens else None, self.caps.switch
-        usd = 0.0 if rates is None else tokens * rates.input
-        if cap is None or usd <= cap:
+        ask, cap = self._ports.quote, self.caps.switch
+        if not tokens or cap is None or ask is None or spec.endpoint == REHEARSAL:
+            return None
+        usd = (await ask(spec.endpoint, (spec.model,), Usage(tokens, 0), tier)).usd or 0.0
+        if usd <= cap:
             return None
         question = f"{spec.model} reads the conversation anew, for about {dollars(usd)}: switch?"
         return (

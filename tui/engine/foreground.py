@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import Task
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -57,6 +58,8 @@ class Foreground:
         self._connections = Connections(services, self._closed)
         self._turn: Turn | None = None
         self._number = 0
+        self._weighs: Task[None] | None = None
+        """Finds out what another model costs, and asks."""
         self._renewing: set[str] = set()
         """Endpoints of which something may have changed during a turn."""
         self._handover = ""
@@ -347,7 +350,9 @@ class Foreground:
                     return
             go()
 
-        services.supervisor.start(weigh(), "the price of another model")
+        if self._weighs is not None:
+            self._weighs.cancel()  # one question: which model is to be the next one
+        self._weighs = services.supervisor.start(weigh(), "the price of another model")
 
     def _use(self, spec: RoleSpec) -> None:
         role, status = spec.role, self._status
