@@ -311,3 +311,14 @@ async def test_a_summary_names_the_images_that_it_stands_for() -> None:
     assert shown(request) == []
     assert "Images that the user attached" in said(request)
     assert "shot.png 1280x720 · " in said(request)
+
+
+async def test_words_with_an_image_wait_for_the_end_of_an_answer() -> None:
+    place = world()
+    turn = await begun(place, "go")
+    place.session.submit(intents.Steer("and like @shot.png"))
+    await settle()
+    assert place.session.status.queued == ["and like @shot.png"]
+    turn.finishes("yes")
+    await settle()
+    assert shown(place.wire.requests[-1]) == [png()]

@@ -137,7 +137,7 @@ def test_a_path_that_is_not_there_over_http_is_told(status: int) -> None:
     "event, what, step",
     [
         (ErrorEvent(400, "model_not_found", "no m; did you mean n?"), "no such model", "--fast"),
-        (ErrorEvent(400, "image_not_supported", "text only"), "no images", "/clear"),
+        (ErrorEvent(400, "image_not_supported", "text only"), "no images", "/model"),
         (ErrorEvent(400, "context_length_exceeded", "too long"), "could not answer", "/clear"),
         (ErrorEvent(404, "not_an_endpoint", "a web page"), "settings are wrong", "doctor"),
         (ErrorEvent(429, "insufficient_quota", "pay"), "no credit", "other model"),

@@ -13,6 +13,7 @@ from itertools import islice, takewhile
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from tui.core.files import is_image_name
 from tui.core.text.patterns import pattern
 
 MADE = {
@@ -76,6 +77,11 @@ def mentions(text: str) -> list[Mention]:
         elif name:
             found[Mention(name)] = None
     return list(found)
+
+
+def names_image(text: str) -> bool:
+    """Whether a prompt names what is an image by its name."""
+    return "@" in text and any(is_image_name(one.name) for one in mentions(text))
 
 
 def in_folder(folder: str, listed: Sequence[str]) -> list[str]:

@@ -18,6 +18,7 @@ from tui.core.attachments import (
     Mention,
     in_folder,
     mentions,
+    names_image,
     pasted_paths,
 )
 from tui.core.context import TOTAL_LIMIT_CHARS, FileInContext
@@ -320,8 +321,7 @@ class Attachments:
 
     def shown_images(self, draft: str) -> list[str]:
         """See `Images.shown`; nobody is asked where a draft can hardly name one."""
-        names = (one.name for one in mentions(draft)) if "@" in draft else ()
-        return self.images.shown(draft) if any(map(is_image_name, names)) else []
+        return self.images.shown(draft) if names_image(draft) else []
 
     def _known(self, path: str, *, whole: bool) -> str:
         """A pasted path as it is attached; empty: there is nothing like that."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from tui.core.attachments import names_image
 from tui.core.conversation import Block, BlockKind
 from tui.core.meter import pace_words, slow_words
 from tui.core.wire.efforts import effort_refusal
@@ -233,6 +234,8 @@ class Foreground:
         turn = self._turn
         if turn is None or not self.can_steer:
             self._queue(text)
+        elif text.strip() and names_image(text):
+            self._queue(text)  # what is added to an answer is words
         elif text.strip():
             turn.steer(text)
 

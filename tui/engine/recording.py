@@ -388,8 +388,8 @@ class SessionRecording(Witness):
         self._store.commit(RequestSent(self._sent, turn, chained, blob))
 
     def keeps_image(self, data: bytes) -> None:
-        """Kept once, beside the message that brings it."""
-        self._store.blob(data)
+        """Kept once, beside the message that brings it; written here, where it holds nobody up."""
+        self._commit(Happened(self._turn, "image", self._store.blob(data)))
 
     def hunk_lands(self, hunk: Hunk) -> None:
         """When the first one was seen."""

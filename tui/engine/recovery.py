@@ -32,7 +32,8 @@ _ADVICE = {
         "", "use its full name, ENDPOINT/MODEL, in config.toml, --fast or --deep"
     ),
     "image_not_supported": Advice(
-        "This model takes no images", "switch to one that does, or start over with /clear"
+        "This model takes no images",
+        "choose one that does with /model, or take the image out of the prompt",
     ),
     "file_not_supported": Advice(
         "This model takes no files", "switch to one that does, or start over with /clear"

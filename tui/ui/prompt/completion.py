@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from textual.widgets import TextArea
 
+from tui.core.files import kind_by_name
 from tui.core.fuzzy import FuzzyMatch, Sieve, fit, folded, holds
 from tui.core.text.patterns import pattern
 from tui.engine.notices import Status
@@ -229,12 +230,12 @@ def argument_items(query: CompletionQuery, status: Status) -> list[CompletionIte
 def file_items(
     query: CompletionQuery, fits: Sequence[FuzzyMatch], sizes: Mapping[str, int]
 ) -> list[CompletionItem]:
-    """Paths as they are put in, with about how many tokens they have where that is known."""
+    """Paths as they are put in, with their tokens where these are known, else with their kind."""
     return [
         CompletionItem(
             written(one.text, sign=query.sign, shell=query.shell),
             one.text,
-            f"~{sizes[one.text]:,} tokens" if one.text in sizes else "",
+            f"~{sizes[one.text]:,} tokens" if one.text in sizes else kind_by_name(one.text),
             one.offsets,
         )
         for one in fits

@@ -67,7 +67,7 @@ def _blocks(content: object, images: bool | None) -> Iterator[Block | None]:
 def _image(part: Mapping[str, Any], images: bool | None) -> Block:
     if images is False:
         raise Refused(
-            400, "images_not_supported",
+            400, "image_not_supported",
             "This model takes text only: leave the pictures out, or choose a model that sees.",
             param="input",
         )  # fmt: skip
