@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator
 from time import process_time
-from typing import ClassVar
+from types import FrameType
+from typing import Any, ClassVar
 
 import pytest
 from pygments.lexer import Lexer, RegexLexer, bygroups, default
@@ -159,3 +161,26 @@ def test_a_way_out_of_the_program_is_not_stopped() -> None:
     with pytest.raises(KeyboardInterrupt), Guard():
         raise KeyboardInterrupt
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("moment", ["__enter__", "__exit__"])
+def test_an_alarm_while_a_guard_comes_or_goes_does_not_get_out(moment: str) -> None:
+    """It rings at each line of that, until the guard has put all back."""
+    code = getattr(Guard, moment).__code__
+
+    def ring(frame: FrameType, event: str, argument: object) -> Any:
+        if frame.f_code is code:
+            signal.raise_signal(signal.SIGVTALRM)
+        return ring if frame.f_code is code else None
+
+    before, depth = sys.gettrace(), Guard._depth
+    with Guard() as first:
+        pass
+    try:
+        sys.settrace(ring)
+        with Guard() as guard:
+            pass
+    finally:
+        sys.settrace(before)
+    assert (first.failure, guard.failure, Guard._depth) == ("", "", depth)
+    assert signal.getitimer(signal.ITIMER_VIRTUAL)[0] == 0.0
