@@ -322,3 +322,22 @@ def test_a_diff_without_a_git_line_goes_on_behind_swapped_renames():
     land(place, f"{swap}--- a/c\n+++ b/c\n@@ -1 +1 @@\n-3\n+4\n", "unified_diff")
     place.write(place.workspace.accept())
     assert place.files == {"a": b"2\n", "b": b"1\n", "c": b"4\n"}
+
+
+LOST = "a character that no text can hold was replaced by U+FFFD"
+
+
+@each("said, flagged", [("NEW\0", True), ("N\ufffdEW", True), ("NEW", False)])
+def test_what_no_text_can_hold_is_replaced_and_flagged(said: str, flagged: bool) -> None:
+    place = Disk({"a.py": b"one\ntwo\n"})
+    text = f"*** Begin Patch\n*** Update File: a.py\n@@\n-one\n+{said}\n*** End Patch\n"
+    landing = land(place, text, "apply_patch")
+    assert [LOST in hunk.flags for hunk in landing.hunks] == [flagged]
+    assert "\0" not in place.workspace.buffers["a.py"].text()
+
+
+def test_what_stood_there_before_is_no_loss() -> None:
+    place = Disk({"a.py": "x\ufffd one\n".encode()})
+    text = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\ufffd one\n+x\ufffd two\n*** End Patch\n"
+    landing = land(place, text, "apply_patch")
+    assert [hunk.flags for hunk in landing.hunks] == [()]

@@ -301,6 +301,17 @@ def flag_outside(documents: Documents, hunks: Sequence[Hunk]) -> None:
             _flag(hunk, OUTSIDE)
 
 
+LOST_CHARACTER = "\ufffd"
+"""Stands for NUL and for half a character: no text can hold these."""
+
+
+def flag_lost(hunks: Sequence[Hunk]) -> None:
+    """Flag what put in more of these than it took out."""
+    for hunk in hunks:
+        if hunk.agent.count(LOST_CHARACTER) > hunk.base.count(LOST_CHARACTER):
+            _flag(hunk, "a character that no text can hold was replaced by U+FFFD")
+
+
 def _private_flag(paths: list[str]) -> str:
     reason = next(filter(None, map(why_private, paths)), "")
     if reason:

@@ -37,7 +37,13 @@ from tui.core.edit_stream.events import (
 )
 from tui.core.files import ascii_shown
 from tui.core.patches.candidates import nearest_miss
-from tui.core.patches.checks import flag_outside, flag_private, flag_shrunken
+from tui.core.patches.checks import (
+    LOST_CHARACTER,
+    flag_lost,
+    flag_outside,
+    flag_private,
+    flag_shrunken,
+)
 from tui.core.patches.file_work import (
     CutPatch,
     FileWork,
@@ -441,6 +447,8 @@ class Landing:
         """The landing that is at work on the file and that this one, ending, did not wait for."""
         self._waiting: list[UpdateWork] = []
         """Files whose move waits for the end of the patch."""
+        self._lost = False
+        """Something came that no text can hold."""
         self._rest = 0
         """Frames to go until an unfinished line that is long is painted again."""
 
@@ -476,7 +484,8 @@ class Landing:
     def feed(self, delta: str) -> None:
         """The next piece of the stream, as the wire gave it; a file with NUL would be no text."""
         if "\0" in delta:
-            delta = delta.replace("\0", "\ufffd")
+            delta = delta.replace("\0", LOST_CHARACTER)
+        self._lost = self._lost or LOST_CHARACTER in delta
         for event in self._parser.feed(delta):
             work = self._work
             waits = self._held is not None or self._unnamed
@@ -536,6 +545,7 @@ class Landing:
         flag_shrunken(self._documents, hunks, self.call_id)
         flag_private(self._documents, hunks, self.call_id)
         flag_outside(self._documents, hunks)
+        flag_lost(hunks if self._lost else ())
         self._documents.bump()
         self.workspace.on_landed(hunks, not (self.failure or self.was_cut))
 
