@@ -44,6 +44,8 @@ PLAIN = {
     "f6": "\x1b[17~",
     "f7": "\x1b[18~",
     "shift+enter": "\x1b[13;2u",
+    "shift+f5": "\x1b[15;2~",
+    "alt+shift+v": "\x1bV",
     "ctrl+slash": "\x1b[47;5u",
     "ctrl+shift+z": "\x1b[122;6u",
 }
