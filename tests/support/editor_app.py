@@ -21,7 +21,7 @@ class EditorApp(App[None]):
     """One editor pane over a fake session."""
 
     CSS_PATH: ClassVar[list[str | PurePath]] = [
-        STYLES / f"{name}.tcss" for name in ("editor_pane", "find", "finder", "outline")
+        STYLES / f"{name}.tcss" for name in ("editor_pane", "find", "pick_list")
     ]
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -9,10 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 _STYLES = Path(__file__).parent / "styles"
-_OVER = frozenset(
-    {"chooser", "dialogs", "finder", "help", "outline", "review_screen", "sessions"}
-    | {"connect_sheet", "status", "tasks"}
-)
+_OVER = frozenset({"connect_sheet", "dialogs", "help", "pick_list", "review_screen", "status"})
 """Sheets of screens that open over the workbench, but for the one that opens at once."""
 
 

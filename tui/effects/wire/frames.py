@@ -138,12 +138,9 @@ class FrameSocket(ClientConnection):
         """Frames that said nothing; since when; and how much had been said before."""
         self._pong_bytes = 0
         """Answers to pings since the last time that nothing was waiting to go out."""
-        self._failed = False
-        self._told = False
-        self._spent_s, self._left_at = 0.0, 0.0
-        """How long the loop was kept, and until when."""
-        self._dense = 0
-        """So often bytes came close behind those before."""
+        self._failed = self._told = False
+        self._spent_s, self._left_at, self._dense = 0.0, 0.0, 0
+        """How long the loop was kept, and until when; how often bytes came close behind others."""
         self._deaf = False
         """Nothing more is read."""
         self._eof = self._gone = False

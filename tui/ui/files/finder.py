@@ -6,11 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import chain, islice
 from typing import ClassVar, NamedTuple
 
-from rich.segment import Segment
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
-from textual.widgets import Static
 
 from tui.core.files import amount, kind_by_name
 from tui.core.fuzzy import Sieve
@@ -20,9 +16,8 @@ from tui.ui.file_search import FileSearch
 from tui.ui.finding.find import parse_place
 from tui.ui.finding.pick_list import PickList, PickScreen
 from tui.ui.keymap import echo
-from tui.ui.stylesheets import sheet
+from tui.ui.styled_text import Piece
 from tui.ui.terminal.terminal_app import TerminalApp
-from tui.ui.widgets.field import Field
 
 _MOST_SHOWN = 200
 
@@ -72,26 +67,23 @@ class FoundList(PickList[FoundFile]):
         """Light this one, if it is there."""
         self.step(next((at for at, found in enumerate(self._items) if found.path == path), 0))
 
-    def row(self, item: FoundFile, width: int, back: str) -> list[Segment]:
+    def row(self, item: FoundFile, width: int) -> tuple[list[Piece], list[Piece]]:
         """Folder muted, name bright, what matched in the accent colour; the end is in sight."""
         style, name = theme.active().style, item.path.rfind("/") + 1
         cells = LineCells(item.path)
         about = self._about(item.path, width - cells.width)
         width -= len(about)
         first = max(cells.width - width, 0)
-        segments: list[Segment] = []
+        pieces: list[Piece] = []
         for piece in cells.window(first, first + width):
             if piece.step == 0:
-                segments.append(Segment(piece.text, style("foreground", back)))
+                pieces.append((piece.text, style("foreground")))
                 continue
             for offset, character in enumerate(piece.text, piece.col):
                 colour = "foreground" if offset >= name else "muted"
                 more = "bold" if offset in item.offsets else ""
-                segments.append(Segment(character, style("accent" if more else colour, back, more)))
-        if about:
-            gap = " " * max(width - cells.width, 0)
-            segments.append(Segment(f"{gap}{about}", style("faint", back)))
-        return segments
+                pieces.append((character, style("accent" if more else colour, more=more)))
+        return pieces, [(about, style("faint"))]
 
     def _about(self, path: str, room: int) -> str:
         """What a binary is, and its size; empty for a text, or where there is no room."""
@@ -105,7 +97,8 @@ class FoundList(PickList[FoundFile]):
 class FileFinder(PickScreen[ChosenFile | None]):
     """Type a few letters, Enter opens; ``name:12`` goes to a line."""
 
-    CSS_PATH = sheet("finder")
+    title_words = "Open a file"
+    placeholder = "a few letters or words of its path, or name:line"
     BINDINGS: ClassVar[list[BindingType]] = [*echo("open_file", "leave")]
 
     def __init__(
@@ -123,22 +116,8 @@ class FileFinder(PickScreen[ChosenFile | None]):
         self._sizes = sizes
         self._paths = paths
         self._recent = recent
-        self._field = Field(placeholder="a few letters or words of its path, or name:line")
         self._list: FoundList = FoundList()
         self._search = FileSearch(lambda sieve: self._show(found_in(sieve)))
-        self._status = Static("", markup=False, id="found-count")
-
-    def compose(self) -> ComposeResult:
-        """Input above, matches below."""
-        with Vertical(id="file-finder"):
-            yield Static("Open a file", markup=False, id="file-finder-title")
-            yield self._field
-            yield self._list
-            yield self._status
-
-    def on_mount(self) -> None:
-        """Offer what is recent."""
-        self.look_for("")
 
     def look_again(self) -> None:
         """All files were listed anew: the match that is lit stays lit, if it is still one."""

@@ -11,12 +11,8 @@ from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.segment import Segment
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.timer import Timer
-from textual.widgets import Input, Static
 
 from tui.core.outline import CHUNK, MOST_SYMBOLS, NAME_CHARS, Symbol, needs_colours, symbols
 from tui.core.text.buffer import Buffer
@@ -27,8 +23,7 @@ from tui.ui.editor.cursor import indent_of
 from tui.ui.editor.view import View
 from tui.ui.finding.pick_list import PickList, PickScreen
 from tui.ui.keymap import echo
-from tui.ui.stylesheets import sheet
-from tui.ui.widgets.field import Field
+from tui.ui.styled_text import Piece
 
 if TYPE_CHECKING:
     from tui.ui.editor.brackets import SpansOf
@@ -105,28 +100,22 @@ Look = Callable[[Symbol], None]
 class SymbolList(PickList[Symbol]):
     """The symbols of the file."""
 
-    def row(self, item: Symbol, width: int, back: str) -> list[Segment]:
+    def row(self, item: Symbol, width: int) -> tuple[list[Piece], list[Piece]]:
         """Its kind muted, its name bright, its line at the right."""
         style = theme.active().style
         indent = " " * min(item.depth, _DEEPEST)
         kind = f"{item.kind} " if item.kind else ""
         number = f" {item.line + 1} "
         room = max(width - len(indent) - len(kind) - len(number), 0)
-        cells = part_cells(item.name, 0)
-        text = "".join(piece.text for piece in cells.window(0, room))
-        return [
-            Segment(indent, style("accent", back)),
-            Segment(kind, style("muted", back)),
-            Segment(text, style("foreground", back)),
-            Segment(" " * (room - min(cells.width, room)), style("", back)),
-            Segment(number, style("faint", back)),
-        ]
+        text = "".join(piece.text for piece in part_cells(item.name, 0).window(0, room))
+        left = [(indent + kind, style("muted")), (text, style("foreground"))]
+        return left, [(number, style("faint"))]
 
 
 class OutlineScreen(PickScreen[Symbol | None]):
     """Type a few letters, Enter stays there, Esc goes back."""
 
-    CSS_PATH = sheet("outline")
+    placeholder = "a few letters of a symbol"
     BINDINGS: ClassVar[list[BindingType]] = [*echo("outline", "leave", "editor")]
 
     def __init__(self, view: View, look: Look) -> None:
@@ -137,18 +126,10 @@ class OutlineScreen(PickScreen[Symbol | None]):
         self._line = view.cursor.position[0]
         self._all: list[Symbol] = []
         self._list = SymbolList()
-        self._status = Static("", markup=False, id="outline-count")
         self._work: Iterator[Symbol | None] | None = None
         self._revision = -1
         self._timer: Timer | None = None
         self._moved = False
-
-    def compose(self) -> ComposeResult:
-        """Input above, symbols below."""
-        with Vertical(id="outline"):
-            yield Field(placeholder="a few letters of a symbol")
-            yield self._list
-            yield self._status
 
     def on_mount(self) -> None:
         """Begin with what is found in a few milliseconds."""
@@ -211,7 +192,7 @@ class OutlineScreen(PickScreen[Symbol | None]):
 
     def _filter(self) -> None:
         """Show what fits; with nothing typed the symbol that the cursor is in is lit."""
-        words = self.query_one(Input).value
+        words = self._field.value
         found = ranked(words, self._all)
         at = 0
         if not words and not self._moved:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
-from rich.segment import Segment
 from textual import events, on
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.message import Message
 from textual.screen import ModalScreen, ScreenResultType
 from textual.strip import Strip
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from tui.ui import theme
-from tui.ui.painting.ink import PaintedStrip
+from tui.ui.styled_text import Piece, make_strip, spread
+from tui.ui.stylesheets import sheet
+from tui.ui.widgets.field import Field
 from tui.ui.widgets.painted import PaintedWidget
 
 Item = TypeVar("Item")
@@ -60,15 +63,16 @@ class PickList(PaintedWidget, Generic[Item]):
         """A row, or nothing."""
         width, style, at = self.size.width, theme.active().style, self._top + y
         if at >= len(self._items):
-            return PaintedStrip([Segment(" " * width, style("", "panel"))], width)
+            return make_strip([], width, style("", "panel"))
         lit = at == self._at
         back = "selection" if lit else "panel"
-        lead = Segment(" ▸ " if lit else "   ", style("accent", back))
-        row = self.row(self._items[at], max(width - 3, 0), back)
-        return PaintedStrip([lead, *row]).adjust_cell_length(width, style("", back))
+        lead = (" ▸ " if lit else "   ", style("accent"))
+        room = max(width - 3, 0)
+        pieces = [lead, *spread(*self.row(self._items[at], room), room)]
+        return make_strip(pieces, width, style("foreground", back))
 
-    def row(self, item: Item, width: int, back: str) -> list[Segment]:
-        """An item in so many cells, on a background."""
+    def row(self, item: Item, width: int) -> tuple[list[Piece], list[Piece]]:
+        """What is said of an item in so many cells, cropped if need be; and what is at its end."""
         raise NotImplementedError
 
     def on_click(self, event: events.Click) -> None:
@@ -91,13 +95,40 @@ class PickScreen(ModalScreen[ScreenResultType]):
     All keys have priority, so that what is typed behind Enter is not the field's any more.
     """
 
+    CSS_PATH = sheet("pick_list")
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "leave", show=False, priority=True),
         Binding("enter", "take", show=False, priority=True),
         *(Binding(key, f"step({rows})", show=False, priority=True) for key, rows in _STEPS),
     ]
+    title_words = placeholder = ""
+    """What stands over the field, and in it while it is empty; without the latter there is none."""
     _list: PickList[Any]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._field = Field(placeholder=self.placeholder)
+        self._lit = Static("", markup=False, classes="pick-lit")
+        """What there is no room for in the lit row; shown by heirs."""
+        self._lit.display = False
+        self._status = Static("", markup=False)
+        self._box = Vertical(classes="pick")
+
+    def compose(self) -> ComposeResult:
+        """Field above, items below, and what can be done."""
+        with self._box:
+            if self.title_words:
+                yield Static(self.title_words, markup=False, classes="pick-title")
+            if self.placeholder:
+                yield self._field
+            yield self._list
+            yield self._lit
+            yield self._status
+
+    def on_mount(self) -> None:
+        """All of them."""
+        self.look_for(self._field.value)
 
     def action_leave(self) -> None:
         """Choose nothing."""
@@ -131,4 +162,22 @@ class PickScreen(ModalScreen[ScreenResultType]):
 
     def action_take(self) -> None:
         """Have the one that is lit."""
-        raise NotImplementedError
+        if self._list.chosen is not None:
+            self.dismiss(self._list.chosen)
+
+
+class KeyedScreen(PickScreen[ScreenResultType]):
+    """A list without a field, so that letters are keys; it is as high as it is long."""
+
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "leave", show=False, priority=True),
+        Binding("k", "step(-1)", show=False),
+        Binding("j", "step(1)", show=False),
+    ]
+    MOST_ROWS = 16
+
+    def show(self, items: Sequence[Any], at: int) -> None:
+        """Show these, one of them lit."""
+        self._list.styles.height = min(max(len(items), 1), self.MOST_ROWS)
+        self._list.show(items, at)

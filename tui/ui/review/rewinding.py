@@ -5,25 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rich.segment import Segment
-from textual.app import App, ComposeResult
-from textual.containers import Vertical
+from textual.app import App
 from textual.message import Message
-from textual.widgets import Static
 
 from tui.engine.intents import Against, Forward, Part, Rewind
 from tui.engine.rewound_files import PastTurn, RewindPlan, preview_words, turn_words
 from tui.engine.session import Session
 from tui.engine.slash import asked
 from tui.ui import theme
-from tui.ui.editor.cells import LineCells
 from tui.ui.finding.pick_list import PickList, PickScreen
 from tui.ui.keymap import bindings
 from tui.ui.review.changes import DiffLoad, FileChanges, of_texts, without_end
 from tui.ui.review.screen import ReviewScreen
-from tui.ui.styled_text import clip, one_line
-from tui.ui.stylesheets import sheet
-from tui.ui.widgets.field import Field
+from tui.ui.styled_text import Piece, one_line
 
 if TYPE_CHECKING:
     from tui.engine.notices import Notices
@@ -35,44 +29,27 @@ Over = Callable[["Callable[[Notices], None] | None"], object]
 class TurnList(PickList[PastTurn]):
     """A turn a row: its number, what was asked, and at the right what it changed."""
 
-    def row(self, item: PastTurn, width: int, back: str) -> list[Segment]:
+    def row(self, item: PastTurn, width: int) -> tuple[list[Piece], list[Piece]]:
         """The newest first."""
         style = theme.active().style
-        number, behind = f"{item.number:>4}  ", f"  {turn_words(item)} "
-        room = max(width - LineCells(behind).width - len(number), 0)
-        title = clip(one_line(item.text), room)
-        gap = " " * max(room - LineCells(title).width, 0)
         colour = "faint" if item.rewound else "foreground"
-        return [
-            Segment(number, style("accent", back)),
-            Segment(title, style(colour, back)),
-            Segment(gap + behind, style("muted", back)),
+        left = [
+            (f"{item.number:>4}  ", style("accent")),
+            (one_line(item.text), style(colour)),
         ]
+        return left, [(f"  {turn_words(item)} ", style("muted"))]
 
 
 class TurnsScreen(PickScreen[PastTurn | None]):
     """Type words or a number, Enter previews the rewind to before the turn that is lit."""
 
-    CSS_PATH = sheet("sessions")
+    title_words = "Rewind to before a turn"
+    placeholder = "words of the prompt, or the number of a turn"
 
     def __init__(self, turns: list[PastTurn]) -> None:
         super().__init__()
         self._turns = turns[::-1]
-        self._field = Field(placeholder="words of the prompt, or the number of a turn")
         self._list: TurnList = TurnList()
-        self._status = Static("", markup=False, id="session-count")
-
-    def compose(self) -> ComposeResult:
-        """Field above, turns below."""
-        with Vertical(id="sessions"):
-            yield Static("Rewind to before a turn", markup=False, id="sessions-title")
-            yield self._field
-            yield self._list
-            yield self._status
-
-    def on_mount(self) -> None:
-        """All of them."""
-        self.look_for("")
 
     def look_for(self, words: str) -> None:
         """Those that have these words, or that number."""
@@ -86,11 +63,6 @@ class TurnsScreen(PickScreen[PastTurn | None]):
         self._list.show(found)
         count = f"{len(found):,} turn{'s' * (len(found) != 1)}"
         self._status.update(f"{count} · ↑↓ choose · Enter preview · Esc leave")
-
-    def action_take(self) -> None:
-        """Preview it."""
-        if self._list.chosen is not None:
-            self.dismiss(self._list.chosen)
 
 
 class RewindLoad(DiffLoad):

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from rich.cells import cell_len
-from rich.segment import Segment
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.widgets import Static
 
 from tui.core.document.line_notes import Note
 from tui.engine.intents import DropNotes, SendNotes, TakeNotes
@@ -17,12 +12,10 @@ from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.editor.note_marks import note_colour
-from tui.ui.finding.pick_list import PickList, PickScreen
+from tui.ui.finding.pick_list import KeyedScreen, PickList
 from tui.ui.keymap import shown
-from tui.ui.styled_text import clip, clip_left, one_line
-from tui.ui.stylesheets import sheet
+from tui.ui.styled_text import Piece, clip_left, one_line
 
-_MOST_ROWS = 16
 _PLACE_SHARE = 3
 """The place of a note has at most one part in so many of a row."""
 
@@ -30,35 +23,24 @@ _PLACE_SHARE = 3
 class NoteRows(PickList[Note]):
     """One a row: its place, what it says, what becomes of it."""
 
-    def row(self, item: Note, width: int, back: str) -> list[Segment]:
+    def row(self, item: Note, width: int) -> tuple[list[Piece], list[Piece]]:
         """Place and words left, its state right."""
         style = theme.active().style
         place = item.path if item.row is None else f"{item.path}:{item.row + 1}"
         place = f"{clip_left(one_line(place), max(width // _PLACE_SHARE, 8))} "
         state = item.severity or ("waits" if item.waits else f"sent, turn {item.turn}")
         state = f"  {state}{', line gone' if item.lost else ''} "
-        words = clip(one_line(item.text), max(width - cell_len(place) - cell_len(state), 0))
-        room = max(width - cell_len(place) - cell_len(words) - cell_len(state), 0)
-        return [
-            Segment(place, style("faint", back)),
-            Segment(words, style("foreground", back)),
-            Segment(" " * room, style("", back)),
-            Segment(state, style(note_colour(item), back)),
-        ]
+        left = [(place, style("faint")), (one_line(item.text), style("foreground"))]
+        return left, [(state, style(note_colour(item)))]
 
 
-class NotesScreen(PickScreen[Note | None]):
+class NotesScreen(KeyedScreen[Note | None]):
     """Enter goes to the line of one; the list follows what happens."""
 
-    CSS_PATH = sheet("tasks")
-    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q", "leave", show=False, priority=True),
         Binding("t", "want('take')", show=False, priority=True),
         Binding("d,delete", "want('drop')", show=False, priority=True),
         Binding("s", "want('send')", show=False, priority=True),
-        Binding("k", "step(-1)", show=False),
-        Binding("j", "step(1)", show=False),
     ]
 
     def __init__(self, session: Session) -> None:
@@ -66,15 +48,7 @@ class NotesScreen(PickScreen[Note | None]):
         super().__init__()
         self._session = session
         self._list = NoteRows()
-        self._words = Static("", markup=False, id="tasks-keys")
-
-    def compose(self) -> ComposeResult:
-        """The list over its keys."""
-        box = Vertical(id="tasks")
-        box.border_title = "notes on lines"
-        with box:
-            yield self._list
-            yield self._words
+        self._box.border_title = "notes on lines"
 
     def on_mount(self) -> None:
         """Show them."""
@@ -104,9 +78,7 @@ class NotesScreen(PickScreen[Note | None]):
     def _take_up(self) -> None:
         """The notes as they are now; the one that was lit stays lit."""
         chosen, notes = self._list.chosen, list(self._session.workspace.notes)
-        self._list.styles.height = min(max(len(notes), 1), _MOST_ROWS)
-        at = next((at for at, note in enumerate(notes) if note is chosen), 0)
-        self._list.show(notes, at)
+        self.show(notes, next((at for at, note in enumerate(notes) if note is chosen), 0))
         self.lit()
 
     def lit(self) -> None:
@@ -114,9 +86,9 @@ class NotesScreen(PickScreen[Note | None]):
         chosen = self._list.chosen
         if chosen is None:
             key = shown("note", "editor")
-            self._words.update(f"no notes: {key} in the editor puts one on a line · q back")
+            self._status.update(f"no notes: {key} in the editor puts one on a line · q back")
             return
         goes = "Enter goes there · " if chosen.row is not None else ""
         take = "t makes it yours · " if chosen.by_model else ""
         send = "s sends all that wait · " if self._session.status.notes else ""
-        self._words.update(f"{goes}{take}d drops it · {send}q back")
+        self._status.update(f"{goes}{take}d drops it · {send}q back")

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import time
 
-from rich.segment import Segment
-from textual.app import App, ComposeResult
-from textual.containers import Vertical
-from textual.widgets import Static
+from rich.cells import cell_len
+from textual.app import App
 
 from tui.core.session_record import SessionLine
 from tui.engine.ports import SessionArchive
@@ -18,13 +16,10 @@ from tui.engine.session import Session
 from tui.engine.sessions import Onward, about, title_of, turn_asked
 from tui.errors import StoreRefused
 from tui.ui import theme
-from tui.ui.editor.cells import LineCells
 from tui.ui.finding.pick_list import PickList, PickScreen
 from tui.ui.leaving import Leaving
-from tui.ui.styled_text import clip, one_line
-from tui.ui.stylesheets import sheet
+from tui.ui.styled_text import Piece, one_line
 from tui.ui.terminal.terminal_app import TerminalApp
-from tui.ui.widgets.field import Field
 
 _LEAST_TITLE = 16
 
@@ -36,49 +31,30 @@ class SessionList(PickList[SessionLine]):
         super().__init__()
         self.now_ms = 0
 
-    def row(self, item: SessionLine, width: int, back: str) -> list[Segment]:
+    def row(self, item: SessionLine, width: int) -> tuple[list[Piece], list[Piece]]:
         """The title bright; of what is said at the right the last things stay the longest."""
         style, said = theme.active().style, about(item, self.now_ms)
-        while len(said) > 1 and LineCells(one_line(" · ".join(said))).width > width - _LEAST_TITLE:
+        while len(said) > 1 and cell_len(one_line(" · ".join(said))) > width - _LEAST_TITLE:
             del said[0]
-        behind = f"  {one_line(' · '.join(said))} "
-        room = max(width - LineCells(behind).width, 0)
-        title = clip(one_line(title_of(item)), room)
-        gap = " " * max(room - LineCells(title).width, 0)
         colour = "warning" if item.open_hunks else "muted"
-        return [
-            Segment(title, style("foreground", back)),
-            Segment(gap + behind, style(colour, back)),
-        ]
+        left = [(one_line(title_of(item)), style("foreground"))]
+        return left, [(f"  {one_line(' · '.join(said))} ", style(colour))]
 
 
 class SessionsScreen(PickScreen[SessionLine | None]):
     """Type words, Enter goes on with the one that is lit."""
 
-    CSS_PATH = sheet("sessions")
+    title_words = "Go on with a session"
+    placeholder = "words that were said, or its name"
 
     def __init__(self, archive: SessionArchive, here: str, words: str = "") -> None:
         """``here`` is the id of the session that is open: it is not offered."""
         super().__init__()
         self._archive, self._here = archive, here
-        self._field = Field(placeholder="words that were said, or its name")
         self._field.value = words
         self._list: SessionList = SessionList()
-        self._lit = Static("", markup=False, id="session-lit")
-        self._status = Static("looking…", markup=False, id="session-count")
-
-    def compose(self) -> ComposeResult:
-        """Field above, sessions below."""
-        with Vertical(id="sessions"):
-            yield Static("Go on with a session", markup=False, id="sessions-title")
-            yield self._field
-            yield self._list
-            yield self._lit
-            yield self._status
-
-    def on_mount(self) -> None:
-        """All of them, the newest first."""
-        self.look_for(self._field.value)
+        self._lit.display = True
+        self._status.update("looking…")
 
     def action_take(self) -> None:
         """Go on with what is lit."""

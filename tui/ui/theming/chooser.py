@@ -6,20 +6,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rich.cells import cell_len
-from rich.segment import Segment
 from textual import events
-from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.widgets import Static
 
 from tui.ui import theme
 from tui.ui.finding.pick_list import PickList, PickScreen
-from tui.ui.styled_text import Piece, clip, make_strip, one_line, spread
-from tui.ui.stylesheets import sheet
+from tui.ui.styled_text import Piece, clip, one_line
 from tui.ui.theming.contrast_check import least_contrast
 from tui.ui.theming.theme_file import ThemeReading
 from tui.ui.theming.theme_manager import AUTO, ThemeManager
-from tui.ui.widgets.field import Field
 
 _SWATCH = ("accent", "fast", "deep", "success", "error")
 
@@ -58,22 +52,17 @@ class ThemeList(PickList[ThemeEntry]):
 
     WHEEL_ROWS = 1
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.id = "theme-list"
-
     def on_resize(self) -> None:
         """The lit one stays in sight."""
         self.step(0)
 
-    def row(self, item: ThemeEntry, width: int, back: str) -> list[Segment]:
+    def row(self, item: ThemeEntry, width: int) -> tuple[list[Piece], list[Piece]]:
         """Its title, what it is, its colours."""
         style, lit = theme.active().style, item is self.chosen
-        right = [(f"{clip(item.kind, 16)} ", style("muted", back)), *self._swatch(item)]
+        right = [(f"{clip(item.kind, 16)} ", style("muted")), *self._swatch(item)]
         room = width - sum(cell_len(text) for text, _ in right) - 1
         title = clip(item.title, max(room, 6))
-        left = [(title, style("foreground", back, "bold" if lit else ""))]
-        return [*make_strip(spread(left, right, width), width, style("foreground", back))]
+        return [(title, style("foreground", more="bold" if lit else ""))], right
 
     def _swatch(self, entry: ThemeEntry) -> list[Piece]:
         """Five colours on the theme's own background; none where ``auto`` leaves it open."""
@@ -97,7 +86,7 @@ class ThemeList(PickList[ThemeEntry]):
 class ThemeChooser(PickScreen[None]):
     """Moving previews, Enter keeps, Esc restores."""
 
-    CSS_PATH = sheet("chooser")
+    placeholder = "a few letters of a theme, or: light"
 
     def __init__(self, themes: ThemeManager) -> None:
         """``themes`` colours the app behind the list."""
@@ -106,21 +95,13 @@ class ThemeChooser(PickScreen[None]):
         self._before = themes.choice
         self._all = entries(themes)
         self._list = ThemeList()
-        self._status = Static("", markup=False, id="theme-status")
+        self._box.border_title = "themes"
         self._due = False
         """What is lit is about to be previewed."""
         self._over = False
 
-    def compose(self) -> ComposeResult:
-        """A field, the list, what can be done."""
-        with Vertical(id="theme-box"):
-            yield Field(placeholder="a few letters of a theme, or: light")
-            yield self._list
-            yield self._status
-
     def on_mount(self) -> None:
         """The theme in use is lit."""
-        self.query_one("#theme-box").border_title = "themes"
         self._show(self._all, self._before)
         self._tell()
 
@@ -169,7 +150,7 @@ class ThemeChooser(PickScreen[None]):
         if self._list.chosen is None:
             self._status.update("no theme matches · Esc back")
             return
-        self.query_one("#theme-box").border_subtitle = "↑↓ try · Enter keeps · Esc back"
+        self._box.border_subtitle = "↑↓ try · Enter keeps · Esc back"
         colourless = "this terminal shows no colours, so themes do not show"
         self._status.update(colourless if self.app.no_color else _said_of(self._list.chosen))
 
