@@ -120,7 +120,22 @@ async def test_the_day_counts_what_other_sessions_spent_and_begins_anew_at_midni
     await ended(await begun(world), 1000)
     world.session.submit(asked("budget", "", world.session.status))
     await settle()
-    assert notes(world)[-1] == "this session: $0.110, no limit; today: $0.610 of $5.00"
+    spent_words = "this session: $0.110, no limit; today: $0.610 of $5.00"
+    assert notes(world)[-1].startswith(f"{spent_words}; /budget session 2 or /budget day 5 sets")
+
+
+async def test_what_was_spent_is_told_before_the_session_rests() -> None:
+    """So that lines from a file are answered one after the other."""
+    world = spending(Caps())
+    for usd in (5.0, None):
+        world.session.submit(intents.SetBudget("day", usd))
+        assert not world.session.at_rest
+        await settle()
+        assert world.session.at_rest
+    assert [words.rpartition("today: ")[2] for words in notes(world)] == [
+        "$0.0000 of $5.00",
+        "$0.0000, no limit",
+    ]
 
 
 async def test_a_turn_that_was_killed_counts_for_the_day_as_far_as_is_known(tmp_path: Path) -> None:

@@ -608,3 +608,20 @@ async def test_a_fork_knows_only_rewinds_of_its_own_turns(tmp_path: Path) -> Non
     assert [one.rewound for one in other.session.rewinding.turns()] == [False, False]
     await forward(other)
     assert "three" not in str(other.session._shared.requests.history.entries)
+
+
+async def test_a_rewind_that_waits_for_an_answer_is_named_to_the_next_one() -> None:
+    world = World(FILES)
+    await a_turn(world, BASE)
+    world.session.submit(intents.Rewind(1, ask=True))
+    assert not world.session.at_rest  # from the first moment: a line behind it waits
+    await settled(world)
+    world.session.submit(intents.Forward())
+    (refused,) = world.session.drain().troubles
+    assert refused.why == "another rewind is under way, or waits for your answer"
+    (ask,) = world.session.status.asks
+    world.session.submit(intents.Answer(ask.id, ask.choices[0]))
+    await settled(world)
+    assert "Base" not in disk(world)["cache.py"]
+    await forward(world)
+    assert "Base" in disk(world)["cache.py"]

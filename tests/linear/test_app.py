@@ -11,10 +11,13 @@ from tests.support.tables import case
 from tui.cli.open_app import ring_ends
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Stage
+from tui.core.programs import Edited
 from tui.core.wire.rate_limits import Limit
 from tui.engine.intents import (
     Answer,
+    Compact,
     Continue,
+    EditSummary,
     Interrupt,
     Prompt,
     Queue,
@@ -27,7 +30,7 @@ from tui.engine.intents import (
     ToBackground,
 )
 from tui.engine.notices import Ask, TaskView, Trouble
-from tui.engine.slash import Command
+from tui.engine.slash import NO_SUMMARY, Command
 from tui.linear.app import BELL, LinearApp
 from tui.linear.command_table import LINEAR
 from tui.settings import NotifySettings
@@ -280,6 +283,7 @@ def test_every_command_does_something_of_its_own(stage: LinearStage, command: Co
     slow = {
         "diff",
         "show",
+        "compact",
         "compose",
         "model",
         "connect",
@@ -403,3 +407,30 @@ async def test_an_image_gets_the_name_by_which_a_prompt_sends_it() -> None:
     assert "docs/my shot.png 64x48 · " in said
     assert 'name it in your prompt as @"docs/my shot.png".' in said
     assert "No image was taken: there is no clipboard here." in said
+
+
+async def test_the_summary_is_read_or_edited() -> None:
+    stage = LinearStage()
+    assert stage.enter("/compact show") == f"{NO_SUMMARY}\n"
+    assert stage.enter("/compact keep the names") == ""
+    assert stage.session.intents == [Compact("keep the names")]
+    stage.session.summary.text = "What is certain\nand what was said"
+    given: list[str] = []
+
+    async def editor(text: str) -> Edited:
+        given.append(text)
+        return Edited(None, "vim ended with exit code 1.") if given[1:] else Edited("shorter")
+
+    stage.app.editor = editor
+    stage.enter("/compact show")
+    await stage.app.settled()
+    assert given == [stage.session.summary.text]
+    assert stage.session.intents[-1] == EditSummary("shorter")
+    said = len(stage.heard.pieces)
+    stage.enter("/compact show")  # what comes of no edit changes nothing
+    await stage.app.settled()
+    assert stage.session.intents[1:] == [EditSummary("shorter")]
+    assert stage.heard.pieces[said:] == ["vim ended with exit code 1.\n"]
+    piped = LinearStage(live=False)
+    piped.session.summary.text = stage.session.summary.text
+    assert piped.enter("/compact show") == f"{stage.session.summary.text}\n"

@@ -61,6 +61,15 @@ FILES = {
 }
 
 
+class ScriptedSummary:
+    """What a test says is sent for the beginning of the conversation."""
+
+    text = ""
+
+    async def over(self) -> None:
+        """Nothing is awaited."""
+
+
 class ScriptedWorkspace(Workspace):
     """Buffers and hunks as a test puts them there; no landing, no review."""
 
@@ -202,6 +211,7 @@ class ScriptedSession(ScriptedState):
         self.input_first = self.state.input_first
         self.folders = FakeFolders(self.files)
         self.keeping = NotKeeping()
+        self.summary = ScriptedSummary()
         self.intents: list[Intent] = []
         self.now_s = 100.0
         self.started = False
@@ -220,6 +230,9 @@ class ScriptedSession(ScriptedState):
         status.efforts = {"fast": "low", "deep": None}
         status.connection, status.round_trip_ms = "ready", 3.0
         status.endpoint, status.served_model = "rehearsal", "rehearsal-fast"
+
+    def compaction(self) -> ScriptedSummary:
+        return self.summary
 
     def as_session(self) -> Session:
         """For the app, which wants a real one."""

@@ -27,6 +27,9 @@ _SAMPLE = 1000
 RAISE = "/budget raises the limit, /model chooses a cheaper model"
 
 
+_HOW = "; /budget session 2 or /budget day 5 sets a limit, off as the number takes it away"
+
+
 class Rates(Struct, frozen=True):
     """US dollars a token."""
 
@@ -66,15 +69,15 @@ class Budget:
         """A new conversation: no model has read anything of it."""
         self._read.clear()
 
-    def set(self, span: Span | None, usd: float | None) -> None:
-        """Another cap from now on, if a span is named; say what was spent and may be."""
+    def set(self, span: Span | None, usd: float | None) -> asyncio.Task[None]:
+        """Another cap from now on, if a span is named; the task says what was spent and may be."""
         if span is not None:
             self.caps = replace(self.caps, **{span: usd})
-        self._supervisor.start(self._tell(), "what was spent")
+        return self._supervisor.start(self._tell("" if span else _HOW), "what was spent")
 
-    async def _tell(self) -> None:
+    async def _tell(self, how: str) -> None:
         await self._today()
-        self._state.note(0, "; ".join(self._words()))
+        self._state.note(0, "; ".join(self._words()) + how)
 
     def _words(self) -> list[str]:
         spent = {"session": self._session_usd, "day": self._day_usd}

@@ -192,19 +192,17 @@ class Rewinding:
     # -- doing it
 
     def _start(self, work: Coroutine[object, object, None]) -> None:
-        self._services.supervisor.start(self._alone(work), "rewinding")
-
-    async def _alone(self, work: Coroutine[object, object, None]) -> None:
         """One at a time."""
         if self.busy:
             work.close()
-            self._refuse("another rewind is under way")
+            self._refuse("another rewind is under way, or waits for your answer")
             return
         self.busy = True
-        try:
-            await work
-        finally:
-            self.busy = False
+        task = self._services.supervisor.start(work, "rewinding")
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self.busy = False
 
     def _refuse(self, why: str, what: str = "Not rewound") -> None:
         self._services.state.trouble(Trouble(what, why, severity="warning"))

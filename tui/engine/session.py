@@ -165,7 +165,7 @@ class Session:
         self.keeping.deciding = lambda: self._deciding.at_work
         self._rescuing = Rescuing(services, self.keeping.at_once)
         self._looking: list[asyncio.Task[None]] = []
-        """What is looked for at the start: how an earlier duetto ended."""
+        """What is looked for: how an earlier duetto ended, and what was spent."""
         self.folders = Folders(services)
         """The workspace's folders, for the file tree."""
         self.diffs = Diffs(services)
@@ -246,7 +246,9 @@ class Session:
         )
         return {
             intents.Interrupt: foreground.interrupt,
-            intents.SetBudget: lambda asked: self._shared.budget().set(asked.span, asked.usd),
+            intents.SetBudget: lambda asked: self._looking.append(
+                self._shared.budget().set(asked.span, asked.usd)
+            ),
             intents.Continue: self._continue,
             **dict.fromkeys(of_conversation, foreground.handle),
             **dict.fromkeys(of_hunks, self._deciding.handle),

@@ -185,6 +185,7 @@ class Commander:
         """Have a summary written; or have it edited, or read where there is no editor."""
         if argument != "show":
             self._session.submit(intents.Compact(argument))
+            self.recital.start(self._session.compaction().over())
             return []
         edit, text = self._voice.edit, self._session.compaction().text
         if not text:

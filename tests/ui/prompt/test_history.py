@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from tests.support.prompt_rows import hint, keys, shown
-from tests.support.scripted_app import running
+from tests.support.scripted_app import running, until
 from tests.support.scripted_session import ScriptedSession
 from tui.core.conversation import PastPrompt
 from tui.core.programs import Edited
+from tui.engine.intents import EditSummary
+from tui.engine.slash import NO_SUMMARY
 from tui.ui.prompt.box import joined
 
 
@@ -182,3 +184,20 @@ async def test_up_goes_on_with_what_was_asked_in_earlier_runs() -> None:
         assert prompt.text == "before"
         await pilot.press("up", "down", "down")
         assert prompt.text == "dr"
+
+
+async def test_the_summary_goes_through_the_editor_and_the_draft_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session, editor = ScriptedSession(), Editor(Edited("shorter"))
+    async with running(session) as (app, pilot):
+        monkeypatch.setattr(app, "suspend", nullcontext)
+        app.bench.prompt_box.external_editor = editor
+        await pilot.press(*"/compact show", "enter")
+        await until(pilot, lambda: any(note.message == NO_SUMMARY for note in app._notifications))
+        session.summary.text = "What is certain."
+        await pilot.press(*"/compact show", "enter", *"draft")
+        await until(pilot, lambda: session.intents != [])
+        assert app.bench.prompt_box.prompt.text == "draft"
+    assert editor.given == ["What is certain."]
+    assert session.intents == [EditSummary("shorter")]
