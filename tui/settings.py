@@ -202,8 +202,8 @@ class OwnVerifier(SettingsTable, frozen=True):
     """When it runs; the same as what costs as much."""
 
 
-class VerifySettings(SettingsTable, frozen=True):
-    """``[verify]``: what F5 runs."""
+class ProjectVerifySettings(SettingsTable, frozen=True):
+    """``[verify]``: what F5 runs; a workspace may say it, too."""
 
     command: str | list[str] | None = None
     """What runs the tests. A string is run by the shell, a list is run as it is."""
@@ -213,6 +213,22 @@ class VerifySettings(SettingsTable, frozen=True):
     """Names of verifiers that do not run: ``mypy``."""
     deadline_s: Positive = 120.0
     """Of each."""
+
+
+class VerifySettings(ProjectVerifySettings, frozen=True):
+    """``[verify]`` of the user: also what is done of itself."""
+
+    fix: Literal["ask", "auto"] = "ask"
+    """When the model is asked to mend what failed: on a key, or at once."""
+    fix_with: Literal["fast", "deep"] | None = None
+    """The model that does; None: the one that answers now."""
+    fix_tries: Annotated[int, msgspec.Meta(ge=1, le=20)] = 3
+    fix_usd: Positive | None = None
+    """US dollars of all tries; None: as much as it takes."""
+    fix_time_s: Positive | None = 300.0
+    """Of all tries; behind it none begins."""
+    escalate: tuple[Literal["effort", "attempts", "deep"], ...] = ()
+    """What is done when the tries were in vain, one after the other."""
 
 
 class CommandsSettings(SettingsTable, frozen=True):
@@ -392,7 +408,7 @@ class ProjectSettings(SettingsTable, frozen=True):
     """A workspace's ``.duetto/config.toml``: what a repository may say."""
 
     schema: int = SCHEMA
-    verify: VerifySettings = VerifySettings()
+    verify: ProjectVerifySettings = ProjectVerifySettings()
     format: FormatSettings = FormatSettings()
     """Run only with the user's consent, as the test command is."""
     hooks: HooksSettings = HooksSettings()

@@ -418,11 +418,11 @@ def home_of(models: ResolvedModels, paths: Paths) -> OpenTarget:
 def session_options(settings: Settings) -> SessionOptions:
     """What the settings say of the model's commands. Raises SettingsError: an ``allow`` is none."""
     from tui.engine.commands import CommandRules
-    from tui.engine.ports import Caps
+    from tui.engine.ports import Caps, FixRules
     from tui.engine.requests import TurnLimits
     from tui.engine.session import SessionOptions
 
-    table, limits = settings.commands, settings.limits
+    table, limits, verify = settings.commands, settings.limits, settings.verify
     return SessionOptions(
         mode=table.mode,
         commands=CommandRules(
@@ -434,6 +434,14 @@ def session_options(settings: Settings) -> SessionOptions:
         ),
         limits=TurnLimits(table.max_rounds, table.max_tokens, table.max_cost, table.max_time_s),
         caps=Caps(limits.session_usd, limits.day_usd, limits.switch_usd),
+        fix=FixRules(
+            verify.fix,
+            verify.fix_tries,
+            verify.fix_usd,
+            verify.fix_time_s,
+            verify.fix_with,
+            verify.escalate,
+        ),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -60,6 +61,15 @@ PATH_LIMIT_CHARS = 4_000
 PATH_LIMIT_DEPTH = 100
 """No file lies deeper; every folder on the way is looked up among the ignore rules."""
 _CONTROL = pattern(r"[\x00-\x1f\x7f]")
+
+
+def digest_of(files: Mapping[str, bytes | None], name: str = "") -> bytes:
+    """A short sign of what these files say; None: there is none of that name."""
+    found = hashlib.blake2b(name.encode(), digest_size=16)
+    for path, data in sorted(files.items()):
+        head = f"{len(path)} {-1 if data is None else len(data)} {path}"
+        found.update(head.encode(errors="surrogatepass") + (data or b""))
+    return found.digest()
 
 
 class FileRead(Struct, frozen=True):

@@ -7,11 +7,11 @@ found is kept by these texts.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from tui.core.files import digest_of
 from tui.core.programs import RunOptions, RunResult
 from tui.core.run_report import FailedTest, RunReport
 from tui.core.shell.clipping import Clip
@@ -43,7 +43,7 @@ class Baseline:
         texts = await self._before()
         if not texts:
             return report
-        known = self._known.setdefault(_digest(command.name, texts), {})
+        known = self._known.setdefault(digest_of(texts, command.name), {})
         fresh = [one for one in report.failed if _key(command, one) not in known]
         if fresh:
             again = await asyncio.to_thread(_again, command, result, fresh, texts)
@@ -115,11 +115,3 @@ def _key(command: VerifyCommand, one: FailedTest) -> Key:
     """By which it is known again, wherever its lines are."""
     named = one.name, one.path
     return named if command.kind == "tests" else (*named, one.message)
-
-
-def _digest(name: str, files: Mapping[str, bytes | None]) -> bytes:
-    found = hashlib.blake2b(name.encode(), digest_size=16)
-    for path, data in sorted(files.items()):
-        head = f"{len(path)} {-1 if data is None else len(data)} {path}"
-        found.update(head.encode(errors="surrogatepass") + (data or b""))
-    return found.digest()

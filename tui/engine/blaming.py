@@ -7,7 +7,6 @@ accepted by itself; the card says what that cost.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from math import ceil, log2
@@ -17,6 +16,7 @@ from tui.core.blame import THE_RUN, Blame, Culprit, Outcome, Subset, Trial, outc
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.disk_plan import StillScreen
 from tui.core.document.hunk import BREAKS, Hunk
+from tui.core.files import digest_of
 from tui.core.programs import RunOptions, RunResult, Shadow
 from tui.core.run_report import RunReport
 from tui.core.shell.clipping import Clip
@@ -203,7 +203,7 @@ class _Search:
     async def _see(self, hunks: Subset, *, again: bool = False) -> tuple[RunReport, Outcome]:
         """What a run with these hunks says; known ones are not run ``again`` unless asked."""
         files = await asyncio.to_thread(self.screen.files, hunks)
-        key = _digest(files)
+        key = digest_of(files)
         if key in self._known and not again:
             return RunReport(), self._known[key]
         shadows, report, outcome = self._ports.shadows, RunReport(), Outcome(unclear=True)
@@ -309,11 +309,3 @@ def _tests(tests: Sequence[str]) -> str:
 
 def _test(test: str) -> str:
     return test or "the tests"
-
-
-def _digest(files: dict[str, bytes | None]) -> bytes:
-    found = hashlib.blake2b(digest_size=16)
-    for path, data in sorted(files.items()):
-        head = f"{len(path)} {-1 if data is None else len(data)} {path}"
-        found.update(head.encode(errors="surrogatepass") + (data or b""))
-    return found.digest()

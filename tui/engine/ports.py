@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from dataclasses import field as compared
+from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Struct, field
@@ -60,6 +61,24 @@ class Caps(Struct, frozen=True):
     """From midnight on, of all sessions on this machine."""
     switch: float | None = None
     """Another model that reads the conversation anew for more than that is asked about."""
+
+
+EscalationStep = Literal["effort", "attempts", "deep"]
+
+
+class FixRules(Struct, frozen=True):
+    """When a failure is mended, and when that is given up."""
+
+    when: Literal["ask", "auto"] = "ask"
+    """``auto``: as soon as the screen is found red."""
+    tries: int = 3
+    usd: float | None = None
+    """US dollars, of all tries; None: as much as it takes."""
+    seconds: float | None = 300.0
+    role: Role | None = None
+    """Which model is asked; None: the one that answers now."""
+    escalate: tuple[EscalationStep, ...] = ()
+    """What is done when the tries were in vain, one after the other."""
 
 
 class SpentToday(Struct, frozen=True):
@@ -448,6 +467,23 @@ class FileMarks(Struct, frozen=True):
 
     tests: tuple[str, ...] = ()
     configuration: tuple[str, ...] = ()
+
+    def is_test(self, path: str) -> bool:
+        """Whether a file holds tests that can be named to a runner."""
+        return _fits(path, self.tests)
+
+    def is_configuration(self, path: str) -> bool:
+        """Whether a file says how all tests run."""
+        return _fits(path, self.configuration)
+
+    def judge(self, path: str) -> bool:
+        """Whether the verdict changes with a file, whatever it judges."""
+        return self.is_test(path) or self.is_configuration(path)
+
+
+def _fits(path: str, globs: Iterable[str]) -> bool:
+    name = path.rpartition("/")[2]
+    return any(fnmatch(path if "/" in glob else name, glob) for glob in globs)
 
 
 _NO_MARKS = FileMarks()

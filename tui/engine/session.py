@@ -35,6 +35,7 @@ from tui.engine.open_files import SEND, OpenFiles, Selection
 from tui.engine.ports import (
     Abilities,
     Caps,
+    FixRules,
     ModelOffers,
     Ports,
     RoleSpec,
@@ -86,6 +87,8 @@ class SessionOptions(Struct, frozen=True):
     """Of one turn."""
     caps: Caps = Caps()
     """Of money."""
+    fix: FixRules = FixRules()
+    """How failures are mended."""
     mode: Mode = "manual"
     """What the model's commands may do."""
     commands: CommandRules = CommandRules()
@@ -159,7 +162,7 @@ class Session:
             in_slices=self.options.in_slices,
         )
         self._deciding.on_decided = Memory(services).decided
-        self._verification = Verification(services, self._send)
+        self._verification = Verification(services, self.submit, self.options.fix)
         self.keeping = Keeping(services, lambda: self._foreground.unsent)
         """Keeps what is typed; the screen tells it of the prompt."""
         self.keeping.deciding = lambda: self._deciding.at_work
@@ -512,10 +515,6 @@ class Session:
 
     def _choose_model(self, intent: intents.UseModel | intents.ChooseModel) -> None:
         self._choice.handle(intent)
-
-    def _send(self, text: str) -> None:
-        """Send a failure to the model, without interrupting it."""
-        self.submit(intents.Queue(text) if self.status.busy else intents.Prompt(text))
 
     def _look(self, intent: Intent) -> None:
         match intent:

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from tui.core.conversation import Block, BlockKind, BlockState
 from tui.core.document.workspace import Workspace
+from tui.core.files import digest_of
 from tui.core.programs import RunOptions, Shadow
 from tui.core.run_progress import RunProgress
 from tui.core.run_report import FailedTest, RunReport, as_prompt, of_change
@@ -31,7 +32,15 @@ from tui.engine.commands import USER_HEAD_BYTES, USER_TAIL_BYTES, CommandOutput,
 from tui.engine.disk_changes import DiskChanges
 from tui.engine.intents import Intent
 from tui.engine.notices import Trouble
-from tui.engine.ports import Part, Ports, RunResult, VerifyCommand, project_tests
+from tui.engine.ports import (
+    FileMarks,
+    FixRules,
+    Part,
+    Ports,
+    RunResult,
+    VerifyCommand,
+    project_tests,
+)
 from tui.engine.services import Services
 from tui.engine.session_state import SessionState
 from tui.engine.verdict_state import Ground, VerdictState
@@ -41,6 +50,7 @@ from tui.errors import DuettoError, FileRefused
 if TYPE_CHECKING:
     from tui.core.document.disk_plan import StillScreen
     from tui.engine.blaming import Blaming, ScreenRun
+    from tui.engine.fixing import Fixing, Judged
 
 ALLOW_ONCE = "Run it once"
 ALLOW_ALWAYS = "Always run it here"
@@ -109,12 +119,14 @@ class _Run(NamedTuple):
 class Verification:
     """One command at a time."""
 
-    def __init__(self, services: Services, send: Callable[[str], None]) -> None:
-        """``send`` prompts the model."""
+    def __init__(
+        self, services: Services, submit: Callable[[Intent], None], rules: FixRules
+    ) -> None:
+        """``submit`` asks the session for something, ``rules`` say how failures are mended."""
         self._services = services
         self._state = services.state
         self._status = services.state.status
-        self._send = send
+        self._submit = submit
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
         self._running: dict[str, None] = {}
@@ -126,16 +138,21 @@ class Verification:
         """The last run on the whole screen."""
         self._gives_way = False
         """What runs was not asked for."""
+        self._judged: Judged | None = None
+        """What the last runs on the screen said."""
+        self._rules = rules
         self._verdict_state = VerdictState(services)
         self.outside = self._verdict_state.outside
 
     @property
     def active(self) -> bool:
         """True while a command runs, is looked for, or is asked about."""
-        return self._task is not None
+        return self._task is not None or self._fixes
 
     def handle(self, intent: Intent) -> None:
         """Run a command, stop it, or send what it left."""
+        if self._fixes:
+            self._fixing.stop()
         match intent:
             case intents.Verify():
                 self._start(self._verify(intent), "verify")
@@ -176,6 +193,7 @@ class Verification:
             self._state.restated()
 
     async def _command(self, command: str) -> None:
+        self._judged = None
         self._forget_failures()
         line = VerifyCommand(command, "", deadline_s=COMMAND_DEADLINE_S)
         self._note_failures([await self._run(line, None, None)])
@@ -228,17 +246,39 @@ class Verification:
 
         return Blaming(self._services)
 
-    async def _verify(self, wanted: intents.Verify) -> None:
+    @property
+    def _fixes(self) -> bool:
+        """True from the first try of a fix to its end."""
+        return "_fixing" in self.__dict__ and self._fixing.at_work
+
+    @functools.cached_property
+    def _fixing(self) -> Fixing:
+        from tui.engine.fixing import Fixing  # when something has failed
+
+        return Fixing(
+            self._services, self._rules, self._submit, self._failure_words, self._judge_fix
+        )
+
+    def _judge_fix(self, without: Sequence[int]) -> bool:
+        """Judge the screen that a try left, without these hunks; False: not now."""
+        if self._task is not None and not self._gives_way:
+            return False
+        self._start(self._verify(intents.Verify(), without), "verify")
+        return True
+
+    async def _verify(self, wanted: intents.Verify, without: Sequence[int] = ()) -> None:
         """Run what judges the project: checks beside the tests, each in its own shadow."""
         found = await self._found(wanted.only)
         if not found:
             return
         self._verdict("")
         self._seen = None
+        self._judged = None
         self._forget_failures()
         if "_blaming" in self.__dict__:
             self._blaming.unmark()
-        ground = Ground.of(await self._still(), self._state.workspace)
+        screen = (await self._still()).without(without)
+        ground = Ground.of(screen, self._state.workspace)
         texts = {} if wanted.disk else await asyncio.to_thread(ground.screen.files)
         shadows = [await self._shadow(texts) if texts else None]
         if shadows[0] is None:
@@ -260,9 +300,19 @@ class Verification:
             only_disk = wanted.disk or (bool(texts) and shadows[0] is None)
             blocks = [run.block for run in runs]
             self._verdict_state.stands(blocks, ground, on_disk=only_disk)
+        if not wanted.disk and not (texts and shadows[0] is None):
+            marks = [one.marks for one in found if one.kind == "tests"]
+            digest = await asyncio.to_thread(digest_of, texts)
+            self._judged = _judged(verdict, runs, digest, marks)
+        if self._fixes and self._judged is not None:
+            self._fixing.judged(self._judged)
+            return
+        if self._rules.when == "auto" and verdict in ("failed", "timeout"):
+            self._send_failure()
+            return
         judged = [run for run in runs if run.kind == "tests"]
         if verdict and judged and shadows[0] is not None:
-            await self._look_for_blame(ground.screen, judged[-1])
+            await self._look_for_blame(screen, judged[-1])
 
     async def _look_for_blame(self, screen: StillScreen, run: _Run) -> None:
         """Unasked, if it will not take long; whatever is asked for goes before."""
@@ -429,9 +479,13 @@ class Verification:
             self._state.trouble(Trouble("Nothing to send", why, severity="warning"))
             return
         self._status.can_send_failure = False
+        if self._judged is not None and self._services.ports.shadows is not None:
+            self._fixing.begin(self._judged)
+            return
         text, brief = self._failure_words()
         self._state.briefs[text] = brief
-        self._send(text)
+        busy = self._status.busy
+        self._submit(intents.Queue(text) if busy else intents.Prompt(text))
 
     async def failures(self) -> str:
         """What failed in the last run, as a prompt attaches it; empty: nothing did."""
@@ -463,6 +517,18 @@ class Verification:
             tail = "(the beginning is left out)\n" + tail[tail.find("\n") + 1 :]
         text = f"`{words}` {how}. Find the cause and fix it. Its output:\n\n{tail.strip()}"
         return text, f"Fix what {words} says"
+
+
+def _judged(
+    verdict: Verdict, runs: Sequence[_Run], texts: bytes, marks: Sequence[FileMarks]
+) -> Judged:
+    """What all runs say together."""
+    from tui.core.blame import reason_of  # after the first run
+    from tui.engine.fixing import Judged
+
+    failed = {one.name: reason_of(one.message) for run in runs for one in run.report.failed}
+    counts = {run.words: run.report.counts for run in runs if run.report.counts is not None}
+    return Judged(verdict, failed, texts, counts, marks)
 
 
 async def _behind(task: asyncio.Task[None], work: Coroutine[object, object, None]) -> None:

@@ -11,7 +11,6 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from fnmatch import fnmatch
 from pathlib import Path
 
 from tui.cli.verifiers.project import Project
@@ -35,9 +34,9 @@ class RelatedTests:
         """The files of the tests, those that changed among them; None: any may be meant."""
         marks, files = self._marks, self._project.files
         changed = set(part.changed)
-        if any(_fits(path, marks.configuration) for path in changed):
+        if any(map(marks.is_configuration, changed)):
             return None
-        tests = {path for path in {*files, *changed} if is_test(path, marks)}
+        tests = {path for path in {*files, *changed} if marks.is_test(path)}
         own = {path for path in changed if knows_imports(path)}
         if not own or not tests:
             return None
@@ -53,16 +52,6 @@ class RelatedTests:
         found |= own & tests
         found -= set(part.gone)
         return None if len(found) == len(tests) else sorted(found)
-
-
-def is_test(path: str, marks: FileMarks) -> bool:
-    """Whether a file holds tests that can be named to a runner."""
-    return _fits(path, marks.tests)
-
-
-def _fits(path: str, globs: Iterable[str]) -> bool:
-    name = path.rpartition("/")[2]
-    return any(fnmatch(path if "/" in glob else name, glob) for glob in globs)
 
 
 def importers(project: Project, changed: Iterable[str]) -> set[str]:

@@ -341,6 +341,17 @@ class StillScreen(Struct, frozen=True):
         """The hunks that are on the screen and not on the disk, file by file."""
         return [hunk for file in self.open_files for hunk in file.waiting]
 
+    def without(self, hunk_ids: Collection[int]) -> StillScreen:
+        """As if these hunks were not on it."""
+        return StillScreen(
+            tuple(
+                structs.replace(
+                    file, waiting=tuple(one for one in file.waiting if one.id not in hunk_ids)
+                )
+                for file in self.open_files
+            )
+        )
+
     def files(self, hunk_ids: Collection[int] | None = None) -> dict[str, bytes | None]:
         """Path -> its bytes, where they are not those on the disk; None: there is no such file.
 

@@ -62,6 +62,10 @@ CUT_WAYS = "a keeps it as it stands, e finishes it by hand, r takes it back"
 """What the user can say of a hunk that was cut."""
 BREAKS = "breaks "
 """What a flag begins with that names tests: they fail because of the hunk."""
+JUDGES = "changes what judges it"
+"""The flag of a hunk that was to mend code, and changed its tests."""
+BLAMES = (BREAKS, JUDGES)
+"""What the flags of a red hunk begin with."""
 EDITED = "you changed what this hunk wrote, so it was not taken back"
 """The reason of a conflict in which the text of a hunk stands, as the user edited it."""
 
@@ -179,8 +183,8 @@ class Hunk:
 
     @property
     def is_blamed(self) -> bool:
-        """True if tests fail because of it."""
-        return any(flag.startswith(BREAKS) for flag in self.flags)
+        """True if tests fail because of it, or it changed them to pass."""
+        return any(flag.startswith(BLAMES) for flag in self.flags)
 
     @property
     def stand(self) -> RowAnchor[Hunk] | None:

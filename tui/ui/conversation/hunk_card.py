@@ -14,7 +14,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from tui.core.document.hunk import (
-    BREAKS,
+    BLAMES,
     PLACED,
     TAKEN_BACK,
     UNDONE,
@@ -194,7 +194,7 @@ def _hunk_lines(hunk: Hunk, width: int, focus: Focus, line: int | None) -> list[
 def reasons(hunk: Hunk) -> list[str]:
     """Why it needs a look, why it is where it is, and what the user said."""
     known = hunk.reason in ("", UNPAINTED)
-    signs = [_BLAMED if flag.startswith(BREAKS) else "⚑" for flag in hunk.flags]
+    signs = [_BLAMED if flag.startswith(BLAMES) else "⚑" for flag in hunk.flags]
     found = [f"{sign} {flag}" for sign, flag in zip(signs, hunk.flags, strict=True)]
     found += [] if known else [hunk.reason]
     if hunk.stage is Stage.CUT and hunk.decidable:

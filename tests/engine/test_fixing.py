@@ -1,0 +1,188 @@
+"""Mending what failed: a row of tries, each judged on the screen that it leaves, and their end."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.support.fakes import World, settle
+from tests.support.judged_runs import Failing, Files, Judge, changes, has, judged
+from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.turns import land, notes, texts, update
+from tui.core.document.hunk import Decision
+from tui.engine import intents
+from tui.engine.ports import FixRules
+from tui.engine.session import SessionOptions
+
+WRONG = 4
+"""The line that makes the tests fail where it is ``= 1``."""
+
+
+def broken(files: Files) -> list[str]:
+    return ["test_a", "test_b"] if has(files, WRONG) else []
+
+
+async def red(failing: Failing = broken, **rules: object) -> tuple[World, Judge]:
+    """A screen whose tests fail, with a wrong hunk among others."""
+    options = SessionOptions(fix=FixRules(**rules))  # type: ignore[arg-type]
+    world, judge = judged(20, failing, options=options)
+    changes(world, 0, 2, WRONG)
+    world.session.submit(intents.Verify())
+    await rests(world)
+    return world, judge
+
+
+async def rests(world: World) -> None:
+    """Until the model is asked, or all is over."""
+    await settle()
+    while not (world.session.at_rest or world.session.status.busy):
+        await asyncio.sleep(0)
+    await settle()
+
+
+async def tried(world: World, patch: str, outcome: str = "completed") -> None:
+    """The model answers the newest request with this patch, and the screen is judged."""
+    await world.wire.request(len(world.wire.requests))
+    model = SteppedRehearsal(world.wire)
+    model.begin()
+    if patch:
+        number = max((b.turn for b in world.session.transcript.blocks), default=1)
+        land(world, patch, turn=number)
+    if outcome == "completed":
+        model.answers("Done.")
+    await rests(world)
+
+
+def rewrite(number: int, old: str, new: str) -> str:
+    return update("a.py", f"-x{number} = {old}\n+x{number} = {new}\n")
+
+
+async def test_it_tries_until_the_screen_is_green_with_a_row_for_each() -> None:
+    def failing(files: Files) -> list[str]:
+        text = files["a.py"] or b""
+        return broken(files) + (["test_b"] if b"x4 = 2" in text else [])
+
+    world, _ = await red(failing)
+    world.session.submit(intents.SendFailure())
+    request = texts(await world.wire.request(1))[-1]
+    assert "`pytest -q` failed (exit 1): 2 tests." in request
+    assert "Hunk 3 in a.py breaks test_a, test_b." in request
+    await settle()
+    await tried(world, rewrite(WRONG, "1", "2"))
+    assert "try 1 · 2 failed → 1 failed · 0.0 s" in notes(world)
+    assert "`pytest -q` failed (exit 1): 1 test." in texts(world.wire.requests[1])[-1]
+    await tried(world, rewrite(WRONG, "2", "3"))
+    assert notes(world)[-2:] == ["try 2 · 1 failed → passed · 0.0 s", "fixed in 2 tries"]
+    assert world.session.status.verdict == "passed"
+    assert world.session.at_rest
+    assert all(hunk.decision is Decision.PENDING for hunk in world.session.workspace.hunks)
+
+
+async def test_auto_begins_as_soon_as_the_screen_is_red() -> None:
+    world, _ = await red(when="auto")
+    assert len(world.wire.requests) == 1
+    await tried(world, rewrite(WRONG, "1", "3"))
+    assert notes(world)[-1] == "fixed in 1 try"
+
+
+async def test_the_same_failures_twice_end_it() -> None:
+    world, _ = await red(when="auto")
+    await tried(world, rewrite(6, "0", "1"))
+    assert notes(world)[-1] == "not fixed: the same tests fail in the same way"
+    assert len(world.wire.requests) == 1
+
+
+async def test_an_answer_without_changes_ends_it() -> None:
+    world, _ = await red(when="auto")
+    await tried(world, "")
+    assert notes(world)[-1] == "not fixed: nothing was changed"
+
+
+async def test_to_and_fro_ends_it() -> None:
+    def failing(files: Files) -> list[str]:
+        return ["test_b"] if b"x4 = 2" in (files["a.py"] or b"") else broken(files)
+
+    world, _ = await red(failing, when="auto", tries=9)
+    await tried(world, rewrite(WRONG, "1", "2"))
+    assert len(world.wire.requests) == 2
+    await tried(world, rewrite(WRONG, "2", "1"))
+    assert notes(world)[-1] == "not fixed: it goes to and fro between two states"
+
+
+async def test_tries_time_and_esc_end_it() -> None:
+    def failing(files: Files) -> list[str]:
+        return [f"test_{hash(files['a.py'])}"]
+
+    world, _ = await red(failing, when="auto", tries=2)
+    await tried(world, rewrite(6, "0", "1"))
+    await tried(world, rewrite(8, "0", "1"))
+    assert notes(world)[-1] == "not fixed: 2 tries in vain"
+
+    world, _ = await red(failing, when="auto", seconds=5.0)
+    world.clock.seconds += 6
+    await tried(world, rewrite(6, "0", "1"))
+    assert notes(world)[-1] == "not fixed in 5 s"
+
+    world, _ = await red(failing, when="auto")
+    await settle()
+    world.session.submit(intents.Interrupt())
+    await tried(world, "", outcome="interrupted")
+    assert not notes(world)[-1].startswith("try")
+    assert len(world.wire.requests) == 1
+
+
+async def test_what_the_user_asks_for_goes_before() -> None:
+    world, judge = await red(when="auto")
+    judge.hold = asyncio.Event()
+    model = SteppedRehearsal(world.wire)
+    model.begin()
+    model.answers("Done.")
+    await settle()
+    world.session.submit(intents.Prompt("something else"))
+    await settle()
+    judge.hold.set()
+    await settle()
+    assert not any(note.startswith("try") for note in notes(world))
+    assert texts(world.wire.requests[-1])[-1].endswith("something else")
+
+
+async def test_a_changed_test_is_red_and_does_not_count() -> None:
+    def failing(files: Files) -> list[str]:
+        return [] if files["test_a.py"] == b"t = 1\n" else broken(files)
+
+    world, _ = await red(failing, when="auto")
+    await tried(world, update("test_a.py", "-t = 0\n+t = 1\n"))
+    hunk = world.session.workspace.hunks[-1]
+    assert (hunk.flags, hunk.is_blamed) == (("changes what judges it",), True)
+    assert "try 1 · 2 failed → 2 failed · 0.0 s" in notes(world)
+    told = texts(world.wire.requests[1])[-1]
+    assert "You changed what judges you (test_a.py): that does not count." in told
+    await tried(world, rewrite(WRONG, "1", "3"))
+    assert notes(world)[-1].startswith("fixed in 2 tries · 1 change of tests did not count")
+    world.session.submit(intents.SetAutoAccept(True))
+    await settle()
+    assert hunk.decision is Decision.PENDING
+
+
+async def test_tests_that_are_skipped_to_pass_do_not_count() -> None:
+    def failing(files: Files) -> list[str]:
+        return [] if b"x6 = 1" in (files["a.py"] or b"") else broken(files)
+
+    world, judge = await red(failing, when="auto")
+    judge.skipped = lambda files: 2 if b"x6 = 1" in (files["a.py"] or b"") else 0
+    await tried(world, rewrite(6, "0", "1"))
+    assert "try 1 · 2 failed → 2 skipped · 0.0 s" in notes(world)
+    told = texts(world.wire.requests[1])[-1]
+    assert "Tests that ran before do not any more (2 skipped): that does not count." in told
+
+
+async def test_it_rises_when_tries_were_in_vain_and_goes_back() -> None:
+    def failing(files: Files) -> list[str]:
+        return [f"test_{hash(files['a.py'])}"]
+
+    world, _ = await red(failing, when="auto", tries=1, escalate=("attempts", "deep"))
+    await tried(world, rewrite(6, "0", "1"))
+    assert "1 try in vain; next: the deep model, slow-1" in notes(world)
+    assert world.session.status.role == "deep"
+    await tried(world, rewrite(8, "0", "1"))
+    assert "not fixed: 1 try in vain" in notes(world)
+    assert world.session.status.role == "fast"

@@ -1,0 +1,266 @@
+"""Has the model mend what the verifiers found, try after try, until they pass or it is no use.
+
+A try is a prompt with the failure, and the verdict on the screen that its answer leaves. What the
+answer changes in tests, or in what configures them, is marked and does not count: the verdict is
+found without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from tui.core.document.hunk import JUDGES, Hunk
+from tui.core.run_report import RunCounts
+from tui.core.wire.efforts import EFFORTS
+from tui.engine import intents
+from tui.engine.intents import Intent, Role
+from tui.engine.ports import EscalationStep, FileMarks, FixRules
+from tui.engine.services import Services
+from tui.engine.verifier_plan import Verdict
+
+
+class Judged(NamedTuple):
+    """What the verifiers say of the screen."""
+
+    verdict: Verdict
+    failed: Mapping[str, str]
+    """What failed, and why as far as two runs can have it in common."""
+    texts: bytes
+    """A digest of what they judged."""
+    counts: Mapping[str, RunCounts]
+    """By the command."""
+    marks: Sequence[FileMarks]
+    """Which files judge."""
+
+
+class Fixing:
+    """One row of tries at a time."""
+
+    def __init__(
+        self,
+        services: Services,
+        rules: FixRules,
+        submit: Callable[[Intent], None],
+        words: Callable[[], tuple[str, str]],
+        judge: Callable[[Sequence[int]], bool],
+    ) -> None:
+        """``words`` say the failure, and that in brief; ``judge`` has the screen judged.
+
+        It leaves out the hunks of these numbers, and returns False if it cannot be done now.
+        """
+        self.rules = rules
+        self._state, self._clock = services.state, services.ports.clock
+        self._submit, self._words, self._judge = submit, words, judge
+        self._stage: Literal["", "asked", "judging"] = ""
+        self._text = ""
+        """The prompt that is out."""
+        self._last: Judged | None = None
+        self._seen: set[bytes] = set()
+        self._tries = self._all_tries = 0
+        self._steps: list[EscalationStep] = []
+        self._before: tuple[Role, intents.Effort | None] | None = None
+        """Role and effort when it began, where they are others now."""
+        self._began = self._asked = (0.0, 0.0)
+        """Seconds and US dollars."""
+        self._uncounted: list[Hunk] = []
+        """What its tries changed in tests."""
+        self._cheated = False
+        """The last try changed tests."""
+        self._reproach = ""
+        services.state.after_turn.append(self._turn_over)
+        services.state.before_turn.append(self._turn_begins)
+
+    @property
+    def at_work(self) -> bool:
+        """True from the first try to the last verdict."""
+        return bool(self._stage)
+
+    def begin(self, found: Judged) -> None:
+        """The first try, of what was found."""
+        self._last, self._seen, self._uncounted = found, {found.texts}, []
+        self._tries = self._all_tries = 0
+        self._steps, self._before = list(self.rules.escalate), None
+        self._began, self._reproach = self._now(), ""
+        role = self.rules.role
+        if role is not None and role != self._state.status.role:
+            self._keep_before()
+            self._submit(intents.Switch(role))
+        self._try()
+
+    def stop(self) -> None:
+        """The user wants something else."""
+        if self._stage:
+            self._end("")
+
+    def judged(self, now: Judged) -> None:
+        """The verdict on the screen that a try left."""
+        before = self._last
+        if self._stage != "judging" or before is None:
+            return
+        self._last = now
+        missing = _missing(before.counts, now.counts)
+        seconds, usd = (a - b for a, b in zip(self._now(), self._asked, strict=True))
+        cost = f" · ${usd:.3f}" if usd else ""
+        after = _count(now) if now.verdict != "passed" else missing or "passed"
+        row = f"try {self._all_tries} · {_count(before)} → {after}"
+        self._say(f"{row} · {seconds:.1f} s{cost}")
+        self._reproach = self._reproached(missing)
+        if not now.verdict or now.verdict == "error":
+            self._end("" if not now.verdict else "nothing could be judged")
+        elif now.verdict == "passed" and not missing:
+            self._end(f"fixed in {_tries(self._all_tries)}")
+        elif why := self._vain(before, now):
+            self._give_up(why)
+        else:
+            self._seen.add(now.texts)
+            self._try()
+
+    def _vain(self, before: Judged, now: Judged) -> str:
+        """Why another try would be of no use; empty: it may be."""
+        if self._tries >= self.rules.tries:
+            return f"{_tries(self._tries)} in vain"
+        if self._cheated:  # it is told so first
+            return ""
+        if now.texts == before.texts:
+            return "nothing was changed"
+        if now.texts in self._seen:
+            return "it goes to and fro between two states"
+        if now.failed == before.failed and now.failed:
+            return "the same tests fail in the same way"
+        return ""
+
+    def _give_up(self, why: str) -> None:
+        """Rise, if there is a step left and the caps allow it."""
+        while self._steps:
+            step = self._steps.pop(0)
+            if words := self._taken(step):
+                self._say(f"{why}; next: {words}")
+                self._tries = 0
+                self._try()
+                return
+        self._end(f"not fixed: {why}")
+
+    def _taken(self, step: EscalationStep) -> str:
+        """The step that was taken, in words; empty: it is not to be had."""
+        status = self._state.status
+        if step == "deep" and status.role != "deep" and status.models.get("deep"):
+            self._keep_before()
+            self._submit(intents.Switch("deep"))
+            return f"the deep model, {status.models['deep']}"
+        if step == "effort" and (effort := self._higher()):
+            self._keep_before()
+            self._submit(intents.SetEffort(effort))
+            return f"effort {effort}"
+        return ""
+
+    def _higher(self) -> intents.Effort | None:
+        """The next higher effort that the model has."""
+        status = self._state.status
+        known, now = status.levels.get(status.role), status.efforts.get(status.role)
+        levels = [one for one in EFFORTS if known is None or one in known]
+        at = levels.index(now) if now in levels else len(levels) // 2 - 1
+        return levels[at + 1] if 0 <= at + 1 < len(levels) else None
+
+    def _keep_before(self) -> None:
+        status = self._state.status
+        if self._before is None:
+            self._before = (status.role, status.efforts.get(status.role))
+
+    def _try(self) -> None:
+        spent_s, usd = (a - b for a, b in zip(self._now(), self._began, strict=True))
+        if self.rules.seconds is not None and spent_s >= self.rules.seconds:
+            self._end(f"not fixed in {self.rules.seconds:g} s")
+            return
+        if self.rules.usd is not None and usd >= self.rules.usd:
+            self._end(f"not fixed for ${self.rules.usd:g}")
+            return
+        self._tries, self._all_tries = self._tries + 1, self._all_tries + 1
+        self._stage, self._asked = "asked", self._now()
+        text, brief = self._words()
+        blamed = [hunk for hunk in self._state.workspace.hunks if hunk.is_blamed]
+        told = [f"Hunk {one.id} in {one.path} {flag}." for one in blamed for flag in one.flags]
+        self._text = "\n\n".join(filter(None, (text, "\n".join(told), self._reproach)))
+        self._state.briefs[self._text] = brief
+        queued = self._state.status.busy
+        self._submit(intents.Queue(self._text) if queued else intents.Prompt(self._text))
+
+    def _turn_begins(self, number: int) -> None:
+        if self._stage == "judging":
+            self._end("")
+
+    def _turn_over(self, number: int, text: str, outcome: str) -> None:
+        if self._stage != "asked" or text != self._text:
+            return
+        if outcome != "completed" or self._state.status.queued:
+            self._end("")
+            return
+        self._mark(number)
+        self._stage = "judging"
+        if not self._judge([hunk.id for hunk in self._uncounted if hunk.undecided]):
+            self._end("a command is still running")
+
+    def _mark(self, turn: int) -> None:
+        """What the answer changed in tests, or in what configures them, says so."""
+        marks = self._last.marks if self._last is not None else ()
+        known = len(self._uncounted)
+        for hunk in self._state.workspace.hunks:
+            paths = filter(None, (hunk.path, hunk.target))
+            if hunk.turn == turn and any(one.judge(path) for path in paths for one in marks):
+                hunk.flags += (JUDGES,)
+                self._uncounted.append(hunk)
+        self._cheated = len(self._uncounted) > known
+        self._state.workspace.documents.bump()
+        self._state.hunks_changed()
+
+    def _reproached(self, missing: str) -> str:
+        """What the model is told of tests that it changed, or had skipped."""
+        paths = sorted({hunk.path for hunk in self._uncounted})
+        told = []
+        if paths:
+            changed = f"You changed what judges you ({', '.join(paths)}): that does not count."
+            told.append(f"{changed} Mend the code that is tested instead.")
+        if missing:
+            told.append(f"Tests that ran before do not any more ({missing}): that does not count.")
+        return " ".join(told)
+
+    def _end(self, why: str) -> None:
+        """No more tries; ``why`` in words, empty if the user stopped it."""
+        self._stage = ""
+        if self._uncounted and why:
+            count = len(self._uncounted)
+            hunks = f"{count} change{'s' * (count > 1)} of tests"
+            why += f" · {hunks} did not count and {'wait' if count > 1 else 'waits'} for you"
+        if why:
+            self._say(why)
+        if self._before is not None:
+            (role, effort), self._before = self._before, None
+            if self._state.status.role != role:
+                self._submit(intents.Switch(role))
+            self._state.status.efforts[role] = effort
+            self._state.restated()
+
+    def _now(self) -> tuple[float, float]:
+        return self._clock.now(), self._state.meter.session_usd
+
+    def _say(self, words: str) -> None:
+        self._state.note(0, words)
+
+
+def _count(found: Judged) -> str:
+    return f"{len(found.failed)} failed" if found.failed else "failed"
+
+
+def _tries(count: int) -> str:
+    return "1 try" if count == 1 else f"{count} tries"
+
+
+def _missing(before: Mapping[str, RunCounts], now: Mapping[str, RunCounts]) -> str:
+    """How many tests ran before and do not any more, in words; empty: none that is known."""
+    skipped = gone = 0
+    for command in before.keys() & now.keys():
+        was, is_now = before[command], now[command]
+        skipped += max(is_now.skipped - was.skipped, 0)
+        gone += max(sum(was) - sum(is_now), 0)
+    told = [f"{skipped} skipped" if skipped else "", f"{gone} removed" if gone else ""]
+    return ", ".join(filter(None, told))
