@@ -107,6 +107,29 @@ async def test_in_a_small_window_the_part_around_the_cursor_is_sent_and_it_is_sa
     assert "too large" not in "\n".join(notes(place))
 
 
+async def test_a_file_that_is_gone_or_no_text_any_more_is_told_once_and_comes_back() -> None:
+    place = World({"a.py": LINES})
+    await place.runs()
+    await ask(place, "look at @a.py")
+
+    async def becomes(data: bytes | None) -> list[str]:
+        if data is None:
+            del place.files.data["a.py"]
+        else:
+            place.files.data["a.py"] = data
+        place.changed_outside("a.py")
+        await settle()
+        return inputs(await ask(place, "now"))[:-1]
+
+    assert await becomes(None) == ["Files that are gone: a.py"]
+    assert inputs(await ask(place, "and now")) == ["and now"]
+    (told,) = await becomes(LINES.replace("line 7\n", "line seven\n").encode())
+    assert "New files: a.py" in told
+    (told,) = await becomes(b"\x00\x01\x02")
+    assert told.startswith("a.py is attached but cannot be quoted: 'a.py' is a binary file (3 B)")
+    assert inputs(await ask(place, "and now")) == ["and now"]
+
+
 async def test_lines_of_a_file_are_sent_and_only_they_count() -> None:
     place = World({"a.py": LINES})
     request = await ask(place, "@a.py:3-5")

@@ -87,6 +87,8 @@ async def test_before_the_window_is_full_a_summary_takes_the_place_of_the_first_
     assert LONG in str(request)  # the last turn, as it was said
     assert str(request).count(LONG) < 3
     assert "recall" in {tool["name"] for tool in request["tools"]}
+    servers_own = {"context_management", "truncation"}
+    assert not any(servers_own & one.keys() for one in place.wire.requests)
     assert "/compact show shows it" in notes(place)[-1]
 
 

@@ -183,7 +183,8 @@ class Requests:
         open_files.gather = self.attachments.gather
         self._conversation = conversation
         self._chaining = chaining
-        self._told_paths: set[str] = set()
+        self._told_paths: set[str] | None = None
+        """The files as they were listed or told last; None: not yet."""
         self._instructions = ""
         self.said: dict[str, str] = {}
         """The instructions by what they are of."""
@@ -479,7 +480,7 @@ class Requests:
         changes.edits = [edit for edit in edits if not private(edit.path)]
         changes.formatted = [edit for edit in formatted if not private(edit.path)]
         self._tell_again(changes, private)
-        if self._told_paths:
+        if self._told_paths is not None:
             now = set(self._open_files.catalogue.paths())
             changes.appeared = sorted(now - self._told_paths - by_git)
             changes.vanished = sorted(self._told_paths - now - by_git)
