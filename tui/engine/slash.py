@@ -36,6 +36,7 @@ from tui.engine.intents import (
     Rename,
     Restore,
     Rewind,
+    SendFailure,
     SendNotes,
     SetAutoAccept,
     SetBudget,
@@ -93,6 +94,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("steer", "Add to the answer that streams, without stopping it", "TEXT"),
     Command("continue", "Let the answer go on that you stopped, from its last character"),
     Command("verify", "Run the project's tests on what the screen shows, or on the disk", "[disk]"),
+    Command("fix", "Have the model mend what failed, until it passes or is of no use"),
     Command("blame", "Find the hunks that made the tests fail, or cured them"),
     Command("undo", "Undo the model's last turn, byte for byte"),
     Command("redo", "Redo the last decision or turn that you undid"),
@@ -487,6 +489,7 @@ _PLAIN: Mapping[str, Intent] = {
     "undo": UndoTurn(),
     "redo": RedoDecision(),
     "blame": FindBlame(),
+    "fix": SendFailure(),
     "plan": SetMode("plan"),
 }
 _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {

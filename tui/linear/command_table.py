@@ -26,7 +26,6 @@ _OWN: tuple[Command, ...] = (
     Command("queued", "List what is queued; drop 2 takes the second out", "[drop NUMBER]"),
     Command("again", "Send the prompt again that was not sent, or the last one"),
     Command("compose", "Write the prompt in your own editor", "[TEXT]"),
-    Command("fix", "Send the output of the failed tests or command to the model"),
     Command(
         "show",
         "Read a file as it stands here, from a line on, or from one to another",
@@ -61,6 +60,7 @@ _SHARED = frozenset(
         "continue",
         "verify",
         "blame",
+        "fix",
         "undo",
         "redo",
         "rewind",

@@ -73,8 +73,6 @@ class Commander:
                 voice.leave()
             case "undecide" if not argument or argument.isdecimal():
                 submit(intents.UndoDecision(int(argument or 0)))
-            case "fix":
-                submit(intents.SendFailure())
             case "redirect" if argument:
                 voice.prompt(argument)
             case "queue" if argument:

@@ -90,7 +90,7 @@ review | alt+j | review @waiting | Hunks: next pending hunk
 review_turn | f7 alt+d | whole turn @waiting | Hunks: review the whole turn
     Review the whole turn: all files, all hunks, side by side; while it streams or after
 send_failure | alt+s | send failure @failed | Model and tests: send the failed run
-    Send the failed test run to the model
+    Have the model mend what failed, try after try, until the tests pass
 queue | alt+q | queue @queued | Go to: queued messages
     Go to the queued messages: edit, send or remove one
 next_pane | f6 alt+o | pane | Go to: the other pane
