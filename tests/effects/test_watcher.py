@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import shutil
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -178,6 +181,59 @@ async def test_of_a_huge_tree_the_upper_folders_are_watched(
         await heard.until("src/x.py")
         (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/other\n")
         await heard.until(".git/HEAD")
+
+
+async def test_all_of_a_large_tree_is_watched_by_a_process_which_ends_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Setting up the watch of 2,500 folders held the screen up for more than a second."""
+    monkeypatch.setattr(watcher, "MOST_HERE", 3)
+    monkeypatch.setattr(watcher, "MAX_FOLDERS", 5)
+    for name in ("src/a/b/c", "node_modules/m", ".git"):
+        (tmp_path / name).mkdir(parents=True)
+    said: list[str] = []
+    async with watching(Watcher(str(tmp_path), said.append)) as heard:
+        (child,) = children()
+        (tmp_path / "src/a/b/c/deep.py").write_text("x = 1\n")
+        (tmp_path / ".git/HEAD").write_text("ref: refs/heads/other\n")
+        await heard.until("src/a/b/c/deep.py", ".git/HEAD")
+        (tmp_path / "node_modules/m/i.js").write_text("x")
+        (tmp_path / "new").mkdir()
+        (tmp_path / "new/file.py").write_text("y = 1\n")
+        for n in range(450):  # more than one line says
+            (tmp_path / "src" / f"m{n}.py").write_text("z = 1\n")
+        await heard.until("new/file.py", *(f"src/m{n}.py" for n in range(450)))
+    assert not said
+    assert "node_modules/m/i.js" not in set().union(*heard.bursts)
+    assert heard.bursts[0] == set()
+    assert child not in children()
+
+
+async def test_where_the_process_ends_the_watch_goes_on_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watcher, "MOST_HERE", 1)
+    async with watching(Watcher(str(tmp_path))) as heard:
+        (child,) = children()
+        count = len(heard.bursts)
+        os.kill(child, signal.SIGKILL)
+        async with asyncio.timeout(60):
+            while len(heard.bursts) == count:  # it says that it begins once more
+                await asyncio.sleep(0.01)
+        (tmp_path / "x.py").write_text("x = 1\n")
+        await heard.until("x.py")
+
+
+def children() -> list[int]:
+    """The processes that watch for this one."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parent = place.joinpath("stat").read_text().rpartition(")")[2].split()[1]
+            words = place.joinpath("cmdline").read_bytes()
+            if int(parent) == os.getpid() and b"tui.effects.watcher" in words:
+                found.append(int(place.name))
+    return found
 
 
 pytest.importorskip("watchfiles")

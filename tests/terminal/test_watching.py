@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.terminal import Terminal
-from tui.effects.watcher import MAX_FOLDERS
 
 pytestmark = pytest.mark.case("G07", "G10")
 
@@ -16,13 +15,12 @@ pytestmark = pytest.mark.case("G07", "G10")
 def test_in_a_huge_tree_an_open_file_is_watched(
     start: Callable[..., Terminal], tmp_path: Path
 ) -> None:
-    for number in range(MAX_FOLDERS + 100):
+    for number in range(1_100):
         (tmp_path / f"pkg{number:04}" / "sub").mkdir(parents=True)
     deep = tmp_path / "zz" / "y" / "x"
     deep.mkdir(parents=True)
     (deep / "a.py").write_text("first = 1\n")
     term = start(".", "zz/y/x/a.py", size=(100, 30))
-    term.wait_for("Not all files are watched")
     term.wait_for("first = 1")
     for text in ("second = 2", "third = 3"):
         (deep / "new").write_text(f"{text}\n")

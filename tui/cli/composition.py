@@ -430,7 +430,7 @@ class Composition:
         from tui.effects.watcher import Watcher
 
         warm()
-        self._watcher = Watcher(str(self._setup.root), self._unwatched)
+        self._watcher = Watcher(str(self._setup.root), self._unwatched, self._keyless)
         self._watcher.opened(self._open_files)
         await self._watcher.watch(callback)
 

@@ -6,25 +6,18 @@ The process ends with its stdin, so it cannot outlive the app. Should it break, 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import logging
-import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import Process
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
+from tui import own_process
 from tui.core.project_map import Seeds
 from tui.effects.project_map.protocol import MapMade, MapOrder
 
-LINE_BYTES = 4 << 20
-"""Of an answer at most."""
-GRACE_S = 1.0
-"""Between the end of its stdin and a kill."""
-_OWN_FOLDER = Path(__file__).resolve().parents[3]
-"""Its working directory: the one that `tui` lies in, never the user's workspace."""
 _log = logging.getLogger("tui.project_map")
 
 
@@ -35,8 +28,8 @@ class MapProcess:
         """What was read is kept in ``folder``; None: nothing is. No key is in ``environment``."""
         name = hashlib.sha256(root.encode("utf-8", "surrogateescape")).hexdigest()[:24]
         kept = [] if folder is None else [str(folder / f"{name}.map")]
-        self._command = [sys.executable, "-m", "tui.effects.project_map", root, *kept]
-        self._environment = {k: v for k, v in environment.items() if k != "PYTHONSAFEPATH"}
+        self._arguments = [root, *kept]
+        self._environment = environment
         self._process: Process | None = None
         self._turn = asyncio.Lock()
         self._broken = False
@@ -67,16 +60,8 @@ class MapProcess:
     async def close(self) -> None:
         """End the process."""
         process, self._broken = self._process, True
-        if process is None or process.returncode is not None:
-            return
-        if process.stdin is not None:
-            process.stdin.close()
-        try:
-            await asyncio.wait_for(process.wait(), GRACE_S)
-        except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+        if process is not None:
+            await own_process.ended(process)
 
     async def _order(self, order: MapOrder) -> None:
         async with self._turn:
@@ -90,7 +75,10 @@ class MapProcess:
         line = await asyncio.to_thread(msgspec.json.encode, order)
         try:
             if self._process is None:
-                self._process = await self._started()
+                module = "tui.effects.project_map"
+                self._process = await own_process.started(
+                    module, *self._arguments, environment=self._environment
+                )
             if self._process.stdin is not None:
                 self._process.stdin.write(line + b"\n")
                 await self._process.stdin.drain()
@@ -98,18 +86,6 @@ class MapProcess:
             self._gone(error)
             return False
         return True
-
-    async def _started(self) -> Process:
-        return await asyncio.create_subprocess_exec(
-            *self._command,
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=DEVNULL,
-            cwd=_OWN_FOLDER,
-            env=self._environment,
-            start_new_session=True,
-            limit=LINE_BYTES,
-        )
 
     def _gone(self, error: Exception) -> str:
         """There is no map from now on; nobody is told but the log."""

@@ -8,8 +8,10 @@ system has no watches left, open files are looked at every few seconds instead.
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from tui.errors import FileRefused
@@ -17,14 +19,17 @@ from tui.errors import FileRefused
 BURST_MS = 100
 """Changes that follow each other faster than this are told together."""
 MAX_BURST_MS = 500
+MOST_HERE = 100
+"""Folders; a larger tree is watched by a process, for setting that up holds up the screen."""
 MAX_FOLDERS = 1_000
-"""A larger tree is watched so far only: setting up a watch holds up the screen."""
+"""Where there is no such process, a larger tree is watched so far only."""
 POLL_S = 2.0
 """Between two looks at the open files, where nothing can be watched."""
 PARTLY = "there are more than {:,} folders: changes are seen in the upper ones, and in open files"
 UNWATCHED = "the system refused it ({}): of changes only those of open files are seen"
 MAX_NEW_FILES = 2_000
 """Of a folder that came with files in it, so many are told."""
+_log = logging.getLogger("tui.watcher")
 _ADDED = 1
 """watchfiles.Change.added"""
 _NEVER = frozenset(
@@ -111,10 +116,18 @@ class _OpenFiles:
 class Watcher:
     """Watches one folder and everything below it."""
 
-    def __init__(self, root: str, said: Callable[[str], None] = lambda words: None) -> None:
-        """``said`` is told once if not everything can be watched, in words."""
+    def __init__(
+        self,
+        root: str,
+        said: Callable[[str], None] = lambda words: None,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        """``said`` is told once if not everything can be watched, in words.
+
+        ``environment`` is that of the process that watches a large tree.
+        """
         self._root = Path(root).resolve()
-        self._said = said
+        self._said, self._environment = said, environment
         self._open = _OpenFiles(str(self._root))
         self.opened = self._open.are
         """Tells which files are open now."""
@@ -134,6 +147,8 @@ class Watcher:
             raise FileRefused(f"{self._root.name} is no longer a folder")
         folders = await asyncio.to_thread(folders_of, self._root)
         try:
+            if len(folders) >= MOST_HERE:
+                await self._tell_from_process(callback)  # it comes back where that cannot be
             if len(folders) < MAX_FOLDERS:
                 await self._tell([self._root], callback, below=True)
             else:
@@ -170,6 +185,32 @@ class Watcher:
         async for burst in changes:
             if paths := self._told(burst):
                 callback(paths)
+
+    async def _tell_from_process(self, callback: Callable[[set[str]], None]) -> None:
+        """Have a process watch all of a large tree, as long as it can."""
+        from tui import own_process
+
+        module = "tui.effects.watcher"
+        try:
+            process = await own_process.started(
+                module, str(self._root), environment=self._environment
+            )
+        except OSError as error:
+            _log.warning("no process to watch the files: %r", error)
+            return
+        stdout = process.stdout
+        try:
+            while stdout is not None and (line := await stdout.readline()):
+                burst: list[tuple[int, str]] = json.loads(line)
+                if not burst:
+                    self._begun(callback)
+                elif paths := self._told(burst):
+                    callback(paths)
+                await asyncio.sleep(0)  # a checkout is many lines: other work goes on between them
+        except ValueError as error:
+            _log.warning("not understood of the process that watches: %r", error)
+        finally:
+            await own_process.ended(process)
 
     async def _tell_of_open(self, covered: set[str], callback: Callable[[set[str]], None]) -> None:
         """Watch the folders of open files that are not watched already. Raises as `_tell`."""
@@ -231,16 +272,21 @@ class Watcher:
 
     def _relative(self, path: str) -> str:
         """A path that changed, relative to the root; empty if it does not matter."""
-        try:
-            relative = os.path.relpath(path, self._root).replace(os.sep, "/")
-        except ValueError:
-            return ""
-        parts = relative.split("/")
-        if parts[0] in ("..", "."):
-            return ""
-        if not _NEVER.isdisjoint(parts[:-1]) and relative not in _GIT_STATE:
-            return ""
-        return relative
+        return relative_path(path, str(self._root))
+
+
+def relative_path(path: str, root: str) -> str:
+    """A path that changed, relative to the root; empty if it does not matter."""
+    try:
+        relative = os.path.relpath(path, root).replace(os.sep, "/")
+    except ValueError:
+        return ""
+    parts = relative.split("/")
+    if parts[0] in ("..", "."):
+        return ""
+    if not _NEVER.isdisjoint(parts[:-1]) and relative not in _GIT_STATE:
+        return ""
+    return relative
 
 
 async def _end(task: asyncio.Task[None] | None) -> None:

@@ -1,0 +1,48 @@
+"""Processes of our own beside the app, for work that would hold up its screen.
+
+Each ends with its stdin, so that none can outlive the app.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Mapping
+from pathlib import Path
+
+LINE_BYTES = 4 << 20
+"""Of what it says, a line at most."""
+GRACE_S = 1.0
+"""Between the end of its stdin and a kill."""
+_OWN_FOLDER = Path(__file__).resolve().parents[1]
+"""Its working directory: the one that `tui` lies in, never the user's workspace."""
+
+
+async def started(module: str, *arguments: str, environment: Mapping[str, str]) -> Process:
+    """Start ``python -m module``. No key is in ``environment``. Raises OSError."""
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", module, *arguments),
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=DEVNULL,
+        cwd=_OWN_FOLDER,
+        env={name: value for name, value in environment.items() if name != "PYTHONSAFEPATH"},
+        start_new_session=True,
+        limit=LINE_BYTES,
+    )
+
+
+async def ended(process: Process) -> None:
+    """End it, by its stdin or by a kill."""
+    if process.returncode is not None:
+        return
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        await asyncio.wait_for(process.wait(), GRACE_S)
+    except TimeoutError:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
