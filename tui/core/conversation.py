@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from itertools import compress
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct, field
@@ -78,6 +78,8 @@ class History:
         self.turn = 0
         """The one that runs, or ran last."""
         self._shown = _Shown("")
+        self._seen: tuple[int, int, list[HistoryEntry]] = (0, 0, [])
+        """When it was looked for images, among how many entries, and those that bring some."""
         self._blind: set[str] = set()
         """Origins of models that are shown no images."""
         self._parent = ""
@@ -122,7 +124,17 @@ class History:
     @property
     def images(self) -> list[Image]:
         """Those that are in it, in their order."""
-        return [entry.image for entry in self.entries if entry.image is not None]
+        return [one.image for one in self._with_images() if one.image is not None]
+
+    def _with_images(self) -> list[HistoryEntry]:
+        """The entries that bring them; what was looked at is not looked at again."""
+        rewritten, count, found = self._seen
+        if rewritten != self.rewritten or count > len(self.entries):
+            count, found = 0, []
+        if count < len(self.entries):
+            found = [*found, *(e for e in islice(self.entries, count, None) if e.image is not None)]
+            self._seen = self.rewritten, len(self.entries), found
+        return found
 
     def shows_images(self, origin: str, *, shown: bool) -> None:
         """Whether this model is shown images; else what is said of them stands for each."""
@@ -135,17 +147,16 @@ class History:
 
     def count_images(self, tokens: Callable[[Image], int]) -> None:
         """Have each image count as it does for who is asked next."""
-        for entry in self.entries:
-            if entry.image is None:
-                continue
-            count = tokens(entry.image)
+        for entry in self._with_images():
+            count = 0 if entry.image is None else tokens(entry.image)
             if entry.tokens != count or entry.counted is not entry.item:
                 entry.tokens, entry.counted = count, entry.item
                 self.rewritten += 1
 
     def leave_out_image(self, name: str) -> int:
         """Have no images of this name sent any more; returns how many there were."""
-        found = [one for one in self.entries if one.image is not None and one.image.name == name]
+        entries = self._with_images()
+        found = [one for one in entries if one.image is not None and one.image.name == name]
         for entry in found:
             assert entry.image is not None
             entry.item, entry.image = user_item(entry.image.left_out), None

@@ -99,10 +99,11 @@ class Images:
 
         What is left out of what was said before is noted.
         """
-        if not (self._faults or self._waiting or history.images):
+        known = history.images
+        if not (self._faults or self._waiting or known):
             return None
         sees = await self._find_out(spec)
-        fresh = [one for one in self._waiting.values() if one.image not in history.images]
+        fresh = [one for one in self._waiting.values() if one.image not in known]
         if why := "; ".join(self._faults) or self._why_not(spec, history, fresh, sees):
             self.begin()
             step = ANOTHER if sees is False else ""
