@@ -233,6 +233,8 @@ async def test_a_draft_says_what_its_images_are() -> None:
     (words,) = images.shown("see @shot.png and @nothing.png")
     assert words.startswith("shot.png 1280x720 · ")
     assert images.shown("no name") == []
+    place.session.submit(intents.Switch("deep"))
+    assert images.shown("see @shot.png") == ["slow-1 takes text only", words]
 
 
 async def test_context_shows_it_with_its_tokens_and_can_leave_it_out() -> None:

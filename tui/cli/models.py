@@ -224,7 +224,7 @@ def _spec(
         # the bridge steers every model
         steers=facts.steers if facts and endpoint and not endpoint.bridged else None,
         outdated=_outdated(model.name, facts),
-        images=facts.images if facts else None,
+        images=facts.images if facts else (model.endpoint == REHEARSAL or None),
         image_rules=facts.image_rules if facts else None,
     )
 

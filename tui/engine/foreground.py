@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tui.core.attachments import names_image
 from tui.core.conversation import Block, BlockKind
 from tui.core.meter import pace_words, slow_words
@@ -180,7 +182,8 @@ class Foreground:
     def abilities(self) -> Abilities:
         """What is known of the model that answers now and its endpoint."""
         spec = self._roles[self._status.role]
-        return self._connections.to(spec.endpoint).wire.abilities(spec.model)
+        can = self._connections.to(spec.endpoint).wire.abilities(spec.model)
+        return replace(can, images=self._services.requests.attachments.images.sees(spec))
 
     async def dial(self) -> None:
         """Connect ahead of the first prompt; a failure is told when it matters."""

@@ -202,7 +202,8 @@ class Images:
     def shown(self, draft: str) -> list[str]:
         """What is known of the images that a draft names: ``shot.png 1280x720 · 84.0 kB``.
 
-        Those that nobody has looked at are looked at, and told by the next notice.
+        First of all that the model takes none, if it is known. Those that nobody has looked at
+        are looked at, and told by the next notice.
         """
         if "@" not in draft:
             return []
@@ -214,7 +215,10 @@ class Images:
                 task = asyncio.get_running_loop().create_task(self._look_aside(name))
                 self._looking.add(task)
                 task.add_done_callback(self._looking.discard)
-        return [words for name in named if (words := self._looked_at.get(name))]
+        found = [words for name in named if (words := self._looked_at.get(name))]
+        spec = self._state.roles.get(self._state.status.role)
+        blind = spec is not None and self.sees(spec) is False
+        return [f"{spec.model} takes text only", *found] if found and blind and spec else found
 
     async def _look_aside(self, name: str) -> None:
         with suppress(EditRefused):  # it is said when it is sent

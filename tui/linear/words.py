@@ -258,7 +258,12 @@ def status_lines(status: Status, can: Abilities, sockets: Sequence[SocketView]) 
     if status.rehearsal:
         lines.append("This is a rehearsal: scripted answers at real speeds, no model.")
     yes = {True: "yes", False: "no", None: "not tried"}
-    known = (("steer", can.steer), ("interrupt", can.interrupt), ("prewarm", can.prewarm))
+    known = (
+        ("steer", can.steer),
+        ("interrupt", can.interrupt),
+        ("prewarm", can.prewarm),
+        ("images", can.images),
+    )
     lines.append(f"It can: {', '.join(f'{name} {yes[able]}' for name, able in known)}.")
     trip = "" if status.round_trip_ms is None else f", {status.round_trip_ms:.0f} ms there and back"
     over = " by HTTP" if status.transport == "http" else ""

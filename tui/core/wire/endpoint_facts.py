@@ -68,6 +68,8 @@ class Abilities(Struct, frozen=True):
     steer: bool | None = None
     prewarm: bool | None = None
     lanes: bool | None = None
+    images: bool | None = None
+    """The model takes them."""
 
 
 class SocketView(Struct, frozen=True):

@@ -173,6 +173,7 @@ def _abilities(can: Abilities, width: int) -> Parts:
         ("interrupt", can.interrupt),
         ("prewarm", can.prewarm),
         ("lanes", can.lanes),
+        ("images", can.images),
     )
     beside = 2 if width >= _BESIDE else 1
     rows = [known[at : at + beside] for at in range(0, len(known), beside)]
