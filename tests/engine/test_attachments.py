@@ -9,8 +9,9 @@ from typing import Any
 
 from tests.support.fakes import World, settle
 from tests.support.pictures import MemoryPictures
-from tests.support.turns import begun, notes, update
+from tests.support.turns import begun, notes, outputs, update
 from tui.core.files import file_blocks
+from tui.core.recall import Recollection
 from tui.engine import intents
 from tui.engine.ports import RoleSpec, RunResult
 
@@ -298,6 +299,39 @@ async def test_context_says_what_is_sent_and_a_part_can_be_left_out() -> None:
     assert "are not listed here" in request["instructions"]
     # named again it is back
     assert "a.py" in [path for path, *_ in blocks(await ask(place, "but @a.py"))]
+
+
+async def test_results_of_calls_and_a_difference_can_be_left_out_of_what_was_said() -> None:
+    place = World({"a.py": LINES, "b.py": "b\n", "c.py": "short"})
+
+    async def made() -> str:
+        return "--- a difference"
+
+    place.session.attachments.makers["diff"] = made
+    model = await begun(place, "look at @diff")
+    count = len(place.wire.requests)
+    model.call("read_file", {"path": "a.py"}, "call_a")
+    model.call("read_file", {"path": "c.py"}, "call_c")
+    model.call("apply_patch", {"input": update("b.py", "-b", *["+b" * 99] * 9)}, "call_p")
+    model.complete()
+    await place.wire.request(count + 1)
+    model.answers("Read.")
+    await settle()
+    for name in ("results of calls", "@diff"):
+        place.session.submit(intents.DropPart(name))
+        await settle()
+        assert f"{name} is left out from now on" in notes(place)[-1]
+        place.session.submit(intents.DropPart(name))
+        await settle()
+        assert f"{name} was not dropped" in troubles(place)
+    request = await ask(place, "and now")
+    assert "--- a difference" not in str(request)
+    said = outputs(request)
+    assert said["call_a"] == "left out by the user: call it again if it is needed"
+    assert "short" in said["call_c"], "what is short costs nothing"
+    assert "hunk 1" in said["call_p"]
+    found = await place.session.compaction().recall(Recollection("line 17"))
+    assert "line 17" in found
 
 
 async def test_what_is_pinned_outlives_the_conversation() -> None:

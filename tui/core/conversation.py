@@ -73,6 +73,8 @@ class History:
         self.past: list[HistoryEntry] = []
         """Those that are not sent any more, as a summary stands for them; what stood for others at
         the beginning of this start is one of them."""
+        self.left_out: list[HistoryEntry] = []
+        """Those that the user does not want to be sent any more."""
         self.rewritten = 0
         """Grows when an entry goes, or says something else; to add one is no such thing."""
         self.turn = 0
@@ -191,6 +193,23 @@ class History:
         entry = HistoryEntry(kind, item, origin, turn=self.turn)
         self.entries.append(entry)
         return entry
+
+    def leave_out(self, goes: Callable[[HistoryEntry], bool], instead: Item | None = None) -> bool:
+        """Take these out of what is sent, or have them say this instead; False: there are none."""
+        kept, gone = list[HistoryEntry](), list[HistoryEntry]()
+        for entry in self.entries:
+            if not goes(entry):
+                kept.append(entry)
+                continue
+            gone.append(entry)
+            if instead is not None:
+                item = {**entry.item, **instead}
+                kept.append(HistoryEntry(entry.kind, item, entry.origin, turn=entry.turn))
+        if gone:
+            self.left_out += gone
+            self._put(kept)
+            self.sent = 0
+        return bool(gone)
 
     def rewind(self, turn: int, call_id: str = "") -> list[HistoryEntry]:
         """Take out all from a turn on (or what follows the answer of a call in it).

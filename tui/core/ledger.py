@@ -18,6 +18,8 @@ from tui.core.steps import Work
 from tui.core.tokens import tokens
 from tui.core.window import tokens_of
 
+RESULTS = "results of calls"
+
 
 class RequestPart(Struct):
     """One kind of what is sent, or one file."""
@@ -111,7 +113,7 @@ def _parts_of(entry: HistoryEntry) -> list[RequestPart]:
         kind = MAP_NAME if text.startswith(MAP_TITLE) else "report of changes"
         return [RequestPart(kind, tokens=tokens(text))]
     if entry.kind == "answer" or kind in CALL_OUTPUTS.values():
-        return [RequestPart("results of calls", tokens=tokens_of(entry.item))]
+        return [RequestPart(RESULTS, tokens=tokens_of(entry.item))]
     if kind in CALL_OUTPUTS:
         return [RequestPart("calls and patches", tokens=tokens_of(entry.item))]
     if kind == "reasoning":

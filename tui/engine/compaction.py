@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
+from operator import attrgetter
 
 from tui.core.compaction import (
     ASKED,
@@ -177,7 +178,8 @@ class Compaction:
             return await self._ports.archive().recall(store.id, asked)
         history = self._requests.history
         items, turn = list[PastItem](), 0
-        for number, entry in enumerate(history.whole(), 1):
+        said = sorted([*history.left_out, *history.whole()], key=attrgetter("turn"))
+        for number, entry in enumerate(said, 1):
             turn += entry.kind == "prompt"
             items.append(PastItem(str(number), entry.turn or turn, entry.kind, entry.item))
         work = recalled(items, asked)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from tui.core.attachments import ATTACHED
+from tui.core.conversation import HistoryEntry, Item
 from tui.core.instructions import MAP_NAME, RULES_NAME
-from tui.core.ledger import InputPrices, RequestPart, TokenLedger, ledger_lines
+from tui.core.ledger import RESULTS, InputPrices, RequestPart, TokenLedger, ledger_lines
+from tui.core.recall import said_in
 from tui.core.wire.events import Usage
 from tui.engine.intents import DropPart, Pin, ShowContext
 from tui.engine.notices import Trouble
@@ -16,8 +19,15 @@ from tui.engine.services import Services
 from tui.errors import EditRefused
 
 _DROPPABLE = ("listing", RULES_NAME, MAP_NAME)
+_LOOKED = ("function_call_output", "local_shell_call_output")
+"""Answers that say any text."""
 _NO_PINS = "Nothing is pinned: /pin NAME keeps a file attached, /pin WORDS keeps words in mind."
 _HOW = "/context drop NAME leaves a part out, /pin NAME keeps it."
+
+
+_NO_RESULT: Item = {"output": "left out by the user: call it again if it is needed"}
+_LONG_CHARS = 200
+"""A result that is shorter costs next to nothing."""
 
 
 class RequestParts:
@@ -109,8 +119,9 @@ class RequestParts:
             self._attachments.dropped.add(called)
         elif self._services.requests.history.leave_out_image(called):
             pass
-        elif not (self._attachments.drop(called) or self._attachments.drop(name)):
-            names = [part.called for part in parts if part.name] + [*_DROPPABLE]
+        elif not self._left_out(called, name):
+            names = [part.called for part in parts if part.name or part.kind == RESULTS]
+            names += _DROPPABLE
             names = [*dict.fromkeys([*names, *self._attachments.pins])]
             why = f"these can be left out: {', '.join(names)}"
             trouble = Trouble(f"{name} was not dropped", why, severity="warning")
@@ -121,6 +132,34 @@ class RequestParts:
         rest = sum(part.tokens for part in parts) - gone
         again = f"the next request says the rest anew, about {rest:,} tokens"
         self._say(f"{name} is left out from now on ({gone:,} tokens); {again}.")
+
+    def _left_out(self, called: str, name: str) -> bool:
+        """Leave out a file, results of calls, an image, or what was made for a prompt."""
+        history = self._services.requests.history
+
+        def named(entry: HistoryEntry) -> bool:
+            image = entry.image is not None and entry.image.name == called
+            return image or (entry.kind == "note" and entry.text.startswith(f"{ATTACHED}{name}\n"))
+
+        if called == RESULTS:
+            return history.leave_out(self._is_long_result(), _NO_RESULT)
+        found = history.leave_out(named)
+        return self._attachments.drop(called) or self._attachments.drop(name) or found
+
+    def _is_long_result(self) -> Callable[[HistoryEntry], bool]:
+        """Whether an item is a result of a turn that is over; what became of patches stays."""
+        history, busy = self._services.requests.history, self._services.state.status.busy
+        items = [entry.item for entry in history.entries]
+        patches = {one.get("call_id") for one in items if one.get("name") == "apply_patch"}
+
+        def is_long(entry: HistoryEntry) -> bool:
+            called = entry.kind == "answer" and entry.item.get("type") in _LOOKED
+            if not called or entry.item.get("call_id") in patches:
+                return False
+            over = not busy or entry.turn < history.turn
+            return over and len(said_in(entry.item)) > _LONG_CHARS
+
+        return is_long
 
     async def _pin(self, words: str) -> None:
         pins = self._attachments.pins
