@@ -79,3 +79,13 @@ def test_answers_are_bounded_and_say_how_to_go_on() -> None:
     rest = finished(recalled(many, Recollection(item="7", start=start)))
     assert "start=" in rest
     assert finished(recalled(many, Recollection(item="7", start=10**9))).endswith("you:\n")
+
+
+def test_words_are_found_in_other_turns_where_the_named_one_has_none() -> None:
+    said = found(words="lock", turn=2)
+    assert said.startswith("Nothing in turn 2 has any of these words. In other turns: 1 item;")
+    assert "item 3, turn 1" in said
+    assert found(words="lock", turn=1).startswith("1 item in turn 1")
+    assert (
+        found(words="nowhere", turn=2) == "Nothing that was said in turn 2 has any of these words."
+    )

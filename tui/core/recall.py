@@ -62,11 +62,14 @@ def recalled(items: Iterable[PastItem], asked: Recollection) -> Work[str]:
     if not words and not asked.turn:
         return "Say words to look for, a turn, or the id of an item."
     hits: list[tuple[int, PastItem, str, int]] = []
+    elsewhere: list[tuple[int, PastItem, str, int]] = []
+    """In other turns: a model may only guess in which one it was."""
     own = set[object]()
     """Its own calls, which are no memory."""
     for part in in_parts(items):
         for one in part:
-            if one.kind not in _WHAT or (asked.turn and one.turn != asked.turn):
+            here = not asked.turn or one.turn == asked.turn
+            if one.kind not in _WHAT or not (here or words):
                 continue
             if one.item.get("name") == "recall":
                 own.add(one.item.get("call_id"))
@@ -76,9 +79,13 @@ def recalled(items: Iterable[PastItem], asked: Recollection) -> Work[str]:
             folded = text.casefold()
             known = [word for word in words if word in folded]
             if text and (known or not words):
-                hits.append((len(known), one, text, _best_place(folded, known)))
+                hit = (len(known), one, text, _best_place(folded, known))
+                (hits if here else elsewhere).append(hit)
             yield 1
         yield len(part)
+    if elsewhere and not hits:
+        found = _listed(elsewhere, words, asked._replace(turn=0))
+        return f"Nothing in turn {asked.turn} has any of these words. In other turns: {found}"
     return _listed(hits, words, asked)
 
 
