@@ -10,6 +10,7 @@ from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import land, notes, texts, update
 from tui.core.document.hunk import Decision
 from tui.engine import intents
+from tui.engine.fixing import fingerprint
 from tui.engine.ports import FixRules
 from tui.engine.session import SessionOptions
 
@@ -95,6 +96,11 @@ async def test_an_answer_without_changes_ends_it() -> None:
     world, _ = await red(when="auto")
     await tried(world, "")
     assert notes(world)[-1] == "not fixed: nothing was changed"
+
+
+def test_a_failure_is_another_one_with_other_values_but_not_in_another_run() -> None:
+    assert fingerprint("<C at 0x7f1> took 3.2 s") == fingerprint("<C at 0x8e2> took 1 s")
+    assert fingerprint("assert -1 == 3") != fingerprint("assert 2 == 3")
 
 
 async def test_to_and_fro_ends_it() -> None:

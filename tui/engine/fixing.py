@@ -7,6 +7,7 @@ found without it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -19,13 +20,15 @@ from tui.engine.ports import EscalationStep, FileMarks, FixRules
 from tui.engine.services import Services
 from tui.engine.verifier_plan import Verdict
 
+_OF_ONE_RUN = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)? ?m?s\b")
+
 
 class Judged(NamedTuple):
     """What the verifiers say of the screen."""
 
     verdict: Verdict
     failed: Mapping[str, str]
-    """What failed, and why as far as two runs can have it in common."""
+    """What failed, and why (`fingerprint`)."""
     texts: bytes
     """A digest of what they judged."""
     counts: Mapping[str, RunCounts]
@@ -245,6 +248,11 @@ class Fixing:
 
     def _say(self, words: str) -> None:
         self._state.note(0, words)
+
+
+def fingerprint(message: str) -> str:
+    """Why a test failed, without what differs between two equal runs: addresses, and times."""
+    return _OF_ONE_RUN.sub("#", message)
 
 
 def _count(found: Judged) -> str:

@@ -523,10 +523,9 @@ def _judged(
     verdict: Verdict, runs: Sequence[_Run], texts: bytes, marks: Sequence[FileMarks]
 ) -> Judged:
     """What all runs say together."""
-    from tui.core.blame import reason_of  # after the first run
-    from tui.engine.fixing import Judged
+    from tui.engine.fixing import Judged, fingerprint  # after the first run
 
-    failed = {one.name: reason_of(one.message) for run in runs for one in run.report.failed}
+    failed = {one.name: fingerprint(one.message) for run in runs for one in run.report.failed}
     counts = {run.words: run.report.counts for run in runs if run.report.counts is not None}
     return Judged(verdict, failed, texts, counts, marks)
 

@@ -7,8 +7,9 @@ from textual.pilot import Pilot
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
 from tests.support.tables import each
-from tui.core.conversation import Block
+from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Stage
+from tui.core.run_report import FailedTest, RunReport
 from tui.ui.app import DuettoApp
 from tui.ui.conversation.selection import fenced_code
 from tui.ui.conversation.views import FailureWords, duration, failure
@@ -34,6 +35,23 @@ async def test_a_file_of_a_card_is_folded_to_its_counts(session: ScriptedSession
         assert rows[2].startswith("✎ README.md")
         await pilot.press("space")
         assert len([row for row in shown(app) if "pending" in row]) == 3
+
+
+@each("size", [(160, 40), (80, 40)])
+async def test_a_run_keeps_its_name_where_what_it_ran_on_has_no_room(
+    session: ScriptedSession, size: tuple[int, int]
+) -> None:
+    run = session.state.add(Block(BlockKind.RUN, 0, "pytest -q", state="failed"))
+    ground = "12 pending hunks and unsaved text"
+    run.report = RunReport((FailedTest("test_put"),), ground=ground)
+    async with running(session, size) as (app, pilot):
+        await settled(session, pilot)
+        if size == (80, 40):
+            await pilot.press("alt+1")
+        rows = [row for row in shown(app) if row]
+        at = next(number for number, row in enumerate(rows) if "pytest -q" in row)
+        assert rows[at].startswith("$ pytest -q")
+        assert f"with {ground}" in f"{rows[at]} {rows[at + 1]}"
 
 
 async def test_a_card_follows_a_file_that_gets_another_name(session: ScriptedSession) -> None:

@@ -277,6 +277,8 @@ class RunView(BlockView):
     _last = ""
     """The end of those characters, to see whether another text was said since."""
     _seen: object = None
+    _below = ""
+    """What it ran on, where the head has no room for that."""
 
     def _sync(self) -> int | None:
         self.note_end()
@@ -284,7 +286,12 @@ class RunView(BlockView):
         if seen == self._seen and self.pages[0].fresh:
             return None
         self._seen = seen
-        lines = [self._header(), *self._told()]
+        lines = [self._header()]
+        if self._below:
+            palette = theme.active()
+            bar, muted = palette.style("line"), palette.style("muted")
+            lines.append(StyledLine([("│ ", bar), (self._below, muted)]))
+        lines += self._told()
         output = self._output()
         if (left_out := self._count() - len(output)) > 0:
             style = theme.active().style("muted")
@@ -406,10 +413,14 @@ class RunView(BlockView):
         ]
         style = palette.style(colour, more="bold")
         right = [(f" {words} ", palette.style("muted") if self.block.outdated else style)]
-        if (report := self.block.report) is not None and report.ground:
-            right.append((f"· with {report.ground} ", palette.style("muted")))
         if lasted := self._lasted():
             right = [(f" {lasted} ", palette.style("muted")), *right]
+        report = self.block.report
+        ground = f"· with {report.ground} " if report is not None and report.ground else ""
+        taken = sum(cell_len(text) for text, _ in [*left, *right])
+        self._below = "" if taken + cell_len(ground) < self.inner else ground.strip(" ·")
+        if ground and not self._below:
+            right.append((ground, palette.style("muted")))
         return StyledLine(spread(left, right, self.inner), target=RowTarget("fold", self.index))
 
     def _ending(self) -> tuple[str, str]:
