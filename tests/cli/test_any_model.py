@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,9 +15,11 @@ from tests.support.composed import composed
 from tests.support.endpoint_servers import KEY, HttpServer, Say, Script, Status
 from tests.support.endpoint_servers_anthropic import Anthropic
 from tests.support.endpoint_servers_chat import Chat
+from tests.support.pictures import png
 from tests.support.seat import Seat
 from tui.cli.composition import Composition
 from tui.cli.options import ModelFlags
+from tui.core.conversation import BlockKind
 from tui.engine import intents
 from tui.settings import parse
 
@@ -132,3 +135,33 @@ async def test_of_an_address_alone_it_is_found_out_what_it_speaks(
             assert await seat.ask("hi") == "Hello."
             assert await seat.ask("again") == "Hello.\nHello."
         assert len(server.requests) == 2
+
+
+async def test_an_image_reaches_a_provider_and_one_that_refuses_it_is_not_sent_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with HttpServer(Chat()).serving() as server:
+        blind = Status(400, "invalid_request_error", "this model does not support image input")
+        server.scripts = [
+            Script([Say("A grey square.")]),
+            Script(instead=blind),
+            Script([Say("ok")]),
+        ]
+        config = CHAT.format(one=server.url)
+        async with seated(tmp_path, config, monkeypatch) as (seat, _):
+            (tmp_path / "work" / "shot.png").write_bytes(png(64, 48))
+            assert await seat.ask("what is @shot.png?") == "A grey square."
+            url = f"data:image/png;base64,{b64encode(png(64, 48)).decode()}"
+            assert str(server.requests[0].body).count(url) == 1
+            (tmp_path / "work" / "shot.png").write_bytes(png(32, 32))
+            await seat.ask("and now @shot.png?")
+            assert seat.session.status.unsent == "and now @shot.png?"
+            said = "This model takes no images: this model does not support image input"
+            assert seat.texts(BlockKind.NOTE)[-1].startswith(said)
+            await seat.ask("and now @shot.png?")
+            assert len(server.requests) == 2
+            assert seat.session.status.unsent == "and now @shot.png?"
+            assert "m takes text only" in seat.texts(BlockKind.NOTE)[-1]
+            await seat.ask("never mind")
+            assert "data:image" not in str(server.requests[2].body)
+            assert "The image itself is left out." in str(server.requests[2].body)

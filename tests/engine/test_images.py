@@ -324,3 +324,17 @@ async def test_words_with_an_image_wait_for_the_end_of_an_answer() -> None:
     turn.finishes("yes")
     await settle()
     assert shown(place.wire.requests[-1]) == [png()]
+
+
+async def test_a_prompt_that_is_about_no_image_goes_without_those_said_before() -> None:
+    place = World({"shot.png": png()})
+    await ask(place, "see @shot.png")
+    place.session.submit(intents.Switch("deep"))
+    await begun(place, "go on")
+    assert shown(place.wire.requests[-1]) == [png()]
+    place.wire.give(events.ErrorEvent(400, "invalid_request_error", BLIND_WORDS))
+    await settle()
+    assert notes(place)[-1] == "slow-1 takes text only: it is not sent shot.png"
+    assert shown(place.wire.requests[-1]) == []
+    assert said(place.wire.requests[-1]).endswith("go on")
+    assert place.session.status.busy

@@ -52,6 +52,8 @@ class Images:
         """By name: those that go with the next request."""
         self._faults: list[str] = []
         """Why others cannot."""
+        self.are_named = False
+        """The prompt that was looked at last is about images: it does not go without."""
         self._pasted: dict[str, bytes] = {}
         """From the clipboard, by the names that they got."""
         self._sees: dict[str, bool | None] = {}
@@ -99,7 +101,7 @@ class Images:
 
         What is left out of what was said before is noted.
         """
-        known = history.images
+        known, self.are_named = history.images, bool(self._waiting)
         if not (self._faults or self._waiting or known):
             return None
         sees = await self._find_out(spec)
@@ -150,10 +152,12 @@ class Images:
         found = self._sees.get(_origin(spec))
         return spec.images if found is None else found
 
-    def learns(self, spec: RoleSpec, refusal: ErrorEvent | Failed) -> None:
-        """A server refused a request; it may have said that the model takes no images."""
-        if is_blind(refusal.code, refusal.message):
+    def learns(self, spec: RoleSpec, history: History, refusal: ErrorEvent | Failed) -> bool:
+        """Whether a server refused a request because its model takes no images."""
+        blind = bool(history.images) and is_blind(refusal.code, refusal.message)
+        if blind:
             self._sees[_origin(spec)] = False
+        return blind
 
     def settle(self, spec: RoleSpec, history: History) -> None:
         """This model is asked next: what it is shown, and how that is counted."""

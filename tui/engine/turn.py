@@ -423,12 +423,19 @@ class Turn:
             self._end("interrupted")
         else:
             self._served.refused(event, now)
-            self._services.requests.attachments.images.learns(self.request.spec, event)
+            requests, spec = self._services.requests, self.request.spec
+            images, history = requests.attachments.images, requests.history
+            blind = images.learns(spec, history, event)
+            if blind and images.are_named:
+                event = replace(event, code="image_not_supported")
+            elif blind:
+                images.settle(spec, history)  # it is said that they are left out
             too_long = self._services.window().refused(self.request.spec, event)
             learnt = not reply.started and self._services.requests.learns(
                 self.request.spec, self._head, event
             )
-            remedy = self._tries.field_refused() if learnt else None
+            less = blind and not images.are_named
+            remedy = self._tries.field_refused() if learnt or less else None
             if (
                 too_long
                 and not self._shortened
