@@ -100,6 +100,7 @@ Mode = Literal["manual", "sandbox", "plan"]
 PatchTool = Literal["custom", "function", "text"]
 ShellTool = Literal["auto", "function", "shell", "local_shell", "bash", "none"]
 PatchFormat = Literal["auto", "apply_patch", "search_replace", "unified_diff", "whole_file"]
+VerifyWhen = Literal["ask", "landed", "live"]
 Transport = Literal["auto", "websocket", "http"]
 
 
@@ -213,6 +214,10 @@ class ProjectVerifySettings(SettingsTable, frozen=True):
     """Names of verifiers that do not run: ``mypy``."""
     deadline_s: Positive = 120.0
     """Of each."""
+    memory_gb: Positive | None = None
+    """Of each with all that it starts; None: half of the machine's."""
+    when: VerifyWhen = "ask"
+    """``landed``: also when a turn has ended; ``live``: each file, too, as soon as it is whole."""
 
 
 class VerifySettings(ProjectVerifySettings, frozen=True):
@@ -584,8 +589,19 @@ def unused(config_file: Path) -> list[str]:
 
 
 def unused_in_project(workspace: Path) -> list[str]:
-    """What of the looks of a workspace was left out; see `unused`."""
-    return _left_out(workspace / PROJECT_FILE, ProjectSettings)
+    """What of a workspace's own was left out; see `unused`."""
+    file = workspace / PROJECT_FILE
+    text = toml_tables.read_again(file)
+    try:
+        table = toml_tables.parsed(text, str(file), SCHEMA).get("verify", {})
+    except SettingsError:
+        return []
+    limits = [key for key in table if key not in ("command", "own", "skip")]
+    return _left_out(file, ProjectSettings) + [
+        f"{file} line {toml_tables.line_of(text, ('verify', key))}: verify.{key} counts only in"
+        " your own config.toml"
+        for key in limits
+    ]
 
 
 def _left_out(file: Path, kind: type[T]) -> list[str]:

@@ -361,3 +361,21 @@ async def test_names_and_output_that_are_no_text_pass(tmp_path: Path) -> None:
     result = await CommandRunner(str(tmp_path)).run(f"ls {os.fsdecode(bytes([255]))}", output, 30)
     assert result == RunResult(0, result.seconds)
     assert output.data.startswith(b"\xff")
+
+
+@linux
+async def test_what_takes_too_much_memory_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    """Each of two processes has less than the limit."""
+    holds = "x = b'x' * 60_000_000; print('has it', flush=True); import time; time.sleep(60)"
+    line = [PY, "-c", f"import os; os.fork(); {holds}"]
+    how = RunOptions(memory=100_000_000)
+    result = await CommandRunner(str(tmp_path)).run(line, Lines(), 60.0, how)
+    assert result.status is None
+    assert result.error == "stopped: it took more than 0.1 GB of memory"
+
+
+async def test_what_nobody_waits_for_gives_way(tmp_path: Path) -> None:
+    output = Lines()
+    line = [PY, "-c", "import os; print(os.getpriority(os.PRIO_PROCESS, 0))"]
+    await CommandRunner(str(tmp_path)).run(line, output, 60.0, RunOptions(nice=True))
+    assert int(output.text) >= min(os.getpriority(os.PRIO_PROCESS, 0) + 10, 19)

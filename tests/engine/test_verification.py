@@ -15,7 +15,7 @@ from tui.core.document.hunk import Decision
 from tui.core.patches.landing import Landing
 from tui.core.programs import AS_THE_USER, RunOptions, RunResult
 from tui.core.run_report import FailedTest, RunReport
-from tui.engine import intents, verification
+from tui.engine import formatting, intents
 from tui.engine.disk_changes import DECIDE_LATER, KEEP_MINE, TAKE_THEIRS
 from tui.engine.ports import Part, VerifyCommand
 from tui.engine.session import SessionOptions, unsaved_paths
@@ -729,7 +729,7 @@ async def test_leaving_waits_a_moment_for_it() -> None:
 
 
 async def test_half_a_file_is_not_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verification, "GRACE_S", 0.01)
+    monkeypatch.setattr(formatting, "GRACE_S", 0.01)
     world, _ = await thinking({"a.py": TEXT})
     world.files.data["a.py"] = b"one\nT"
     await world.session.close()

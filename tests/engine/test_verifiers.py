@@ -7,13 +7,18 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import pytest
+
 from tests.engine.test_verification import lands, runs
 from tests.support.fakes import FakeRunner, World, settle
+from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import each
+from tests.support.turns import begun
 from tui.core.programs import AS_THE_USER, RunOptions, RunResult
 from tui.core.run_report import FailedTest, RunCounts, RunReport
 from tui.engine import intents
-from tui.engine.ports import Part, VerifierKind, VerifyCommand
+from tui.engine.ports import Part, VerifierKind, VerifyCommand, VerifyWhen
+from tui.engine.session import SessionOptions
 from tui.engine.verifier_plan import Verdict, common_verdict, planned, verdict_of
 
 BOOM = FailedTest("test_put", "test_cache.py", 4, "boom", "", "test_cache.py::test_put")
@@ -23,7 +28,11 @@ def verifier(name: str, kind: VerifierKind, report: RunReport | None = None) -> 
     """One that has a part for each file of Python."""
     found = report or RunReport()
     whole = VerifyCommand(
-        (name,), f"{name} found", name=name, kind=kind, reader=lambda output, passed: found
+        (name,),
+        f"{name} found",
+        name=name,
+        kind=kind,
+        reader=lambda output, passed: RunReport() if passed else found,
     )
 
     def of_part(part: Part) -> VerifyCommand | None:
@@ -43,6 +52,8 @@ class Programs(FakeRunner):
         self.running: list[str] = []
         self.together: set[tuple[str, ...]] = set()
         self.says: dict[str, bytes] = {}
+        self.green: Sequence[str] = ()
+        """This command ends well."""
 
     async def run(
         self,
@@ -59,7 +70,7 @@ class Programs(FakeRunner):
             await super().run(command, output, deadline_s, how)
         finally:
             self.running.remove(name)
-        return RunResult(self.status.get(name, 0), 0.1)
+        return RunResult(0 if command == self.green else self.status.get(name, 0), 0.1)
 
 
 def stand(*verifiers: VerifyCommand, **status: int) -> tuple[World, Programs]:
@@ -186,6 +197,91 @@ async def test_one_verifier_or_some_tests_can_be_named() -> None:
     await verify(world, intents.Verify(only=("lint",)))
     await verify(world, intents.Verify(tests=("test_cache.py::test_put",)))
     assert runner.commands == [("ruff", "cache.py"), ("pytest", "test_cache.py::test_put")]
+
+
+def live(when: VerifyWhen, **status: int) -> tuple[World, Programs]:
+    """A session that verifies unasked; its tests have found something where they fail."""
+    world = World(
+        {"a.py": "x = 1\n", "b.py": "x = 1\n"},
+        options=SessionOptions(conversation="conversation-1", verify=when),
+    )
+    world.ports.runner = runner = Programs(**status)
+    world.others = [replace(verifier("mypy", "types"), needs_consent=True)]
+    world.verify = verifier("pytest", "tests", RunReport((BOOM,)) if status else None)
+    return world, runner
+
+
+PATCH = (
+    "*** Begin Patch\n*** Update File: a.py\n@@\n-x = 1\n+x = 2\n",
+    "*** Update File: b.py\n@@\n-x = 1\n",
+    "+x = 3\n*** End Patch\n",
+)
+
+
+async def writes(world: World, *pieces: str) -> SteppedRehearsal:
+    """A model has written these pieces of a patch."""
+    model = await begun(world)
+    world.session.drain()
+    call = model.open_patch("call_1")
+    for piece in pieces:
+        model.patch_delta(call, piece)
+    await settle()
+    world.session.drain()
+    await settle()
+    return model
+
+
+async def test_live_each_file_is_judged_as_soon_as_it_is_whole() -> None:
+    """While the rest still streams; there is a card only of what fails, and no question."""
+    world, runner = live("live")
+    await writes(world, *PATCH[:2])
+    assert runner.commands == [("pytest", "a.py")]
+    assert runner.hows[0].nice
+    assert runs(world) == []
+    assert not world.session.status.asks
+    world, runner = live("live", pytest=1)
+    world.ports.shadows = None
+    await writes(world, *PATCH[:2])
+    assert runner.commands == [], "where there is no shadow, the disk has nothing of it"
+
+
+async def test_live_what_fails_has_a_card_while_the_model_writes_on() -> None:
+    world, runner = live("live", pytest=1)
+    runner.green = ("pytest", "test_cache.py")  # on the texts without hunks
+    await writes(world, *PATCH[:2])
+    (card,) = runs(world)
+    assert (card.state, card.report and card.report.known) == ("failed", ())
+    assert world.session.status.verdict == "failed"
+
+
+@pytest.mark.parametrize("when", ["ask", "landed", "live"])
+async def test_at_a_turns_end_all_is_judged_where_that_is_wanted(when: VerifyWhen) -> None:
+    world, runner = live(when)
+    model = await begun(world)
+    model.patch("".join(PATCH), "call_1")
+    model.complete()
+    await world.wire.request(2)
+    SteppedRehearsal(world.wire).finishes("done")
+    await settle()
+    ran = [("pytest", "a.py", "b.py"), ("pytest",)]
+    assert runner.commands[-2:] == ([] if when == "ask" else ran)
+    assert world.session.status.verdict == ("" if when == "ask" else "passed")
+
+
+async def test_what_is_asked_for_goes_before_what_runs_unasked() -> None:
+    world, runner = live("landed")
+    runner.hold = asyncio.Event()
+    lands(world, "a.py", "x = 2")
+    world.session.drain()
+    (await begun(world)).finishes("nothing to do")
+    await settle()
+    assert world.session.status.running == "pytest a.py"
+    world.verify = verifier("unittest", "tests")
+    world.others = []
+    world.session.submit(intents.Verify())
+    await settle()
+    assert world.session.status.running == "unittest a.py"
+    assert not world.session.drain().troubles
 
 
 def test_what_writes_files_runs_only_apart_from_the_users() -> None:

@@ -425,6 +425,7 @@ def session_options(settings: Settings) -> SessionOptions:
     table, limits, verify = settings.commands, settings.limits, settings.verify
     return SessionOptions(
         mode=table.mode,
+        verify=settings.verify.when,
         commands=CommandRules(
             tuple(
                 command_prefix(prefix, "[commands] allow", SettingsError) for prefix in table.allow

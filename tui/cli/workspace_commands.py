@@ -54,7 +54,30 @@ def find_verifiers(workspace: Path, settings: Settings) -> list[VerifyCommand]:
         found.append(_named(project, own, of_theirs))
     left_out = {*ours.skip, *theirs.skip}
     kept = {one.name: one for one in found if one.name not in left_out}  # the later one holds
-    return sorted(kept.values(), key=lambda one: KINDS.index(one.kind))
+    memory = _memory(ours.memory_gb)
+    limited = [with_memory(one, memory) for one in kept.values()]
+    return sorted(limited, key=lambda one: KINDS.index(one.kind))
+
+
+def with_memory(command: VerifyCommand, memory: int) -> VerifyCommand:
+    """The command, and what it is for a part, with so many bytes."""
+    makes = command.part
+
+    def part(part: Part) -> VerifyCommand | None:
+        small = None if makes is None else makes(part)
+        return None if small is None else with_memory(small, memory)
+
+    return replace(command, memory=memory, part=part if makes is not None else None)
+
+
+def _memory(limit_gb: float | None) -> int:
+    """Bytes that one verifier may have: half of the machine's where nothing is set."""
+    if limit_gb is not None:
+        return int(limit_gb * 1e9)
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (OSError, ValueError, AttributeError):
+        return 0
 
 
 def _read_by_all(project: Project, command: VerifyCommand) -> VerifyCommand:

@@ -225,6 +225,10 @@ class RunOptions(Struct, frozen=True):
     """Where folder and names led when it was allowed (`Runner.places`); empty: wherever."""
     shadow: Shadow | None = None
     """It runs in this, not on the disk."""
+    memory: int = 0
+    """Bytes that all that it starts may have together; 0: as many as there are."""
+    nice: bool = False
+    """Nobody waits for it: all others go before."""
 
 
 AS_THE_USER = RunOptions()

@@ -16,10 +16,11 @@ from msgspec.structs import replace
 
 from tui.core.programs import AS_THE_USER
 from tui.core.shell.clipping import Clip
+from tui.engine.formatting import Formatting, failure_of, words_of
 from tui.engine.notices import Trouble
 from tui.engine.ports import HookEvent, VerifyCommand
 from tui.engine.services import Services
-from tui.engine.verification import Formatting, failure_of, is_allowed, words_of
+from tui.engine.verification import is_allowed
 from tui.errors import DuettoError
 
 VERSION = 1

@@ -234,6 +234,12 @@ class Verify(Intent, frozen=True):
     """Names or kinds of the verifiers that are meant; empty: all."""
     tests: tuple[str, ...] = ()
     """Tests that are meant, as their runner names them; empty: those that belong, then all."""
+    whole: bool = False
+    """All tests at once, not first those that belong to what changed."""
+    unasked: bool = False
+    """Nothing is asked, nobody waits for it, and it gives way to all that is asked for."""
+    files: tuple[str, ...] = ()
+    """Only what belongs to these files, which were changed; empty: to all that were."""
 
 
 class FindBlame(Intent, frozen=True):

@@ -458,6 +458,7 @@ class SessionArchive(Protocol):
         """What was said in a session, and before it was forked: for a model."""
 
 
+VerifyWhen = Literal["ask", "landed", "live"]
 VerifierKind = Literal["syntax", "lint", "types", "tests"]
 """In the order of what they cost."""
 
@@ -535,6 +536,8 @@ class VerifyCommand:
     with an empty part it is the same command once more.
     """
     marks: FileMarks = _NO_MARKS
+    memory: int = 0
+    """Bytes that it may have with all that it starts; 0: as many as there are."""
     writes: bool = False
     """It changes files of the workspace: it must run where that harms nothing."""
 

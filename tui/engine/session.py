@@ -28,6 +28,7 @@ from tui.engine.decisions import HunkDecisions, Memory
 from tui.engine.diffs import Diffs, difference_from_head
 from tui.engine.disk_changes import Folders
 from tui.engine.foreground import Foreground
+from tui.engine.formatting import Formatting
 from tui.engine.intents import Intent, Mode, Role
 from tui.engine.mapping import ProjectMapping
 from tui.engine.notices import Notices, Status, Trouble
@@ -41,6 +42,7 @@ from tui.engine.ports import (
     RoleSpec,
     SessionArchive,
     SessionStore,
+    VerifyWhen,
     WorkspaceFiles,
 )
 from tui.engine.requests import Requests, TurnLimits
@@ -50,7 +52,7 @@ from tui.engine.services import Backlog, Services
 from tui.engine.session_state import SessionState
 from tui.engine.supervisor import Supervisor
 from tui.engine.tools import WorkspaceTools
-from tui.engine.verification import Formatting, Verification
+from tui.engine.verification import Verification
 from tui.errors import DuettoError
 
 if TYPE_CHECKING:
@@ -107,6 +109,8 @@ class SessionOptions(Struct, frozen=True):
     """Hard links are written without asking, and sent if a name is outside or ignored."""
     in_slices: bool = False
     """Keys are to be answered while very many hunks are decided on."""
+    verify: VerifyWhen = "ask"
+    """When verifiers run unasked."""
     auto_accept: bool = False
     """Accept a patch's hunks at its end, but for those that a person must look at."""
     kind: SessionKind = "app"
@@ -162,7 +166,7 @@ class Session:
             in_slices=self.options.in_slices,
         )
         self._deciding.on_decided = Memory(services).decided
-        self._verification = Verification(services, self.submit, self.options.fix)
+        self._verifying = Verification(services, self.submit, self.options.fix, self.options.verify)
         self.keeping = Keeping(services, lambda: self._foreground.unsent)
         """Keeps what is typed; the screen tells it of the prompt."""
         self.keeping.deciding = lambda: self._deciding.at_work
@@ -255,7 +259,7 @@ class Session:
             intents.Continue: self._continue,
             **dict.fromkeys(of_conversation, foreground.handle),
             **dict.fromkeys(of_hunks, self._deciding.handle),
-            **dict.fromkeys(of_commands, self._verification.handle),
+            **dict.fromkeys(of_commands, self._verifying.handle),
             **dict.fromkeys(
                 (intents.SetMode, intents.ToBackground, intents.StopTask),
                 self._shared.commands.handle,
@@ -291,7 +295,7 @@ class Session:
     def at_rest(self) -> bool:
         """Nothing runs that was asked for: no turn, no command, no formatter."""
         looking = self._saving.looking or not all(task.done() for task in self._looking)
-        running = self._verification.active or self.formatting.running or looking
+        running = self._verifying.active or self.formatting.running or looking
         running = running or self._deciding.at_work or self.hooks_run or self.prepares
         running = running or ("rewinding" in self.__dict__ and self.rewinding.busy)
         running = running or self._foreground.tells_parts
@@ -350,7 +354,7 @@ class Session:
         """What prompts attach, and what could be."""
         self.attachments.makers = {
             "diff": lambda: difference_from_head(self._shared, self.diffs),
-            "failures": lambda: self._verification.failures(),
+            "failures": lambda: self._verifying.failures(),
         }
         self._saving.on_written = self.formatting.written
         if self._ports.hooks is None:
@@ -422,7 +426,7 @@ class Session:
     def _outside(self, paths: set[str]) -> None:
         """Somebody changed files."""
         self._saving.outside(paths)
-        self._verification.outside(paths)
+        self._verifying.outside(paths)
 
     async def run(self) -> None:
         """Dial ahead of the first prompt, watch the files; returns when that is set up."""

@@ -93,7 +93,11 @@ COMMANDS: tuple[Command, ...] = (
     Command("throttle", "Slow the model down, to feel the difference", "[TOKENS/S|off]"),
     Command("steer", "Add to the answer that streams, without stopping it", "TEXT"),
     Command("continue", "Let the answer go on that you stopped, from its last character"),
-    Command("verify", "Run the project's tests on what the screen shows, or on the disk", "[disk]"),
+    Command(
+        "verify",
+        "Run what judges the project on what the screen shows, or on the disk; or only a part",
+        "[disk] [all|tests|lint|types|TESTS]",
+    ),
     Command("fix", "Have the model mend what failed, until it passes or is of no use"),
     Command("blame", "Find the hunks that made the tests fail, or cured them"),
     Command("undo", "Undo the model's last turn, byte for byte"),
@@ -476,9 +480,16 @@ def _forget(argument: str, status: Status) -> Intent | str | None:
 
 
 def _verify(argument: str, status: Status) -> Intent | str | None:
-    if argument not in ("", "disk"):
-        return "/verify runs the tests with pending hunks and unsaved text, /verify disk without."
-    return Verify(disk=bool(argument))
+    """What is meant: where, which verifiers, which tests."""
+    words = argument.split()
+    disk, whole = "disk" in words, "all" in words
+    only = tuple(word for word in words if word in ("lint", "types"))
+    tests = tuple(word for word in words if word not in ("disk", "all", "lint", "types", "tests"))
+    if any(word.startswith("-") for word in tests):
+        return "/verify takes disk, all, tests, lint, types, or names of verifiers or tests."
+    if "tests" in words:
+        only = (*only, "tests")
+    return Verify(disk=disk, only=only, tests=tests, whole=whole)
 
 
 _PLAIN: Mapping[str, Intent] = {

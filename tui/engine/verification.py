@@ -1,11 +1,6 @@
 """Runs the tests and the user's ``!`` commands; the verdict is the exit status.
 
 Where a report says that nothing could be judged (`RunReport.fault`) there is no red verdict.
-
-The formatter: runs after a save or an accept on the files that were written. What it makes of
-them is taken over as nobody's: neither the user nor a model wrote it (EDITS.md section 7, case
-G08). It never runs on a file in which a model is writing, and whatever goes wrong with it, the
-text is as it was saved.
 """
 
 from __future__ import annotations
@@ -13,23 +8,21 @@ from __future__ import annotations
 import asyncio
 import functools
 import shlex
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from tui.core.conversation import Block, BlockKind, BlockState
-from tui.core.document.workspace import Workspace
 from tui.core.files import digest_of
 from tui.core.programs import RunOptions, Shadow
 from tui.core.run_progress import RunProgress
 from tui.core.run_report import FailedTest, RunReport, as_prompt, of_change
-from tui.core.text.change_set import Author
+from tui.core.shell.clipping import Clip
 from tui.engine import intents
 from tui.engine.baseline import Baseline
 from tui.engine.commands import USER_HEAD_BYTES, USER_TAIL_BYTES, CommandOutput, ending, not_on_disk
-from tui.engine.disk_changes import DiskChanges
 from tui.engine.intents import Intent
 from tui.engine.notices import Trouble
 from tui.engine.ports import (
@@ -39,6 +32,7 @@ from tui.engine.ports import (
     Ports,
     RunResult,
     VerifyCommand,
+    VerifyWhen,
     project_tests,
 )
 from tui.engine.services import Services
@@ -120,9 +114,16 @@ class Verification:
     """One command at a time."""
 
     def __init__(
-        self, services: Services, submit: Callable[[Intent], None], rules: FixRules
+        self,
+        services: Services,
+        submit: Callable[[Intent], None],
+        rules: FixRules,
+        when: VerifyWhen = "ask",
     ) -> None:
-        """``submit`` asks the session for something, ``rules`` say how failures are mended."""
+        """``submit`` asks the session for something, ``rules`` say how failures are mended.
+
+        ``when`` the verifiers run unasked.
+        """
         self._services = services
         self._state = services.state
         self._status = services.state.status
@@ -143,6 +144,10 @@ class Verification:
         self._rules = rules
         self._verdict_state = VerdictState(services)
         self.outside = self._verdict_state.outside
+        if when != "ask":
+            from tui.engine.live_verifying import LiveVerifying  # few want it
+
+            LiveVerifying(services.state, when, self.unasked)
 
     @property
     def active(self) -> bool:
@@ -181,6 +186,14 @@ class Verification:
         self._task = self._services.supervisor.start(work, name)
         self._task.add_done_callback(self._ended)
 
+    def unasked(self, wanted: intents.Verify) -> bool:
+        """Begin it instead of what runs unasked; False: something that was asked for runs."""
+        if self._fixes or (self._task is not None and not self._gives_way):
+            return False
+        self._start(self._verify(wanted), "verify")
+        self._gives_way = True
+        return True
+
     def _stop(self) -> None:
         if self._task is not None:
             self._stopping = True
@@ -197,6 +210,19 @@ class Verification:
         self._forget_failures()
         line = VerifyCommand(command, "", deadline_s=COMMAND_DEADLINE_S)
         self._note_failures([await self._run(line, None, None)])
+
+    async def _unasked(self) -> list[VerifyCommand]:
+        """The verifiers that may run without a question."""
+        ports = self._services.ports
+        try:
+            found = await ports.verifiers()
+        except DuettoError:
+            return []  # F5 says why
+        return [
+            one
+            for one in found
+            if one.argv and (not one.needs_consent or _known(one) in ports.consents)
+        ]
 
     async def _found(self, named: Sequence[str] = ()) -> list[VerifyCommand]:
         """The verifiers that may run; none: there are none, which is said.
@@ -268,51 +294,78 @@ class Verification:
 
     async def _verify(self, wanted: intents.Verify, without: Sequence[int] = ()) -> None:
         """Run what judges the project: checks beside the tests, each in its own shadow."""
-        found = await self._found(wanted.only)
+        found = await (self._unasked() if wanted.unasked else self._found(wanted.only))
+        named = tuple(one.name for one in found if one.name in wanted.tests)
+        if named:  # these words are no tests
+            found = [one for one in found if one.name in named]
+            wanted = replace(wanted, tests=tuple(set(wanted.tests) - set(named)))
         if not found:
             return
+        if not wanted.files:
+            self._forget()
+        screen = (await self._still()).without(without)
+        ground = Ground.of(screen, self._state.workspace)
+        texts = {} if wanted.disk else await asyncio.to_thread(ground.screen.files)
+        shadow = await self._shadow(texts) if texts else None
+        if shadow is None and texts and wanted.unasked:
+            return  # the disk has nothing of it
+        if shadow is None:
+            self._say_what_is_not_on_disk()
+        shadows = [shadow]
+        try:
+            lanes = await self._planned(found, wanted, apart=shadow is not None)
+            if shadow is not None and lanes.checks and lanes.tests:
+                shadows.append(await self._shadow(texts))
+            runs = await self._lanes(lanes, ground, shadows, quietly=bool(wanted.files))
+        finally:
+            for one in filter(None, shadows):
+                one.close()
+        verdict = common_verdict([(run.kind, run.verdict) for run in runs])
+        if wanted.files and verdict != "failed":
+            return  # nothing is known of the rest
+        self._note_failures(runs)
+        self._verdict(verdict)
+        on_disk = shadow is None and (wanted.disk or bool(texts))
+        if verdict:
+            blocks = [run.block for run in runs if run.verdict == "failed" or not wanted.files]
+            self._verdict_state.stands(blocks, ground, on_disk=on_disk)
+        if not on_disk:
+            marks = [one.marks for one in found if one.kind == "tests"]
+            digest = await asyncio.to_thread(digest_of, texts)
+            self._judged = _judged(verdict, runs, digest, marks)
+        await self._go_on(wanted, verdict, screen, runs if shadow is not None else ())
+
+    async def _go_on(
+        self, wanted: intents.Verify, verdict: Verdict, screen: StillScreen, runs: Sequence[_Run]
+    ) -> None:
+        """What follows a verdict; ``runs`` are those in a shadow."""
+        if self._fixes and self._judged is not None:
+            self._fixing.judged(self._judged)
+            return
+        if self._rules.when == "auto" and verdict in ("failed", "timeout") and not wanted.files:
+            self._send_failure()
+            return
+        judged = [run for run in runs if run.kind == "tests"]
+        if verdict and judged:
+            await self._look_for_blame(screen, judged[-1])
+
+    async def _planned(
+        self, found: Sequence[VerifyCommand], wanted: intents.Verify, *, apart: bool
+    ) -> VerifierLanes:
+        rest, part = not wanted.files, self._part(wanted)
+        lanes = await asyncio.to_thread(planned, found, part, apart, rest=rest)
+        if wanted.unasked:
+            return VerifierLanes((), (*lanes.checks, *lanes.tests))  # one at a time
+        return lanes
+
+    def _forget(self) -> None:
+        """What the last run said."""
         self._verdict("")
         self._seen = None
         self._judged = None
         self._forget_failures()
         if "_blaming" in self.__dict__:
             self._blaming.unmark()
-        screen = (await self._still()).without(without)
-        ground = Ground.of(screen, self._state.workspace)
-        texts = {} if wanted.disk else await asyncio.to_thread(ground.screen.files)
-        shadows = [await self._shadow(texts) if texts else None]
-        if shadows[0] is None:
-            self._say_what_is_not_on_disk()
-        changed, gone = self._touched()
-        part = Part(changed, gone, named=wanted.tests)
-        lanes = await asyncio.to_thread(planned, found, part, shadows[0] is not None)
-        if shadows[0] is not None and lanes.checks and lanes.tests:
-            shadows.append(await self._shadow(texts))
-        try:
-            runs = await self._lanes(lanes, ground, shadows)
-        finally:
-            for shadow in filter(None, shadows):
-                shadow.close()
-        self._note_failures(runs)
-        verdict = common_verdict([(run.kind, run.verdict) for run in runs])
-        self._verdict(verdict)
-        if verdict:
-            only_disk = wanted.disk or (bool(texts) and shadows[0] is None)
-            blocks = [run.block for run in runs]
-            self._verdict_state.stands(blocks, ground, on_disk=only_disk)
-        if not wanted.disk and not (texts and shadows[0] is None):
-            marks = [one.marks for one in found if one.kind == "tests"]
-            digest = await asyncio.to_thread(digest_of, texts)
-            self._judged = _judged(verdict, runs, digest, marks)
-        if self._fixes and self._judged is not None:
-            self._fixing.judged(self._judged)
-            return
-        if self._rules.when == "auto" and verdict in ("failed", "timeout"):
-            self._send_failure()
-            return
-        judged = [run for run in runs if run.kind == "tests"]
-        if verdict and judged and shadows[0] is not None:
-            await self._look_for_blame(screen, judged[-1])
 
     async def _look_for_blame(self, screen: StillScreen, run: _Run) -> None:
         """Unasked, if it will not take long; whatever is asked for goes before."""
@@ -326,17 +379,23 @@ class Verification:
             await self._blaming.alone(run.command, run.words, self._seen)
 
     async def _lanes(
-        self, lanes: VerifierLanes, ground: Ground, shadows: Sequence[Shadow | None]
+        self,
+        lanes: VerifierLanes,
+        ground: Ground,
+        shadows: Sequence[Shadow | None],
+        *,
+        quietly: bool,
     ) -> list[_Run]:
         """The runs of both, in the order of their ends."""
         runs: list[_Run] = []
+        run_one = self._run_quietly if quietly else self._run
 
         async def lane(commands: Sequence[VerifyCommand], shadow: Shadow | None) -> None:
             for command in commands:
-                run = await self._run(command, ground, shadow)
+                run = await run_one(command, ground, shadow)
                 runs.append(run)
-                words = run.words
-                self._state.witness.judged(words, run.verdict, run.result.seconds, run.report)
+                words, seconds = run.words, run.result.seconds
+                self._state.witness.judged(words, run.verdict, seconds, run.report)
                 if not run.verdict or (command.kind == "tests" and run.verdict != "passed"):
                     break
 
@@ -347,6 +406,15 @@ class Verification:
             if not self._stopping:
                 raise
         return runs
+
+    def _part(self, wanted: intents.Verify) -> Part:
+        """What belongs to what is to be judged."""
+        if wanted.whole:
+            return Part()
+        changed, gone = self._touched()
+        if wanted.files:
+            changed = wanted.files
+        return Part(changed, gone, named=wanted.tests)
 
     def _touched(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The files that this session changed, and those of them that are deleted."""
@@ -391,13 +459,7 @@ class Verification:
     ) -> _Run:
         """Run with the output in the conversation as it comes, on the screen or the disk."""
         state, clock = self._state, self._services.ports.clock
-        words = command.title or short_title(command.argv)
-        source = command.source
-        where = "" if source.endswith(" found") else source.rpartition(" of ")[2]
-        block = state.add(Block(BlockKind.RUN, 0, f"{words} · {where}" if where else words))
-        self._running[words] = None
-        self._say_running()
-        start_s = clock.now()
+        block = state.add(_card(command))
         sink = CommandOutput(state, block, clock.now, USER_HEAD_BYTES, USER_TAIL_BYTES)
         sink.unsaid = command.report_file
         progress = RunProgress(command.progress)
@@ -407,38 +469,78 @@ class Verification:
             block.progress = progress.words
             sink.feed(data)
 
-        argv = command.argv if isinstance(command.argv, str) else (*command.argv, *command.options)
-        consent = "the user allowed it" if command.needs_consent else "the user runs it"
-        number = state.witness.command_begins(command_line(argv), "", "", consent)
         try:
-            await state.witness.kept()
-            how = RunOptions(shadow=shadow)
-            result = await self._services.ports.runner.run(argv, feed, command.deadline_s, how)
+            result = await self._executed(command, shadow, feed)
         except asyncio.CancelledError:
-            seconds = clock.now() - start_s
-            result = RunResult(None, seconds, stopped=True)
-            if not self._stopping:
-                state.witness.command_ends(number, result)
-                sink.end("[stopped]")
-                state.close(block, "cut")
-                raise
-        finally:
-            del self._running[words]
-            self._say_running()
-        state.witness.command_ends(number, result)
-        output, report = sink.text, await self._report(command, sink.text, result)
-        if ground is not None and command.kind != "syntax":
-            report = await self._baseline.without_known(command, result, report)
+            sink.end("[stopped]")
+            state.close(block, "cut")
+            raise
+        report = await self._report_of(command, sink.text, result, ground)
         if shadow is not None and ground is not None:
             report = replace(report, ground=ground.words)
+        run = _Run(command, _words(command), block, result, report, sink.text)
         sink.end(ending(result, command.deadline_s))
-        judged = command.reader is not None or report != RunReport()
-        block.report = report if judged and not result.stopped else None
-        run = _Run(command, words, block, result, report, output)
-        ended: Mapping[str, BlockState] = {"": "cut", "passed": "done"}
-        state.close(block, ended.get(run.verdict, "failed"))
-        state.restated()
+        self._close(run)
         return run
+
+    async def _run_quietly(
+        self, command: VerifyCommand, ground: Ground, shadow: Shadow | None
+    ) -> _Run:
+        """The same, but there is a card only if something failed."""
+        clip = Clip(USER_HEAD_BYTES, USER_TAIL_BYTES)
+        result = await self._executed(command, shadow, clip.feed)
+        output = clip.text()
+        report = await self._report_of(command, output, result, ground)
+        block = _card(command)
+        run = _Run(command, _words(command), block, result, report, output)
+        if run.verdict == "failed":
+            self._state.add(block, f"{output}\n{ending(result, command.deadline_s)}\n")
+            self._close(run)
+        return run
+
+    def _close(self, run: _Run) -> None:
+        """The card says how it ended."""
+        command, block = run.command, run.block
+        told = command.reader is not None or run.report != RunReport()
+        block.report = run.report if told and not run.result.stopped else None
+        ended: Mapping[str, BlockState] = {"": "cut", "passed": "done"}
+        self._state.close(block, ended.get(run.verdict, "failed"))
+        self._state.restated()
+
+    async def _executed(
+        self, command: VerifyCommand, shadow: Shadow | None, feed: Callable[[bytes], None]
+    ) -> RunResult:
+        """How it ended, by itself or stopped by the user."""
+        witness, clock = self._state.witness, self._services.ports.clock
+        words, start_s = _words(command), clock.now()
+        self._running[words] = None
+        self._say_running()
+        argv = command.argv if isinstance(command.argv, str) else (*command.argv, *command.options)
+        consent = "the user allowed it" if command.needs_consent else "the user runs it"
+        number = witness.command_begins(command_line(argv), "", "", consent)
+        how = RunOptions(shadow=shadow, memory=command.memory, nice=self._gives_way)
+        try:
+            await witness.kept()
+            result = await self._services.ports.runner.run(argv, feed, command.deadline_s, how)
+        except asyncio.CancelledError:
+            result = RunResult(None, clock.now() - start_s, stopped=True)
+            if not self._stopping:
+                witness.command_ends(number, result)
+                raise
+        finally:
+            self._running.pop(words, None)
+            self._say_running()
+        witness.command_ends(number, result)
+        return result
+
+    async def _report_of(
+        self, command: VerifyCommand, output: str, result: RunResult, ground: Ground | None
+    ) -> RunReport:
+        """What the run says, apart from what failed before anything was changed."""
+        report = await self._report(command, output, result)
+        if ground is None or command.kind == "syntax":
+            return report
+        return await self._baseline.without_known(command, result, report)
 
     def _say_running(self) -> None:
         self._status.running = " · ".join(self._running)
@@ -540,6 +642,18 @@ async def _behind(task: asyncio.Task[None], work: Coroutine[object, object, None
     await work
 
 
+def _words(command: VerifyCommand) -> str:
+    """A command as the user sees it."""
+    return command.title or short_title(command.argv)
+
+
+def _card(command: VerifyCommand) -> Block:
+    source = command.source
+    where = "" if source.endswith(" found") else source.rpartition(" of ")[2]
+    words = _words(command)
+    return Block(BlockKind.RUN, 0, f"{words} · {where}" if where else words)
+
+
 def command_line(argv: str | Sequence[str]) -> str:
     """A command as a person would type it."""
     return argv if isinstance(argv, str) else shlex.join(argv)
@@ -557,162 +671,3 @@ def short_title(argv: str | Sequence[str], *, whole: bool = False) -> str:
     if not whole and name.startswith("python") and rest[:1] == ["-m"] and len(rest) > 1:
         name, *rest = rest[1:]
     return command_line([name, *rest])
-
-
-GRACE_S = 2.0
-"""For a run that is not done when duetto ends; then it is stopped."""
-_SHOWN_CHARS = 400
-"""Of what a formatter says when it fails."""
-
-
-class Formatting:
-    """One run at a time; what is saved meanwhile is formatted by the next one."""
-
-    def __init__(self, services: Services, changes: DiskChanges) -> None:
-        """``changes`` takes over what the formatter makes of a file."""
-        self._ports = services.ports
-        self._state = services.state
-        self._supervisor = services.supervisor
-        self._workspace: Workspace = services.state.workspace
-        self._changes = changes
-        self._due: dict[str, None] = {}
-        self._task: asyncio.Task[None] | None = None
-        self._said = ""
-        """What went wrong last time: said once."""
-        self._ending = False
-        self._once: set[str] = set()
-        """Commands that were allowed in this session."""
-        self._refused: set[str] = set()
-        services.state.before_drain.append(self._go_on)
-
-    def written(self, paths: Iterable[str]) -> None:
-        """These files were saved: format them, now or when no model writes in them any more."""
-        if self._ports.format_command is not None:
-            self._due.update(dict.fromkeys(paths))
-            self._go_on()
-
-    @property
-    def running(self) -> bool:
-        """True while something is being formatted, or the user is asked whether it may be."""
-        return self._task is not None
-
-    async def over(self) -> None:
-        """Wait until nothing is being formatted."""
-        while self._task is not None:
-            await asyncio.wait([self._task])
-
-    async def end(self) -> None:
-        """The end of duetto: let a run come to its end for a moment, then stop it.
-
-        What waits for it to be written is written then.
-        """
-        self._ending = True
-        self._due.clear()
-        task = self._task
-        if task is None:
-            return
-        if self._changes.held:
-            await asyncio.wait([task], timeout=GRACE_S)
-        task.cancel()
-        await asyncio.wait([task])
-
-    def _go_on(self) -> None:
-        if self._due and not self._ending and self._task is None and self._ready():
-            self._task = self._supervisor.start(self._run_all(), "formatting")
-            self._task.add_done_callback(self._ended)
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._task = None
-        if not task.cancelled():
-            self._go_on()
-
-    def _ready(self) -> list[str]:
-        """The due files in which no model is writing."""
-        records, busy = self._workspace.documents.records, self._workspace.documents.busy
-        return [
-            path
-            for path in self._due
-            if path not in busy and not (path in records and records[path].sections)
-        ]
-
-    async def _run_all(self) -> None:
-        while (paths := self._ready()) and not self._ending:
-            for path in paths:
-                del self._due[path]
-            command = await self._command()
-            if command is None:
-                self._due.clear()
-                return
-            buffers = self._workspace.buffers
-            await self._run(command, self._changes.hold(path for path in paths if path in buffers))
-
-    async def _command(self) -> VerifyCommand | None:
-        """The command, if there is one and it may be run."""
-        look_up = self._ports.format_command
-        try:
-            command = None if look_up is None else await look_up()
-        except DuettoError as error:
-            self._say("Nothing was formatted", str(error))
-            return None
-        if command is None:
-            return None
-        words = words_of(command)
-        if words in self._refused:
-            return None
-        if words not in self._once:
-            if not await is_allowed(self._state, self._ports, command):
-                self._refused.add(words)
-                return None
-            self._once.add(words)
-        return command
-
-    async def _run(self, command: VerifyCommand, paths: Sequence[str]) -> None:
-        """Run it on these files and take over what it made of them."""
-        if not paths:
-            return
-        output: list[bytes] = []
-        author = Author.DISK
-        try:
-            result = await self._ports.runner.run(
-                with_paths(command.argv, paths), output.append, command.deadline_s
-            )
-            if not (result.timed_out or result.stopped or (result.status or 0) < 0):
-                author = Author.TOOL
-        finally:
-            stopped = self._ending and author is Author.DISK
-            self._changes.release(paths, author, put_back=stopped)
-        failure = failure_of(result, command.deadline_s)
-        if failure:
-            said = b"".join(output).decode(errors="replace").strip()[-_SHOWN_CHARS:]
-            self._say(f"{words_of(command)} {failure}", said)
-        else:
-            self._said = ""
-
-    def _say(self, what: str, why: str) -> None:
-        """Say what went wrong, once."""
-        if what != self._said:
-            self._said = what
-            step = "the files are as they were saved"
-            self._state.trouble(Trouble(what, why, step, severity="warning"))
-
-
-def with_paths(argv: str | tuple[str, ...], paths: Sequence[str]) -> str | tuple[str, ...]:
-    """The command with the files behind it; none of them is taken for a flag."""
-    named = [f"./{path}" if path.startswith("-") else path for path in paths]
-    return f"{argv} {shlex.join(named)}" if isinstance(argv, str) else (*argv, *named)
-
-
-def words_of(command: VerifyCommand) -> str:
-    """A command as a person would type it."""
-    return command.argv if isinstance(command.argv, str) else shlex.join(command.argv)
-
-
-def failure_of(result: RunResult, deadline_s: float) -> str:
-    """What went wrong with a run, in words; empty if nothing did."""
-    if result.timed_out:
-        return f"was stopped at its deadline of {deadline_s:g} s"
-    if result.error:
-        return f"could not be run: {result.error}"
-    if result.status is None or result.status < 0:
-        return "was ended by a signal"
-    return f"failed (exit {result.status})" if result.status else ""

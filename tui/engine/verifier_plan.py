@@ -21,8 +21,13 @@ class VerifierLanes(NamedTuple):
     """Those that belong to what changed, then all; what fails ends it."""
 
 
-def planned(verifiers: Iterable[VerifyCommand], part: Part, apart: bool) -> VerifierLanes:
-    """What is to run, for a thread. ``apart``: in a shadow, where what they write harms nothing."""
+def planned(
+    verifiers: Iterable[VerifyCommand], part: Part, apart: bool, *, rest: bool = True
+) -> VerifierLanes:
+    """What is to run, for a thread. ``apart``: in a shadow, where what they write harms nothing.
+
+    Not ``rest``: only what belongs to the part.
+    """
     checks: list[VerifyCommand] = []
     tests: list[VerifyCommand] = []
     concerned = bool(part.changed or part.named)
@@ -30,13 +35,13 @@ def planned(verifiers: Iterable[VerifyCommand], part: Part, apart: bool) -> Veri
         small = one.part(part) if one.part is not None and concerned else None
         if one.kind == "tests":
             tests += [small] if small is not None else []
-            tests += [] if part.named and small is not None else [one]
+            tests += [one] if rest and not (part.named and small is not None) else []
         elif part.named or (one.writes and not apart):
             continue
         elif small is not None and one.kind != "types":
             checks.append(small)
-        elif one.part is None or one.kind == "types" or (not concerned and one.kind != "syntax"):
-            checks.append(one)
+        elif rest and (one.kind == "types" or one.part is None or not concerned):
+            checks += [one] if one.kind != "syntax" else []
     return VerifierLanes(checks, tests)
 
 

@@ -30,7 +30,8 @@ from typing import Any
 
 ANSWER = struct.Struct("=ci")
 """What a warden says: READY, STARTED with the process, FAILED with errno, EXITED with the status
-(negative: the signal), FULL if it wrote too much and is killed, and ENDED when nothing is left of
+(negative: the signal), FULL if it is killed because it wrote too much (1) or took too much
+memory (2), and ENDED when nothing is left of
 it."""
 READY, STARTED, FAILED, EXITED, FULL, ENDED = b"r", b"s", b"f", b"x", b"o", b"e"
 _LENGTH = struct.Struct("=I")
@@ -40,6 +41,8 @@ _CLEAR_S = 0.4
 _LOOK_S = 0.02
 _MEASURE_S = 0.2
 """Between two looks at what a command has written."""
+_NICE = 10
+"""How much a command gives way that nobody waits for."""
 _MOST_PROCESSES = 4096
 """And threads, of a command in a shadow."""
 _SUBREAPER, _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 36, 38, 22, 2
@@ -306,6 +309,16 @@ def _below(top: int, but: Iterable[int] = ()) -> dict[int, int]:
     return found
 
 
+def _memory_below(top: int) -> int:
+    """Bytes that are only theirs, of all that lives below a process."""
+    pages = 0
+    for pid in _below(top):
+        with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/statm", "rb") as file:
+            _, resident, shared, *_ = map(int, file.read().split())
+            pages += resident - shared
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
 def _kill_below(top: int, ended: dict[int, int], but: Iterable[int] = ()) -> None:
     """Kill all of it by its groups, so that what forks and ends meanwhile is met, too."""
     until = time.monotonic() + _CLEAR_S
@@ -372,22 +385,30 @@ class _Warden:
         """Groups that got SIGTERM."""
         self._over = self._is_deaf = False
         self._written: _Written | None = None
+        self._memory = 0
+        """Bytes that all of it may have; 0: as many as there are."""
 
     def serve(self) -> None:
         """To the end of the command, and until duetto has cleared away."""
         self._say(READY)
         while not (self._over and self._is_deaf):
             ending = self._until and not self._over
-            measures = _MEASURE_S if self._written and self._left else None
+            measures = _MEASURE_S if (self._written or self._memory) and self._left else None
             if self._waiting.wait(_LOOK_S if ending else measures):
                 self._take()
             self._look()
-            if measures and not ending and self._written and self._written.too_much():
-                self._say(FULL)
-                self._whole = True
-                self._end(0)
+            if measures and not ending:
+                self._measure()
         for kind, path in reversed(self._notes):
             remove(kind, path)
+
+    def _measure(self) -> None:
+        """End it where it takes too much."""
+        wrote = self._written is not None and self._written.too_much()
+        if wrote or (self._memory and _memory_below(os.getpid()) > self._memory):
+            self._say(FULL, 1 if wrote else 2)
+            self._whole = True
+            self._end(0)
 
     def _take(self) -> None:
         what, fds = self._receive()
@@ -425,6 +446,9 @@ class _Warden:
 
     def _run(self, what: dict[str, Any], fds: list[int]) -> None:
         self._whole, self._grace_s, self._last_s = what["whole"], what["grace_s"], what["last_s"]
+        self._memory = what["memory"]
+        if what["nice"]:
+            os.nice(_NICE)
         for fd in fds:
             os.set_inheritable(fd, False)
         try:

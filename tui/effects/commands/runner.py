@@ -120,6 +120,8 @@ class _Start(NamedTuple):
             "written": [os.fsencode(folder) for folder in self.entry.written],
             "folder": os.fsencode(self.folder),
             "room": self.entry.room,
+            "memory": how.memory,
+            "nice": how.nice,
             "confined": how.confined is not None,
             "grace_s": GRACE_S,
             "last_s": STRAGGLER_S,
@@ -216,8 +218,10 @@ class CommandRunner:
             strayed = await self._end(started, stopped=stopped)
         seconds = clock() - began
         if warden.full:
-            most = f"{started.entry.room / 1e9:g} GB"
-            return RunResult(None, seconds, error=f"stopped: it wrote more than {most}")
+            wrote = warden.full == 1
+            most = f"{(started.entry.room if wrote else how.memory) / 1e9:.3g} GB"
+            why = f"wrote more than {most}" if wrote else f"took more than {most} of memory"
+            return RunResult(None, seconds, error=f"stopped: it {why}")
         return RunResult(warden.status, seconds, timed_out=timed_out, strayed=strayed)
 
     async def _end(self, started: _Started, *, stopped: bool) -> str:
@@ -358,8 +362,8 @@ class _WardenChannel:
         self.status: int | None = None
         self._began = asyncio.Event()
         """Forked, then started or not."""
-        self.full = False
-        """It wrote more than it may."""
+        self.full = 0
+        """It took more than it may: 1: of the disk, 2: of memory."""
         self.left = asyncio.Event()
         """The command itself has ended."""
         self.ended = asyncio.Event()
@@ -426,7 +430,7 @@ class _WardenChannel:
             self.status = number
             self.left.set()
         elif what == FULL:
-            self.full = True
+            self.full = number
         elif what == ENDED:
             self.ended.set()
         else:
