@@ -78,14 +78,15 @@ class CopyShadow:
         self._changed: set[str] = set()
         """Files that once had another text than the disk's."""
         self._known: dict[str, tuple[object, object]] = {}
-        """Path -> what was copied, and how the copy looked then."""
+        """Path -> what was copied, or written, and how the copy looked then."""
+        self._folders = {""}
+        """Those that were made as on the disk."""
         self._lock = threading.Lock()
-        self._caches_go = False
 
     async def hold(self, texts: Mapping[str, bytes | None]) -> None:
         """See `core.programs.Shadow`; they are written when a command enters."""
-        self._texts = dict(texts)
-        self._changed |= texts.keys()
+        self._texts = {self._place(path): data for path, data in texts.items()}
+        self._changed |= self._texts.keys()
 
     def close(self) -> None:
         """See `core.programs.Shadow`."""
@@ -97,11 +98,7 @@ class CopyShadow:
             raise OSError("another command runs in this copy of the workspace")
         try:
             found = self._source.look()
-            try:
-                self._bring(found)
-            except RecursionError:  # a command made folders without end
-                _make_way(self._copy)
-                self._bring(found)
+            self._bring(found)
         except BaseException:
             self._lock.release()
             raise
@@ -109,8 +106,10 @@ class CopyShadow:
         strayed.unlink(missing_ok=True)
 
         def leave() -> str:
-            self._caches_go |= confined  # nothing that it left there may run unconfined
-            self._lock.release()
+            try:
+                self._clean(caches_stay=not confined)  # what it left there must not run unconfined
+            finally:
+                self._lock.release()
             with contextlib.suppress(OSError):
                 path = strayed.read_text("utf-8", "replace").partition("\n")[0]
                 return os.path.relpath(path, self._root)
@@ -140,81 +139,113 @@ class CopyShadow:
 
     def _bring(self, found: SourceFiles) -> None:
         """Have the copy be as the disk with the texts. Raises OSError."""
-        texts = self._texts
-        if self._copy.is_symlink() or not self._copy.is_dir():
-            _make_way(self._copy)
-            make_like(self._copy, self._root)
-        self._prune("", found, {above for path in texts for above in _above(path)})
-        self._caches_go = False
+        copy, texts = f"{self._copy}/", self._texts
+        wanted = {**found.files, **found.links, **texts}
+        for path in [one for one in self._known if one not in wanted]:
+            self._drop(path)
         for path in found.folders:
-            if not (self._copy / path).is_dir():
-                make_like(self._copy / path, os.path.join(self._root, path))
+            if path not in self._folders and not os.path.isdir(copy + path):
+                self._make_folder(path)
         for path, about in found.files.items():
-            if path not in texts:
+            if path not in texts and self._known.get(path, _NEVER)[0] != about:
                 self._take(path, about)
         for path, target in found.links.items():
-            self._link(path, target.replace("{disk}", str(self._disk)))
+            if self._known.get(path, _NEVER)[0] != target and path not in texts:
+                self._drop(path)
+                os.symlink(target.replace("{disk}", str(self._disk)), copy + path)
+                self._known[path] = (target, _looks(copy + path))
         for path, data in texts.items():
             self._write(path, data)
         for path in found.caches:
-            if not os.path.lexists(self._copy / path):
-                shutil.copytree(Path(self._root, path), self._copy / path, symlinks=True)
+            if not os.path.lexists(copy + path):
+                shutil.copytree(Path(self._root, path), copy + path, symlinks=True)
         self._bring_git()
 
-    def _prune(self, folder: str, found: SourceFiles, above: set[str]) -> None:
-        """Remove what is neither on the disk nor a cache, whatever a command made of it."""
-        with contextlib.suppress(OSError):
-            os.chmod(self._copy / folder, 0o700)
-        for entry in list(os.scandir(self._copy / folder)):
-            path = f"{folder}/{entry.name}".lstrip("/")
-            if is_cache(path, self._source.caches) and not self._caches_go:
-                continue
-            if not entry.is_dir(follow_symlinks=False):
-                if path not in found.files and path not in found.links and path not in self._texts:
-                    os.unlink(entry.path)
-            elif path != ".git":
-                self._prune(path, found, above)
-                if path not in found.folders and path not in above:
-                    with contextlib.suppress(OSError):  # a cache may be left in it
-                        os.rmdir(entry.path)
-        with contextlib.suppress(OSError):
-            about = os.stat(os.path.join(self._root, folder))
-            os.chmod(self._copy / folder, stat.S_IMODE(about.st_mode) | 0o700)
+    def _drop(self, path: str) -> None:
+        """Take a file out of the copy."""
+        self._known.pop(path, None)
+        self._folders.discard(path)
+        _make_way(self._copy / path)
+
+    def _make_folder(self, path: str) -> None:
+        for above in [*reversed(_above(path)), path]:
+            if above and above not in self._folders:
+                if not os.path.isdir(self._copy / above):
+                    self._drop(above)
+                    make_like(self._copy / above, os.path.join(self._root, above))
+                self._folders.add(above)
 
     def _take(self, path: str, about: object) -> None:
-        target = self._copy / path
-        if self._known.get(path) == (about, _looks(target)):
-            return
-        _make_way(target)
-        shutil.copy2(os.path.join(self._root, path), target)
+        """Copy a file of the disk."""
+        target = f"{self._copy}/{path}"
+        if os.path.lexists(target):
+            self._drop(path)
+        with open(f"{self._root}/{path}", "rb", 0) as source, open(target, "xb", 0) as file:
+            is_ = os.fstat(source.fileno())
+            data = source.readall()
+            file.write(data)
+            os.fchmod(file.fileno(), stat.S_IMODE(is_.st_mode))
+            os.utime(file.fileno(), ns=(is_.st_atime_ns, is_.st_mtime_ns))
         if path in self._changed:  # newer than what was built of the other text
-            self._times.set(path, target, target.read_bytes())
+            self._times.set(path, Path(target), data)
         self._known[path] = (about, _looks(target))
 
-    def _link(self, path: str, to: str) -> None:
-        target = self._copy / path
-        if not (target.is_symlink() and os.readlink(target) == to):
-            _make_way(target)
-            target.symlink_to(to)
+    def _place(self, path: str) -> str:
+        """Where a text lies; that of a link is where the link leads to."""
+        real = os.path.realpath(os.path.join(self._root, path))
+        return os.path.relpath(real, self._root) if is_below(real, self._root) else path
 
     def _write(self, path: str, data: bytes | None) -> None:
-        real = os.path.realpath(os.path.join(self._root, path))
-        if is_below(real, self._root):  # a link's text is where the link leads to
-            path = os.path.relpath(real, self._root)
         target = self._copy / path
         if data is None:
-            _make_way(target)
-        elif self._known.get(path) != (data, _looks(target)):
-            for above in reversed(_above(path)):
-                if not (self._copy / above).is_dir():
-                    _make_way(self._copy / above)
-                    make_like(self._copy / above, os.path.join(self._root, above))
-            _make_way(target)
+            self._drop(path)
+        elif self._known.get(path, _NEVER)[0] != data:
+            self._make_folder(os.path.dirname(path))
+            self._drop(path)
             target.write_bytes(data)
             with contextlib.suppress(OSError):
                 shutil.copymode(os.path.join(self._root, path), target)
             self._times.set(path, target, data)
-            self._known[path] = (data, _looks(target))
+            self._known[path] = (data, _looks(str(target)))
+
+    def _clean(self, *, caches_stay: bool) -> None:
+        """Forget what a command changed, and remove what it made, but for caches."""
+        if self._copy.is_symlink() or not self._copy.is_dir():
+            _make_way(self._copy)
+            make_like(self._copy, self._root)
+        try:
+            there = self._cleaned("", caches_stay=caches_stay)
+        except (RecursionError, OSError):  # folders without end, or somebody else's
+            _make_way(self._copy)
+            make_like(self._copy, self._root)
+            there = set()
+        self._folders &= there
+        self._known = {path: known for path, known in self._known.items() if path in there}
+
+    def _cleaned(self, folder: str, *, caches_stay: bool) -> set[str]:
+        """All below that is as it was."""
+        found = {folder}
+        full = f"{self._copy}/{folder}"
+        with contextlib.suppress(OSError):
+            mode = stat.S_IMODE(os.stat(f"{self._root}/{folder}").st_mode) | 0o700
+            if stat.S_IMODE(os.stat(full).st_mode) != mode:
+                os.chmod(full, mode)
+        for entry in list(os.scandir(full)):
+            path = f"{folder}/{entry.name}".lstrip("/")
+            if path == ".git" or (caches_stay and is_cache(path, self._source.caches)):
+                continue
+            if not entry.is_dir(follow_symlinks=False):
+                if path in self._known and self._known[path][1] == _looks(entry.path):
+                    found.add(path)
+                else:
+                    os.unlink(entry.path)
+                continue
+            below = self._cleaned(path, caches_stay=caches_stay)
+            if path not in self._folders:
+                with contextlib.suppress(OSError):  # a cache may be left in it
+                    os.rmdir(entry.path)
+            found |= below
+        return found
 
     def _bring_git(self) -> None:
         """A repository that borrows objects, and shares nothing that can be written."""
@@ -247,14 +278,20 @@ class CopyShadow:
                     shutil.copy2(folder / name, own / name)
 
 
+_NEVER: tuple[object, object] = (None, None)
+
+
 def _above(path: str) -> list[str]:
     """Its folders, the inner ones first."""
-    return [str(one) for one in Path(path).parents][:-1]
+    found = []
+    while path := path.rpartition("/")[0]:
+        found.append(path)
+    return found
 
 
-def _looks(path: Path) -> object:
+def _looks(path: str) -> object:
     try:
-        about = path.lstat()
+        about = os.lstat(path)
     except OSError:
         return None
     return about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino, about.st_mode
@@ -264,7 +301,8 @@ def _make_way(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         clear(path)
     else:
-        path.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            path.unlink()
 
 
 class SourceFiles:
@@ -294,21 +332,24 @@ class ShadowSource:
         between commands.
         """
         self.root, self._listing, self.caches = os.path.realpath(root), listing, caches
+        self._listed: set[str] | None = None
+        """All that git does not ignore, if that was asked in this look."""
+        self._entered: set[str] = set()
+        """Folders that are copied."""
 
     def look(self) -> SourceFiles:
         """What of it is to be copied now. Raises OSError: too much."""
-        found, listed = SourceFiles(), set(self._listing())
-        folders = {above for path in listed for above in _above(path)}
-        waiting = [""]
+        found, waiting = SourceFiles(), [""]
+        self._listed = None
         while waiting:
             folder = waiting.pop()
-            for entry in sorted(os.scandir(os.path.join(self.root, folder)), key=_name):
-                path = f"{folder}/{entry.name}".lstrip("/")
+            for entry in os.scandir(os.path.join(self.root, folder)):
+                path = f"{folder}/{entry.name}" if folder else entry.name
                 if path == ".git":
                     continue
                 if not entry.is_dir(follow_symlinks=False):
-                    self._file(found, entry, path, listed)
-                elif self._goes_into(found, path, folders):
+                    self._file(found, entry, path)
+                elif self._goes_into(found, path):
                     found.folders[path] = None
                     waiting.append(path)
             if len(found.files) > MOST_FILES or found.size > MOST_BYTES:
@@ -316,14 +357,12 @@ class ShadowSource:
                 raise OSError(f"the workspace is too large to be copied (more than {most})")
         return found
 
-    def _file(
-        self, found: SourceFiles, entry: os.DirEntry[str], path: str, listed: set[str]
-    ) -> None:
+    def _file(self, found: SourceFiles, entry: os.DirEntry[str], path: str) -> None:
         if entry.is_symlink():
             found.links[path] = self._target(path, os.readlink(entry.path))
             return
         about = entry.stat(follow_symlinks=False)
-        if stat.S_ISREG(about.st_mode) and (path in listed or about.st_size < _SMALL_BYTES):
+        if stat.S_ISREG(about.st_mode) and (about.st_size < _SMALL_BYTES or self._is_listed(path)):
             found.files[path] = about.st_mtime_ns, about.st_size, about.st_ino, about.st_mode
             found.size += about.st_size
 
@@ -336,8 +375,10 @@ class ShadowSource:
             return os.path.relpath(real, os.path.join(self.root, os.path.dirname(path)))
         return to
 
-    def _goes_into(self, found: SourceFiles, path: str, folders: set[str]) -> bool:
+    def _goes_into(self, found: SourceFiles, path: str) -> bool:
         """Whether a folder is copied; else it is reached in another way, or left out."""
+        if path in self._entered and os.path.basename(path) != "node_modules":
+            return True
         full = Path(self.root, path)
         if is_cache(path, self.caches):
             if _is_small(full):
@@ -347,10 +388,21 @@ class ShadowSource:
             found.links[path] = f"{{disk}}/{path}"
             found.environments.append(path)
             return False
-        if path not in folders and full.name == "node_modules":
+        listed = self._is_listed(path)
+        if full.name == "node_modules" and not listed:
             self._packages(found, path)
             return False
-        return path in folders or _is_small(full)
+        if listed or _is_small(full):
+            self._entered.add(path)
+            return True
+        return False
+
+    def _is_listed(self, path: str) -> bool:
+        """Whether git does not ignore a file, or something in a folder; they are listed once."""
+        if self._listed is None:
+            listed = self._listing()
+            self._listed = {above for path in listed for above in (path, *_above(path))}
+        return path in self._listed
 
     def _packages(self, found: SourceFiles, path: str) -> None:
         """Packages are reached as they are, but for links into the workspace: these are copied."""
@@ -363,10 +415,6 @@ class ShadowSource:
                 self._packages(found, below)
             elif not is_cache(below, self.caches):
                 found.links[below] = f"{{disk}}/{below}"
-
-
-def _name(entry: os.DirEntry[str]) -> str:
-    return entry.name
 
 
 def _is_small(folder: Path) -> bool:

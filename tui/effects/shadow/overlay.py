@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import shutil
 import stat
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -277,9 +279,14 @@ def git_folder(root: str) -> GitFolder | None:
     return None
 
 
+@lru_cache(maxsize=4)
+def _cache_pattern(caches: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(f"(?:.*/)?(?:{'|'.join(map(translate, caches)) or '(?!)'})")
+
+
 def is_cache(path: str, caches: Sequence[str]) -> bool:
     """Whether a file or folder is kept between commands; the path is relative."""
-    return any(fnmatchcase(f"/{path}", f"*/{name}") for name in caches)
+    return _cache_pattern(tuple(caches)).match(path) is not None
 
 
 def clear(path: Path) -> None:

@@ -1,0 +1,1 @@
+"""What it costs to verify what the screen shows."""
