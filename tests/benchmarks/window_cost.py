@@ -89,7 +89,7 @@ async def keys(findings: Findings, files: int) -> None:
         began = time.thread_time()
         async with held() as loop:
             completer.look()
-            while completer._files.busy:
+            while completer._searching:
                 await asyncio.sleep(0)
         findings.add(Spot(LIST, place), 1000 * (time.thread_time() - began))
         findings.add(Spot(KEY, place), loop.longest_ms)

@@ -11,8 +11,9 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import chain, islice
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from textual.widgets import TextArea
 
@@ -22,7 +23,9 @@ from tui.core.text.patterns import pattern
 from tui.engine.notices import Status
 from tui.engine.slash import COMMANDS, Command, find_command, split_command
 from tui.ui import theme
-from tui.ui.file_search import FileSearch
+
+if TYPE_CHECKING:
+    from tui.ui.file_search import FileSearch
 
 _COMMAND = pattern(r"/([\w-]*)$")
 _ARGUMENT = pattern(r"/([\w-]+)((?:[ \t]+\S+)*)[ \t]+(\S*)$")
@@ -335,7 +338,20 @@ class Completer:
         """A text that nobody typed here: nothing is offered over it."""
         self._closed_at: tuple[int, int] | None = None
         """Row and column of what Esc closed the list over."""
-        self._files = FileSearch(self._found_later)
+
+    @cached_property
+    def _files(self) -> FileSearch:
+        from tui.ui.file_search import FileSearch  # after the first paint
+
+        return FileSearch(self._found_later)
+
+    @property
+    def _searching(self) -> bool:
+        return "_files" in self.__dict__ and self._files.busy
+
+    def _forget(self) -> None:
+        if "_files" in self.__dict__:
+            self._files.forget()
 
     @property
     def selected(self) -> CompletionItem | None:
@@ -355,7 +371,7 @@ class Completer:
     @property
     def fits_nothing(self) -> bool:
         """Something stands here that would be completed, and there is no such thing."""
-        return self.query is not None and not self.items and not self._files.busy
+        return self.query is not None and not self.items and not self._searching
 
     @property
     def is_typed(self) -> bool:
@@ -423,7 +439,7 @@ class Completer:
     def take(self, at: int | None = None) -> CompletionItem | None:
         """Put in the selected item, or the one at this place; returns which it was."""
         self.look()
-        if self.query is not None and (sieve := self._files.end()) is not None:
+        if self.query is not None and self._searching and (sieve := self._files.end()) is not None:
             self._found(self.query, sieve)
         if at is not None and at < len(self.items):
             self.at = at
@@ -438,7 +454,7 @@ class Completer:
         """Offer these; ``total`` counts those that are left out, too."""
         self._set(query, items, total)
         if query is None:
-            self._files.forget()
+            self._forget()
         self.on_change()
 
     def _put_in(self, item: CompletionItem, query: CompletionQuery) -> None:
@@ -465,13 +481,13 @@ class Completer:
             return
         if query.kind == "file" or len(self.items) == 1:
             self._set(None, [], 0)
-            self._files.forget()
+            self._forget()
 
     def _search(self, query: CompletionQuery | None) -> None:
         if query is not None and query.kind == "file":
             self._search_files(query)
             return
-        self._files.forget()
+        self._forget()
         items: list[CompletionItem] = []
         if query is not None and query.kind == "command":
             items = command_items(query.letters)
@@ -482,7 +498,7 @@ class Completer:
     def _search_files(self, query: CompletionQuery) -> None:
         paths = self._paths()
         if not query.letters.strip():
-            self._files.forget()
+            self._forget()
             self._offer(query, first_files(paths, self._status().open_paths), len(paths))
         elif (sieve := self._files.begin(query.letters, paths)) is not None:
             self._found(query, sieve)
@@ -526,6 +542,7 @@ class Completer:
         self._set(query, [*files[:first], *others, *files[first:]], total + len(others))
 
     def _set(self, query: CompletionQuery | None, items: list[CompletionItem], total: int) -> None:
-        self._files.stop()
+        if self._searching:
+            self._files.stop()
         self.query, self.items, self.at, self.total = query, items, 0, total
         self._chosen = False
