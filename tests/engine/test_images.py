@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tui.core.images import ImageRules, data_of
 from tui.core.wire import events
 from tui.engine import intents
 from tui.engine.ports import RoleSpec
+from tui.errors import EditRefused
 
 BLIND_WORDS = "this model does not support image input"
 SEES = RoleSpec("fast", "quick-1", "main", images=True)
@@ -215,14 +217,30 @@ async def test_the_clipboard_gives_an_image_a_name() -> None:
     place = world()
     images = place.session.attachments.images
     place.pictures.clipboard = png(20, 10)
-    assert await images.paste() == "pasted-1.png"
-    assert await images.paste() == "pasted-1.png", "the same one has one name"
-    place.pictures.clipboard = png(30, 10)
-    assert await images.paste() == "pasted-2.png"
-    assert [one.partition(" · ")[0] for one in images.shown("see @pasted-2.png")] == [
-        "pasted-2.png 30x10"
-    ]
-    assert shown(await ask(place, "see @pasted-1.png")) == [png(20, 10)]
+    first = await images.paste()
+    assert re.fullmatch(r"pasted-[0-9a-f]{4}\.png", first)
+    assert await images.paste() == first, "the same one has one name"
+    place.pictures.clipboard = jpeg()
+    second = await images.paste()
+    assert second != first
+    assert second.endswith(".jpeg")
+    assert images.shown(f"see @{second}") == [f"{second} 640x480 · {len(jpeg())} B"]
+    assert shown(await ask(place, f"see @{first}")) == [png(20, 10)]
+    place.pictures.clipboard = "no desktop"
+    with pytest.raises(EditRefused, match="no desktop"):
+        await images.paste()
+
+
+async def test_one_that_is_gone_since_it_was_sent_can_be_named_again() -> None:
+    place = world()
+    await ask(place, "see @shot.png")
+    del place.files.data["shot.png"]
+    assert shown(await ask(place, "and the corner of @shot.png?")) == []
+    place.session.submit(intents.Switch("deep"))
+    await settle()
+    assert "slow-1 takes text only, and the prompt names shot.png" in await held(
+        place, "and @shot.png?"
+    )
 
 
 async def test_a_draft_says_what_its_images_are() -> None:

@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import PurePath
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from tui.core.attachments import mentions
 from tui.core.conversation import History, Item
 from tui.core.files import FileRead, amount, is_image_name
@@ -32,7 +34,6 @@ from tui.engine.session_state import SessionState
 from tui.errors import EditRefused, ImageRefused
 
 ANOTHER = "choose a model that takes images with /model, or take the name out of the prompt"
-_PASTED = "pasted-{}.png"
 _WORDS_TOKENS = 40
 """Of what is said beside an image, or instead of it."""
 
@@ -52,6 +53,8 @@ class Images:
         """By name: those that go with the next request."""
         self._faults: list[str] = []
         """Why others cannot."""
+        self._missing: list[str] = []
+        """Names of what is not there; it may be in the conversation."""
         self.are_named = False
         """The prompt that was looked at last is about images: it does not go without."""
         self._pasted: dict[str, bytes] = {}
@@ -67,7 +70,7 @@ class Images:
 
     def begin(self) -> None:
         """Another prompt goes: what an earlier one named does not."""
-        self._waiting, self._faults = {}, []
+        self._waiting, self._faults, self._missing = {}, [], []
 
     def fault(self, why: str) -> None:
         """The prompt names something that cannot be sent."""
@@ -89,8 +92,11 @@ class Images:
         await self.take(PurePath(path).name, _checked(path, await self._outside(path)))
 
     async def take_found(self, path: str, found: FileRead) -> None:
-        """A file of the workspace. Raises ImageRefused."""
-        await self.take(path, _checked(path, found))
+        """A file of the workspace, or one that was sent and is gone since. Raises ImageRefused."""
+        if found.data is None and not found.refusal:
+            self._missing.append(path)
+        else:
+            await self.take(path, _checked(path, found))
 
     async def take(self, name: str, data: bytes) -> None:
         """Have an image go with the next request. Raises ImageRefused."""
@@ -101,7 +107,10 @@ class Images:
 
         What is left out of what was said before is noted.
         """
-        known, self.are_named = history.images, bool(self._waiting)
+        known = history.images
+        names = {image.name for image in known}
+        self._faults += [f"there is no file {one}" for one in self._missing if one not in names]
+        self.are_named = bool(self._waiting or self._missing)
         if not (self._faults or self._waiting or known):
             return None
         sees = await self._find_out(spec)
@@ -132,8 +141,8 @@ class Images:
         self, spec: RoleSpec, history: History, fresh: Iterable[_Read], sees: bool | None
     ) -> str:
         images, rules = [one.image for one in fresh], self.rules(spec)
-        if self._waiting and sees is False:
-            names = ", ".join(self._waiting)
+        if self.are_named and sees is False:
+            names = ", ".join([*self._waiting, *self._missing])
             return f"{spec.model} takes text only, and the prompt names {names}"
         for image in images:
             if why := rules.refusal(image, spec.model):
@@ -190,11 +199,9 @@ class Images:
         found = await asyncio.to_thread(port().copied)
         if isinstance(found, str):
             raise EditRefused(found)
-        name = next(
-            (name for name, data in self._pasted.items() if data == found),
-            _PASTED.format(len(self._pasted) + 1),
-        )
-        self._looked_at[name] = str((await asyncio.to_thread(_read, name, found)).image)
+        image = (await asyncio.to_thread(_read, "it", found)).image
+        name = f"pasted-{image.sha[:4]}.{image.kind}"  # another start gives others other names
+        self._looked_at[name] = str(replace(image, name=name))
         self._pasted[name] = found
         return name
 

@@ -274,7 +274,7 @@ class Turn:
             await self._connection.prewarm.over()
             await self.wire.open()
             await self._services.open_files.prepare()
-            if await self._is_refused():
+            if not self.sent and await self._is_refused():
                 return
             await self._services.window().look_up(self.request.spec, self.request.text)
             await self._services.compaction().make_room(self.request.spec, self.request.text)
