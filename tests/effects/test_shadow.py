@@ -176,6 +176,17 @@ async def test_several_run_side_by_side(house: House) -> None:
     assert again == ["0\n"] * 3
 
 
+async def test_a_run_that_is_cancelled_at_any_moment_leaves_the_shadow(house: House) -> None:
+    shadow = await house.make({"a.txt": b"shadow\n"})
+    for turns in range(12):
+        run = asyncio.create_task(house.run(shadow, "sleep 60"))
+        for _ in range(turns):
+            await asyncio.sleep(0.002)
+        run.cancel()
+        await asyncio.wait([run])
+    assert await house.says(shadow, "cat a.txt; ls") == "shadow\na.txt\nbelow\n"
+
+
 async def test_python_never_takes_the_cache_of_another_text(house: House) -> None:
     (house.root / "m.py").write_text("print(0)\n")
     shadow = await house.make()

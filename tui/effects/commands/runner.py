@@ -25,6 +25,7 @@ from tui.core.programs import (
     RunOptions,
     RunResult,
     Sandbox,
+    Shadow,
     git_environment,
     is_below,
     only_reading,
@@ -240,9 +241,11 @@ class CommandRunner:
                 await asyncio.wait_for(started.output.ended.wait(), STRAGGLER_S)
         finally:
             started.output.close()
-            await asyncio.to_thread(started.launch.tidy)
-            strayed = await asyncio.to_thread(started.entry.leave)
-            warden.close()
+            try:
+                await asyncio.to_thread(started.launch.tidy)
+            finally:  # also where this is cancelled once more: the shadow serves others
+                strayed = await asyncio.shield(asyncio.to_thread(started.entry.leave))
+                warden.close()
         return strayed
 
     async def _start(
@@ -269,8 +272,7 @@ class CommandRunner:
                 names = self.places(how.folder, how.names)
                 _same_places(how, (_identity(folder, opened), *names[1:]))
             if how.shadow is not None:
-                confined = how.confined is not None
-                entry = await asyncio.to_thread(how.shadow.enter, confined=confined)
+                entry = await _entered(how.shadow, confined=how.confined is not None)
             if entry.root != self._root:
                 folder, opened = self._folder(how.folder, entry.root)
                 fds.append(opened)
@@ -330,6 +332,17 @@ class CommandRunner:
         except OSError:
             os.close(opened)
             raise
+
+
+async def _entered(shadow: Shadow, *, confined: bool) -> Entry:
+    """Have a command enter; where this is cancelled, it leaves. Raises OSError."""
+    entering = asyncio.create_task(asyncio.to_thread(shadow.enter, confined=confined))
+    try:
+        return await asyncio.shield(entering)
+    except asyncio.CancelledError:
+        with contextlib.suppress(OSError):
+            await asyncio.to_thread((await entering).leave)
+        raise
 
 
 def _identity(folder: str, opened: int = -1) -> str:
