@@ -144,7 +144,9 @@ class Attachments:
             path for path in paths if path in workspace.buffers and path not in self.dropped
         )
         out = self.rewound_turns()
-        parts = [one for one, turn in self._parts.items() if turn not in out or self._pinned(one)]
+        parts = {
+            one: turn for one, turn in self._parts.items() if turn not in out or self._pinned(one)
+        }
         attached = [
             replace(open_files.open_file(path), attached=True, lines=lines)
             for path, lines in parts
