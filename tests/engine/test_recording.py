@@ -347,6 +347,39 @@ async def test_tabs_cursors_and_the_length_of_the_conversation_are_as_they_were(
     assert other.session._shared.open_files.open_file("a.py").cursor == (4, 2)
 
 
+async def test_edits_that_were_saved_behind_the_last_request_are_told_after_a_resume_once(
+    tmp_path: Path,
+) -> None:
+    store = StoreWriter(tmp_path / "data", time.monotonic)
+    lines = "".join(f"line {n}\n" for n in range(1, 9))
+    world = World({"a.py": lines, "b.py": lines, "c.py": lines})
+    world.ports.store = lambda: store
+    await world.runs()
+    for path in ("a.py", "b.py", "c.py"):
+        world.session.submit(intents.OpenFile(path))
+    (await begun(world, "look")).answers("done")
+    await settled()
+    for path in ("a.py", "b.py"):
+        world.session.workspace.edit(path, (3, 0), (3, 0), "new ")
+        world.session.touched(path)
+        world.session.submit(intents.SaveFile(path))
+        await settled()
+        if path == "a.py":
+            (await begun(world, "again")).answers("done")
+            await settled()
+    world.session.workspace.edit("c.py", (3, 0), (3, 0), "not saved ")
+    for path in ("a.py", "b.py", "c.py"):
+        world.session.submit(intents.CloseFile(path))
+    stored = await closed(world, store, tmp_path)
+    other, store = await goes_on(world, stored, tmp_path)
+    said = "\n".join(texts(other.wire.requests[-1]))
+    assert "The user edited meanwhile:\nb.py at line 4:\n-line 4\n+new line 4" in said
+    assert said.count("a.py at line 4") == 1, "it was told before the session ended"
+    assert "not saved" not in said
+    again = await closed(other, store, tmp_path)
+    assert again.changes.edits == ()
+
+
 @pytest.mark.parametrize("is_fork", [False, True])
 async def test_what_is_attached_pinned_and_left_out_outlives_a_resume(
     tmp_path: Path, is_fork: bool

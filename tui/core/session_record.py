@@ -23,6 +23,7 @@ from tui.core.conversation import (
     Item,
     user_item,
 )
+from tui.core.document.file_record import UserChange
 from tui.core.document.hunk import Decision, Kind, Stage, Woven
 from tui.core.document.line_notes import KeptNote
 from tui.core.run_report import RunReport
@@ -317,9 +318,9 @@ class Happened(_Record, frozen=True):
 
     ``what`` is prompt, sent, token, hunk, last, interrupt, redirect, steer, switch or answer;
     cleared: a new conversation has begun; tabs: the detail is `OpenTabs` as JSON; notes: it is
-    `AllNotes`; attached: `AllAttached`; efforts: `AllEfforts`; rewound: it is `Rewound`, which is
-    about to be done; rewind done, forward: it is the number of that; cost: US dollars of a
-    response; reserved: the least that a request costs, until it is answered.
+    `AllNotes`; attached: `AllAttached`; efforts: `AllEfforts`; changes: `AllChanges`; rewound:
+    it is `Rewound`, which is about to be done; rewind done, forward: it is the number of that;
+    cost: US dollars of a response; reserved: the least that a request costs, until it is answered.
     """
 
     turn: int
@@ -360,6 +361,13 @@ class AllEfforts(Struct, frozen=True, array_like=True):
 
     of: tuple[tuple[str, str, str], ...] = ()
     """Role, model and effort; empty: the server's own choice."""
+
+
+class AllChanges(Struct, frozen=True, array_like=True):
+    """What was saved of files, and the model was not told of."""
+
+    edits: tuple[UserChange, ...] = ()
+    formatted: tuple[UserChange, ...] = ()
 
 
 class FileSwap(Struct, frozen=True, array_like=True):
@@ -534,3 +542,4 @@ class StoredSession(Struct, frozen=True):
     """In order."""
     attached: AllAttached = AllAttached()
     efforts: AllEfforts = AllEfforts()
+    changes: AllChanges = AllChanges()

@@ -17,12 +17,14 @@ from msgspec.structs import replace
 
 import tui
 from tui.core.conversation import Block, HistoryEntry
+from tui.core.document.file_record import UserChange
 from tui.core.document.hunk import OPEN, PLACED, TAKEN_BACK, Decision, Hunk, Stage
 from tui.core.document.rewind import Swap
 from tui.core.programs import RunResult
 from tui.core.run_report import RunReport
 from tui.core.session_record import (
     AllAttached,
+    AllChanges,
     AllEfforts,
     AllNotes,
     Author,
@@ -69,6 +71,10 @@ _MOST_HUNKS = 100
 """So many in one look."""
 _AROUND = 3
 """Lines above and below a hunk by which it is found again."""
+
+
+_MOST_CHANGED = 100_000
+"""Characters that were saved and not told."""
 
 
 _KEPT: Mapping[type[Intent], str] = {
@@ -212,6 +218,7 @@ class SessionRecording(Witness):
             "tabs": stored.tabs,
             "notes": AllNotes(stored.notes),
             "attached": stored.attached,
+            "changes": stored.changes,
         }
         self._name = stored.line.name
         self._store.commit(Resumed(self._ports.files.named_root, tui.__version__))
@@ -230,7 +237,12 @@ class SessionRecording(Witness):
     def _take_as_new(self) -> None:
         """Nothing is kept so far."""
         workspace = self._state.workspace
-        self._as_kept = {"tabs": OpenTabs(), "notes": AllNotes(), "attached": AllAttached()}
+        self._as_kept = {
+            "tabs": OpenTabs(),
+            "notes": AllNotes(),
+            "attached": AllAttached(),
+            "changes": AllChanges(),
+        }
         self._blocks.clear()
         self._state.unkept.update(range(len(self._state.transcript.blocks)))
         self._hunks.clear()
@@ -379,6 +391,8 @@ class SessionRecording(Witness):
         """All of its items are kept before it is sent."""
         self._look(all_hunks=True)
         self._look_at_entries()
+        for record in self._new_of("changes", AllChanges()):  # the request tells them
+            self._store.put(record)
         self._sent += 1
         head = {name: value for name, value in body.items() if name != "input"}
         chained = head.pop("previous_response_id", None) is not None
@@ -421,7 +435,7 @@ class SessionRecording(Witness):
     def forgets(self) -> None:
         """What is not to be said again is not, should duetto be killed now."""
         self._look_at_entries()
-        for record in self._new_wishes():
+        for record in (*self._new_wishes(), *self._new_of("changes", AllChanges())):
             self._store.put(record)
         self._commit(Happened(self._turn, "cleared"))
 
@@ -476,8 +490,20 @@ class SessionRecording(Witness):
 
     def written(self, paths: Iterable[str]) -> None:
         """What lies there now."""
+        found = self._as_kept["changes"]
+        edits, formatted = list[UserChange](), list[UserChange]()
+        paths = [*paths]
+        if isinstance(found, AllChanges):
+            edits += (one for one in found.edits if one.path not in paths)
+            formatted += (one for one in found.formatted if one.path not in paths)
         for path in paths:
             self._keep_file(path, "after")
+            if path in self._state.workspace.documents.records:
+                by_user, by_tool = self._state.workspace.untold_changes(path)
+                edits, formatted = [*edits, *by_user], [*formatted, *by_tool]
+        now = AllChanges(tuple(_some(edits)), tuple(_some(formatted)))
+        for record in self._new_of("changes", now):
+            self._store.put(record)
 
     def command_begins(self, line: str, call_id: str, confined: str, consent: str) -> int:
         """It is kept before it runs."""
@@ -675,6 +701,15 @@ class SessionRecording(Witness):
 def _efforts_in(status: Status) -> AllEfforts:
     models = status.models.items()
     return AllEfforts(tuple((*one, status.efforts.get(one[0]) or "") for one in models))
+
+
+def _some(changes: Iterable[UserChange]) -> Iterable[UserChange]:
+    """As many as may be told."""
+    left = _MOST_CHANGED
+    for one in changes:
+        left -= len(one.old_text) + len(one.new_text)
+        if left > 0:
+            yield one
 
 
 def _last_of(stored: StoredSession) -> int:

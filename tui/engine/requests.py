@@ -51,6 +51,7 @@ from tui.engine.session_state import PLAIN, TurnWay
 
 if TYPE_CHECKING:
     from tui.core.compaction import KnownFacts
+    from tui.core.session_record import AllChanges
     from tui.engine.continuing import CutReply
     from tui.engine.project import ProjectWords
 
@@ -227,6 +228,10 @@ class Requests:
         self._context.forget()
         self.attachments.rewound({one.text for one in self.history.entries if one.kind == "note"})
         self.begin_anew()
+
+    def was_changed(self, changes: AllChanges) -> None:
+        """An earlier start has saved these, and did not tell them."""
+        self._again = [SaidChanges(changes.edits, changes.formatted, (), ())]
 
     def _tell_again(self, changes: Changes, private: Callable[[str], str]) -> None:
         """What was told in turns that were rewound, of files that are not quoted anew."""

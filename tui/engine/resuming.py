@@ -246,6 +246,7 @@ class Resuming:
             _same_effort(state.status, role, model, effort)
         services.open_files.reopen(stored.tabs)
         requests.attachments.bring_back(stored.attached)
+        requests.was_changed(stored.changes)
         state.workspace.notes.bring_back(stored.notes)
         state.status.notes = len(state.workspace.notes.waiting)
         if self._rest is None:

@@ -61,10 +61,15 @@ class EditsSince:
 
     def take(self, weave: Weave, buffer: Buffer) -> list[UserChange]:
         """What really differs in rows, and forget it."""
+        found = self.look(weave, buffer)
+        self.forget()
+        return found
+
+    def look(self, weave: Weave, buffer: Buffer) -> list[UserChange]:
+        """What really differs in rows."""
         edits = self._changed(weave)
         changes = weave.switching(edits)
         before = keep_ends(weave.without(edits, buffer.text())) if changes else []
-        self.forget()
         regions: list[tuple[int, int, int]] = []
         for back in changes:
             row, n_old, n_new = touched_span(buffer, back.inverse)

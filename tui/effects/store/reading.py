@@ -28,6 +28,7 @@ from tui.core.recall import PastItem, Recollection, recalled
 from tui.core.run_report import RunReport
 from tui.core.session_record import (
     AllAttached,
+    AllChanges,
     AllEfforts,
     AllNotes,
     BlockSaid,
@@ -321,6 +322,7 @@ def _stored(
         rewinds=rewinds,
         attached=_newest(base, n, "attached", AllAttached()),
         efforts=_newest(base, n, "efforts", AllEfforts()),
+        changes=_newest(base, n, "changes", AllChanges()),
     )
 
 
