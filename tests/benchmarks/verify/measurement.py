@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from tests.benchmarks.findings import Findings, Tell
-from tests.benchmarks.verify import shadow_cost
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.benchmarks.findings import Bound, Findings, Spot, Tell
+from tests.benchmarks.verify import blame_cost, shadow_cost
 
 
-def measure(*, quick: bool, tell: Tell) -> Findings:
-    """A part after the other."""
-    found = Findings(shadow_cost.METHOD, shadow_cost.bound, quick)
+def measure(*, quick: bool, tell: Tell, projects: Sequence[Path] = ()) -> Findings:
+    """A part after the other; with ``projects`` only blame in these."""
+    found = Findings((*shadow_cost.METHOD, *blame_cost.METHOD), _bound, quick)
     with found.timed():
-        shadow_cost.measure(found, tell, quick=quick)
+        if not projects:
+            shadow_cost.measure(found, tell, quick=quick)
+        blame_cost.measure(found, tell, quick=quick, projects=projects)
     return found
+
+
+def _bound(spot: Spot) -> Bound | None:
+    return shadow_cost.bound(spot) or blame_cost.bound(spot)
