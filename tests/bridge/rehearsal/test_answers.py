@@ -11,6 +11,7 @@ from tests.support.tables import each
 from tui.bridge.rehearsal import TRY_HERE
 from tui.bridge.rehearsal.answers import (
     ELSEWHERE,
+    JUDGES_NOTHING,
     AnswerPart,
     AnswerStyle,
     CallPart,
@@ -19,6 +20,7 @@ from tui.bridge.rehearsal.answers import (
     answer,
 )
 from tui.core.files import file_block
+from tui.core.findings import findings, numbered_diff
 from tui.core.instructions import instruction_parts
 
 DEEP = AnswerStyle(deep=True)
@@ -278,3 +280,22 @@ def test_the_command_is_in_the_form_that_the_tool_takes() -> None:
     call = told_to_run("please run all the tests", tool=tool)[-1]
     assert isinstance(call, CallPart)
     assert json.loads(call.text)["command"] == ["python3", "-m", "unittest"]
+
+
+def test_an_inspection_is_answered_with_findings_that_stand_on_new_lines() -> None:
+    parts = [
+        f"=== {path} ({state})\n{numbered_diff(old, new, 1000)}"
+        for path, state, old, new in (
+            ("a.py", "changed", "one\ntwo\n", "one\nTWO\nthree\n"),
+            ("gone.py", "deleted", "x\n", ""),
+            ("b.py", "new file", "", "\nfirst\n"),
+        )
+    ]
+    text = "\n\n".join(["Write each finding on one line of its own, exactly so:", *parts])
+    (said,) = answer({}, [user(text)], DEEP)
+    assert isinstance(said, TextPart)
+    assert [(one.path, one.line, one.severity) for one in findings(said.text)] == [
+        ("a.py", 2, "hint"),
+        ("b.py", 2, "hint"),
+    ]
+    assert said.text.endswith(JUDGES_NOTHING)

@@ -469,6 +469,8 @@ def answer(
     outputs = [reply.output for reply in parsed.answers if reply.name == "apply_patch"]
     if outputs and len(outputs) == len(parsed.answers) and not was_cut(outputs):
         return [TextPart(after_patch(outputs))]
+    if _INSPECTS in parsed.prompt:
+        return [TextPart(inspected(parsed.prompt))]
     wanted = free_form(parsed.prompt)
     if wanted is not None:
         return _free(parsed, wanted, style)
@@ -484,6 +486,26 @@ def answer(
         failed, practice = shows_failure(parsed.prompt), _is_practice(parsed)
         return [TextPart(about(parsed.prompt, failed, known, practice=practice))]
     return _perform(parsed, choice, style)
+
+
+_INSPECTS = "Write each finding on one line of its own"
+_DIFFERS = re.compile(r"^=== (?P<path>.+) \((?:new file|changed)\)$|^ *(?P<line>\d+) \+.*\S", re.M)
+_MOST_FINDINGS = 5
+JUDGES_NOTHING = (
+    "This is a rehearsal: it shows where findings stand, and judges nothing. A real model does:"
+    " `/connect`."
+)
+
+
+def inspected(prompt: str) -> str:
+    """The findings of a review: one on the first new line of each file, and what they are."""
+    found, path = dict[str, str](), ""
+    for match in _DIFFERS.finditer(prompt):
+        path = match["path"] or path
+        if match["line"] and path:
+            where = f"{path}:{match['line']}"
+            found.setdefault(path, f"{where}: hint: this line is new; a finding would stand here")
+    return "\n".join([*list(found.values())[:_MOST_FINDINGS], "", JUDGES_NOTHING]).lstrip()
 
 
 SEEN = (
