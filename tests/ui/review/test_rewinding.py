@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textual.widgets._toast import Toast
+
 from tests.support.rewinds import rewindable
 from tests.support.scripted_app import running, until
 from tests.support.scripted_session import ScriptedSession
@@ -55,3 +57,16 @@ async def test_a_turn_that_there_is_not_is_said(session: ScriptedSession) -> Non
         app.bench.slash.run("/rewind 7")
         await until(pilot, lambda: bool(app._notifications))
         assert not isinstance(app.screen, RewindScreen)
+
+
+async def test_what_was_said_does_not_lie_over_the_list(session: ScriptedSession) -> None:
+    async with running(rewindable(session), size=(80, 24)) as (app, pilot):
+        app._disable_notifications = False
+        app.bench.slash.run("/rewind 7")
+        await until(pilot, lambda: bool(app._notifications))
+        app.bench.slash.run("/rewind")
+        await until(pilot, lambda: isinstance(app.screen, TurnsScreen))
+        await until(pilot, lambda: app.screen.query(Toast))
+        await pilot.pause()
+        box = app.screen.query_one(".pick").region
+        assert not any(box.overlaps(toast.region) for toast in app.screen.query(Toast))
