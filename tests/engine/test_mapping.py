@@ -136,6 +136,21 @@ async def test_what_others_change_is_told_to_who_draws_it() -> None:
     assert mapper.listed == [1200, 1201]
 
 
+async def test_it_is_kept_while_nobody_asks() -> None:
+    """A prompt in a large project finds the files listed, and the map told of them."""
+    world, mapper = mapped(LARGE)
+    await world.runs()
+    assert mapper.listed == [1200]
+    world.files.data["folder/new.py"] = b"y = 1\n"
+    for _ in range(3):
+        world.changed_outside("folder/new.py")
+    await settle()
+    world.clock.advance(1.0)
+    await settle()
+    assert mapper.listed == [1200, 1201]
+    assert "folder/new.py" in world.session.listing()
+
+
 async def test_no_file_is_named_to_it_that_is_private() -> None:
     world, mapper = mapped({**LARGE, ".env": "KEY=1\n"})
     world.files.private[".env"] = "environment secrets"

@@ -348,6 +348,9 @@ PAUSE_S = 0.5
 _SHARE = 4
 """git works at most one part in so many of the time."""
 _GIT_FOLDER = ".git/"
+_LIST_PAUSE_S, _LIST_SHARE = 1.0, 10
+"""Files are listed anew so long after one came or went, and at most one part in so many of the
+time: 50,000 take half a second."""
 
 
 class Folders:
@@ -362,9 +365,10 @@ class Folders:
         self._seen = False
         self._stale = True
         self._asking = False
+        self._open_files = services.open_files
         self._catalogue = services.open_files.catalogue
         self._outside = services.open_files.outside
-        self._looking = False
+        self._looking = self._keeping = False
         self._look_at_branch()
         services.state.before_turn.append(lambda turn: self._look_at_branch())
 
@@ -418,6 +422,9 @@ class Folders:
 
     def _changed(self, files: set[str]) -> None:
         self._stale = True
+        if files and not self._keeping and not self._catalogue.ready():
+            self._keeping = True
+            self._supervisor.start(self._keep(), "listing the files")
         if self._seen:
             if files:
                 self._state.folders_changed({path.rpartition("/")[0] for path in files})
@@ -434,6 +441,21 @@ class Folders:
             await self._catalogue.prepare()
         finally:
             self._looking = False
+
+    async def _keep(self) -> None:
+        """List the files ahead of the next prompt, which waits for that, and for the map."""
+        rest_s = _LIST_PAUSE_S
+        try:
+            while not self._catalogue.ready():
+                await self._ports.sleep(rest_s)
+                began_s = self._ports.clock.now()
+                await self._catalogue.prepare()
+                took_s = self._ports.clock.now() - began_s
+                rest_s = max(_LIST_PAUSE_S, took_s * (_LIST_SHARE - 1))
+            if self._open_files.on_listed is not None:
+                await self._open_files.on_listed(())
+        finally:
+            self._keeping = False
 
     async def _look(self) -> None:
         ask, clock = self._ports.git_status, self._ports.clock
