@@ -12,6 +12,7 @@ from tui.cli.open_app import ring_ends
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Stage
 from tui.core.programs import Edited
+from tui.core.run_report import RunReport
 from tui.core.wire.rate_limits import Limit
 from tui.engine.intents import (
     Answer,
@@ -28,6 +29,7 @@ from tui.engine.intents import (
     StopTask,
     Switch,
     ToBackground,
+    Verify,
 )
 from tui.engine.notices import Ask, TaskView, Trouble
 from tui.engine.slash import NO_SUMMARY, Command
@@ -62,6 +64,21 @@ def test_typing_into_an_answer_redirects_it(stage: LinearStage) -> None:
     answering(stage)
     assert "Redirecting fast." in stage.enter("use a plain lock")
     assert stage.session.intents[-1] == Prompt("use a plain lock")
+
+
+def test_a_run_says_what_it_ran_on_and_the_status_whether_that_still_holds(
+    stage: LinearStage,
+) -> None:
+    stage.enter("/verify disk")
+    assert stage.session.intents[-1] == Verify(disk=True)
+    block = stage.session.state.add(Block(BlockKind.RUN, 0, "pytest -q"), "12 passed\n")
+    block.report = RunReport(ground="5 pending hunks and unsaved text")
+    stage.session.state.close(block)
+    said = stage.look().splitlines()
+    assert said[-2:] == ["12 passed", "This ran with 5 pending hunks and unsaved text."]
+    status = stage.session.status
+    status.verdict, status.outdated = "passed", True
+    assert "The tests passed. The texts have changed since." in stage.enter("/status")
 
 
 def test_what_was_typed_is_not_told_again_but_what_was_queued_is(stage: LinearStage) -> None:

@@ -54,6 +54,38 @@ async def test_a_run_keeps_its_name_where_what_it_ran_on_has_no_room(
         assert f"with {ground}" in f"{rows[at]} {rows[at + 1]}"
 
 
+async def test_a_verdict_is_grey_once_its_texts_are_others(session: ScriptedSession) -> None:
+    run = session.state.add(Block(BlockKind.RUN, 0, "pytest -q", state="done"))
+    session.status.verdict = "passed"
+    async with running(session, (160, 40)) as (app, pilot):
+        await settled(session, pilot)
+
+        def colours() -> list[str]:
+            found = []
+            for widget, words in (
+                (app.bench.transcript, "✓ ok"),
+                (app.bench.status_line, "passed"),
+            ):
+                rows = [widget.render_line(y) for y in range(widget.size.height)]
+                found += [
+                    str(one.style.color.name)
+                    for row in rows
+                    for one in row
+                    if words in one.text and one.style and one.style.color
+                ]
+            return found
+
+        fresh = colours()
+        assert len(fresh) == 2
+        run.outdated = session.status.outdated = True
+        session.state.changed(run)
+        session.state.restated()
+        await settled(session, pilot)
+        grey = colours()
+        assert len(grey) == 2
+        assert not set(fresh) & set(grey)
+
+
 async def test_a_card_follows_a_file_that_gets_another_name(session: ScriptedSession) -> None:
     block = session.say("patch", speaker="fast")
     hunks = session.hunk(Stage.LANDED, 0), session.hunk(Stage.LANDED, 7)
