@@ -119,6 +119,27 @@ async def test_what_others_changed_meanwhile_is_told_to_both() -> None:
     assert "pem" not in said
 
 
+async def test_what_others_changed_in_files_that_the_model_only_read_is_told_once() -> None:
+    world = World({"cache.py": CACHE, "read.py": "x = 1\n", "same.py": "y\n", "part.py": "z\n"})
+    model = await begun(world)
+    for path in ("read.py", "same.py", "cache.py"):
+        model.call("read_file", {"path": path}, path)
+    model.call("read_file", {"path": "part.py", "start": 1, "end": 1}, "part")
+    model.patch(PATCH, "call_p")
+    model.complete()
+    await world.wire.request(2)
+    model.answers("Read.")
+    await settle()
+    kept = stored(world)
+    files = {"cache.py": kept.files["cache.py"]}
+    world.files.data |= {"read.py": b"x = 2\n", "part.py": b"other\n"}
+    other = await resumed(world, replace(kept, files=files))
+    said = "\n".join(texts(await asked(other)))
+    told = "Another program changed this on the disk; the user did not:\nread.py at line 1:"
+    assert f"{told}\n-x = 1\n+x = 2" in said
+    assert not any(name in said for name in ("same.py at", "part.py at", "cache.py at"))
+
+
 async def test_a_hunk_that_fits_nowhere_any_more_is_said_and_keeps_its_text() -> None:
     world = World({"cache.py": CACHE})
     await a_turn(world)

@@ -29,6 +29,7 @@ from tui.core.document.hunk import Hunk, Stage
 from tui.core.document.report import QuoteQuota, landing_report, not_kept, shown
 from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Channel, Format
+from tui.core.files import file_blocks
 from tui.core.inert_text import inert
 from tui.core.instructions import STOPPED_BY_ACCIDENT
 from tui.core.meter import Cost, MeterView
@@ -427,6 +428,7 @@ class Resuming:
         if changed:
             await services.open_files.catalogue.prepare([path for path, *_ in changed])
             services.requests.history.note(self._for_model(changed))
+        await self._know_what_was_read()
         away = await services.requests.attachments.open_all()
         died = stored.turns and stored.turns[-1].ended is None
         words = [self._opening(), *_hunk_words(self._found)]
@@ -441,6 +443,22 @@ class Resuming:
         if self._found.unwritten:
             self._accept(tuple(hunk.id for hunk in self._found.unwritten))
         services.state.hunks_changed()
+
+    async def _know_what_was_read(self) -> None:
+        """Have looked at files that the model has read and nobody opened: it is told of changes."""
+        services, known = self._services, dict[str, str]()
+        for part in in_parts(self.kept):
+            outputs = (str(one.item.get("output")) for one in part if one.entry.kind == "answer")
+            for block in (one for text in outputs if "<file" in text for one in file_blocks(text)):
+                if "from" not in block.attributes:
+                    known[block.path] = block.text
+            await asyncio.sleep(0)
+        workspace = services.state.workspace
+        ours = {*self.stored.files, *workspace.buffers, *workspace.hunk_list.paths()}
+        for path in known.keys() - ours:
+            services.open_files.outside.sent(path, known[path])
+        if known:
+            services.open_files.outside.changed(known)
 
     def _opening(self) -> str:
         line, count = self.stored.line, self._last_turn
