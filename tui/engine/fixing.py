@@ -23,7 +23,7 @@ from tui.engine.verifier_plan import Verdict
 _OF_ONE_RUN = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)? ?m?s\b")
 
 
-class Judged(NamedTuple):
+class ScreenVerdict(NamedTuple):
     """What the verifiers say of the screen."""
 
     verdict: Verdict
@@ -58,7 +58,7 @@ class Fixing:
         self._stage: Literal["", "asked", "judging"] = ""
         self._text = ""
         """The prompt that is out."""
-        self._last: Judged | None = None
+        self._last: ScreenVerdict | None = None
         self._seen: set[bytes] = set()
         self._tries = self._all_tries = 0
         self._steps: list[EscalationStep] = []
@@ -79,7 +79,7 @@ class Fixing:
         """True from the first try to the last verdict."""
         return bool(self._stage)
 
-    def begin(self, found: Judged) -> None:
+    def begin(self, found: ScreenVerdict) -> None:
         """The first try, of what was found."""
         self._last, self._seen, self._uncounted = found, {found.texts}, []
         self._tries = self._all_tries = 0
@@ -96,7 +96,7 @@ class Fixing:
         if self._stage:
             self._end("")
 
-    def judged(self, now: Judged) -> None:
+    def judged(self, now: ScreenVerdict) -> None:
         """The verdict on the screen that a try left."""
         before = self._last
         if self._stage != "judging" or before is None:
@@ -119,7 +119,7 @@ class Fixing:
             self._seen.add(now.texts)
             self._try()
 
-    def _vain(self, before: Judged, now: Judged) -> str:
+    def _vain(self, before: ScreenVerdict, now: ScreenVerdict) -> str:
         """Why another try would be of no use; empty: it may be."""
         if self._tries >= self.rules.tries:
             return f"{_tries(self._tries)} in vain"
@@ -255,7 +255,7 @@ def fingerprint(message: str) -> str:
     return _OF_ONE_RUN.sub("#", message)
 
 
-def _count(found: Judged) -> str:
+def _count(found: ScreenVerdict) -> str:
     return f"{len(found.failed)} failed" if found.failed else "failed"
 
 

@@ -44,7 +44,7 @@ from tui.errors import DuettoError, FileRefused
 if TYPE_CHECKING:
     from tui.core.document.disk_plan import StillScreen
     from tui.engine.blaming import Blaming, ScreenRun
-    from tui.engine.fixing import Fixing, Judged
+    from tui.engine.fixing import Fixing, ScreenVerdict
 
 ALLOW_ONCE = "Run it once"
 ALLOW_ALWAYS = "Always run it here"
@@ -139,7 +139,7 @@ class Verification:
         """The last run on the whole screen."""
         self._gives_way = False
         """What runs was not asked for."""
-        self._judged: Judged | None = None
+        self._judged: ScreenVerdict | None = None
         """What the last runs on the screen said."""
         self._rules = rules
         self._verdict_state = VerdictState(services)
@@ -623,13 +623,13 @@ class Verification:
 
 def _judged(
     verdict: Verdict, runs: Sequence[_Run], texts: bytes, marks: Sequence[FileMarks]
-) -> Judged:
+) -> ScreenVerdict:
     """What all runs say together."""
-    from tui.engine.fixing import Judged, fingerprint  # after the first run
+    from tui.engine.fixing import ScreenVerdict, fingerprint  # after the first run
 
     failed = {one.name: fingerprint(one.message) for run in runs for one in run.report.failed}
     counts = {run.words: run.report.counts for run in runs if run.report.counts is not None}
-    return Judged(verdict, failed, texts, counts, marks)
+    return ScreenVerdict(verdict, failed, texts, counts, marks)
 
 
 async def _behind(task: asyncio.Task[None], work: Coroutine[object, object, None]) -> None:
