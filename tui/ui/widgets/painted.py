@@ -9,7 +9,8 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events, on
 from textual.color import Color
-from textual.geometry import Region
+from textual.errors import NoWidget
+from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -55,6 +56,17 @@ class PaintedWidget(Widget):
         self._set_dirty(*regions)
         screen.damage(self)
         return self
+
+    @property
+    def size(self) -> Size:
+        """Its cells, without what Textual's own asks for: the way to the screen, its gutter."""
+        screen = self._screen_of_mine if self.is_mounted else None
+        if screen is None:
+            return super().size
+        try:
+            return screen._compositor.find_widget(self).region.size
+        except NoWidget:
+            return Size(0, 0)
 
     @cached_property
     def _screen_of_mine(self) -> PaintedScreen | None:
