@@ -103,6 +103,14 @@ def test_a_failure_is_another_one_with_other_values_but_not_in_another_run() -> 
     assert fingerprint("assert -1 == 3") != fingerprint("assert 2 == 3")
 
 
+async def test_tests_that_are_not_found_any_more_end_it() -> None:
+    world, _ = await red(when="auto")
+    world.verify = None
+    await tried(world, rewrite(WRONG, "1", "3"))
+    assert notes(world)[-1] == "nothing could be judged"
+    assert world.session.at_rest
+
+
 async def test_to_and_fro_ends_it() -> None:
     def failing(files: Files) -> list[str]:
         return ["test_b"] if b"x4 = 2" in (files["a.py"] or b"") else broken(files)

@@ -96,6 +96,11 @@ class Fixing:
         if self._stage:
             self._end("")
 
+    def run_over(self) -> None:
+        """The verifiers ran, or could not; there is no verdict if `judged` was not called."""
+        if self._stage == "judging":
+            self._end("nothing could be judged")
+
     def judged(self, now: ScreenVerdict) -> None:
         """The verdict on the screen that a try left."""
         before = self._last

@@ -204,6 +204,8 @@ class Verification:
             self._task = None
             self._status.running = ""
             self._state.restated()
+            if self._fixes:
+                self._fixing.run_over()
 
     async def _command(self, command: str) -> None:
         self._judged = None
