@@ -165,3 +165,18 @@ async def test_an_image_reaches_a_provider_and_one_that_refuses_it_is_not_sent_a
             await seat.ask("never mind")
             assert "data:image" not in str(server.requests[2].body)
             assert "The image itself is left out." in str(server.requests[2].body)
+
+
+async def test_a_server_that_lists_its_model_as_blind_is_sent_no_image(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with HttpServer(Chat()).serving() as server:
+        server.scripts = [Script([Say("ok")])]
+        server.models = b'{"data": [{"id": "m", "architecture": {"input_modalities": ["text"]}}]}'
+        config = CHAT.format(one=server.url)
+        async with seated(tmp_path, config, monkeypatch) as (seat, _):
+            (tmp_path / "work" / "shot.png").write_bytes(png(64, 48))
+            await seat.ask("what is @shot.png?")
+            assert "m takes text only" in seat.texts(BlockKind.NOTE)[-1]
+            assert server.requests == []
+            assert seat.session.abilities().images is False

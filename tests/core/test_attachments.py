@@ -52,6 +52,8 @@ def test_a_folder_is_named_with_or_without_its_slash() -> None:
         ("/tmp/my\\ shot.png /tmp/b.png", ["/tmp/my shot.png", "/tmp/b.png"]),
         ("file:///tmp/a.png\r\nfile:///tmp/b.png\r\n", ["/tmp/a.png", "/tmp/b.png"]),
         ("/tmp/a.png\n/tmp/b.png", ["/tmp/a.png", "/tmp/b.png"]),
+        ("file://[", ["/"]),
+        ("file://laptop/tmp/a.png", ["/tmp/a.png"]),
         ("~/a.png", []),
         ("two words", []),
         ("a.py\nb.py", []),

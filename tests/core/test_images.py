@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.pictures import gif, jpeg, png, webp
 from tui.core.images import (
@@ -49,6 +51,18 @@ def test_an_image_that_is_cut_anywhere_is_broken(whole: bytes) -> None:
     for end in range(12, len(whole) - 1):
         with pytest.raises(ValueError, match="broken"):
             size_of_image(whole[:end])
+
+
+@given(st.sampled_from([png(9, 9), jpeg(), gif(frames=2), webp(), webp(form=b"VP8L")]), st.data())
+def test_any_bytes_are_an_image_or_broken_or_none(whole: bytes, data: st.DataObject) -> None:
+    changed = bytearray(whole)
+    for at in data.draw(st.lists(st.integers(0, len(whole) - 1), max_size=8)):
+        changed[at] = data.draw(st.integers(0, 255))
+    try:
+        found = size_of_image(bytes(changed))
+    except ValueError:
+        return
+    assert found is None or (found.width > 0 and found.height > 0)
 
 
 @pytest.mark.parametrize(

@@ -253,6 +253,11 @@ async def test_a_draft_says_what_its_images_are() -> None:
     assert images.shown("no name") == []
     place.session.submit(intents.Switch("deep"))
     assert images.shown("see @shot.png") == ["slow-1 takes text only", words]
+    place.files.data["shot.png"] = png(8, 8)
+    await ask(place, "another thing")
+    images.shown("see @shot.png")
+    await settle()
+    assert images.shown("see @shot.png")[1].startswith("shot.png 8x8 · ")
 
 
 async def test_context_shows_it_with_its_tokens_and_can_leave_it_out() -> None:

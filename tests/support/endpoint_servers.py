@@ -175,6 +175,8 @@ class Server:
         self.changed = asyncio.Condition()
         self.released = asyncio.Event()
         self.shape: Shape = lambda data: [data]
+        self.models: bytes = b""
+        """The list of its models, as JSON; empty: it has none."""
 
     @property
     def url(self) -> str:
@@ -251,6 +253,9 @@ class HttpServer(Server):
 
     async def _answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
         """Returns whether the connection goes on."""
+        if self.models and request.path.endswith("/models"):
+            await _whole(writer, 200, self.models)
+            return True
         if not request.path.endswith(self.dialect.path):
             await _whole(writer, 404, b'{"error":{"message":"No such path."}}')
             return True

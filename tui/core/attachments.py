@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from tui.core.files import is_image_name
 from tui.core.text.patterns import pattern
@@ -122,7 +122,7 @@ def _pasted(word: str, roots: Sequence[str]) -> tuple[str, bool]:
     if word[:1] in "'\"" and word[-1:] == word[:1] and len(word) > 1:
         path = word[1:-1]
     elif word.startswith("file://"):
-        path = unquote(urlsplit(word).path)
+        path = unquote("/" + word[len("file://") :].partition("/")[2])
     else:
         path = _ESCAPED.sub(r"\1", word)
     whole = path.startswith("/")

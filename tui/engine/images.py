@@ -69,7 +69,8 @@ class Images:
     # -- a prompt on its way
 
     def begin(self) -> None:
-        """Another prompt goes: what an earlier one named does not."""
+        """Another prompt goes: what an earlier one named does not, and files may have changed."""
+        self._looked_at = {}
         self._waiting, self._faults, self._missing = {}, [], []
 
     def fault(self, why: str) -> None:
