@@ -7,6 +7,7 @@ import asyncio
 from tests.support.fakes import World, settle
 from tests.support.judged_runs import Failing, Files, Judge, changes, has, judged
 from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.tables import each
 from tests.support.turns import land, notes, texts, update
 from tui.core.document.hunk import Decision
 from tui.engine import intents
@@ -175,6 +176,29 @@ async def test_a_changed_test_is_red_and_does_not_count() -> None:
     world.session.submit(intents.SetAutoAccept(True))
     await settle()
     assert hunk.decision is Decision.PENDING
+
+
+@each(
+    "patch",
+    [
+        update("test_a.py", "-t = 0", "+t = 1"),
+        "*** Begin Patch\n*** Delete File: test_a.py\n*** End Patch\n",
+        "*** Begin Patch\n*** Update File: test_a.py\n*** Move to: a_test\n*** End Patch\n",
+        "*** Begin Patch\n*** Add File: conftest.py\n+collect_ignore = ['a']\n*** End Patch\n",
+        "*** Begin Patch\n*** Add File: tests/conftest_data.txt\n+1\n*** End Patch\n",
+        "*** Begin Patch\n*** Add File: sub/conftest.py\n+skip = 1\n*** End Patch\n",
+    ],
+)
+async def test_no_way_of_changing_tests_counts(patch: str) -> None:
+    def failing(files: Files) -> list[str]:
+        as_it_was = files.get("test_a.py") == b"t = 0\n"
+        return broken(files) if as_it_was and not any("conftest" in path for path in files) else []
+
+    world, _ = await red(failing, when="auto")
+    await tried(world, patch)
+    assert world.session.workspace.hunks[-1].is_blamed
+    assert world.session.status.verdict == "failed"
+    assert "that does not count" in texts(world.wire.requests[1])[-1]
 
 
 async def test_tests_that_are_skipped_to_pass_do_not_count() -> None:

@@ -463,6 +463,9 @@ VerifierKind = Literal["syntax", "lint", "types", "tests"]
 """In the order of what they cost."""
 
 
+_TEST_FOLDERS = frozenset(("tests", "test", "__tests__", "spec", "testdata", "fixtures"))
+
+
 class FileMarks(Struct, frozen=True):
     """Which files matter to a verifier, by patterns: of a last name, or with ``/`` of a path."""
 
@@ -478,8 +481,9 @@ class FileMarks(Struct, frozen=True):
         return _fits(path, self.configuration)
 
     def judge(self, path: str) -> bool:
-        """Whether the verdict changes with a file, whatever it judges."""
-        return self.is_test(path) or self.is_configuration(path)
+        """Whether the verdict depends on a file that is not judged: a test, or what tests read."""
+        beside = not _TEST_FOLDERS.isdisjoint(path.split("/")[:-1])
+        return beside or self.is_test(path) or self.is_configuration(path)
 
 
 def _fits(path: str, globs: Iterable[str]) -> bool:
