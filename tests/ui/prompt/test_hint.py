@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from tests.support.prompt_rows import hint, keys, shown
 from tests.support.scripted_app import running, scripted_app, settled
 from tests.support.scripted_session import ScriptedSession
-from tui.core.document.hunk import Decision, Stage
+from tui.core.document.hunk import TAKEN_BACK, Decision, Stage
 from tui.engine.intents import (
     Answer,
     Intent,
@@ -239,7 +239,11 @@ async def test_what_sending_does_to_a_cut_hunk_is_said_before() -> None:
         assert hint(app).endswith("send  takes the cut hunk back"), "no word is cut"
         await pilot.resize_terminal(80, 24)
         session.status.can_continue = False
-        hunk.decision = Decision.ACCEPTED
+        hunk.decision, hunk.reason = Decision.REJECTED, TAKEN_BACK
+        session.changed()
+        await settled(session, pilot)
+        assert hint(app).endswith("Alt+1, then u: brings the cut hunk back")
+        hunk.decision, hunk.reason = Decision.ACCEPTED, ""
         session.changed()
         await settled(session, pilot)
         assert "cut" not in hint(app)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from tui.core.document.hunk import TAKEN_BACK
 from tui.engine.session import Session
 from tui.engine.slash import COMMANDS, Command, find_command, split_command
 from tui.ui import theme
@@ -261,6 +262,13 @@ class Hint(Bar):
         refused = self._session.status.can_steer is False
         return ("this model cannot be steered", "no steering") if refused else ("", "")
 
+    def _taken_back(self) -> bool:
+        """The newest hunk was cut, and went as the user went on just now."""
+        hunks = self._session.workspace.hunks
+        last = hunks[-1] if hunks else None
+        newest = self._session.last_turn - 1
+        return last is not None and last.reason == TAKEN_BACK and last.turn >= newest
+
     def _usual(self) -> str:
         """What else can be done while nothing streams."""
         prompt, status = self._prompt, self._session.status
@@ -273,6 +281,9 @@ class Hint(Bar):
             return "takes the cut hunk back · /continue goes on" if cut else "/continue goes on"
         if self._session.workspace.hunk_list.cut():
             return f"takes the cut hunk back · {shown('review')} decides on it"
+        if self._taken_back() and not prompt.text:
+            keys = f"{shown('show_conversation')}, then {shown('undo_decision', 'review')}"
+            return f"{keys}: brings the cut hunk back"
         if status.can_send_failure and not prompt.text:
             return f"{shown('send_failure')} sends the failure"
         if status.queued and not prompt.text:
