@@ -64,32 +64,44 @@ class OverlayShadow:
             self._in_use = self._in_use or keeps
             self._runs += 1
             scratch = self._folder / f"run-{self._runs}"
-        lower = (str(self._layer.folder), self._root)
-        overlays = [_overlay(self._root, lower, scratch)]
-        if keeps:
-            overlays[0] = overlays[0]._replace(upper=str(self._kept))
-        for number, path in enumerate(self._outside):
-            overlays.append(_overlay(str(path), (str(path),), scratch / str(number)))
 
         def leave() -> str:
-            try:
-                if keeps:
-                    self._keep_caches()
-            finally:
-                clear(scratch)
-                with self._lock:
-                    self._in_use = self._in_use and not keeps
+            if keeps:
+                self._keep_caches()
+            clear(scratch)
+            with self._lock:
+                self._in_use = self._in_use and not keeps
             return ""
 
+        try:
+            lower = (str(self._layer.folder), self._root)
+            overlays = [_overlay(self._root, lower, scratch)]
+            if keeps:
+                overlays[0] = overlays[0]._replace(upper=str(self._kept))
+            for number, path in enumerate(self._outside):
+                overlays.append(_overlay(str(path), (str(path),), scratch / str(number)))
+        except OSError:
+            leave()
+            raise
         # the repository may be of a folder above, which is another file system there
         variables = {"GIT_DISCOVERY_ACROSS_FILESYSTEM": "1"} if self._outside else {}
         written = tuple(one.upper for one in overlays)
         return Entry(self._root, tuple(overlays), variables, ROOM, leave, written)
 
     def _keep_caches(self) -> None:
-        """Keep of what was written what others want to find."""
-        fresh = self._folder / "fresh"
-        make_like(fresh, self._root)
+        """Keep of what was written what others want to find; nothing where that fails."""
+        fresh, old = self._folder / "fresh", self._folder / "old"
+        for left in (fresh, old):
+            clear(left)
+        with contextlib.suppress(OSError):
+            make_like(fresh, self._root)
+            self._move_caches(fresh)
+        with contextlib.suppress(OSError):
+            self._kept.rename(old)
+            fresh.rename(self._kept)
+        clear(old)
+
+    def _move_caches(self, fresh: Path) -> None:
         for folder, folders, files in os.walk(self._kept):
             below = os.path.relpath(folder, self._kept)
             for name in (*folders, *files):
@@ -97,10 +109,6 @@ class OverlayShadow:
                 if is_cache(path, self._caches):
                     _move(self._kept, fresh, path, self._root)
             folders[:] = [one for one in folders if os.path.isdir(os.path.join(folder, one))]
-        old = self._folder / "old"
-        self._kept.rename(old)
-        fresh.rename(self._kept)
-        clear(old)
 
     def close(self) -> None:
         """See `core.programs.Shadow`."""
@@ -290,7 +298,9 @@ def is_cache(path: str, caches: Sequence[str]) -> bool:
 
 
 def clear(path: Path) -> None:
-    """Remove a folder with all in it, whatever a command made of it."""
+    """Remove a folder, if it is there, with all in it, whatever a command made of it."""
+    if not os.path.lexists(path):
+        return
     with contextlib.suppress(OSError):
         os.chmod(path / "work" / "work", 0o700)  # the kernel's own has no rights
     with contextlib.suppress(OSError, RecursionError):
