@@ -102,6 +102,8 @@ def test_what_a_model_does_not_take_is_one_sentence_with_what_to_do() -> None:
         (Image("a.png", "png", 1, 1, 1, "", True), "m takes no animated images, and a.png is one"),
     ):
         assert rules.refusal(one, "m").startswith(words)
+    wide = ImageRules(many=1, many_side=1000).refusal_of_all([image(), image("jpeg", 9)], "m")
+    assert wide.startswith("m takes more than 1 images only of 1,000 pixels a side, and shot.png")
     many = ImageRules(max_count=2, max_total_bytes=200_000)
     assert many.refusal_of_all([image()] * 2, "m") == ""
     assert "at most 2 images in a request, and this one would have 3" in many.refusal_of_all(

@@ -79,6 +79,10 @@ class ImageRules(Struct, frozen=True, forbid_unknown_fields=True):
     max_total_bytes: int = 0
     """Of all in a request."""
     max_side: int = 0
+    many: int = 0
+    """Where a request has more images than that, none of them has"""
+    many_side: int = 0
+    """more pixels a side."""
     max_count: int = 0
     """In a request."""
     kinds: tuple[str, ...] = ("png", "jpeg", "gif", "webp")
@@ -121,6 +125,11 @@ class ImageRules(Struct, frozen=True, forbid_unknown_fields=True):
         if self.max_count and len(every) > self.max_count:
             taken = f"{model} takes at most {self.max_count} images in a request"
             return f"{taken}, and this one would have {len(every)}: {step}"
+        sides = {image.name: max(image.width, image.height) for image in every}
+        wide = next((one for one, side in sides.items() if side > self.many_side), "")
+        if self.many and len(every) > self.many and wide:
+            taken = f"{model} takes more than {self.many} images only of {self.many_side:,} pixels"
+            return f"{taken} a side, and {wide} has {sides[wide]:,}: make it smaller, or {step}"
         if self.max_total_bytes and total > self.max_total_bytes:
             taken = f"{model} takes at most {amount(self.max_total_bytes)} of images in a request"
             return f"{taken}, and this one would have {amount(total)}: {step}"

@@ -319,3 +319,26 @@ def test_our_files_stand_beside_their_reader() -> None:
     assert {file.stem for file in folder.glob("*.toml")} == set(OURS)
     for file in folder.glob("*.toml"):
         assert tomllib.loads(file.read_text("utf-8"))
+
+
+@each(
+    "provider, model, small, large",
+    [
+        ("anthropic", "claude-opus-5-5", 1229, 4784),
+        ("anthropic", "claude-opus-4-8", 1229, 4784),
+        ("anthropic", "claude-sonnet-4-5", 1229, 1600),
+        ("openai", "gpt-6.1-sol", 920, 1536),
+        ("openai", "gpt-4o", 1105, 765),
+        ("openai", "gpt-5-mini", 1491, 2489),
+        ("gemini", "gemini-3.8-flash", 1120, 1120),
+        ("mistral", "mistral-large", 1196, 2310),
+        ("xai", "grok-4.3", 1792, 1792),
+    ],
+)
+def test_an_image_costs_what_its_provider_says(
+    provider: str, model: str, small: int, large: int
+) -> None:
+    spec = provider_files.provider(provider, None).spec({})
+    rules = Target(provider, spec, Address(spec.url)).facts(model).image_rules
+    assert rules is not None
+    assert (rules.tokens(1280, 720), rules.tokens(4000, 3000)) == (small, large)
