@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tests.support.fakes import World, settle
-from tests.support.judged_runs import asks, changes, has, judged
+from tests.support.judged_runs import Files, asks, changes, has, judged
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Decision
 from tui.core.run_report import RunReport
@@ -161,3 +161,17 @@ async def test_a_test_that_fails_only_among_others_is_searched_among_all_of_them
     changes(world, 0, 2, 4)
     judge.together = True
     assert (await blame(world)).text.startswith("hunk 3 breaks test_a")
+
+
+async def test_a_hunk_that_needs_another_is_named_with_it() -> None:
+    def failing(files: Files) -> list[str]:
+        if has(files, 4) and not has(files, 0):
+            return ["test_b"]
+        return ["test_a"] if has(files, 4) else []
+
+    world, judge = judged(10, failing)
+    judge.together = True
+    changes(world, 0, 2, 4)
+    assert (await blame(world)).text.startswith(
+        "hunk 3, which needs hunk 1, breaks test_a · a.py:5"
+    )

@@ -275,7 +275,7 @@ def told(blame: Blame, waiting: Sequence[Hunk]) -> list[str]:
 def _culprit(found: Culprit, waiting: Sequence[Hunk], cured: bool) -> list[str]:
     verb = "cure" if cured else "break"
     verb += "s" * (len(found.hunks) == 1)
-    needs = f", which needs {_numbers(found.needed)}" if found.needed else ""
+    needs = f", which needs {_numbers(found.needed)}," if found.needed else ""
     together = " together" if len(found.hunks) > 1 else ""
     places = [
         f"{hunk.path}:{1 if hunk.start is None else hunk.start.line + 1}"

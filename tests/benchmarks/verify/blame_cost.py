@@ -55,6 +55,8 @@ def measure(found: Findings, tell: Tell, *, quick: bool, projects: Sequence[Path
                     tell(f"blame in {project.name}, {count} hunks")
                     copy = Path(place, f"{count}-{number}", project.name)
                     shutil.copytree(project, copy)
+                    with suppress(FileExistsError), (copy / "pytest.ini").open("x") as settings:
+                        settings.write("[pytest]\npythonpath = .\n")
                     with found.guarded(project.name):
                         was = asyncio.run(_in_project(found, rng, copy, count))
                         exact.setdefault(f"{project.name}, 1 wrong of {count}", []).append(was)
@@ -131,6 +133,9 @@ async def _in_project(found: Findings, rng: random.Random, root: Path, count: in
     where = f"{root.name}, 1 wrong of {count}"
     async with composed(root) as (seat, _):
         session = seat.session
+        await _until_idle(session, intents.Verify())
+        if session.status.verdict != "passed":
+            raise DuettoError(f"the tests of {root.name} do not pass as they are")
         for candidate in every:
             others = [place for place in every if place is not candidate][: count - 1]
             chosen = [*others, candidate]
