@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from msgspec.structs import replace
+
 from tests.support.fakes import World, settle
 from tests.support.judged_runs import Failing, Files, Judge, changes, has, judged
 from tests.support.stepped_rehearsal import SteppedRehearsal
@@ -25,7 +27,7 @@ def broken(files: Files) -> list[str]:
 
 async def red(failing: Failing = broken, **rules: object) -> tuple[World, Judge]:
     """A screen whose tests fail, with a wrong hunk among others."""
-    options = SessionOptions(fix=FixRules(**rules))  # type: ignore[arg-type]
+    options = SessionOptions(fix=replace(FixRules(), **rules))
     world, judge = judged(20, failing, options=options)
     changes(world, 0, 2, WRONG)
     world.session.submit(intents.Verify())
@@ -83,6 +85,27 @@ async def test_auto_begins_as_soon_as_the_screen_is_red() -> None:
     world, _ = await red(when="auto")
     assert len(world.wire.requests) == 1
     await tried(world, rewrite(WRONG, "1", "3"))
+    assert notes(world)[-1] == "fixed in 1 try"
+
+
+async def test_what_failed_before_does_not_keep_it_from_its_end() -> None:
+    world, _ = await red(lambda files: [*broken(files), "test_old"], when="auto")
+    await tried(world, rewrite(WRONG, "1", "3"))
+    assert notes(world)[-1] == "fixed in 1 try"
+    assert world.session.status.verdict == "same"
+
+
+async def test_what_failed_before_is_mended_if_that_is_asked_for() -> None:
+    world, _ = await red(lambda files: [] if b"x4 = 3" in (files["a.py"] or b"") else ["test_old"])
+    assert world.session.status.verdict == "same"
+    world.session.submit(intents.SendFailure())
+    assert "test_old" in texts(await world.wire.request(1))[-1]
+    await settle()
+    await tried(world, rewrite(WRONG, "1", "2"))
+    assert notes(world)[-1] == "not fixed: the same tests fail in the same way"
+    world.session.submit(intents.SendFailure())
+    await settle()
+    await tried(world, rewrite(WRONG, "2", "3"))
     assert notes(world)[-1] == "fixed in 1 try"
 
 

@@ -140,10 +140,11 @@ async def test_a_check_that_cannot_run_says_nothing_of_the_code() -> None:
     assert block.report.fault == "mypy failed"
 
 
-async def test_what_failed_before_the_change_is_not_its_fault() -> None:
+async def test_what_failed_before_the_change_is_not_its_fault_and_no_success() -> None:
     """What fails is run once more without the session's hunks, once for these texts."""
     world, runner = stand(verifier("pytest", "tests", RunReport((BOOM,))), pytest=1)
-    assert await verify(world) == "passed"
+    assert await verify(world) == "same"
+    assert world.session.status.can_send_failure
     assert runner.commands == [
         ("pytest", "cache.py"),
         ("pytest", "test_cache.py"),
@@ -305,6 +306,8 @@ def test_a_linter_that_nothing_concerns_does_not_run() -> None:
         ([("types", "timeout"), ("tests", "passed")], "passed"),
         ([("lint", "passed"), ("tests", "error")], "error"),
         ([("lint", "failed"), ("tests", "timeout")], "failed"),
+        ([("lint", "passed"), ("tests", "same")], "same"),
+        ([("lint", "same"), ("tests", "passed")], "same"),
         ([("lint", "passed"), ("tests", "")], ""),
         ([("types", "error")], "error"),
         ([], ""),
@@ -320,7 +323,7 @@ def test_the_verdict_of_several(verdicts: list[tuple[str, Verdict]], common: Ver
         (0, RunReport((BOOM,)), "failed"),
         (0, RunReport(counts=RunCounts(3, 1)), "failed"),
         (0, RunReport(counts=RunCounts(3)), "passed"),
-        (1, RunReport(known=(BOOM,), counts=RunCounts(3, 1)), "passed"),
+        (1, RunReport(known=(BOOM,), counts=RunCounts(3, 1)), "same"),
         (1, RunReport(known=(BOOM,), counts=RunCounts(3, 2)), "failed"),
         (1, RunReport(), "failed"),
     ],

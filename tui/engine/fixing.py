@@ -60,6 +60,8 @@ class Fixing:
         """The prompt that is out."""
         self._last: ScreenVerdict | None = None
         self._seen: set[bytes] = set()
+        self._wanted: Sequence[Verdict] = ()
+        """With one of these it is done."""
         self._tries = self._all_tries = 0
         self._steps: list[EscalationStep] = []
         self._before: tuple[Role, intents.Effort | None] | None = None
@@ -82,6 +84,7 @@ class Fixing:
     def begin(self, found: ScreenVerdict) -> None:
         """The first try, of what was found."""
         self._last, self._seen, self._uncounted = found, {found.texts}, []
+        self._wanted = ("passed",) if found.verdict == "same" else ("passed", "same")
         self._tries = self._all_tries = 0
         self._steps, self._before = list(self.rules.escalate), None
         self._began, self._reproach = self._now(), ""
@@ -116,7 +119,7 @@ class Fixing:
         self._reproach = self._reproached(missing)
         if not now.verdict or now.verdict == "error":
             self._end("" if not now.verdict else "nothing could be judged")
-        elif now.verdict == "passed" and not missing:
+        elif now.verdict in self._wanted and not missing:
             self._end(f"fixed in {_tries(self._all_tries)}")
         elif why := self._vain(before, now):
             self._give_up(why)

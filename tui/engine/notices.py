@@ -145,7 +145,7 @@ class Status(Struct):
     """How far a decision on very many hunks is: ``accepting 3,400 of 10,000 hunks``."""
     running: str = ""
     """The command line that runs now (verify or ``!``), empty if none."""
-    verdict: Literal["", "passed", "failed", "timeout", "error"] = ""
+    verdict: Literal["", "passed", "same", "failed", "timeout", "error"] = ""
     """Of the last verification."""
     outdated: bool = False
     """The texts that it judged are others now."""

@@ -90,6 +90,10 @@ TAIL_CHARS = 6_000
 """Of a failed run's output, for the model."""
 
 
+_GO_ON: tuple[Verdict, ...] = ("passed", "same")
+"""Behind tests that belong to what changed all tests run after these verdicts."""
+
+
 class _Run(NamedTuple):
     """A run that ended."""
 
@@ -398,7 +402,7 @@ class Verification:
                 runs.append(run)
                 words, seconds = run.words, run.result.seconds
                 self._state.witness.judged(words, run.verdict, seconds, run.report)
-                if not run.verdict or (command.kind == "tests" and run.verdict != "passed"):
+                if not run.verdict or (command.kind == "tests" and run.verdict not in _GO_ON):
                     break
 
         work = [lane(lanes.checks, shadows[0]), lane(lanes.tests, shadows[-1])]
@@ -505,7 +509,7 @@ class Verification:
         command, block = run.command, run.block
         told = command.reader is not None or run.report != RunReport()
         block.report = run.report if told and not run.result.stopped else None
-        ended: Mapping[str, BlockState] = {"": "cut", "passed": "done"}
+        ended: Mapping[str, BlockState] = {"": "cut", "passed": "done", "same": "done"}
         self._state.close(block, ended.get(run.verdict, "failed"))
         self._state.restated()
 
@@ -604,7 +608,7 @@ class Verification:
         return "\n\n".join(text for text, _ in parts), brief
 
     def _one_failure(self, run: _Run, most_chars: int) -> tuple[str, str]:
-        words, result, failed = run.words, run.result, run.report.failed
+        words, result, failed = run.words, run.result, run.report.failed or run.report.known
         how = "ran into its deadline" if result.timed_out else f"failed (exit {result.status})"
         if failed:
             first = self._changed(RunReport(tuple(failed)))
@@ -629,7 +633,9 @@ def _judged(
     """What all runs say together."""
     from tui.engine.fixing import ScreenVerdict, fingerprint  # after the first run
 
-    failed = {one.name: fingerprint(one.message) for run in runs for one in run.report.failed}
+    reports = [run.report for run in runs]
+    found = [one for report in reports for one in (*report.failed, *report.known)]
+    failed = {one.name: fingerprint(one.message) for one in found}
     counts = {run.words: run.report.counts for run in runs if run.report.counts is not None}
     return ScreenVerdict(verdict, failed, texts, counts, marks)
 

@@ -9,8 +9,9 @@ from tui.core.programs import RunResult
 from tui.core.run_report import RunReport
 from tui.engine.ports import Part, VerifyCommand
 
-Verdict = Literal["", "passed", "failed", "timeout", "error"]
-_WORST: tuple[Verdict, ...] = ("failed", "timeout", "error")
+Verdict = Literal["", "passed", "same", "failed", "timeout", "error"]
+"""``same``: what fails failed before anything was changed, too, and nothing else does."""
+_WORST: tuple[Verdict, ...] = ("failed", "timeout", "error", "same")
 
 
 class VerifierLanes(NamedTuple):
@@ -48,7 +49,7 @@ def planned(
 def verdict_of(result: RunResult, report: RunReport) -> Verdict:
     """The verdict of a run: its exit status and its report, unless it could not judge.
 
-    What failed before anything was changed is no fault of the change.
+    What failed before anything was changed is no fault of the change, and nothing is proved by it.
     """
     if result.stopped:
         return ""
@@ -59,12 +60,14 @@ def verdict_of(result: RunResult, report: RunReport) -> Verdict:
     failures = max(len(report.failed), report.counts.failed if report.counts else 0)
     if failures > len(report.known) or report.failed:
         return "failed"
-    return "passed" if result.status == 0 or report.known else "failed"
+    if report.known:
+        return "same"
+    return "passed" if result.status == 0 else "failed"
 
 
 def common_verdict(verdicts: Sequence[tuple[str, Verdict]]) -> Verdict:
     """Of several runs, each with its kind. A check that could not run says nothing."""
     if not verdicts or any(not verdict for _, verdict in verdicts):
         return ""
-    told = [one for kind, one in verdicts if kind == "tests" or one in ("failed", "passed")]
+    told = [one for kind, one in verdicts if kind == "tests" or one in ("failed", "same", "passed")]
     return next((worst for worst in _WORST if worst in told), "passed" if told else "error")

@@ -16,6 +16,7 @@ from tui.engine.ports import Abilities
 _SEVERITIES = {"error": "Problem", "warning": "Warning", "information": "Note"}
 _VERDICTS = {
     "passed": "The tests passed.",
+    "same": "The tests fail as they did before, and nothing else does.",
     "failed": "The tests failed.",
     "timeout": "The tests ran into their deadline.",
     "error": "The tests could not be run.",

@@ -433,7 +433,7 @@ class RunView(BlockView):
         if report is not None and report.found:
             return f"→ {report.found}", "accent"
         if report is not None and self.block.state == "done" and (words := ended_words(report)):
-            return f"✓ {words}", "success"
+            return (f"= {words}", "warning") if report.known else (f"✓ {words}", "success")
         if self.block.state == "open" and self.block.progress:
             return f"running {self.block.progress}", "warning"
         return {

@@ -199,6 +199,7 @@ def _thousands(tokens: int) -> str:
 
 _VERDICTS = {
     "passed": ("✓", "passed", "success"),
+    "same": ("=", "fail as before", "warning"),
     "failed": ("✗", "failed", "error"),
     "timeout": ("✗", "timed out", "error"),
     "error": ("!", "could not run", "warning"),
