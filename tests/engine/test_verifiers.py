@@ -94,6 +94,13 @@ async def test_the_tests_that_belong_to_the_change_run_first_then_all() -> None:
     assert runner.commands == [("pytest", "cache.py"), ("pytest",)]
 
 
+async def test_where_all_take_no_time_they_run_at_once_the_next_time() -> None:
+    world, runner = stand(verifier("pytest", "tests"))
+    await verify(world)
+    await verify(world)
+    assert runner.commands == [("pytest", "cache.py"), ("pytest",), ("pytest",)]
+
+
 async def test_where_these_fail_the_others_do_not_run() -> None:
     world, runner = stand(verifier("pytest", "tests", RunReport((BOOM,))), pytest=1)
     world.ports.shadows = None

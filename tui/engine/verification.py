@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import shlex
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -83,6 +83,7 @@ def _shown(command: VerifyCommand) -> str:
 
 
 COMMAND_DEADLINE_S = 600.0
+_QUICK_S = 3.0
 _STRAYED = "the tests used {} as it is on the disk, without what the screen shows"
 _ITS_OUTPUT = "its output says why"
 _ON_DISK = "/verify disk runs the tests on the disk"
@@ -139,6 +140,8 @@ class Verification:
         self._failures: list[_Run] = []
         """Of the last runs those that failed."""
         self._baseline = Baseline(services)
+        self._quick: set[str] = set()
+        """Names of the verifiers that took no time worth saving on the whole project."""
         self._seen: ScreenRun | None = None
         """The last run on the whole screen."""
         self._gives_way = False
@@ -326,6 +329,7 @@ class Verification:
         finally:
             for one in filter(None, shadows):
                 one.close()
+        self._note_speed(run for run in runs if run.command in found)
         verdict = common_verdict([(run.kind, run.verdict) for run in runs])
         if wanted.files and verdict != "failed":
             return  # nothing is known of the rest
@@ -359,10 +363,16 @@ class Verification:
         self, found: Sequence[VerifyCommand], wanted: intents.Verify, *, apart: bool
     ) -> VerifierLanes:
         rest, part = not wanted.files, self._part(wanted)
-        lanes = await asyncio.to_thread(planned, found, part, apart, rest=rest)
+        lanes = await asyncio.to_thread(planned, found, part, apart, rest=rest, quick=self._quick)
         if wanted.unasked:
             return VerifierLanes((), (*lanes.checks, *lanes.tests))  # one at a time
         return lanes
+
+    def _note_speed(self, wholes: Iterable[_Run]) -> None:
+        for run in wholes:
+            if run.verdict in ("passed", "failed"):
+                quick = run.result.seconds < _QUICK_S
+                (self._quick.add if quick else self._quick.discard)(run.command.name)
 
     def _forget(self) -> None:
         """What the last run said."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from tui.core.programs import RunResult
@@ -23,11 +23,16 @@ class VerifierLanes(NamedTuple):
 
 
 def planned(
-    verifiers: Iterable[VerifyCommand], part: Part, apart: bool, *, rest: bool = True
+    verifiers: Iterable[VerifyCommand],
+    part: Part,
+    apart: bool,
+    *,
+    rest: bool = True,
+    quick: Collection[str] = (),
 ) -> VerifierLanes:
     """What is to run, for a thread. ``apart``: in a shadow, where what they write harms nothing.
 
-    Not ``rest``: only what belongs to the part.
+    Not ``rest``: only what belongs to the part. ``quick`` ones need no part before the whole.
     """
     checks: list[VerifyCommand] = []
     tests: list[VerifyCommand] = []
@@ -35,6 +40,8 @@ def planned(
     for one in verifiers:
         small = one.part(part) if one.part is not None and concerned else None
         if one.kind == "tests":
+            if rest and one.name in quick and not part.named:
+                small = None
             tests += [small] if small is not None else []
             tests += [one] if rest and not (part.named and small is not None) else []
         elif part.named or (one.writes and not apart):

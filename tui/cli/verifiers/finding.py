@@ -62,7 +62,7 @@ def _syntax(project: Project) -> VerifyCommand:
     row = {"kind": "syntax", "formats": ["syntax"]}
     whole = VerifyCommand(
         argv,
-        "duetto",
+        "syntax found",
         name="syntax",
         kind="syntax",
         title="syntax",

@@ -293,7 +293,7 @@ class RunView(BlockView):
             lines.append(StyledLine([("│ ", bar), (self._below, muted)]))
         lines += self._told()
         output = self._output()
-        if (left_out := self._count() - len(output)) > 0:
+        if (left_out := self._count() - len(output)) > 0 and not (self._is_quiet and self.folded):
             style = theme.active().style("muted")
             noun = "line" if left_out == 1 else "lines"
             count = f"{left_out:,} more {noun}" if output else f"{left_out:,} {noun} of output"
@@ -313,9 +313,15 @@ class RunView(BlockView):
         """Lines of output that are shown; while more come, not so many that a frame feels it."""
         if not self.folded:
             return UNFOLDED_LINES if self.block.state != "open" else _MOST_LIVE
+        return 0 if self._judged or self._is_quiet else FOLDED_ROWS
+
+    @property
+    def _is_quiet(self) -> bool:
+        """All is well, and how well stands in the head: what was printed says no more."""
         report = self.block.report
-        of_linter = report is not None and report.noun != "test" and self.block.state == "done"
-        return 0 if self._judged or of_linter else FOLDED_ROWS
+        if report is None or self.block.state != "done":
+            return False
+        return report.noun != "test" or bool(ended_words(report))
 
     def _output(self) -> list[str]:
         """The last lines; of a long one the beginning, or what came last."""
@@ -412,15 +418,19 @@ class RunView(BlockView):
             (one_line(self.block.title), palette.style("foreground", more="bold")),
         ]
         style = palette.style(colour, more="bold")
-        right = [(f" {words} ", palette.style("muted") if self.block.outdated else style)]
-        if lasted := self._lasted():
-            right = [(f" {lasted} ", palette.style("muted")), *right]
+        lasted = f" {self._lasted()} " if self._lasted() else ""
         report = self.block.report
-        ground = f"· with {report.ground} " if report is not None and report.ground else ""
-        taken = sum(cell_len(text) for text, _ in [*left, *right])
-        self._below = "" if taken + cell_len(ground) < self.inner else ground.strip(" ·")
-        if ground and not self._below:
-            right.append((ground, palette.style("muted")))
+        ground = f"with {report.ground}" if report is not None and report.ground else ""
+        room = self.inner - sum(cell_len(text) for text, _ in left) - cell_len(lasted) - 3
+        words, *below = words.split(" · ")
+        while below and cell_len(words) + cell_len(below[0]) + 3 <= room:
+            words = f"{words} · {below.pop(0)}"
+        right = [(f" {words} ", palette.style("muted") if self.block.outdated else style)]
+        if ground and not below and cell_len(words) + cell_len(ground) + 3 <= room:
+            right.append((f"· {ground} ", palette.style("muted")))
+            ground = ""
+        right = [(lasted, palette.style("muted")), *right]
+        self._below = " · ".join(filter(None, [*below, ground]))
         return StyledLine(spread(left, right, self.inner), target=RowTarget("fold", self.index))
 
     def _ending(self) -> tuple[str, str]:
