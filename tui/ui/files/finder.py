@@ -167,7 +167,7 @@ class FileFinder(PickScreen[ChosenFile | None]):
             "no file matches"
             if not count
             else (
-                f"{count}{'+' if count == _MOST_SHOWN else ''} of {len(self._paths())} files"
+                f"{count}{'+' if count == _MOST_SHOWN else ''} of {len(self._paths()):,} files"
                 " · ↑↓ choose · Enter open · Esc leave"
             )
         )
