@@ -283,3 +283,12 @@ def test_the_prompt_keeps_its_history_unless_it_is_told_not_to() -> None:
     assert parse("", "f").prompt.history
     chosen = parse('[prompt]\nhistory = false\neditor = "nano -w"\nvi = true', "f").prompt
     assert (chosen.history, chosen.editor, chosen.vi) == (False, "nano -w", True)
+
+
+def test_what_of_a_workspace_counts_only_from_the_users_own_is_named(tmp_path: Path) -> None:
+    text = '[verify]\ncommand = "make"\nwhen = "live"\nfix = "auto"\nskip = ["mypy"]\n'
+    said = unused_in_project(workspace(tmp_path, text))
+    assert [line.partition(" line ")[2] for line in said] == [
+        f"{number}: verify.{key} counts only in your own config.toml"
+        for number, key in ((3, "when"), (4, "fix"))
+    ]

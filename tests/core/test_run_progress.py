@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from tests.support.tables import each
 from tui.cli.verifiers.table import formats
 from tui.core.run_progress import RunProgress
@@ -43,3 +45,19 @@ def test_a_character_that_is_cut_in_two_is_whole_again() -> None:
     progress.feed(data[:2])
     progress.feed(data[2:])
     assert progress.words == "3"
+
+
+def test_a_flood_of_short_lines_is_not_looked_at_line_by_line() -> None:
+    """What a runner says behind it counts."""
+    looked_at = 0
+
+    class Counting:
+        def search(self, line: str) -> None:
+            nonlocal looked_at
+            looked_at += 1
+
+    progress = RunProgress([cast(Any, [Counting()]), *ALL])
+    progress.feed(b"y\n" * 16_000)
+    assert looked_at < 200
+    progress.feed(b"tests/test_a.py::test_x PASSED       [  1/12]\n")
+    assert progress.words == "1/12"

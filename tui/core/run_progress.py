@@ -8,6 +8,9 @@ from collections.abc import Iterable, Sequence
 
 MOST_LINE_CHARS = 2000
 """Of a line that is looked at."""
+_LINES, _LINES_AT_FIRST = 1000, 100
+"""Of one piece of output that are looked at, and so many until a format is known: a flood of short
+lines costs no more than this."""
 
 
 class RunProgress:
@@ -39,7 +42,7 @@ class RunProgress:
         if not self._formats:
             return
         *whole, rest = (self._line + self._decoder.decode(data)).split("\n")
-        for line in whole:
+        for line in whole[-_LINES if len(self._formats) == 1 else -_LINES_AT_FIRST :]:
             self._take(line)
         self._line, self._now = rest[:MOST_LINE_CHARS], 0
         match = self._match(self._line)

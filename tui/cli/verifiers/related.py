@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -20,6 +21,9 @@ from tui.engine.ports import FileMarks, Part
 
 _MOST_ROWS = 200_000
 """Of a map that are read."""
+_indexes: dict[Path, ProjectIndex] = {}
+"""Kept for the next time: most files are as they were."""
+_lock = threading.Lock()
 _imports: dict[str, tuple[tuple[int, int], FileFacts]] = {}
 """A file (absolute) -> when it was changed and its size, and what it imports."""
 
@@ -56,12 +60,13 @@ class RelatedTests:
 
 def importers(project: Project, changed: Iterable[str]) -> set[str]:
     """The files that import these, over any number of steps."""
-    index = ProjectIndex()
     paths = [path for path in project.files if knows_imports(path)]
-    index.list_files({*paths, *changed})
-    for path in paths:
-        index.learn(path, _facts(project.root / path, path))
-    return index.importers(changed)
+    with _lock:
+        index = _indexes.setdefault(project.root, ProjectIndex())
+        index.list_files({*paths, *changed})
+        for path in paths:
+            index.learn(path, _facts(project.root / path, path))
+        return index.importers(changed)
 
 
 def _facts(file: Path, path: str) -> FileFacts:
