@@ -26,6 +26,7 @@ from tui.cli.models import SessionSetup, named_models
 from tui.cli.network import STEP_S, Network, Probing
 from tui.cli.open_app import facts_for
 from tui.cli.options import ModelFlags
+from tui.core.files import counted
 from tui.core.inert_text import inert
 from tui.core.programs import safe_path
 from tui.core.wire.address import AUTHORITY_VARIABLES, shown
@@ -602,7 +603,7 @@ async def _asked(
 
 
 def _counted(check: str, spec: EndpointSpec, listed: Mapping[str, object]) -> CheckResult:
-    count = f"{len(listed)} model{'' if len(listed) == 1 else 's'}" if listed else "no list of them"
+    count = counted(len(listed), "model") if listed else "no list of them"
     return CheckResult(check, "ok", f"{count} ({spec.kind})")
 
 

@@ -9,6 +9,7 @@ from typing import Protocol, TextIO
 from tui.cli.apply import hunk_fields
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import OPEN, Decision, Hunk
+from tui.core.files import counted
 from tui.core.inert_text import PROSE, inert
 from tui.core.meter import MeterView
 from tui.core.wire.events import Usage
@@ -380,9 +381,7 @@ def summary(hunks: Iterable[Hunk]) -> list[str]:
             for h in mine
         ]
         counts = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(states))
-        lines.append(
-            f"{path}  {len(mine)} hunk{'s' * (len(mine) != 1)}  +{added} -{removed}  ({counts})"
-        )
+        lines.append(f"{path}  {counted(len(mine), 'hunk')}  +{added} -{removed}  ({counts})")
     return lines
 
 

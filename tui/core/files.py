@@ -53,6 +53,11 @@ def amount(size_bytes: int) -> str:
     raise AssertionError("unreachable")
 
 
+def counted(number: int, thing: str) -> str:
+    """``1 hunk``, ``2 hunks``."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 MAX_BYTES = 8 * 1024 * 1024
 MAX_LINES = 200_000
 PICTURE_BYTES = 64 * 1024

@@ -13,6 +13,7 @@ from unicodedata import normalize
 from msgspec import json
 
 from tui.core.conversation import EntryKind, Item
+from tui.core.files import counted
 from tui.core.steps import Work, in_parts
 
 FOUND = 20
@@ -101,7 +102,7 @@ def _listed(
     if words:
         best.reverse()
     whole = most == len(words)
-    head = [f"{len(best)} item{'s' * (len(best) != 1)}{where}"]
+    head = [f"{counted(len(best), 'item')}{where}"]
     head += [] if whole else [f"with {most} of the {len(words)} words (none has all)"]
     head += [f"the first {FOUND} of them"] * (len(best) > FOUND)
     lines = [", ".join(head) + "; item=ID gives the whole of one:"]

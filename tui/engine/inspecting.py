@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from tui.core.conversation import BlockKind
-from tui.core.files import FileRead, decoded
+from tui.core.files import FileRead, counted, decoded
 from tui.core.findings import Finding, findings, meant, numbered_diff
 from tui.core.text.buffer import plain_text
 from tui.engine.notices import Trouble
@@ -78,7 +78,7 @@ class Inspection:
         text = "\n\n".join([_ASK.format(ref=ref), *parts])
         typed = "/inspect" + (f" {ref}" if ref != "HEAD" else "")
         self._state.ways[text] = TurnWay(False, asks=True, inspects=True, typed=typed)
-        count = f"{len(parts)} file{'s' * (len(parts) != 1)}"
+        count = counted(len(parts), "file")
         self._state.briefs[text] = f"Inspect what differs from {ref} ({count})"
         self._send(text)
 
@@ -113,7 +113,7 @@ class Inspection:
         self._state.witness.noted()
 
     def _tell(self, turn: int, found: Sequence[Finding], lost: Sequence[str]) -> None:
-        count = f"{len(found)} finding{'s' * (len(found) != 1)}"
+        count = counted(len(found), "finding")
         kinds = [(kind, sum(one.severity == kind for one in found)) for kind in _KINDS]
         named = ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in kinds if n)
         none = "No finding: the answer names no line of a file."

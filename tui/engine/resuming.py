@@ -29,7 +29,7 @@ from tui.core.document.hunk import Hunk, Stage
 from tui.core.document.report import QuoteQuota, landing_report, not_kept, shown
 from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Channel, Format
-from tui.core.files import file_blocks
+from tui.core.files import counted, file_blocks
 from tui.core.inert_text import inert
 from tui.core.instructions import STOPPED_BY_ACCIDENT
 from tui.core.meter import Cost, MeterView
@@ -462,7 +462,7 @@ class Resuming:
 
     def _opening(self) -> str:
         line, count = self.stored.line, self._last_turn
-        turns = f"{count:,} turn{'s' * (count != 1)}"
+        turns = counted(count, "turn")
         if self._is_fork:
             return f"a new session, from {turns} of {line.id}"
         return f"session {line.id} goes on: {turns}"
@@ -578,7 +578,7 @@ def _hunk_words(found: BroughtBack) -> list[str]:
     waiting = len(found.placed)
     if waiting:
         behind = f", {len(cut)} of them cut" if cut else ""
-        words.append(f"{_hunks(waiting)} wait{'s' * (waiting == 1)} for you again{behind}")
+        words.append(f"{counted(waiting, 'hunk')} wait{'s' * (waiting == 1)} for you again{behind}")
     if found.unwritten:
         words.append(f"accepted, and not on the disk yet: {_numbered(found.unwritten)}")
     if found.on_disk:
@@ -586,10 +586,6 @@ def _hunk_words(found: BroughtBack) -> list[str]:
     if found.lost:
         words.append(f"fits nowhere any more: {_numbered(found.lost)}")
     return words
-
-
-def _hunks(count: int) -> str:
-    return f"{count} hunk{'s' * (count != 1)}"
 
 
 def _numbered(hunks: Sequence[Hunk]) -> str:

@@ -23,6 +23,7 @@ from tui.core.document.line_notes import Note
 from tui.core.document.report import shown
 from tui.core.document.review import is_undoable
 from tui.core.document.rewind import Swap, swapped
+from tui.core.files import counted
 from tui.core.inert_text import inert
 from tui.core.patches.past_hunks import bringing_back
 from tui.core.session_record import FileSwap, HunkMade, HunkWas, Rewound
@@ -437,7 +438,7 @@ class Rewinding:
         what = {"both": "", "files": "the files ", "talk": "the conversation "}[plan.part]
         lines = [f"rewound {what}to {plan.place}: /rewind forward takes that back"]
         if files:
-            count = f"{len(files)} file{'s' * (len(files) != 1)}"
+            count = counted(len(files), "file")
             lines.append(f"{count} as before: {_listed(list(map(inert, files)))}")
         lines += [f"stays as it is: {one}" for one in stays[:NAMED]]
         if len(stays) > NAMED:

@@ -15,6 +15,7 @@ from tui.core.document.past_texts import KnownText, PastHunk, without
 from tui.core.document.review import is_undoable
 from tui.core.document.rewind import text_of
 from tui.core.document.workspace import Workspace
+from tui.core.files import counted
 from tui.core.session_record import FileKept, HunkMade
 from tui.engine.intents import Part
 from tui.engine.ports import WorkspaceFiles
@@ -101,16 +102,16 @@ def preview_words(plan: RewindPlan) -> list[str]:
     words = [f"to {plan.place}"]
     if plan.part != "talk":
         count = len(plan.files)
-        words.append(f"{count} file{'s' * (count != 1)}" if count else "no file changes")
+        words.append(counted(count, "file") if count else "no file changes")
     if plan.part == "files":
         words.append("the conversation stays")
     elif plan.prompts:
         count = len(plan.prompts)
-        words.append(f"{count} turn{'s' * (count != 1)} out of the conversation")
+        words.append(f"{counted(count, 'turn')} out of the conversation")
     if plan.part == "talk":
         words.append("files stay")
     if plan.commands and plan.part != "talk":
-        ran = f"{plan.commands} command{'s' * (plan.commands != 1)}"
+        ran = counted(plan.commands, "command")
         words.append(f"what {ran} did stays")
     return words
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Hunk
 from tui.core.document.workspace import Workspace
+from tui.core.files import counted
 from tui.core.session_record import SessionLine
 from tui.engine import intents
 from tui.engine.notices import Trouble
@@ -164,7 +165,7 @@ def title_of(line: SessionLine) -> str:
 
 def about(line: SessionLine, now_ms: int) -> list[str]:
     """What else is said of a session, the most telling first; not safe to show as it is."""
-    waiting = f"{line.open_hunks} hunk{'s' * (line.open_hunks != 1)} open"
+    waiting = f"{counted(line.open_hunks, 'hunk')} open"
     said = [waiting] * bool(line.open_hunks)
     said += ["runs now"] * line.alive
     said += [line.kind] * (line.kind not in ("app", "linear"))

@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tui.core.conversation import Block, BlockKind
+from tui.core.files import counted
 from tui.core.meter import dollars
 from tui.core.wire import events
 from tui.core.wire.endpoint_facts import ACCEPTED_S, GRACE_S
@@ -526,7 +527,7 @@ class Turn:
         meter = self._services.state.meter
         view, (spent, unpriced) = meter.view(self._services.ports.clock.now()), meter.spent()
         if self._rounds >= limits.rounds:
-            return f"the model made {self._rounds} round{'s' * (self._rounds != 1)} of calls"
+            return f"the model made {counted(self._rounds, 'round')} of calls"
         if limits.tokens is not None and view.tokens >= limits.tokens:
             return f"it took {view.tokens:,} tokens, the limit is {limits.tokens:,}"
         if limits.usd is not None and spent >= limits.usd:

@@ -18,6 +18,7 @@ from msgspec import Struct
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Hunk
 from tui.core.document.workspace import Workspace
+from tui.core.files import counted
 from tui.core.inert_text import inert
 from tui.core.run_report import RunReport, ended_words
 from tui.engine.notices import Notices, Status
@@ -26,7 +27,6 @@ from tui.engine.slash import BackgroundNews
 from tui.linear.words import (
     ask_lines,
     brief,
-    counted,
     kept_words,
     patch_lines,
     span,

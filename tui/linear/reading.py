@@ -14,6 +14,7 @@ from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import PLACED, Hunk, Kind, Stage
 from tui.core.document.hunk_list import waits
 from tui.core.document.workspace import Workspace
+from tui.core.files import counted
 from tui.core.inert_text import inert
 from tui.core.programs import Edited
 from tui.core.text.buffer import Buffer, split_text
@@ -24,7 +25,7 @@ from tui.engine.rewound_files import preview_words, turn_words
 from tui.engine.session import Session
 from tui.linear.command_table import help_lines
 from tui.linear.narrator import ReadingPace, Speech, Verbatim, verbatim
-from tui.linear.words import brief, counted, hunk_line, meter_lines, state_words, status_lines
+from tui.linear.words import brief, hunk_line, meter_lines, state_words, status_lines
 
 TAB = "\t"
 _REACH = 8

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from tui.core.document.hunk import OPEN, TAKEN_BACK, Decision, Hunk, Kind, Stage
 from tui.core.document.hunk_list import waits
+from tui.core.files import counted
 from tui.core.inert_text import inert
 from tui.core.meter import GHOST_TOKENS_S, PRICE_UNKNOWN, MeterView
 from tui.core.wire.endpoint_facts import SocketView
@@ -31,11 +32,6 @@ _WHERE = {
     Stage.CONFLICT: "in conflict",
     Stage.REFUSED: "refused",
 }
-
-
-def counted(number: int, thing: str) -> str:
-    """``1 hunk``, ``2 hunks``."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def numbers_words(numbers: Iterable[int]) -> str:

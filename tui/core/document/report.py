@@ -17,6 +17,7 @@ from itertools import groupby
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord, Layer
 from tui.core.document.hunk import OPEN, PLACED, TAKEN_BACK, UNDONE, Decision, Hunk, Kind, Stage
+from tui.core.files import counted
 from tui.core.steps import Work, in_parts
 from tui.core.text.change_set import Author
 from tui.core.text.patterns import pattern
@@ -354,7 +355,7 @@ def headline(hunks: Sequence[Hunk], out: Sequence[Hunk], failure: str, *, was_cu
     """What became of a patch as a whole, in a line; ``out``: those of which nothing is kept."""
     count = len(hunks)
     placed = count - len(out)
-    all_of = f"{count} hunk{'s' * (count != 1)}"
+    all_of = counted(count, "hunk")
     if failure:
         head = f"the patch is not valid, {failure}; nothing behind that was read"
     elif was_cut:

@@ -23,6 +23,7 @@ from textual.timer import Timer
 from tui.core.conversation import BlockKind
 from tui.core.document.hunk import Decision, Hunk, Stage
 from tui.core.document.hunk_list import HunkList
+from tui.core.files import counted
 from tui.core.text.patterns import pattern
 from tui.engine.intents import Intent, StopTask, ToBackground
 from tui.ui import theme
@@ -531,7 +532,7 @@ class Copied(NamedTuple):
         if lines > 1:
             return f"{lines:,} lines"
         count = len(self.text.rstrip("\n"))
-        return f"{count:,} character{'' if count == 1 else 's'}"
+        return counted(count, "character")
 
 
 def selected_text(target: RowTarget | None, view: BlockView) -> Copied:

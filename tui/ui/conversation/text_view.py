@@ -14,6 +14,7 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from tui.core.conversation import Block
+from tui.core.files import counted
 from tui.ui import theme
 from tui.ui.conversation.markdown_stream import Carried, MarkdownStream
 from tui.ui.conversation.views import BlockView, ViewContext, ViewPage
@@ -162,7 +163,7 @@ class ReasoningView(BlockView):
 
     def _size(self) -> str:
         """How much it is, and how long it took."""
-        words = f"{self._words:,} word{'' if self._words == 1 else 's'}" if self._words else ""
+        words = counted(self._words, "word") if self._words else ""
         return "".join(f" · {part}" if part else "" for part in (words, self._lasted()))[2:]
 
     def _begun(self, line: StyledLine, head: str) -> int:

@@ -26,6 +26,7 @@ from textual.widget import Widget
 from tui.core.document.hunk import OPEN, Decision, Hunk, Stage
 from tui.core.document.waiting_places import nearest
 from tui.core.document.workspace import Workspace, fate_words, stage_words
+from tui.core.files import counted
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.editor.cells import TAB_SIZE, part_cells
@@ -86,7 +87,7 @@ def lay_over(rows: list[EditorRow], width: int, hints: Hints, cursor: Spot) -> N
 
 
 def _counted(arrow: str, count: int) -> str:
-    return f"{arrow} {count} hunk{'' if count == 1 else 's'}"
+    return f"{arrow} {counted(count, 'hunk')}"
 
 
 def _lay_chips(
@@ -113,7 +114,7 @@ def _lay_incoming(rows: list[EditorRow], incoming: list[EditorRow], line: int, c
 def _incoming_rows(incoming: tuple[int, list[str]], words: str) -> list[EditorRow]:
     """Lines on their way to a place that is not known yet."""
     lines = incoming[1]
-    count = f"{len(lines)} line{'' if len(lines) == 1 else 's'} incoming, looking for the place"
+    count = f"{counted(len(lines), 'line')} incoming, looking for the place"
     head = f"{words} · +{len(lines)}" if words else count
     tail = lines[-(INCOMING_ROWS - 1) :]
     return [EditorRow(text, kind="incoming") for text in (head, *tail)]

@@ -15,6 +15,7 @@ from textual import events, on
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
+from tui.core.files import counted
 from tui.core.text.change_set import Position
 from tui.engine.session import Session
 from tui.ui.editor.cells import copied
@@ -539,7 +540,7 @@ class Find:
         if buffer.revision == before:
             return
         self.on_note()
-        places = f"{done.lines} line{'' if done.lines == 1 else 's'}"
+        places = counted(done.lines, "line")
         self._done = (view.search.query, view.search.within, buffer.revision)
         self._counted = ()
         self._bar.count(f"{done.matches} replaced in {places} · {_AGAIN}")

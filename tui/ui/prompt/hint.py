@@ -7,6 +7,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from tui.core.document.hunk import TAKEN_BACK
+from tui.core.files import counted
 from tui.engine.session import Session
 from tui.engine.slash import COMMANDS, Command, find_command, split_command
 from tui.ui import theme
@@ -248,7 +249,7 @@ class Hint(Bar):
         if not draft and self._prompt.goes_on:
             return HintWords([(_key("send"), "go on")], "where it was stopped")
         if count := self._session.status.notes:
-            noted = f"{count} note{'s' * (count != 1)} on lines"
+            noted = f"{counted(count, 'note')} on lines"
             said = noted if self._prompt.sends_notes else f"with {noted}"
             return HintWords([(_key("send"), enter)], said)
         if not draft:

@@ -15,6 +15,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from tui.core.document.hunk import Hunk, Need
+from tui.core.files import counted
 from tui.core.steps import Work
 from tui.engine.intents import Against
 from tui.engine.session import Session
@@ -185,7 +186,7 @@ class ReviewContent:
         """What is shown."""
         if self.against is not None:
             count = len(self._view.cursor.files)
-            files = f"{count} file{'' if count == 1 else 's'}"
+            files = counted(count, "file")
             return self.load.words(self.against, files)
         what = "last turn" if self.which == "turn" else "all pending"
         if self._session.status.auto_accept:
@@ -218,7 +219,7 @@ class ReviewContent:
 
 def _counted(counts: HunkCounts) -> str:
     """How many there are, and how they stand."""
-    total = f"{counts.total:,} hunk{'' if counts.total == 1 else 's'}"
+    total = counted(counts.total, "hunk")
     told = [(counts.waiting, "pending"), (counts.conflicts, "in conflict")]
     told += [(counts.accepted, "accepted"), (counts.rejected, "rejected")]
     told += [(counts.refused, "refused")]

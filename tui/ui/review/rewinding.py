@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual.app import App
 from textual.message import Message
 
+from tui.core.files import counted
 from tui.engine.intents import Against, Forward, Part, Rewind
 from tui.engine.rewound_files import PastTurn, RewindPlan, preview_words, turn_words
 from tui.engine.session import Session
@@ -61,7 +62,7 @@ class TurnsScreen(PickScreen[PastTurn | None]):
             or all(word in one.text.casefold() for word in wanted)
         ]
         self._list.show(found)
-        count = f"{len(found):,} turn{'s' * (len(found) != 1)}"
+        count = counted(len(found), "turn")
         self._status.update(f"{count} · ↑↓ choose · Enter preview · Esc leave")
 
 

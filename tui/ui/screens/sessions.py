@@ -10,6 +10,7 @@ import time
 from rich.cells import cell_len
 from textual.app import App
 
+from tui.core.files import counted
 from tui.core.session_record import SessionLine
 from tui.engine.ports import SessionArchive
 from tui.engine.session import Session
@@ -77,7 +78,7 @@ class SessionsScreen(PickScreen[SessionLine | None]):
         lines = [line for line in lines if line.id != self._here]
         self._list.now_ms = int(time.time() * 1000)
         self._list.show(lines)
-        count = f"{len(lines):,} session{'s' * (len(lines) != 1)}"
+        count = counted(len(lines), "session")
         none = "no session has these words" if words.strip() else "no other session is kept"
         ways = f"{count} · ↑↓ choose · Enter go on · Esc leave"
         self._status.update(ways if lines else f"{none} · Esc leave")
@@ -89,7 +90,7 @@ class SessionsScreen(PickScreen[SessionLine | None]):
         if line is None:
             self._lit.update("")
             return
-        turns = f"{line.turns} turn{'s' * (line.turns != 1)}"
+        turns = counted(line.turns, "turn")
         behind = [f"from {line.parent}, turn {line.parent_turn}"] * bool(line.parent)
         self._lit.update(one_line(" · ".join((line.id, turns, *behind, line.folder))))
 

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from tui.core.files import amount
+from tui.core.files import amount, counted
 from tui.core.meter import PRICE_UNKNOWN, Cost, dollars
 from tui.core.wire.endpoint_facts import SocketView
 from tui.core.wire.rate_limits import sentences
@@ -264,11 +264,6 @@ def _below(said: Iterable[tuple[str, str]], width: int) -> Parts:
 def _lanes(names: Iterable[str]) -> str:
     shown = [f"{one_line(name.rstrip('*'))}{' busy' * name.endswith('*')}" for name in names]
     return ", ".join(shown) or "none"
-
-
-def counted(number: int, thing: str) -> str:
-    """``1 request``, ``2 requests``."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def span(seconds: float) -> str:
