@@ -133,7 +133,17 @@ def _wrap_line(pieces: list[Piece], width: int) -> list[list[Piece]]:
     spans = breaks("".join(text for text, _ in pieces), width)
     if len(spans) == 1:
         return [pieces]
-    return [cut(pieces, start, end) for start, end in spans]
+    rows, first, at = list[list[Piece]](), 0, 0
+    for start, end in spans:  # a row begins in the piece in which the last one ended, or behind it
+        while first < len(pieces) and at + len(pieces[first][0]) <= start:
+            at += len(pieces[first][0])
+            first += 1
+        last, behind = first, at
+        while last < len(pieces) and behind < end:
+            behind += len(pieces[last][0])
+            last += 1
+        rows.append(cut(pieces[first:last], start - at, end - at))
+    return rows
 
 
 def cut(pieces: Iterable[Piece], start: int, end: int) -> list[Piece]:

@@ -204,7 +204,7 @@ _FENCED_PAGE_CHARS = 24_000
 """Of a page that ends within a fence: what spans lines is coloured as a whole up to there."""
 _MOST_FED = 16_000
 """Characters that are taken up in one frame: about 10 ms; what is left waits for the next one."""
-_FEED_S = 0.008
+_FEED_S = 0.005
 """The same of the processor's time: a text full of signs may take fifty times as long."""
 _FEWEST, _FED_AT_ONCE, _QUICK_S = 100, 1_000, 0.002
 """Characters between two looks at the clock: twice as many where they were quick, else half."""
