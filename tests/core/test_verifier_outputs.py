@@ -173,6 +173,7 @@ ONE = FailedTest("a")
         (RunReport((ONE,), counts=RunCounts(2, 1)), "1 failed · 2 passed"),
         (RunReport(counts=RunCounts(2, 3)), "3 failed · 2 passed"),
         (RunReport((ONE, ONE), noun="problem"), "2 problems"),
+        (RunReport(known=(ONE, ONE), noun="problem"), "2 problems before, too"),
         (RunReport(known=(ONE,), counts=RunCounts(2, 1)), "2 passed · 1 failed before, too"),
     ],
 )

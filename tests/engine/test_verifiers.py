@@ -133,6 +133,7 @@ async def test_a_check_that_finds_something_makes_the_verdict_red() -> None:
     world, _ = stand(found, verifier("pytest", "tests"), ruff=1)
     world.ports.shadows = None
     assert await verify(world) == "failed"
+    assert world.session.status.judged == "checks"
     world.session.submit(intents.SendFailure())
     await settle()
     text = world.session.transcript.blocks[-1].text

@@ -336,7 +336,10 @@ def ended_words(report: RunReport) -> str:
         for count, what in ((counts.passed, "passed"), (counts.skipped, "skipped")):
             found += [f"{count} {what}"] if count else []
     if report.known:
-        found.append(f"{len(report.known)} failed before, too")
+        count = len(report.known)
+        problems = f"{count} {report.noun}{'' if count == 1 else 's'}"
+        what = f"{count} failed" if report.noun == "test" else problems
+        found.append(f"{what} before, too")
     return " · ".join(found)
 
 

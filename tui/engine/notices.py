@@ -147,6 +147,8 @@ class Status(Struct):
     """The command line that runs now (verify or ``!``), empty if none."""
     verdict: Literal["", "passed", "same", "failed", "timeout", "error"] = ""
     """Of the last verification."""
+    judged: Literal["tests", "checks"] = "tests"
+    """What came to that verdict: the tests, or only linters and types."""
     outdated: bool = False
     """The texts that it judged are others now."""
     can_send_failure: bool = False

@@ -10,7 +10,7 @@ import functools
 import shlex
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -38,7 +38,14 @@ from tui.engine.ports import (
 from tui.engine.services import Services
 from tui.engine.session_state import SessionState
 from tui.engine.verdict_state import Ground, VerdictState
-from tui.engine.verifier_plan import Verdict, VerifierLanes, common_verdict, planned, verdict_of
+from tui.engine.verifier_plan import (
+    Verdict,
+    VerifierLanes,
+    common_verdict,
+    planned,
+    verdict_of,
+    what_judged,
+)
 from tui.errors import DuettoError, FileRefused
 
 if TYPE_CHECKING:
@@ -334,7 +341,7 @@ class Verification:
         if wanted.files and verdict != "failed":
             return  # nothing is known of the rest
         self._note_failures(runs)
-        self._verdict(verdict)
+        self._verdict(verdict, what_judged([(run.kind, run.verdict) for run in runs], verdict))
         on_disk = shadow is None and (wanted.disk or bool(texts))
         if verdict:
             blocks = [run.block for run in runs if run.verdict == "failed" or not wanted.files]
@@ -465,9 +472,9 @@ class Verification:
         if missing := not_on_disk(self._state.workspace):
             self._state.note(0, f"the tests run without {missing}: not on disk")
 
-    def _verdict(self, verdict: Verdict) -> None:
+    def _verdict(self, verdict: Verdict, judged: Literal["tests", "checks"] = "tests") -> None:
         self._verdict_state.forget()
-        self._status.verdict = verdict
+        self._status.verdict, self._status.judged = verdict, judged
         self._state.restated()
 
     async def _run(

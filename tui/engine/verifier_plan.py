@@ -78,3 +78,11 @@ def common_verdict(verdicts: Sequence[tuple[str, Verdict]]) -> Verdict:
         return ""
     told = [one for kind, one in verdicts if kind == "tests" or one in ("failed", "same", "passed")]
     return next((worst for worst in _WORST if worst in told), "passed" if told else "error")
+
+
+def what_judged(
+    verdicts: Sequence[tuple[str, Verdict]], common: Verdict
+) -> Literal["tests", "checks"]:
+    """What came to the common verdict: the tests, or only linters and types."""
+    kinds = {kind for kind, one in verdicts if one == common}
+    return "checks" if kinds and "tests" not in kinds else "tests"

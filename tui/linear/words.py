@@ -16,11 +16,11 @@ from tui.engine.ports import Abilities
 
 _SEVERITIES = {"error": "Problem", "warning": "Warning", "information": "Note"}
 _VERDICTS = {
-    "passed": "The tests passed.",
-    "same": "The tests fail as they did before, and nothing else does.",
-    "failed": "The tests failed.",
-    "timeout": "The tests ran into their deadline.",
-    "error": "The tests could not be run.",
+    "passed": "The {} passed.",
+    "same": "The {} fail as they did before, and nothing else does.",
+    "failed": "The {} failed.",
+    "timeout": "The {} ran into their deadline.",
+    "error": "The {} could not be run.",
 }
 _WHERE = {
     Stage.READING: "still being read",
@@ -225,7 +225,7 @@ def state_words(status: Status, view: MeterView) -> str:
         return f"Running: {brief(status.running)}."
     said = [f"Nothing runs; {status.role} answers your next prompt."]
     if status.verdict:
-        said.append(_VERDICTS[status.verdict])
+        said.append(_VERDICTS[status.verdict].format(status.judged))
         if status.outdated:
             said.append("The texts have changed since.")
     if queued := len(status.queued):

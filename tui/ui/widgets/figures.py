@@ -256,7 +256,7 @@ def verdict(facts: StatusFacts) -> Forms:
     sign, words, colour = found
     palette = theme.active()
     style = palette.style("muted") if facts.status.outdated else palette.style(colour, more="bold")
-    return [[(f"{sign} tests {words}", style)], [(f"{sign} {words}", style)]]
+    return [[(f"{sign} {facts.status.judged} {words}", style)], [(f"{sign} {words}", style)]]
 
 
 def throttle(facts: StatusFacts) -> Forms:
