@@ -221,7 +221,8 @@ async def test_too_much_is_stopped(house: House, monkeypatch: pytest.MonkeyPatch
     assert result.error == "stopped: it wrote more than 0.05 GB"
 
 
-async def test_the_next_start_clears_what_a_killed_one_left(house: House) -> None:
+async def test_the_next_start_clears_what_a_killed_one_left(tmp_path: Path) -> None:
+    house = House(tmp_path)
     left = house.state / "shadows/left/1/run-1"
     left.mkdir(parents=True)
     await house.make()
@@ -232,6 +233,7 @@ async def test_the_next_start_clears_what_a_killed_one_left(house: House) -> Non
     await other.make()
     assert await house.says(shadow, "cat a.txt") == "shadow\n"
     await other.shadows.close()
+    await house.shadows.close()
 
 
 @pytest.mark.parametrize("kind", ["overlay", "bound", "copy"])

@@ -13,22 +13,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
-import itertools
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
 from tui.core.programs import RunOptions, RunResult, Shadow, is_below
-from tui.effects.shadow.copying import CopyShadow, ShadowSource
-from tui.effects.shadow.overlay import OverlayShadow, clear
+from tui.effects.shadow.copying import MOST_BYTES, CopyShadow, ShadowSource
+from tui.effects.shadow.overlay import ROOM, OverlayShadow, clear
 from tui.errors import FileRefused
 from tui.shared_files import is_held, locked
 
 _PROOF_S = 20.0
-_FOLDER = "shadows"
+_MEMORY = Path("/dev/shm")
 
 
 class _Runner(Protocol):
@@ -47,11 +46,13 @@ class ShadowFolder:
 
     def __init__(self, base: Path) -> None:
         """Raises OSError: nothing can be made there."""
-        base.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if base.parent != _MEMORY:
+            base.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        base.mkdir(mode=0o700, exist_ok=True)
         about = base.lstat()
         if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.geteuid():
             raise PermissionError("the folder is not ours")
-        with locked(base / "shadows", surely=True):
+        with locked(base / "all", surely=True):
             left = [one for one in base.iterdir() if one.is_dir() and not is_held(one)]
             self.path = Path(tempfile.mkdtemp(dir=base))
             self._lock = os.open(self.path, os.O_RDONLY)
@@ -86,14 +87,12 @@ class ShadowMaker:
         runner: _Runner,
         kinds: Sequence[Kind] = ("overlay", "bound", "copy"),
     ) -> None:
-        """They lie in the ``state`` folder, else in memory; ``runner`` proves that they work.
+        """They lie in the ``state`` folder, or in memory; ``runner`` proves that they work.
 
         ``kinds``: those that are tried, the best first.
         """
         self._source, self._root = source, source.root
-        own = f"duetto-{os.getuid()}"
-        bases = (state, Path("/dev/shm", own), Path(tempfile.gettempdir(), own))
-        self._bases = [one for one in bases if not is_below(os.path.realpath(one), self._root)]
+        self._state = state
         self._runner, self._kinds = runner, kinds
         self._folder: ShadowFolder | None = None
         self._kind: Kind = kinds[0]
@@ -127,12 +126,10 @@ class ShadowMaker:
     async def _prove(self) -> str:
         """Find a way and a place in which shadows work; why there is none, in words."""
         why = "nothing can be written"
-        for kind, base in itertools.product(self._kinds, self._bases):
-            if not base.parent.is_dir():
-                continue
+        for kind, base in self._places():
             self._kind = kind
             try:
-                self._folder = await asyncio.to_thread(ShadowFolder, base / _FOLDER)
+                self._folder = await asyncio.to_thread(ShadowFolder, base)
             except OSError:
                 continue
             try:
@@ -144,6 +141,19 @@ class ShadowMaker:
             folder, self._folder = self._folder, None
             await asyncio.to_thread(folder.close)
         return f"there is no shadow here, {why}"
+
+    def _places(self) -> Iterator[tuple[Kind, Path]]:
+        """Ways and folders, the best first; a copy is made in memory where there is enough."""
+        own = f"duetto-shadows-{os.getuid()}"
+        bases = [self._state / "shadows", _MEMORY / own, Path(tempfile.gettempdir(), own)]
+        for kind in self._kinds:
+            with contextlib.suppress(OSError):
+                memory = os.statvfs(_MEMORY)
+                if kind != "overlay" and memory.f_bavail * memory.f_frsize > MOST_BYTES + ROOM:
+                    bases.sort(key=lambda base: base.parent != _MEMORY)
+            for base in bases:
+                if not is_below(os.path.realpath(base), self._root):
+                    yield kind, base
 
     async def _failing(self, shadow: Shadow) -> str:
         """Why a shadow is none, proved by a command in it; empty: it works."""
