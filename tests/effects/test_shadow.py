@@ -227,12 +227,12 @@ async def test_the_next_start_clears_what_a_killed_one_left(tmp_path: Path) -> N
     left.mkdir(parents=True)
     await house.make()
     assert not left.exists()
-    other = House(house.state.parent / "other")
-    other.state = house.state
     shadow = await house.make({"a.txt": b"shadow\n"})
-    await other.make()
+    source = ShadowSource(str(house.root), CACHES, house.listing)
+    another_start = ShadowMaker(source, house.state, house.runner, ["overlay"])
+    await another_start.make({})
     assert await house.says(shadow, "cat a.txt") == "shadow\n"
-    await other.shadows.close()
+    await another_start.close()
     await house.shadows.close()
 
 
