@@ -17,11 +17,8 @@ from msgspec.structs import replace
 from tui.core.conversation import Block, BlockKind, BlockState
 from tui.core.files import digest_of
 from tui.core.programs import RunOptions, Shadow
-from tui.core.run_progress import RunProgress
 from tui.core.run_report import FailedTest, RunReport, as_prompt, of_change
-from tui.core.shell.clipping import Clip
 from tui.engine import intents
-from tui.engine.baseline import Baseline
 from tui.engine.commands import USER_HEAD_BYTES, USER_TAIL_BYTES, CommandOutput, ending, not_on_disk
 from tui.engine.intents import Intent
 from tui.engine.notices import Trouble
@@ -50,6 +47,7 @@ from tui.errors import DuettoError, FileRefused
 
 if TYPE_CHECKING:
     from tui.core.document.disk_plan import StillScreen
+    from tui.engine.baseline import Baseline
     from tui.engine.blaming import Blaming, ScreenRun
     from tui.engine.fixing import Fixing, ScreenVerdict
 
@@ -146,7 +144,6 @@ class Verification:
         """What runs now, as the user sees it."""
         self._failures: list[_Run] = []
         """Of the last runs those that failed."""
-        self._baseline = Baseline(services)
         self._quick: set[str] = set()
         """Names of the verifiers that took no time worth saving on the whole project."""
         self._seen: ScreenRun | None = None
@@ -281,6 +278,12 @@ class Verification:
         """What the screen shows now."""
         work, clock = self._state.workspace.keeping_still(), self._services.ports.clock
         return await self._state.input_first.do(work, clock.now)
+
+    @functools.cached_property
+    def _baseline(self) -> Baseline:
+        from tui.engine.baseline import Baseline  # after the first paint
+
+        return Baseline(self._services)
 
     @functools.cached_property
     def _blaming(self) -> Blaming:
@@ -481,6 +484,8 @@ class Verification:
         self, command: VerifyCommand, ground: Ground | None, shadow: Shadow | None
     ) -> _Run:
         """Run with the output in the conversation as it comes, on the screen or the disk."""
+        from tui.core.run_progress import RunProgress  # after the first paint
+
         state, clock = self._state, self._services.ports.clock
         block = state.add(_card(command))
         sink = CommandOutput(state, block, clock.now, USER_HEAD_BYTES, USER_TAIL_BYTES)
@@ -510,6 +515,8 @@ class Verification:
         self, command: VerifyCommand, ground: Ground, shadow: Shadow | None
     ) -> _Run:
         """The same, but there is a card only if something failed."""
+        from tui.core.shell.clipping import Clip  # after the first paint
+
         clip = Clip(USER_HEAD_BYTES, USER_TAIL_BYTES)
         result = await self._executed(command, shadow, clip.feed)
         output = clip.text()
