@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.engine.test_inspecting import FakeGit
 from tests.support.composed import composed
 from tests.support.fakes import World
 from tests.support.nasty_server import Nasty, nasty
@@ -427,3 +428,16 @@ def test_images_are_named_by_an_option_and_sent_with_the_prompt(
     done = run(environment, "see", "--image", str(root / "gone.png"), "-C", str(root))
     assert done.returncode == 2
     assert "there is no such file" in done.stderr
+
+
+@pytest.mark.parametrize(("refused", "code"), [("", 0), ("git knows no commit 'HEAD' here", 1)])
+async def test_an_inspection_with_nothing_to_inspect_is_no_failure(refused: str, code: int) -> None:
+    world, out = World({"a.py": TEXT}), io.StringIO()
+    git = FakeGit(a_py=TEXT)
+    git.refused = refused
+    world.ports.git = lambda: git
+    report = JsonReport(world.session, out)
+    assert await ExecTurn(world.session, report).play("/inspect", apply=False) == code
+    last = json.loads(out.getvalue().splitlines()[-1])
+    assert (last["type"], last["exit_code"]) == ("error" if code else "turn.completed", code)
+    assert world.wire.requests == []

@@ -331,6 +331,8 @@ class ExecTurn:
         self._blocks = len(session.transcript.blocks)
         self._unreachable = self._over_budget = False
         self._failed = self._declined = False
+        self._told = set[str]()
+        """How bad what was told is."""
         self._leaves = False
         self.interrupted = False
         """Ctrl+C was pressed, whatever was over by then."""
@@ -395,6 +397,7 @@ class ExecTurn:
             self._unreachable |= trouble.unreachable
             self._over_budget |= trouble.over_budget
             self._failed |= trouble.severity == "error"
+            self._told.add(trouble.severity)
             self._report.trouble(trouble)
         self._report.frame()
         for ask in list(session.status.asks):
@@ -418,7 +421,8 @@ class ExecTurn:
             return EXIT_UNREACHABLE
         if self._over_budget:
             return EXIT_OVER_BUDGET
-        if left_out or self._failed or outcome != "completed":
+        idle = not outcome and self._told == {"information"}  # there was nothing to do
+        if left_out or self._failed or not (outcome == "completed" or idle):
             return EXIT_FAILED
         return EXIT_DECLINED if self._declined else EXIT_OK
 

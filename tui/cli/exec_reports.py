@@ -16,7 +16,7 @@ from tui.core.wire.events import Usage
 from tui.engine.notices import Ask, Status, Trouble
 from tui.engine.session import Session
 from tui.engine.slash import BackgroundNews
-from tui.errors import EXIT_INTERRUPTED
+from tui.errors import EXIT_INTERRUPTED, EXIT_OK
 
 METER_S = 0.25
 """Between two meter events."""
@@ -316,7 +316,7 @@ class JsonReport:
         }
         if self._session.stored_as:
             fields["session"] = self._session.stored_as
-        if status.outcome == "completed":
+        if status.outcome == "completed" or code == EXIT_OK:
             self._event("turn.completed", **fields)
         else:
             message = status.stopped if status.outcome == "interrupted" else "the turn failed"
