@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fakes import World
-from tui.engine import recovery
+from tui.engine import recovery, verification
+
+
+@pytest.fixture(autouse=True)
+def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine changes nothing of what runs."""
+    monkeypatch.setattr(verification, "_PLAN_S", 60.0)
 
 
 @pytest.fixture

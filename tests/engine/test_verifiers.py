@@ -16,7 +16,7 @@ from tests.support.tables import each
 from tests.support.turns import begun
 from tui.core.programs import AS_THE_USER, RunOptions, RunResult
 from tui.core.run_report import FailedTest, RunCounts, RunReport
-from tui.engine import intents
+from tui.engine import intents, verification
 from tui.engine.ports import Part, VerifierKind, VerifyCommand, VerifyWhen
 from tui.engine.session import SessionOptions
 from tui.engine.verifier_plan import Verdict, common_verdict, planned, verdict_of
@@ -92,6 +92,16 @@ async def test_the_tests_that_belong_to_the_change_run_first_then_all() -> None:
     world, runner = stand(verifier("pytest", "tests"))
     assert await verify(world) == "passed"
     assert runner.commands == [("pytest", "cache.py"), ("pytest",)]
+
+
+async def test_where_the_part_is_long_to_find_all_run_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first look at the imports of a large project keeps no test waiting."""
+    monkeypatch.setattr(verification, "_PLAN_S", 0.0)
+    world, runner = stand(verifier("ruff", "lint"), verifier("pytest", "tests"))
+    await verify(world)
+    assert sorted(runner.commands) == [("pytest",), ("ruff",)]
 
 
 async def test_where_all_take_no_time_they_run_at_once_the_next_time() -> None:

@@ -89,6 +89,8 @@ def _shown(command: VerifyCommand) -> str:
 
 COMMAND_DEADLINE_S = 600.0
 _QUICK_S = 3.0
+_PLAN_S = 0.3
+"""So long nothing runs while it is looked up which tests belong to a change."""
 _STRAYED = "the tests used {} as it is on the disk, without what the screen shows"
 _ITS_OUTPUT = "its output says why"
 _ON_DISK = "/verify disk runs the tests on the disk"
@@ -372,8 +374,14 @@ class Verification:
     async def _planned(
         self, found: Sequence[VerifyCommand], wanted: intents.Verify, *, apart: bool
     ) -> VerifierLanes:
+        """What runs; where the part takes long to find, as at the first time, all at once."""
         rest, part = not wanted.files, self._part(wanted)
-        lanes = await asyncio.to_thread(planned, found, part, apart, rest=rest, quick=self._quick)
+        plan = functools.partial(planned, found, rest=rest, quick=self._quick)
+        try:
+            async with asyncio.timeout(_PLAN_S if rest and not part.named else None):
+                lanes = await asyncio.to_thread(plan, part, apart)
+        except TimeoutError:
+            lanes = await asyncio.to_thread(plan, Part(), apart)
         if wanted.unasked:
             return VerifierLanes((), (*lanes.checks, *lanes.tests))  # one at a time
         return lanes
