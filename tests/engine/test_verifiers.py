@@ -52,6 +52,7 @@ class Programs(FakeRunner):
         self.running: list[str] = []
         self.together: set[tuple[str, ...]] = set()
         self.says: dict[str, bytes] = {}
+        self.holds: dict[str, asyncio.Event] = {}
         self.green: Sequence[str] = ()
         """This command ends well."""
 
@@ -67,6 +68,8 @@ class Programs(FakeRunner):
         self.together.add(tuple(sorted(self.running)))
         output(self.says.get(name, b""))
         try:
+            if name in self.holds:
+                await self.holds[name].wait()
             await super().run(command, output, deadline_s, how)
         finally:
             self.running.remove(name)
@@ -135,6 +138,21 @@ async def test_checks_run_beside_the_tests_each_in_a_shadow() -> None:
         "mypy",
         "pytest",
     ]
+
+
+async def test_red_tests_end_the_run_for_who_wants_to_mend_them() -> None:
+    """A type checker that takes its time keeps no fix waiting."""
+    red = verifier("pytest", "tests", RunReport((BOOM,)))
+    world, runner = stand(verifier("mypy", "types"), red, pytest=1)
+    world.ports.shadows = None
+    runner.holds["mypy"] = asyncio.Event()
+    assert await verify(world) == "failed"
+    assert world.session.status.can_send_failure
+    assert {run.title: run.state for run in runs(world)} == {
+        "mypy": "cut",
+        "pytest cache.py": "failed",
+    }
+    assert "not run: pytest" in [block.text for block in world.session.transcript.blocks]
 
 
 async def test_a_check_that_finds_something_makes_the_verdict_red() -> None:

@@ -425,17 +425,30 @@ class Verification:
         run_one = self._run_quietly if quietly else self._run
 
         async def lane(commands: Sequence[VerifyCommand], shadow: Shadow | None) -> None:
-            for command in commands:
+            for number, command in enumerate(commands, 1):
                 run = await run_one(command, ground, shadow)
                 runs.append(run)
                 words, seconds = run.words, run.result.seconds
                 self._state.witness.judged(words, run.verdict, seconds, run.report)
                 if not run.verdict or (command.kind == "tests" and run.verdict not in _GO_ON):
+                    left = ", ".join(map(_words, commands[number:]))
+                    if left and run.verdict and not quietly:
+                        self._state.note(0, f"not run: {left}")
                     break
 
-        work = [lane(lanes.checks, shadows[0]), lane(lanes.tests, shadows[-1])]
+        checks = asyncio.ensure_future(lane(lanes.checks, shadows[0]))
+        tests = asyncio.ensure_future(lane(lanes.tests, shadows[-1]))
+
+        def red(_: object) -> None:
+            """The verdict is certain: what mends it waits for nothing."""
+            if any(run.kind == "tests" and run.verdict == "failed" for run in runs):
+                checks.cancel()
+
+        tests.add_done_callback(red)
         try:
-            await asyncio.gather(*work)
+            for ended in await asyncio.gather(checks, tests, return_exceptions=True):
+                if isinstance(ended, Exception):
+                    raise ended
         except asyncio.CancelledError:
             if not self._stopping:
                 raise
