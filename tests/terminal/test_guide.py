@@ -7,10 +7,11 @@ from pathlib import Path
 
 from tests.support.terminal import Terminal
 
-ESC, F2, ALT_A, ALT_N = "\x1b", "\x1bOQ", "\x1ba", "\x1bn"
+ESC, F2, F5 = "\x1b", "\x1bOQ", "\x1b[15~"
+ALT_A, ALT_N, ALT_S = "\x1ba", "\x1bn", "\x1bs"
 
 
-def test_from_the_first_prompt_to_the_other_model(
+def test_from_the_first_prompt_to_the_mended_mistake(
     start: Callable[..., Terminal], practice: Path
 ) -> None:
     term = start("practice", "--guide", size=(80, 24))
@@ -44,7 +45,16 @@ def test_from_the_first_prompt_to_the_other_model(
     term.wait_for("It asked before it ran anything.")
     term.wait_for("divmod(cents, people)")
     term.type(F2)
+    term.wait_for("goes back to the first model")
+    term.type(F2)
+    term.wait_for("but wrong at first")
+    term.type("\r")
+    term.wait_for("tests what you see")
+    term.type(F5)
+    term.wait_for("has it mended")
+    term.type(ALT_S)
     term.wait_for("That was the guide")
+    term.wait_for("tests included")
     term.wait_for("own speed")
     term.wait_for("runs the tests")
     term.type(ESC)

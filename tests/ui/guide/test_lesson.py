@@ -65,7 +65,30 @@ def test_the_steps_in_their_order() -> None:
     assert pupil.sees(asks=True) == "run"
     assert pupil.sees(asks=False, ran=True) == "run"
     assert pupil.gets_it_all() == "switch"
-    assert pupil.sees(role="deep") is None
+    assert pupil.sees(role="deep") == "mend"
+    assert pupil.sees(role="fast", verdict="passed") == "mend", "it judges something older"
+    pupil.asks()
+    pupil.sees(verdict="")
+    pupil.gets_it_all()
+    assert not pupil.lesson.red
+    assert pupil.sees(verifies=True) == "mend"
+    assert pupil.sees(verifies=False, verdict="failed") == "mend"
+    assert pupil.lesson.red
+    pupil.asks()
+    assert pupil.sees(busy=False, outcome="completed") == "mend", "it is the verdict of before"
+    assert pupil.sees(verifies=True, verdict="") == "mend"
+    assert pupil.sees(verifies=False, verdict="passed") is None
+    assert pupil.lesson.figures.mended_s == 3.0
+
+
+def test_where_the_tests_cannot_judge_the_last_step_is_left_out() -> None:
+    pupil = Pupil()
+    pupil.lesson.done.update(STEPS[:-1])
+    pupil.sees()
+    pupil.asks()
+    pupil.gets_it_all()
+    pupil.sees(verifies=True)
+    assert pupil.sees(verifies=False, verdict="error") is None
 
 
 def test_an_answer_that_is_handed_to_the_other_model_was_not_stopped() -> None:
@@ -93,7 +116,7 @@ def test_who_never_stops_goes_on_without() -> None:
     pupil.asks()
     assert pupil.gets_it_all(50.0) == "switch"
     assert pupil.lesson.skipped == {"stop", "run"}
-    assert pupil.sees(role="deep") is None
+    assert pupil.sees(role="deep") == "mend"
 
 
 NOTHING_YET, EMPTY = LessonView(), GuideContext()
@@ -181,14 +204,14 @@ async def guided(size: tuple[int, int] = (120, 36)) -> AsyncIterator[Stand]:
 
 async def test_it_follows_from_the_prompt_to_the_other_model() -> None:
     async with guided() as stand:
-        assert "1 of 7 · ask for a change" in stand.guide.text
+        assert "1 of 8 · ask for a change" in stand.guide.text
         assert "Tab takes the suggestion" in stand.guide.text
         await stand.pilot.press("tab")
         await stand.settle()
         assert "Enter sends it." in stand.guide.text
         stand.app.bench.prompt_box.prompt.write("")
         await stand.asked()
-        assert "2 of 7 · watch it land" in stand.guide.text
+        assert "2 of 8 · watch it land" in stand.guide.text
         await stand.landed()
         assert "Esc stops it" in stand.guide.text
         await stand.stopped()

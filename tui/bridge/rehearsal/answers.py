@@ -587,6 +587,10 @@ def _failed_exercise(output: str, last: ExerciseChoice | None) -> ExerciseChoice
     return ExerciseChoice(named[0]) if named else None
 
 
+_WRONG_FIRST = re.compile(r"\bwrong at first\b", re.I)
+"""Who asks for a mistake gets one."""
+
+
 def makes_slip(script: Script, style: AnswerStyle) -> bool:
     """Whether the model gets this exercise wrong at its first try."""
     if style.deep:
@@ -606,7 +610,8 @@ def _perform(parsed: ParsedRequest, choice: ExerciseChoice, style: AnswerStyle) 
         return [*_reasoning([reading(missing)], style), *reads]
     first_try = not parsed.failed and parsed.patched.isdisjoint(script.paths)
     version = script.version_for(choice.wishes)
-    slips = first_try and not choice.wishes and makes_slip(script, style)
+    asked = _WRONG_FIRST.search(parsed.prompt) is not None
+    slips = first_try and not choice.wishes and (asked or makes_slip(script, style))
     if slips and not _slipped(parsed, script):
         version = script.versions["slip"]
     return _patch(parsed, script, version, style)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from rich.cells import cell_len
@@ -16,6 +16,7 @@ from tui.ui.guide.lesson import STEPS, Facts, Lesson, Step
 from tui.ui.guide.pages import (
     REPEATED,
     SLOW_TOKENS_S,
+    TO_MEND,
     TO_RUN,
     GuideContext,
     GuidePage,
@@ -169,6 +170,7 @@ def one_line_of(text: str) -> str:
 
 
 Ending = Literal["done", "left"]
+_DRAFTS: Mapping[Step, str] = {"run": TO_RUN, "mend": TO_MEND}
 _TOO_LATE_S = 1.5
 """An Esc that comes so soon after an answer's end was meant for the answer."""
 
@@ -195,7 +197,8 @@ class Guide:
         """When the last answer came to its end."""
         self._asked = False
         """The next Esc leaves the guide."""
-        self._drafted = False
+        self._drafted: set[Step] = set()
+        """Steps whose prompt was written."""
         self._told = False
         self._seen: object = None
 
@@ -211,6 +214,8 @@ class Guide:
         self.lesson.begin(self._facts.look())
         if len(self._session.status.models) < 2:
             self.lesson.skipped.add("switch")  # there is no other one
+        if not self._session.status.rehearsal:
+            self.lesson.skipped.add("mend")  # a real one makes no mistake on purpose
         self._pace()
         self._box.focus_prompt()
         self._panes.call_after_refresh(self.look)
@@ -242,6 +247,9 @@ class Guide:
                 sight.pending,
                 sight.stopped,
                 sight.accepted,
+                sight.verifies,
+                *(lesson.red, sight.blamed),
+                lesson.away,
             ),
             *(place, self._asked),
         )
@@ -294,11 +302,14 @@ class Guide:
         self._panel.say(page, lesson.step, "" if lesson.sight.busy else way_out, figures)
 
     def _draft(self) -> None:
-        """For the step that none of the suggestions is for, once."""
-        box = self._box.prompt
-        if self.lesson.step == "run" and not (self._drafted or box.busy or box.text):
-            self._drafted = True
-            box.write(TO_RUN)
+        """For a step that none of the suggestions is for, once."""
+        box, step = self._box.prompt, self.lesson.step
+        words = _DRAFTS.get(step) if step is not None else None
+        if step is None or words is None or step in self._drafted or box.busy or box.text:
+            return
+        if step == "run" or not self.lesson.away:
+            self._drafted.add(step)
+            box.write(words)
 
     def _pace(self) -> None:
         """Slow while there is something to stop; a pace that the user asked for is left alone."""

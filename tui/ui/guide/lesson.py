@@ -7,7 +7,7 @@ done in any order: the lesson goes to the first one that is left.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -17,8 +17,8 @@ from tui.core.document.hunk import PLACED, TAKEN_BACK, Decision, Stage
 from tui.engine.intents import Role
 from tui.engine.session import Session
 
-Step = Literal["prompt", "watch", "stop", "redirect", "accept", "run", "switch"]
-STEPS: tuple[Step, ...] = ("prompt", "watch", "stop", "redirect", "accept", "run", "switch")
+Step = Literal["prompt", "watch", "stop", "redirect", "accept", "run", "switch", "mend"]
+STEPS: tuple[Step, ...] = get_args(Step)
 ENOUGH_MISSED = 2
 """Answers that came to their end before they were stopped: then the lesson goes on without."""
 
@@ -52,6 +52,12 @@ class LessonView(Struct, frozen=True):
     """Time to first token of the turn."""
     stopped: str = ""
     """How the stop went, in the session's words."""
+    verifies: bool = False
+    """The tests run."""
+    blamed: bool = False
+    """A hunk is marked that breaks the tests."""
+    verdict: str = ""
+    """Of the tests, on what the screen shows now; empty: there is none."""
 
 
 class Figures(Struct):
@@ -70,6 +76,8 @@ class Figures(Struct):
     stopped: str = ""
     accepted_s: float | None = None
     """From the last prompt to its hunks being accepted."""
+    mended_s: float | None = None
+    """From a failure being sent to the verdict that nothing fails any more."""
 
 
 class Lesson(Struct):
@@ -97,6 +105,12 @@ class Lesson(Struct):
     """An answer was stopped, and nothing came after it by itself."""
     _handed: int = 0
     """Answers that the other model took over: the session notes each as a stop, nobody meant it."""
+    red: bool = False
+    """The tests found the mistake of the last step."""
+    _unasked: int | None = None
+    """How many prompts there were when the last step began."""
+    _tested: bool = False
+    """The tests were run since the newest prompt."""
     _newest_handed: int = -1
     """How many stops the session had noted at the newest of them."""
 
@@ -110,6 +124,16 @@ class Lesson(Struct):
         """The first one that is left; None: it is over."""
         left = (step for step in STEPS if step not in self.done | self.skipped)
         return next(left, None)
+
+    @property
+    def away(self) -> bool:
+        """Whether another model than at first would answer."""
+        return self.sight.role != self._role
+
+    @property
+    def mends(self) -> bool:
+        """Whether the last step's prompt was sent."""
+        return self._unasked is not None and self.sight.prompts > self._unasked
 
     @property
     def slow(self) -> bool:
@@ -130,12 +154,31 @@ class Lesson(Struct):
             # the prompt that stopped it comes after the stop, though both are seen at once
             self._stopped_at = sight.prompts - (another and before.busy)
         self._measure(sight)
+        if self.step == "mend":
+            self._judge(before, sight)
         self.done |= set(self._shown(sight))
         self.skipped -= self.done
         if another:
             self._slowed = self.slow
         if self.step is None and self.figures.ended_s is None:
             self.figures.ended_s = sight.now_s
+
+    def _judge(self, before: LessonView, sight: LessonView) -> None:
+        """What the tests say of the answer to the last step's prompt."""
+        if self._unasked is None:
+            self._unasked = before.prompts
+        another = sight.prompts > before.prompts
+        self._tested = (self._tested and not another) or sight.verifies
+        if sight.verifies or not self._tested or not self.mends:
+            return
+        if sight.verdict == "failed":
+            self.red = True
+        elif sight.verdict == "passed":
+            self.done.add("mend")
+            if self.red:
+                self.figures.mended_s = sight.now_s - self._prompt_s
+        elif sight.verdict in ("same", "error", "timeout"):
+            self.skipped.add("mend")  # it cannot be shown here
 
     def _without_handed(self, sight: LessonView) -> LessonView:
         if sight.stops - self._handed > self.sight.stops and sight.role != self.sight.role:
@@ -249,6 +292,9 @@ class Facts:
             tokens_s=view.tokens_s,
             ttft_s=view.ttft_s,
             stopped=status.stopped,
+            verifies=bool(status.running),
+            blamed=any(hunk.is_blamed for hunk in session.workspace.hunks),
+            verdict="" if status.outdated else status.verdict,
         )
 
     def _read_blocks(self) -> None:

@@ -15,6 +15,8 @@ REPEATED = "duetto practice --guide"
 ASKED = "It asked before it ran anything."
 TO_RUN = "run the tests of money and mend what fails"
 """What is drafted for the step in which the model runs a command."""
+TO_MEND = "make duplicates fast for long lists, but wrong at first"
+"""And for the last one: the rehearsal makes a mistake on purpose."""
 
 _OR = " or "
 Tone = Literal["text", "key"]
@@ -29,6 +31,7 @@ TITLES: dict[Step, str] = {
     "accept": "accept it",
     "run": "let it run the tests",
     "switch": "change the model",
+    "mend": "see a mistake, mend it",
 }
 
 
@@ -204,6 +207,28 @@ def _switch(lesson: Lesson, place: GuideContext) -> GuidePage:
     return GuidePage("", words, happened, why)
 
 
+def _mend(lesson: Lesson, place: GuideContext) -> GuidePage:
+    sight, happened = lesson.sight, ""
+    if lesson.red:
+        happened = "Red, and nothing of it was accepted yet."
+        if sight.blamed:
+            happened = f"{happened[:-1]}: the hunk to blame is marked."
+        if sight.busy or sight.verifies:
+            return GuidePage("", sentence("Watch: it is mended, and tested at once."), happened)
+        return GuidePage("", sentence("{} has it mended.", key_of("send_failure")), happened)
+    if not lesson.mends and lesson.away:
+        words = sentence("{} goes back to the first model.", either("switch"))
+        return GuidePage("", words, "The other model has your instructions now.")
+    if not lesson.mends and not sight.busy:
+        return GuidePage("", _send(place), why="The rehearsal makes a mistake here on purpose.")
+    if sight.busy:
+        return GuidePage("", sentence("Watch: this answer has a mistake in it."))
+    if sight.verifies:
+        return GuidePage("", sentence("The tests run on what you see."))
+    words = sentence("{} tests what you see.", either("verify"))
+    return GuidePage("", words, "It landed.", "Nothing of it is on your disk yet.")
+
+
 _PAGES = {
     "prompt": _prompt,
     "watch": _watch,
@@ -212,6 +237,7 @@ _PAGES = {
     "accept": _accept,
     "run": _run,
     "switch": _switch,
+    "mend": _mend,
 }
 
 
@@ -243,6 +269,8 @@ def summary(figures: Figures) -> Sequence[tuple[str, str]]:
         rows.append(("stopped in", f"{took}, {after.removeprefix('stopped ')}"))
     if figures.accepted_s is not None:
         rows.append(("until accepted", f"{figures.accepted_s:.1f} s"))
+    if figures.mended_s is not None:
+        rows.append(("mended in", f"{figures.mended_s:.1f} s, tests included"))
     if figures.first_output_s is not None:
         rows.append(("first output", f"{figures.first_output_s * 1000:.0f} ms"))
     if figures.first_edit_s is not None:
