@@ -247,7 +247,12 @@ class Leaky:
     sandbox = Sandbox(works=True, words="a sieve", leaves=frozenset({"hook"}))
 
     def launch(
-        self, argv: Sequence[str], folder: str, confined: Confinement, note: object = None
+        self,
+        argv: Sequence[str],
+        folder: str,
+        confined: Confinement,
+        note: object = None,
+        shadow: str = "",
     ) -> Launch:
         return Launch(tuple(argv))
 
