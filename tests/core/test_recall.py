@@ -52,6 +52,21 @@ def test_words(words: str, ids: list[str]) -> None:
     assert [line.split(",")[0].removeprefix("item ") for line in lines] == ids
 
 
+@each(
+    "said, words",
+    [
+        ("u\u0308ber cafe\u0301", "über café"),
+        ("ß" * 3000 + " the needle", "needle"),
+        ("u\u0308" * 3000 + " the needle", "NEEDLE"),
+        ("a.*b [x](", ".*b [x]("),
+    ],
+)
+def test_letters_of_any_spelling_are_found_and_shown(said: str, words: str) -> None:
+    text = finished(recalled([item(1, 1, "output", message(said))], Recollection(words)))
+    assert text.startswith("1 item;")
+    assert text.endswith(said[-10:])
+
+
 def test_it_says_which_turn_who_said_it_and_how_many_words() -> None:
     text = found(words="safe lock")
     assert text.startswith("2 items, with 1 of the 2 words (none has all); item=ID gives")

@@ -6,6 +6,7 @@ included; files that were quoted do not, as they are to be read as they are now.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from typing import NamedTuple
 from unicodedata import normalize
@@ -59,7 +60,7 @@ def recalled(items: Iterable[PastItem], asked: Recollection) -> Work[str]:
     """The answer, as text for a model."""
     if asked.item:
         return (yield from _whole(items, asked))
-    words = [word.casefold() for word in normalize("NFC", asked.words).split()]
+    words = _folded(asked.words).split()
     if not words and not asked.turn:
         return "Say words to look for, a turn, or the id of an item."
     hits: list[tuple[int, PastItem, str, int]] = []
@@ -77,7 +78,7 @@ def recalled(items: Iterable[PastItem], asked: Recollection) -> Work[str]:
             if one.item.get("name") == "recall" or one.item.get("call_id") in own:
                 continue
             text = said_in(one.item)
-            folded = text.casefold()
+            folded = _folded(text)
             known = [word for word in words if word in folded]
             if text and (known or not words):
                 hit = (len(known), one, text, _best_place(folded, known))
@@ -108,8 +109,20 @@ def _listed(
     lines = [", ".join(head) + "; item=ID gives the whole of one:"]
     for _, one, text, at in best[:FOUND]:
         lines.append(f"\nitem {one.id}, turn {one.turn}, {_WHAT[one.kind]}:")
-        lines.append(_excerpt(text, at))
+        lines.append(_excerpt(text, _unfolded(text, at)))
     return "\n".join(lines)
+
+
+def _folded(text: str) -> str:
+    """As words are compared: without case, and in one spelling of accents."""
+    return text.casefold() if text.isascii() else normalize("NFC", text).casefold()
+
+
+def _unfolded(text: str, at: int) -> int:
+    """Where a place of the folded text is in the text, which may be longer or shorter."""
+    if text.isascii():
+        return at
+    return bisect_right(range(len(text) + 1), at, key=lambda end: len(_folded(text[:end]))) - 1
 
 
 def _best_place(text: str, words: list[str]) -> int:
