@@ -250,6 +250,18 @@ def test_what_counts_as_tests(
             ".venv/bin/python -m pip install pytest",
         ),
         ({}, "no tests ran in 0.01s", "no tests were found", "put tests in files named test_*.py"),
+        (
+            {},
+            "\n\nno tests ran in 0.01s\nERROR: file or directory not found: tests/test_x.py\n",
+            "there is no tests/test_x.py",
+            "name tests that are there, or verify without a name",
+        ),
+        (
+            {},
+            "ERROR: not found: /x/test_a.py::test_b\n(no match in any of [<Module test_a.py>])\n",
+            "there is no /x/test_a.py::test_b",
+            "name tests that are there, or verify without a name",
+        ),
     ],
 )
 def test_a_run_that_could_not_judge_says_the_next_step(
