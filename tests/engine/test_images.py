@@ -203,6 +203,15 @@ async def test_one_beyond_the_workspace_goes_by_its_name_alone() -> None:
     assert "there is no file /elsewhere/gone.png" in await held(place, "@/elsewhere/gone.png")
 
 
+async def test_two_of_one_name_both_go_and_are_told_apart() -> None:
+    place = world()
+    place.pictures.files |= {"/elsewhere/a/shot.png": png(3, 3), "/elsewhere/b/shot.png": png(4, 4)}
+    request = await ask(place, "@/elsewhere/a/shot.png or @/elsewhere/b/shot.png or @shot.png")
+    assert shown(request) == [png(3, 3), png(4, 4), png()]
+    named = re.findall(r"Attached by the user: @(.*)", said(request))
+    assert named == ["shot.png", "/elsewhere/b/shot.png", "./shot.png"]
+
+
 async def test_a_private_one_is_asked_about() -> None:
     place = world()
     place.files.private["shot.png"] = "it is ignored"

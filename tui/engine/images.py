@@ -90,7 +90,7 @@ class Images:
 
         Raises ImageRefused.
         """
-        await self.take(PurePath(path).name, _checked(path, await self._outside(path)))
+        await self.take(PurePath(path).name, _checked(path, await self._outside(path)), path)
 
     async def take_found(self, path: str, found: FileRead) -> None:
         """A file of the workspace, or one that was sent and is gone since. Raises ImageRefused."""
@@ -99,9 +99,15 @@ class Images:
         else:
             await self.take(path, _checked(path, found))
 
-    async def take(self, name: str, data: bytes) -> None:
-        """Have an image go with the next request. Raises ImageRefused."""
-        self._waiting[name] = await asyncio.to_thread(_read, name, data)
+    async def take(self, name: str, data: bytes, whole: str = "") -> None:
+        """Have an image go with the next request. Raises ImageRefused.
+
+        It is called ``whole`` where the prompt names another one of this name.
+        """
+        found = await asyncio.to_thread(_read, name, data)
+        if self._waiting.get(name, found).image != found.image:
+            found = await asyncio.to_thread(_read, whole or f"./{name}", data)
+        self._waiting[found.image.name] = found
 
     async def refusal(self, spec: RoleSpec, history: History) -> Trouble | None:
         """Why the prompt is not to be sent; None: its images go with the next request.
