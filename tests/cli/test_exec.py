@@ -428,6 +428,10 @@ def test_images_are_named_by_an_option_and_sent_with_the_prompt(
     done = run(environment, "see", "--image", str(root / "gone.png"), "-C", str(root))
     assert done.returncode == 2
     assert "there is no such file" in done.stderr
+    (tmp_path / "notes.txt").write_text("no image")
+    done = run(environment, "see", "--image", str(tmp_path / "notes.txt"), "-C", str(root))
+    assert (done.returncode, done.stdout) == (2, ""), "it does not go without it"
+    assert "notes.txt: its name is not that of an image" in done.stderr
 
 
 @pytest.mark.parametrize(("refused", "code"), [("", 0), ("git knows no commit 'HEAD' here", 1)])

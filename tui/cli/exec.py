@@ -31,6 +31,7 @@ from tui.cli.process import text_of
 from tui.cli.target import target_of
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import PLACED, Decision, Hunk, Stage
+from tui.core.files import is_image_name
 from tui.core.inert_text import PROSE, inert
 from tui.engine.intents import Accept, Answer, Compact, Intent, Interrupt, Mode, Prompt, Role
 from tui.engine.notices import Status, Trouble
@@ -256,11 +257,14 @@ def _text(prompt: str) -> str:
 
 
 def _with_images(text: str, files: Sequence[str]) -> str:
-    """The prompt with the names of these files. Raises UsageError: one is not there."""
+    """The prompt with the names of these images. Raises UsageError: one is not there, or none."""
     for name in files:
         path = Path(name).expanduser().absolute()
         if not path.is_file():
             raise UsageError(f"--image {name}: there is no such file")
+        if not is_image_name(name):
+            why = "its name is not that of an image; other files are named with @ in the prompt"
+            raise UsageError(f"--image {name}: {why}")
         text = f"{text} @{json.dumps(str(path), ensure_ascii=False)}"
     return text
 
