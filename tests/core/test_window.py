@@ -16,6 +16,11 @@ GEMINI = "The input token count (1200000) exceeds the maximum number of tokens a
 XAI = "This model's maximum prompt length is 131072 but the request contains 200000 tokens."
 LLAMA = "request (9000 tokens) exceeds the available context size (4,096 tokens), try increasing it"
 GROQ = "Request too large for model m on tokens per minute (TPM): Limit 6000, Requested 9000"
+CLAUDE = "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease"
+TGI_INPUT = "Input validation error: `inputs` must have less than 1024 tokens. Given: 1500"
+MISTRAL = "Prompt contains 40000 tokens, too large for model with 32768 maximum context length"
+COHERE = "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000"
+QWEN = "Range of input length should be [1, 129024]"
 LIMIT = "Input tokens exceed the configured limit of 272000 tokens. Your messages: 300001 tokens."
 
 
@@ -27,6 +32,12 @@ LIMIT = "Input tokens exceed the configured limit of 272000 tokens. Your message
         ("invalid_request_error", VLLM, 4096),
         ("context_length_exceeded", TGI, 4096),
         ("invalid_argument", GEMINI, 1_048_576),
+        ("", TGI, 4096),
+        ("", TGI_INPUT, 1024),
+        ("invalid_request_error", CLAUDE, 200_000),
+        ("", MISTRAL, 32_768),
+        ("", COHERE, 4081),
+        ("", QWEN, 129_024),
         ("", XAI, 131_072),
         ("", LLAMA, 4096),
         ("", "prompt is too long: 210000 tokens > 200000 maximum", 200_000),
@@ -44,6 +55,8 @@ def test_refusals_that_tell_of_a_window(code: str, message: str, window: int | N
         ("rate_limit_exceeded", GROQ),
         ("invalid_request_error", "Unknown parameter: 'include'."),
         ("server_error", "try again"),
+        ("", "max_tokens is too large: 200000. This model takes at most 16384 completion tokens"),
+        ("", "`max_tokens`: 20000 > 8192, which is the maximum allowed number of output tokens"),
         ("", ""),
     ],
 )

@@ -96,16 +96,21 @@ _NUMBER = r"(\d[\d,_]{2,11})"
 _LIMITS = tuple(
     pattern(words)
     for words in (
+        rf"(?i)context limit[^\d]{{0,8}}[\d,_]+ \+ [\d,_]+ > ?{_NUMBER}",
+        rf"(?i)\b(?:with|only) {_NUMBER} maximum context",
         rf"(?i)(?:maximum|max_?)[a-z _]{{0,30}}(?:length|tokens?|size|window|len|allowed)"
         rf"[^\d>]{{0,40}}{_NUMBER}",
         rf"(?i)context[ _-](?:length|size|window)[^\d]{{0,30}}{_NUMBER}",
+        rf"(?i)\binput length should be \[\d+, ?{_NUMBER}",
+        rf"(?i)(?:\bmust have less than|\bcannot exceed) {_NUMBER}",
         rf"(?i)(?:\bn_ctx|\blimit of|\bat most|\bmaximum of|<=|> ?)[^\d]{{0,8}}{_NUMBER}",
     )
 )
 _OF_TIME = pattern(r"(?i)per (?:minute|day|hour)|\b[TR]P[MD]\b|rate.limit")
 _TOO_LONG = pattern(
-    r"(?i)context[ _-](?:length|size|window)|prompt is too long|input is too long"
+    r"(?i)context[ _-](?:length|limit|size|window)|prompt is too long|input is too long"
     r"|too many (?:input )?tokens|maximum (?:prompt|number of tokens)|reduce the length"
+    r"|`inputs`(?: tokens \+ `max_new_tokens`)? must (?:be|have)|\binput length should be \["
 )
 LEAST_WINDOW = 256
 """Tokens; a smaller number in a refusal means something else."""
