@@ -366,10 +366,13 @@ def test_the_mode_and_the_tasks_are_said(stage: LinearStage) -> None:
     assert stage.session.intents[-1] == SetMode("plan")
     assert "No command" in stage.enter("/tasks")
     status.tasks = [TaskView(3, "npm run dev", "call_1", 0.0, background=True)]
+    status.tasks += [TaskView(4, "make", "call_2", 0.0)]
     said = "Task 3 runs in the background and ends with duetto: npm run dev\n"
     assert said in stage.look()
     assert said not in stage.look()
-    assert "3  npm run dev  running for" in stage.enter("/tasks")
+    listed = stage.enter("/tasks").splitlines()
+    assert listed[0].startswith("3  npm run dev  running for")
+    assert listed[1].startswith("4  make  running for")
     stage.enter("/tasks stop 3")
     assert stage.session.intents[-1] == StopTask(3)
     stage.enter("/background")
@@ -405,7 +408,8 @@ async def test_notes_on_lines_are_put_listed_changed_and_dropped() -> None:
         app.line(line)
         said.append("".join(heard.pieces[before:]))
     assert said[0] == "1. slug.py:5 keep umlauts (goes with the next request)\n"
-    assert said[1].splitlines()[0].startswith("2. slug.py:1 why re?")
+    assert [line[:6] for line in said[1].splitlines()] == ["2. slu", "1. slu"], "a line each"
+    assert said[1].startswith("2. slug.py:1 why re?")
     assert "keep sharp s, too" in said[2]
     assert "umlauts" not in said[3]
     assert "Say where, and what" in said[4]

@@ -124,9 +124,9 @@ class Commander:
         elif intent is None and name == "model":
             self._voice.models()
         elif intent is None and name == "tasks":
-            say(inert(task_words(status, session.now())).split("\n"))
+            say(_lines(task_words(status, session.now())))
         elif intent is None and name == "notes":
-            say(inert(list_words(session.workspace.notes)).split("\n"))
+            say(_lines(list_words(session.workspace.notes)))
         elif intent is None and name == "mode":
             say([mode_words(status)])
         elif intent is None:
@@ -134,7 +134,7 @@ class Commander:
         else:
             session.submit(intent)
             if name in ("note", "notes") and not isinstance(intent, intents.SendNotes):
-                say(inert(list_words(session.workspace.notes)).split("\n"))
+                say(_lines(list_words(session.workspace.notes)))
                 return
             say([mode_words(status)] if name in ("mode", "plan") else _done(intent, status.role))
 
@@ -190,7 +190,7 @@ class Commander:
         if not text:
             return [NO_SUMMARY]
         if edit is None:
-            return [inert(line) for line in text.split("\n")]
+            return _lines(text)
         self.recital.unhurried = True
         self.recital.start(self._edited_summary(edit, text))
         return []
@@ -303,6 +303,11 @@ class Commander:
             return ["/pace lines: as they come; /pace whole: at the end."]
         pace.whole = argument == "whole" if argument else not pace.whole
         return ["Answers are read whole, at their end." if pace.whole else "Answers come by lines."]
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text of strangers, as they can be shown."""
+    return [inert(line) for line in text.split("\n")]
 
 
 def _done(intent: intents.Intent, role: str) -> list[str]:
