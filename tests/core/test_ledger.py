@@ -23,6 +23,7 @@ def test_each_file_is_a_part_however_often_it_was_said() -> None:
         entry("note", "Attached by the user: @diff\n+one"),
         entry("note", "Map of the project\na.py"),
         entry("context", file_block("a.py", TEXT, state="attached", from_="3", to="9")),
+        entry("context", file_block("a.py", "two", state="attached", from_="2", to="2")),
         entry("context", file_block("a.py", "@@ -1 +1 @@", tag="changed")),
     ]
     ledger = TokenLedger()
@@ -38,11 +39,12 @@ def test_each_file_is_a_part_however_often_it_was_said() -> None:
         "@diff",
         "map of the project",
         "a.py:3-9",
+        "a.py:2",
     ]
     assert found["b.py"].sent == found["b.py"].tokens > 60
     assert found["@diff"].sent == 0
     assert found["instructions"].sent > 0
-    again = finished(ledger.parts({"instructions": "Be brief."}, [], entries, 7))
+    again = finished(ledger.parts({"instructions": "Be brief."}, [], entries, 8))
     assert all(part.sent == part.tokens for part in again)
 
 

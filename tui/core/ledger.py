@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, json
 
-from tui.core.attachments import ATTACHED
+from tui.core.attachments import ATTACHED, span_words
 from tui.core.conversation import CALL_OUTPUTS, HistoryEntry, Item
 from tui.core.files import file_blocks
 from tui.core.instructions import MAP_NAME, MAP_TITLE
@@ -128,7 +128,8 @@ def _files_of(text: str) -> list[RequestPart]:
     for block in file_blocks(text):
         marks = block.attributes
         attached = marks.get("state") == "attached"
-        lines = f":{marks['from']}-{marks['to']}" if attached and "from" in marks else ""
+        rows = (int(marks["from"]), int(marks["to"])) if attached and "from" in marks else None
+        lines = f":{span_words(rows)}" if rows is not None else ""
         kind = "attachment" if attached else "open file"
         parts.append(RequestPart(kind, f"{block.path}{lines}", tokens(block.text) + _HEADER_TOKENS))
         rest -= len(block.text)
