@@ -44,6 +44,17 @@ def test_which_file_is_meant(said: str, path: str) -> None:
     assert meant(said, ["src/a.py", "x/c.py", "y/c.py"]) == path
 
 
+def test_paths_with_blanks_are_known_by_what_was_inspected() -> None:
+    answer = "my docs/a b.py:2: error: one\n- `ü n.py:3`: hint: a b.py is meant\nb.py:1: bug: three"
+    found = findings(answer, ["my docs/a b.py", "a b.py", "ü n.py", "b.py"])
+    assert [(one.path, one.line) for one in found] == [
+        ("my docs/a b.py", 2),
+        ("ü n.py", 3),
+        ("b.py", 1),
+    ]
+    assert found[1].text == "a b.py is meant"
+
+
 def test_the_lines_of_a_difference_have_the_numbers_that_they_have_now() -> None:
     old = "".join(f"line {n}\n" for n in range(1, 31))
     new = old.replace("line 3\n", "").replace("line 6\n", "six\nseven\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+from urllib.parse import quote, unquote
 
 from tui.core.document.line_notes import Severity
 from tui.core.text.diff import line_changes
@@ -28,6 +29,8 @@ _FINDING = pattern(
     r"(?P<text>\S.*)",
     re.IGNORECASE,
 )
+_ODD = pattern(r"[\s:`*|\",#]")
+"""What a path has seldom, and what stands around one often."""
 _MOST = 200
 """Findings of one answer."""
 _MOST_CHARS = 2_000
@@ -44,19 +47,24 @@ class Finding(NamedTuple):
     text: str
 
 
-def findings(answer: str) -> list[Finding]:
+def findings(answer: str, paths: Iterable[str] = ()) -> list[Finding]:
     """The findings in an answer: ``PATH:LINE: SEVERITY: TEXT``, with whatever stands around it.
 
-    Lines behind one that are indented go on with it.
+    Lines behind one that are indented go on with it. ``paths`` are those that were inspected: one
+    with blanks in it is known by that.
     """
+    odd = sorted({path for path in paths if _ODD.search(path)}, key=len, reverse=True)
     found: list[Finding] = []
     goes_on = False
     for line in answer.splitlines():
-        said = _FINDING.fullmatch(line[:_MOST_CHARS])
+        line = line[:_MOST_CHARS]
+        named = min((path for path in odd if path in line), key=line.index, default="")
+        said = _FINDING.fullmatch(line.replace(named, quote(named), 1) if named else line)
         if said is not None and (_is_path(said["path"]) or said["severity"]):
             severity = _SEVERITIES.get((said["severity"] or "").lower(), "warning")
             text = said["text"].strip().strip("*")
-            found.append(Finding(said["path"], int(said["line"]), severity, text))
+            path = unquote(said["path"]) if named else said["path"]
+            found.append(Finding(path, int(said["line"]), severity, text))
             goes_on = True
         elif goes_on and line[:1].isspace() and line.strip():
             last = found.pop()

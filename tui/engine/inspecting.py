@@ -36,6 +36,7 @@ class Inspection:
         self._services = services
         self._state = services.state
         self._send = send
+        self._inspected: list[str] = []
 
     def begin(self, ref: str) -> asyncio.Task[None]:
         """Find out what differs, and ask; the task ends when that is sent."""
@@ -56,7 +57,8 @@ class Inspection:
         paths = sorted({*paths, *inside})  # of a new folder git names only that
         left_out = [path for path in paths if open_files.privacy(path)]
         parts, room = list[str](), _MOST_CHARS
-        for path in [one for one in paths if one not in left_out][:MOST_FILES]:
+        self._inspected = [one for one in paths if one not in left_out]
+        for path in self._inspected[:MOST_FILES]:
             read = await git().head(path, ref)
             old, new = _text(path, read), await self._now(path)
             if (old is None and new is None) or old == new:
@@ -73,7 +75,7 @@ class Inspection:
             why = "what does is private" if left_out else ""
             self._state.trouble(Trouble(what, why, severity="information"))
             return
-        if more := len(paths) - len(left_out) - MOST_FILES:
+        if more := len(self._inspected) - MOST_FILES:
             parts += [f"(and {more} more files)"] * (more > 0)
         text = "\n\n".join([_ASK.format(ref=ref), *parts])
         typed = "/inspect" + (f" {ref}" if ref != "HEAD" else "")
@@ -94,7 +96,7 @@ class Inspection:
         """The answer is over: put what it found on the lines."""
         blocks = (b for b in self._state.transcript.blocks if b.turn == turn)
         said = "\n".join(block.text for block in blocks if block.kind is BlockKind.TEXT)
-        found, notes = findings(said), self._state.workspace.notes
+        found, notes = findings(said, self._inspected), self._state.workspace.notes
         known = {(note.path, note.row, note.text) for note in notes}
         lost = list[str]()
         paths = [*self._state.workspace.buffers, *self._services.open_files.catalogue.paths()]
