@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from tests.support.gallery import LOW, Scene, Show
 from tests.support.scripted_session import ScriptedSession
 from tests.ui.connect.test_screen import Outside as Connecting
@@ -12,7 +14,7 @@ from tui.core.wire.events import Usage
 from tui.engine.intents import Interrupt
 from tui.ui.first_run.screen import FirstRunScreen
 from tui.ui.guide.guide import Guide
-from tui.ui.guide.pages import TO_RUN
+from tui.ui.guide.pages import TO_MEND, TO_RUN
 
 
 async def open_with(show: Show, port: Outside) -> None:
@@ -114,8 +116,8 @@ async def step_5(show: Show) -> None:
     await show.press("alt+a")
 
 
-async def step_6(show: Show) -> None:
-    """All steps are done; what was measured is told."""
+async def step_7(show: Show) -> None:
+    """The tests were run, and the other model has answered."""
     await step_5(show)
     session, status = show.session, show.session.status
     show.app.bench.prompt_box.prompt.write("")
@@ -129,6 +131,38 @@ async def step_6(show: Show) -> None:
     await show.press("f2")
 
 
+async def step_8(show: Show) -> None:
+    """A mistake was found by the tests, before it was accepted."""
+    await step_7(show)
+    session, status = show.session, show.session.status
+    status.served_model = "rehearsal-fast"
+    await show.press("f2")
+    show.app.bench.prompt_box.prompt.write("")
+    session.say("user", TO_MEND)
+    status.verdict = ""
+    await show.settle()
+    await tested(show, "failed")
+
+
+async def the_end(show: Show) -> None:
+    """All steps are done; what was measured is told."""
+    await step_8(show)
+    session = show.session
+    session.say("user", "Fix the failed test of pytest")
+    await show.settle()
+    session.now_s += 1.5
+    await tested(show, "passed")
+
+
+async def tested(show: Show, verdict: Literal["passed", "failed"]) -> None:
+    """The tests ran on the screen."""
+    status = show.session.status
+    status.running = "pytest -q"
+    await show.settle()
+    status.running, status.verdict, status.can_send_failure = "", verdict, verdict == "failed"
+    await show.settle()
+
+
 SCENES = (
     Scene("first-run", ScriptedSession, begin=found),
     Scene("first-run-nothing", ScriptedSession, begin=nothing),
@@ -140,5 +174,6 @@ SCENES = (
     Scene("guide-1", practice, begin=step_1),
     Scene("guide-3", practice, begin=step_3),
     Scene("guide-5", practice, size=LOW, begin=step_5),
-    Scene("guide-end", practice, begin=step_6),
+    Scene("guide-8", practice, begin=step_8),
+    Scene("guide-end", practice, begin=the_end),
 )

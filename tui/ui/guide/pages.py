@@ -31,7 +31,7 @@ TITLES: dict[Step, str] = {
     "accept": "accept it",
     "run": "let it run the tests",
     "switch": "change the model",
-    "mend": "see a mistake, mend it",
+    "mend": "mend a mistake",
 }
 
 
