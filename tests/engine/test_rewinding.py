@@ -244,6 +244,34 @@ async def test_a_file_that_others_changed_is_asked_about() -> None:
         assert disk(world)["cache.py"].endswith("other = 1\n")
 
 
+async def test_lines_that_others_wrote_over_a_hunk_and_beside_it_stay() -> None:
+    for theirs in (
+        CACHE.replace("class Cache:", "class Cache(Base):").replace("\n", "\r\n"),
+        CACHE.replace("class Cache:", "class Cache(Base):  # theirs").replace("key", "name"),
+    ):
+        world = World(FILES, options=SessionOptions(ask=True))
+        await world.runs()
+        await a_turn(world, BASE)
+        await a_turn(world, NEW)
+        world.files.data["cache.py"] = theirs.encode()
+        world.changed_outside("cache.py")
+        await settle()
+        plan = await world.session.rewinding.plan(1)
+        assert isinstance(plan, RewindPlan)
+        shown = next(one for one in plan.files if one.path == "cache.py")
+        assert (shown.then, shown.stays) == (theirs, "hunk 1: lines were changed since")
+        await rewound(world, 1)
+        await world.answers(TOO)
+        await settled(world)
+        assert "stays as it is: cache.py: hunk 1: lines were changed since" in notes(world)[-1]
+        world.session.submit(intents.SaveFile("cache.py"))
+        await settle()
+        assert open_texts(world)["cache.py"] == theirs
+        assert disk(world) == FILES | {"cache.py": theirs}
+        await forward(world)
+        assert disk(world) == FILES | {"cache.py": theirs, "new.py": "x = 1\n"}
+
+
 async def test_while_an_answer_streams_it_is_refused_in_a_sentence() -> None:
     world = World(FILES)
     await a_turn(world, BASE)

@@ -250,8 +250,9 @@ class Rewinding:
 
     async def _do(self, plan: RewindPlan, chosen: list[Hunk]) -> None:
         services, state = self._services, self._services.state
-        standing, past = self._files.standing(chosen), self._files.past(chosen)
-        files = await self._files.files(chosen)
+        past, files = self._files.past(chosen), await self._files.files(chosen)
+        stuck_ids = set[int]().union(*(file.stuck for file in files.values())) - past.keys()
+        standing = [one for one in self._files.standing(chosen) if one.id not in stuck_ids]
         saved = [path for path in files if state.workspace.is_dirty(path)]
         await services.open_files.catalogue.prepare([*files])
         public = {path for path in files if not services.open_files.privacy(path)}
@@ -288,6 +289,11 @@ class Rewinding:
         )
         stays = [one for one in standing if is_undoable(self._documents, one)]
         words = [f"hunk {one.id} of {inert(one.path)}: {one.reason}" for one in stays]
+        words += [
+            f"{inert(path)}: {file.stays}"
+            for path, file in files.items()
+            if not file.stuck.isdisjoint(stuck_ids)
+        ]
         more, why = self._take_past(done, past, files)
         words += why
         stuck = {one.path for one in stays} | {path for path in files if files[path].stays}

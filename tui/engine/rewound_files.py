@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from tui.core.document.disk_plan import held_in
 from tui.core.document.hunk import Decision, Hunk, Kind, Stage
 from tui.core.document.hunk_list import waits
 from tui.core.document.past_texts import KnownText, PastHunk, without
@@ -161,6 +162,8 @@ class RewoundFiles:
             file.then, file.stays, file.stuck = taken.then, taken.stays, taken.stuck
             file.known = taken.known
         for path, file in files.items():
+            if held := sorted(one.id for one in self.held(path, chosen)):
+                file.stays, file.stuck = _changed_since(held), file.stuck | {*held}
             ids = [one.id for one in chosen if path in (one.path, one.target)]
             file.others = self._is_others(path, min(ids, default=0))
         return {
@@ -197,10 +200,20 @@ class RewoundFiles:
         record = self._documents.records.get(path)
         if record is None or record.gone or record.view:
             return self._now(path)
-        out = set(chosen)
+        out = {*chosen} - self.held(path, chosen)
         stays = [one.id for one in record.live if one not in out and not (saved and one.undecided)]
         data = self._workspace.with_hunks(path, stays)
         return text_of(path, data)
+
+    def held(self, path: str, chosen: Iterable[Hunk]) -> set[Hunk]:
+        """Those that stay in an open file: what somebody else wrote since would go with them."""
+        record, held = self._documents.records.get(path), set[Hunk]()
+        if record is None or record.gone or record.view:
+            return held
+        out = {one for one in chosen if one in record.live}
+        while more := held_in(self._documents, path, out - held):
+            held.update(more)
+        return held
 
     def _is_others(self, path: str, first: int) -> bool:
         """True if another program changed a file since a hunk came."""
@@ -234,6 +247,12 @@ class RewoundFiles:
         return found
 
 
+def _changed_since(hunk_ids: Sequence[int]) -> str:
+    """Why these stay."""
+    numbers = ", ".join(map(str, hunk_ids[:NAMED]))
+    return f"hunk{'s' * (len(hunk_ids) > 1)} {numbers}: lines were changed since"
+
+
 def _of_one(
     resuming: Resuming, hunks: list[PastHunk], paths: tuple[str, str], now: str | None
 ) -> list[RewoundFile]:
@@ -260,8 +279,7 @@ def _of_one(
     taken = without([*moments, KnownText(moments[-1].seq + 1, now)], hunks)
     stays, stuck = "", frozenset(one.id for one in taken.stays)
     if taken.stays:
-        numbers = ", ".join(str(one.id) for one in taken.stays[:NAMED])
-        stays = f"hunk{'s' * (len(taken.stays) > 1)} {numbers}: lines were changed since"
+        stays = _changed_since([one.id for one in taken.stays])
     if not origin:
         return [RewoundFile(path, now, taken.text, stays=stays, stuck=stuck)]
     return [

@@ -120,6 +120,16 @@ def with_hunks(documents: Documents, path: str, hunks: Collection[Hunk]) -> byte
     return None if made and not text else record.buffer.form.encode(text)
 
 
+def held_in(documents: Documents, path: str, hunks: Collection[Hunk]) -> list[Hunk]:
+    """Those of these hunks that cannot be left out without what somebody else wrote in them.
+
+    Raises:
+        EditRefused: no file of that name is open, or it is only looked at.
+    """
+    work = _backing_out(documents, _planned_record(documents, path), set(hunks).__contains__)
+    return finished(work)[1]
+
+
 def _backing_out(
     documents: Documents, record: FileRecord, goes: Callable[[Hunk], bool] = _is_open
 ) -> Work[tuple[str, list[Hunk]]]:
