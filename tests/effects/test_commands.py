@@ -2,6 +2,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from tests.support.tables import each
 from tui.core.programs import RunOptions, RunResult
 from tui.effects.commands import runner
+from tui.effects.commands.guard import remove
 from tui.effects.commands.runner import CommandRunner
 
 PY = sys.executable
@@ -379,3 +381,11 @@ async def test_what_nobody_waits_for_gives_way(tmp_path: Path) -> None:
     line = [PY, "-c", "import os; print(os.getpriority(os.PRIO_PROCESS, 0))"]
     await CommandRunner(str(tmp_path)).run(line, output, 60.0, RunOptions(nice=True))
     assert int(output.text) >= min(os.getpriority(os.PRIO_PROCESS, 0) + 10, 19)
+
+
+def test_a_folder_without_end_is_removed(tmp_path: Path) -> None:
+    command = "import os\nwhile len(os.getcwd()) < 3000: os.mkdir('d'); os.chdir('d')"
+    (tmp_path / "top").mkdir()
+    subprocess.run((PY, "-ISc", command), cwd=tmp_path / "top", check=True)
+    remove("tree", str(tmp_path / "top"))
+    assert not (tmp_path / "top").exists()

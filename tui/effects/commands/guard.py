@@ -251,7 +251,12 @@ def remove(kind: str, path: str) -> None:
         if kind == "tree":
             import shutil
 
-            shutil.rmtree(path, ignore_errors=True)
+            try:
+                shutil.rmtree(path, ignore_errors=True)
+            except RecursionError:  # folders without end
+                import subprocess
+
+                subprocess.run(("rm", "-rf", "--", path), capture_output=True, check=False)
         elif kind == "file":
             os.unlink(path)
         elif os.path.isdir(path):
