@@ -136,6 +136,8 @@ HOSTILE = {
     "mounts": 'umount -l .; umount "$PWD"; unshare -rm umount "$PWD"; echo x >>a.txt',
     "the real root": 'for p in /proc/[0-9]*; do echo x >>"$p/root$PWD/a.txt"; done',
     "commits": "git add -A; git commit -qm x; git tag t; git stash; git gc -q; git checkout -qb y",
+    "folders without end": "python3 -c 'import os\nwhile len(os.getcwd()) < 3000: "
+    'os.mkdir("d"); os.chdir("d")\'',
     "goes on": "(sleep 1; echo x >>a.txt) & setsid sh -c 'sleep 1; echo x >>a.txt' &",
 }
 
@@ -152,6 +154,15 @@ async def test_whatever_a_command_does_the_disk_stays(house: House, what: str) -
     await house.run(shadow, HOSTILE[what])
     assert house.on_disk() == before
     assert await house.says(shadow, "cat a.txt below/b.txt leads") == "shadow\nb\nshadow\n"
+
+
+async def test_a_cache_that_leads_to_the_disk_is_not_written_through(house: House) -> None:
+    before = house.on_disk()
+    shadow = await house.make()
+    await house.says(shadow, f"ln -s '{house.root}/below' __pycache__")
+    await shadow.hold({"__pycache__/b.txt": b"shadow\n"})
+    assert await house.says(shadow, "cat __pycache__/b.txt") == "shadow\n"
+    assert house.on_disk() == before
 
 
 async def test_a_repository_above_the_workspace_stays_as_it_is(tmp_path: Path) -> None:

@@ -20,7 +20,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tui.core.programs import Entry, Overlay, is_below
-from tui.effects.shadow.overlay import ROOM, ShadowTimes, clear, git_folder, is_cache, make_like
+from tui.effects.shadow.overlay import (
+    ROOM,
+    ShadowTimes,
+    clear,
+    git_folder,
+    is_cache,
+    make_like,
+    outermost_cache,
+)
 
 MOST_FILES, MOST_BYTES = 20_000, 512_000_000
 """Of a workspace that is copied."""
@@ -141,6 +149,7 @@ class CopyShadow:
         """Have the copy be as the disk with the texts. Raises OSError."""
         copy, texts = f"{self._copy}/", self._texts
         wanted = {**found.files, **found.links, **texts}
+        self._uncover(texts)
         for path in [one for one in self._known if one not in wanted]:
             self._drop(path)
         for path in found.folders:
@@ -161,11 +170,18 @@ class CopyShadow:
                 shutil.copytree(Path(self._root, path), copy + path, symlinks=True)
         self._bring_git()
 
+    def _uncover(self, texts: Iterable[str]) -> None:
+        """Drop caches at the places of texts; a command may have made a link of one to the disk."""
+        for path in texts:
+            if cache := outermost_cache(path, self._source.caches):
+                self._drop(cache)
+                self._folders = {one for one in self._folders if not is_below(one, cache)}
+
     def _drop(self, path: str) -> None:
         """Take a file out of the copy."""
         self._known.pop(path, None)
         self._folders.discard(path)
-        _make_way(self._copy / path)
+        clear(self._copy / path)
 
     def _make_folder(self, path: str) -> None:
         for above in [*reversed(_above(path)), path]:
@@ -211,12 +227,12 @@ class CopyShadow:
     def _clean(self, *, caches_stay: bool) -> None:
         """Forget what a command changed, and remove what it made, but for caches."""
         if self._copy.is_symlink() or not self._copy.is_dir():
-            _make_way(self._copy)
+            clear(self._copy)
             make_like(self._copy, self._root)
         try:
             there = self._cleaned("", caches_stay=caches_stay)
         except (RecursionError, OSError):  # folders without end, or somebody else's
-            _make_way(self._copy)
+            clear(self._copy)
             make_like(self._copy, self._root)
             there = set()
         self._folders &= there
@@ -250,7 +266,7 @@ class CopyShadow:
     def _bring_git(self) -> None:
         """A repository that borrows objects, and shares nothing that can be written."""
         own, git = self._copy / ".git", git_folder(self._root)
-        _make_way(own)
+        clear(own)
         if git is None or not is_below(str(git.top), self._root):
             return
         with contextlib.suppress(OSError):
@@ -295,14 +311,6 @@ def _looks(path: str) -> object:
     except OSError:
         return None
     return about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino, about.st_mode
-
-
-def _make_way(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        clear(path)
-    else:
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            path.unlink()
 
 
 class SourceFiles:

@@ -66,14 +66,18 @@ class OverlayShadow:
             scratch = self._folder / f"run-{self._runs}"
 
         def leave() -> str:
-            if keeps:
-                self._keep_caches()
-            clear(scratch)
-            with self._lock:
-                self._in_use = self._in_use and not keeps
+            try:
+                if keeps:
+                    self._keep_caches()
+                clear(scratch)
+            finally:
+                with self._lock:
+                    self._in_use = self._in_use and not keeps
             return ""
 
         try:
+            if keeps:
+                self._uncover_texts()
             lower = (str(self._layer.folder), self._root)
             overlays = [_overlay(self._root, lower, scratch)]
             if keeps:
@@ -88,12 +92,18 @@ class OverlayShadow:
         written = tuple(one.upper for one in overlays)
         return Entry(self._root, tuple(overlays), variables, ROOM, leave, written)
 
+    def _uncover_texts(self) -> None:
+        """Remove caches at the places of texts: what commands left hides all below it."""
+        for path in self._layer.places():
+            if cache := outermost_cache(path, self._caches):
+                clear(self._kept / cache)
+
     def _keep_caches(self) -> None:
         """Keep of what was written what others want to find; nothing where that fails."""
         fresh, old = self._folder / "fresh", self._folder / "old"
         for left in (fresh, old):
             clear(left)
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, RecursionError):  # folders without end
             make_like(fresh, self._root)
             self._move_caches(fresh)
         with contextlib.suppress(OSError):
@@ -244,6 +254,12 @@ class TextLayer:
             os.path.relpath(real, self._root) if is_below(real, self._root) else path
         )
 
+    def places(self) -> list[str]:
+        """Where files lie that are not, or were not, as on the disk; relative."""
+        with self._lock:
+            paths = (*self._texts, *self._returned)
+        return [str(self._place(path).relative_to(self.folder)) for path in paths]
+
     def _make_folders(self, folder: Path) -> None:
         above = [one for one in (folder, *folder.parents) if is_below(str(one), str(self.folder))]
         for one in reversed(above):
@@ -297,9 +313,17 @@ def is_cache(path: str, caches: Sequence[str]) -> bool:
     return _cache_pattern(tuple(caches)).match(path) is not None
 
 
+def outermost_cache(path: str, caches: Sequence[str]) -> str:
+    """The outermost cache that a file lies in, or is; empty: there is none."""
+    tops = [path[: slash.start()] for slash in re.finditer("/", path)]
+    return next((top for top in (*tops, path) if is_cache(top, caches)), "")
+
+
 def clear(path: Path) -> None:
-    """Remove a folder, if it is there, with all in it, whatever a command made of it."""
-    if not os.path.lexists(path):
+    """Remove what is there, a folder with all in it, whatever a command made of it."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            path.unlink()
         return
     with contextlib.suppress(OSError):
         os.chmod(path / "work" / "work", 0o700)  # the kernel's own has no rights
