@@ -114,3 +114,23 @@ async def test_a_process_that_breaks_is_no_map_and_no_trouble(tmp_path: Path) ->
     await process.list_files(["a.py"])
     assert await process.draw(Seeds("a"), 2000, 60) == ""
     await process.close()
+
+
+async def test_names_and_words_that_are_not_utf_8_leave_the_map_as_it_is(tmp_path: Path) -> None:
+    mapper = MapProcess(str(tmp_path), None, dict(os.environ))
+    await mapper.list_files(written(tmp_path, a=CART))
+    await mapper.change(["caf\udce9.py"])
+    await mapper.change(["a.py", "caf\udce9.py"])
+    assert "refund_all" in await mapper.draw(Seeds("refund caf\udce9"), 2000, 30.0)
+    await mapper.close()
+
+
+def test_a_file_that_cannot_be_read_is_known_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> bytes:
+        raise OSError("input/output error")
+
+    paths = written(tmp_path, refund=CART)
+    monkeypatch.setattr(os, "read", fails)
+    assert said(read(tmp_path, paths), "refund").endswith("\nrefund.py")

@@ -94,13 +94,13 @@ class ProjectScan:
             if before is not None and before[:2] == (found.st_mtime_ns, found.st_size):
                 return before[2]
             self._fresh = True
-            facts = facts_of(path, _decoded(os.read(descriptor, READ_BYTES)))
+            facts = facts_of(path, _text_of(descriptor))
             self._known[path] = (found.st_mtime_ns, found.st_size, facts)
             return facts
 
     def _text(self, path: str) -> str | None:
         with self._opened(path) as (descriptor, _):
-            return None if descriptor is None else _decoded(os.read(descriptor, READ_BYTES))
+            return None if descriptor is None else _text_of(descriptor)
 
     @contextlib.contextmanager
     def _opened(self, path: str) -> Iterator[tuple[int | None, os.stat_result | None]]:
@@ -131,8 +131,12 @@ class ProjectScan:
             replace_file(self._kept, msgspec.msgpack.encode((SCHEMA, known)))
 
 
-def _decoded(data: bytes) -> str:
-    """The text of a file; empty for what is none."""
+def _text_of(descriptor: int) -> str:
+    """The text of a file; empty for what is none, or cannot be read."""
+    try:
+        data = os.read(descriptor, READ_BYTES)
+    except OSError:
+        return ""
     return "" if b"\0" in data else data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from tui import own_process
 from tui.core.project_map import Seeds
@@ -40,11 +41,13 @@ class MapProcess:
 
     async def change(self, paths: Sequence[str]) -> None:
         """These were changed; none: any of them. Never raises."""
-        if self._process is not None:
-            await self._order(MapOrder(changed=list(paths)))
+        known = [path for path in paths if _sent(path) == path]  # others are never listed
+        if self._process is not None and (known or not paths):
+            await self._order(MapOrder(changed=known))
 
     async def draw(self, seeds: Seeds, tokens: int, within_s: float) -> str:
         """A map; it comes when all files were read, or after so long. Empty: there is none."""
+        seeds = replace(seeds, text=_sent(seeds.text))
         async with self._turn:
             if not await self._say(MapOrder(seeds=seeds, tokens=tokens, within_s=within_s)):
                 return ""
@@ -93,3 +96,8 @@ class MapProcess:
             _log.warning("no map of the project any more: %r", error)
         self._broken = True
         return ""
+
+
+def _sent(text: str) -> str:
+    """What can be said of a text in UTF-8; a file's name may be in another encoding."""
+    return text.encode("utf-8", "replace").decode()
