@@ -16,7 +16,7 @@ from tui.engine import intents
 from tui.engine.noting import NO_NOTES, list_words
 from tui.engine.resuming import Resumption, up_to
 from tui.engine.session import SessionOptions
-from tui.engine.slash import DO_THEM
+from tui.engine.slash import DO_THEM, asked
 from tui.errors import EndpointError
 
 SECOND = "second"
@@ -102,6 +102,17 @@ async def test_notes_are_changed_taken_away_and_refused_where_there_is_no_line()
     whats = [trouble.what for trouble in world.session.drain().troubles]
     assert whats == ["No note on cache.py", "No note on gone.py"]
     assert world.session.status.notes == 0
+
+
+async def test_a_path_with_blanks_stands_in_quotes() -> None:
+    status = World({}).session.status
+    note = intents.PutNote("my docs/a.py", 2, "too: long")
+    for words in ('"my docs/a.py":3 too: long', '@"my docs/a.py":3  too: long'):
+        assert asked("note", words, status) == note
+    change = asked("change", '"my docs/a.py":2-4 louder', status)
+    assert change == intents.AskChange("my docs/a.py", (1, 0), (4, 0), "louder")
+    assert "in quotes" in str(asked("note", "my docs/a.py:3 too long", status))
+    assert "in quotes" in str(asked("change", '"my docs/a.py" louder', status))
 
 
 async def test_the_line_of_a_private_file_is_not_quoted() -> None:

@@ -378,11 +378,25 @@ class BackgroundNews:
 
 
 def _note(argument: str, status: Status) -> Intent | str | None:
-    place, _, text = argument.partition(" ")
-    path, colon, line = place.removeprefix("@").rpartition(":")
-    if not (path and colon and line.isdecimal() and int(line[:9]) and text.strip()):
-        return "Say where, and what: /note PATH:LINE TEXT."
-    return PutNote(path, int(line[:9]) - 1, text.strip())
+    path, line, text = _place(argument)
+    if not (path and line.isdecimal() and int(line[:9]) and text):
+        return f"Say where, and what: /note PATH:LINE TEXT{_BLANKS}"
+    return PutNote(path, int(line[:9]) - 1, text)
+
+
+_BLANKS = ' (a path with blanks stands in quotes: "my file.py":3).'
+
+
+def _place(argument: str) -> tuple[str, str, str]:
+    """Path, lines and words of ``PATH:LINES WORDS``, as ``@`` writes them in a prompt."""
+    argument = argument.removeprefix("@")
+    if argument.startswith('"'):
+        path, _, rest = argument[1:].partition('":')
+        lines, _, words = rest.partition(" ")
+    else:
+        place, _, words = argument.partition(" ")
+        path, _, lines = place.rpartition(":")
+    return path, lines, words.strip()
 
 
 def _ask(argument: str, status: Status) -> Intent | str | None:
@@ -396,15 +410,15 @@ def _inspect(argument: str, status: Status) -> Intent | str | None:
 
 
 def _change(argument: str, status: Status) -> Intent | str | None:
-    place, _, text = argument.partition(" ")
-    path, colon, lines = place.removeprefix("@").rpartition(":")
+    path, lines, text = _place(argument)
     first, dash, last = lines.partition("-")
     last = last if dash else first
     numbers = first.isdecimal() and last.isdecimal() and int(first[:9]) > 0
-    if not (path and colon and numbers and text.strip()):
-        return "Say which lines, and what is to become of them: /change PATH:FIRST-LAST WORDS."
+    if not (path and numbers and text):
+        what = "Say which lines, and what is to become of them"
+        return f"{what}: /change PATH:FIRST-LAST WORDS{_BLANKS}"
     end = max(int(first[:9]), int(last[:9]))
-    return AskChange(path, (int(first[:9]) - 1, 0), (end, 0), text.strip())
+    return AskChange(path, (int(first[:9]) - 1, 0), (end, 0), text)
 
 
 def _notes(argument: str, status: Status) -> Intent | str | None:
