@@ -279,7 +279,7 @@ async def test_context_says_what_is_sent_and_a_part_can_be_left_out() -> None:
         assert words in said, said
     place.session.submit(intents.DropPart("a.py"))
     await settle()
-    assert notes(place)[-1].startswith("a.py is left out from now on (")
+    assert notes(place)[-1].startswith("Left out from now on: a.py (")
     place.session.submit(intents.ShowContext())
     await settle()
     assert "a.py, open" not in notes(place)[-1]
@@ -295,6 +295,9 @@ async def test_context_says_what_is_sent_and_a_part_can_be_left_out() -> None:
     assert "these can be left out: b.py, listing, AGENTS.md" in troubles(place)
     place.session.submit(intents.DropPart("listing"))
     await settle()
+    place.session.submit(intents.DropPart("listing"))
+    await settle()
+    assert notes(place)[-1] == "It is left out already: listing"
     request = await ask(place, "and without the list")
     assert "are not listed here" in request["instructions"]
     # named again it is back
@@ -320,7 +323,7 @@ async def test_results_of_calls_and_a_difference_can_be_left_out_of_what_was_sai
     for name in ("results of calls", "@diff"):
         place.session.submit(intents.DropPart(name))
         await settle()
-        assert f"{name} is left out from now on" in notes(place)[-1]
+        assert f"Left out from now on: {name} (" in notes(place)[-1]
         place.session.submit(intents.DropPart(name))
         await settle()
         assert f"{name} was not dropped" in troubles(place)

@@ -278,7 +278,7 @@ async def test_context_shows_it_with_its_tokens_and_can_leave_it_out() -> None:
     assert line.split() == ["960", "shot.png,", "attached"]
     place.session.submit(intents.DropPart("shot.png"))
     await settle()
-    assert notes(place)[-1].startswith("shot.png is left out from now on (960 tokens)")
+    assert notes(place)[-1].startswith("Left out from now on: shot.png (960 tokens)")
     request = await ask(place, "and now?")
     assert shown(request) == []
     assert "The image itself is left out." in said(request)

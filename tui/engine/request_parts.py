@@ -115,13 +115,16 @@ class RequestParts:
             self._say(f"Not pinned any more: {name}")
             return
         parts = await self.parts()
-        if called in _DROPPABLE and called not in self._attachments.dropped:
+        if called in self._attachments.dropped:
+            self._say(f"It is left out already: {name}")
+            return
+        if called in _DROPPABLE:
             self._attachments.dropped.add(called)
         elif self._services.requests.history.leave_out_image(called):
             pass
         elif not self._left_out(called, name):
             names = [part.called for part in parts if part.name or part.kind == RESULTS]
-            names += _DROPPABLE
+            names += [one for one in _DROPPABLE if one not in self._attachments.dropped]
             names = [*dict.fromkeys([*names, *self._attachments.pins])]
             why = f"these can be left out: {', '.join(names)}"
             trouble = Trouble(f"{name} was not dropped", why, severity="warning")
@@ -131,7 +134,7 @@ class RequestParts:
         gone = sum(part.tokens for part in parts if part.called == called)
         rest = sum(part.tokens for part in parts) - gone
         again = f"the next request says the rest anew, about {rest:,} tokens"
-        self._say(f"{name} is left out from now on ({gone:,} tokens); {again}.")
+        self._say(f"Left out from now on: {name} ({gone:,} tokens); {again}.")
 
     def _left_out(self, called: str, name: str) -> bool:
         """Leave out a file, results of calls, an image, or what was made for a prompt."""
