@@ -15,6 +15,8 @@ from tui.core.attachments import Mention, in_folder, mentions, pasted_paths
         ("fix @failures of @diff with @selection", ["failures", "diff", "selection"]),
         ("@Cache.put and @src/ and @src", ["Cache.put", "src/", "src"]),
         ("@a.py @a.py twice", ["a.py"]),
+        ("„@a.py“, «@b.py» and @c.py…", ["a.py", "b.py", "c.py"]),
+        ("看看，@a.py。 「@b.py」", ["a.py", "b.py"]),
         ("mail me@example.com, 3 @ 4, @", []),
         ("@a.py:40-10", ["a.py:40"]),
         ('@"broken', []),

@@ -29,10 +29,10 @@ MADE_FOR_PROMPT = f"{ATTACHED}@"
 MOST_FILES = 100
 """Of a folder so many are attached."""
 _MENTION = pattern(
-    r"(?:^|(?<=[\s(\[{<,;:=|&]))@(?:(\"(?:[^\"\\\n]|\\.)*\")(:\d+(?:-\d+)?)?|([^\s@\"]+))"
+    r"(?:^|(?<=[\s(\[{<,;:=|&„“‚‘«‹「『（。，、：；！？]))@(?:(\"(?:[^\"\\\n]|\\.)*\")(:\d+(?:-\d+)?)?|([^\s@\"]+))"
 )
 _LINES = pattern(r":(\d{1,9})(?:-(\d{1,9}))?$")
-_BEHIND = ".,;:!?)]}>'"
+_BEHIND = ".,;:!?)]}>'…“”‘’»›」』）。，、：；！？"
 """What prose puts behind a name."""
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _COMMAND = pattern(r"/([\w-]*)$")
 _ARGUMENT = pattern(r"/([\w-]+)((?:[ \t]+\S+)*)[ \t]+(\S*)$")
-_MENTION = pattern(r"(?:^|[\s(\[{<,;:=|&])@(?:\"([^\"]*)|([^\s@\"]*))$")
+_MENTION = pattern(r"(?:^|[\s(\[{<,;:=|&„“‚‘«‹「『（。，、：；！？])@(?:\"([^\"]*)|([^\s@\"]*))$")
 _BEST = 3
 """Files that are offered before all else that has the letters."""
 _LINES = pattern(r"\w:\d*(?:-\d*)?$")
