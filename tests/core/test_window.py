@@ -11,6 +11,10 @@ VLLM = (
     "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens "
     "(4500 in the messages, 500 in the completion)."
 )
+VLLM_ANSWER = (
+    "'max_tokens' or 'max_completion_tokens' is too large: 5000. This model's maximum context "
+    "length is 8192 tokens and your request has 4000 input tokens (5000 > 8192 - 4000)."
+)
 TGI = "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens and 500"
 GEMINI = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
 XAI = "This model's maximum prompt length is 131072 but the request contains 200000 tokens."
@@ -32,6 +36,7 @@ LIMIT = "Input tokens exceed the configured limit of 272000 tokens. Your message
         ("invalid_request_error", VLLM, 4096),
         ("context_length_exceeded", TGI, 4096),
         ("invalid_argument", GEMINI, 1_048_576),
+        ("", VLLM_ANSWER, 8192),
         ("", TGI, 4096),
         ("", TGI_INPUT, 1024),
         ("invalid_request_error", CLAUDE, 200_000),

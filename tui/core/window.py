@@ -97,6 +97,7 @@ _LIMITS = tuple(
     pattern(words)
     for words in (
         rf"(?i)context limit[^\d]{{0,8}}[\d,_]+ \+ [\d,_]+ > ?{_NUMBER}",
+        rf"(?i)context[ _-](?:length|size|window)(?: is| of)?(?: only)?:? ?\(?{_NUMBER}",
         rf"(?i)\b(?:with|only) {_NUMBER} maximum context",
         rf"(?i)(?:maximum|max_?)[a-z _]{{0,30}}(?:length|tokens?|size|window|len|allowed)"
         rf"[^\d>]{{0,40}}{_NUMBER}",
