@@ -67,6 +67,18 @@ async def test_one_command_at_a_time_and_it_can_be_stopped(world: World) -> None
     assert not world.session.status.can_send_failure
 
 
+async def test_one_that_is_being_stopped_gives_way_to_the_next(world: World) -> None:
+    world.runner.hold = asyncio.Event()
+    world.session.submit(intents.RunCommand("sleep 100"))
+    await settle()
+    world.session.submit(intents.StopCommand())
+    world.session.submit(intents.RunCommand("ls"))
+    await settle()
+    assert not world.session.drain().troubles
+    assert [run.state for run in runs(world)] == ["cut", "open"]
+    assert world.session.status.running == "ls"
+
+
 async def test_commands_of_the_workspace_are_asked_for(world: World) -> None:
     world.verify = VerifyCommand("rm -rf x", ".duetto/config.toml", needs_consent=True)
     world.session.submit(intents.Verify())

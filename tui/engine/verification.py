@@ -185,8 +185,9 @@ class Verification:
                 self._send_failure()
 
     def _start(self, work: Coroutine[object, object, None], name: str) -> None:
-        if self._task is not None and self._gives_way:
-            self._task.cancel()
+        if self._task is not None and (self._gives_way or self._stopping):
+            if not self._stopping:
+                self._task.cancel()
             work = _behind(self._task, work)
         elif self._task is not None:
             work.close()
