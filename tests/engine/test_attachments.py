@@ -364,6 +364,23 @@ async def test_what_is_pinned_outlives_the_conversation() -> None:
     assert "never touch the public API" not in str(await ask(place, "anew"))
 
 
+async def test_what_cannot_be_attached_for_good_is_not_pinned_as_words() -> None:
+    place = World({"a.py": "a\n", "shots/one.png": b"\x89PNG\0"})
+    for words, why in (
+        ("shots", "no file in it can be sent"),
+        ("@shots/", "no file in it can be sent"),
+        ("@diff", "it is made anew for each prompt"),
+        ("@selection", "it is made anew for each prompt"),
+    ):
+        place.session.submit(intents.Pin(words))
+        await settle()
+        assert f"{words} was not pinned: {why}" in troubles(place)
+    assert place.session.attachments.pins == []
+    place.session.submit(intents.Pin("diff"))
+    await settle()
+    assert place.session.attachments.pins == ["diff"], "that is a word"
+
+
 async def test_words_that_were_not_sent_yet_are_unpinned_without_a_word() -> None:
     place = World({"a.py": LINES})
     place.session.submit(intents.Pin("never touch the public API"))

@@ -240,6 +240,8 @@ class Attachments:
         """Keep a file attached, or words in mind; returns what to say. Raises EditRefused."""
         mention = (mentions(words if words.startswith("@") else f"@{words}") or [Mention("")])[0]
         whole = str(mention) == words.removeprefix("@").replace('"', "")
+        if whole and mention.name in MADE and words.startswith("@"):
+            raise EditRefused("it is made anew for each prompt: name it in one")
         if whole and mention.name not in MADE:
             before = set(self._parts)
             if is_image_name(mention.name):
@@ -250,6 +252,8 @@ class Attachments:
             self.pins += [one for one in names if one not in self.pins]
             if told:
                 return f"Pinned: {', '.join(told)}"
+            if self._listed(mention.name):
+                raise EditRefused("no file in it can be sent")
         if words in self.pins:
             return f"It is pinned already: {words}"
         self.pins.append(words)
