@@ -21,7 +21,7 @@ from tui.core.instructions import MAP_TITLE
 from tui.core.recall import Recollection
 from tui.core.run_report import FailedTest, RunReport
 from tui.core.session_record import EntryGone, StoredRecord
-from tui.core.wire.events import ErrorEvent
+from tui.core.wire.events import ErrorEvent, Incomplete
 from tui.effects.store import reading
 from tui.effects.store.database import Database
 from tui.effects.store.writing import StoreWriter
@@ -177,6 +177,20 @@ async def test_at_the_users_wish_with_words_and_shown() -> None:
     assert "<earlier_summary>\n- I say so myself\n</earlier_summary>" in await summarised(
         place, number=2
     )
+
+
+async def test_a_wish_while_a_summary_is_begun_ahead_has_its_own() -> None:
+    place = world()
+    for n in range(2):
+        await turn(place, f"prompt {n}")
+    await lane(place).request(1)
+    place.session.submit(intents.Compact("the locks"))
+    await settle()
+    assert lane(place).interrupts == 1
+    lane(place).give(Incomplete({"status": "incomplete"}))
+    assert "wants kept above all: the locks" in await summarised(place, PROSE, 2)
+    await settle()
+    assert prose_in(place.session.compaction().text) == PROSE
 
 
 async def test_a_summary_that_is_none_leaves_what_is_certain() -> None:

@@ -463,13 +463,18 @@ class Compaction:
     async def _answer(self, spec: RoleSpec, text: str, words: int) -> tuple[str, str]:
         """What a model says to one message; and why that is not whole, if it is not."""
         wire = self._ports.wires(spec.endpoint, LANE)
-        answer = _WrittenSummary(words, lambda response: self._pay(spec, response))
-        wire.on_event, wire.on_state = answer.heard, answer.stated
+        left, answer = (
+            _WrittenSummary(words, lambda response: self._pay(spec, response)) for _ in range(2)
+        )
         self._enough = lambda: answer.end(_LATE)
         asked = ASKED.format(words=words)
         body = {"model": spec.model, "instructions": asked, "input": [user_item(text)]}
         try:
             async with asyncio.timeout(WAIT_S):
+                if wire.busy:  # one that was let go: its end is not the end of this one
+                    wire.on_event, wire.on_state = left.heard, left.stated
+                    await left.over
+                wire.on_event, wire.on_state = answer.heard, answer.stated
                 await wire.open()
                 wire.create({**body, "store": False})
                 fault = await answer.over
