@@ -83,6 +83,11 @@ def test_each_kind_has_its_newest_where_there_is_too_much() -> None:
     assert text.startswith('<compacted turns="1-7">')
 
 
+def test_what_the_user_wrote_instead_of_all_of_it_is_the_summary() -> None:
+    assert prose_in("- only this\n") == "- only this"
+    assert prose_in(compacted([KnownFacts("A", ["one"])], "", 1, 1000)) == ""
+
+
 def test_a_tiny_room_still_says_what_it_is() -> None:
     text = compacted([KnownFacts("A", ["x" * 500])], "", 1, 10)
     assert "(1 earlier: recall finds them)" in text

@@ -88,9 +88,11 @@ def _inert(text: str) -> str:
 
 
 def prose_in(text: str) -> str:
-    """The summary in such a message, as it is or as the user edited it."""
+    """The summary in such a message, as it is or as the user edited it: all, without a mark."""
     found = _SUMMARY.search(text)
-    return found[1].strip("\n") if found is not None else ""
+    if found is not None:
+        return found[1].strip("\n")
+    return "" if _TAGS.search(text) else text.strip()
 
 
 def last_turn(text: str) -> int:
