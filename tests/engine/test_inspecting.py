@@ -205,3 +205,26 @@ async def test_a_question_that_waits_stays_one_when_it_is_edited_and_goes_when_i
     await settle()
     await begun(world, "what for?")
     assert "apply_patch" in tool_names(world.wire.requests[-1]), "typed anew it is a prompt"
+
+
+async def test_a_question_that_waits_twice_is_one_both_times() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world, "change it")
+    for _ in range(2):
+        world.session.submit(intents.AskOnly("why?"))
+    world.session.submit(intents.Interrupt())
+    model.interrupted()
+    await settle()
+    assert world.session.status.queued == ["why?", "why?"]
+    model = await begun(world, "go on")
+    for _ in range(2):
+        model.complete()
+        await settle()
+        assert texts(world.wire.requests[-1])[-1] == "why?"
+        assert "apply_patch" not in tool_names(world.wire.requests[-1])
+        model = SteppedRehearsal(world.wire)
+        model.begin()
+    model.complete()
+    await settle()
+    await begun(world, "why?")
+    assert "apply_patch" in tool_names(world.wire.requests[-1]), "typed anew it is a prompt"

@@ -432,7 +432,11 @@ class Foreground:
 
     def _way_of(self, texts: Sequence[str]) -> TurnWay:
         """How prompts that go together are sent: as the first of them that wants it otherwise."""
-        ways = [self._services.state.ways.pop(text, PLAIN) for text in texts]
+        known, queued = self._services.state.ways, self._status.queued
+        ways = [known.get(text, PLAIN) for text in texts]
+        for text in texts:
+            if text not in queued:  # once more
+                known.pop(text, None)
         return next((way for way in ways if way != PLAIN), PLAIN)
 
     def _begin(
