@@ -189,11 +189,14 @@ async def test_several_run_side_by_side(house: House) -> None:
 
 async def test_a_run_that_is_cancelled_at_any_moment_leaves_the_shadow(house: House) -> None:
     shadow = await house.make({"a.txt": b"shadow\n"})
-    for turns in range(12):
+    for turns in range(24):
         run = asyncio.create_task(house.run(shadow, "sleep 60"))
-        for _ in range(turns):
+        for _ in range(turns // 2):
             await asyncio.sleep(0.002)
         run.cancel()
+        if turns % 2:  # once more, while it leaves
+            await asyncio.sleep(0)
+            run.cancel()
         await asyncio.wait([run])
     assert await house.says(shadow, "cat a.txt; ls") == "shadow\na.txt\nbelow\n"
 

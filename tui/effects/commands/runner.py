@@ -244,8 +244,10 @@ class CommandRunner:
             try:
                 await asyncio.to_thread(started.launch.tidy)
             finally:  # also where this is cancelled once more: the shadow serves others
-                strayed = await asyncio.shield(asyncio.to_thread(started.entry.leave))
-                warden.close()
+                try:
+                    strayed = await asyncio.shield(asyncio.to_thread(started.entry.leave))
+                finally:
+                    warden.close()
         return strayed
 
     async def _start(
@@ -295,10 +297,14 @@ class CommandRunner:
                 raise
             return _Started(warden, pipe, launch, entry)
         except BaseException:
-            await asyncio.to_thread(launch.tidy)
-            await asyncio.to_thread(entry.leave)
-            if warden is not None:
-                warden.close()
+            try:
+                await asyncio.to_thread(launch.tidy)
+            finally:  # also where this is cancelled once more
+                try:
+                    await asyncio.shield(asyncio.to_thread(entry.leave))
+                finally:
+                    if warden is not None:
+                        warden.close()
             raise
         finally:
             for fd in fds:
@@ -340,9 +346,14 @@ async def _entered(shadow: Shadow, *, confined: bool) -> Entry:
     try:
         return await asyncio.shield(entering)
     except asyncio.CancelledError:
-        with contextlib.suppress(OSError):
-            await asyncio.to_thread((await entering).leave)
+        await asyncio.shield(_leave(entering))
         raise
+
+
+async def _leave(entering: asyncio.Task[Entry]) -> None:
+    """Leave as soon as it has entered."""
+    with contextlib.suppress(OSError):
+        await asyncio.to_thread((await entering).leave)
 
 
 def _identity(folder: str, opened: int = -1) -> str:
