@@ -206,7 +206,7 @@ async def test_silence_is_broken_by_signs_of_life(
 ) -> None:
     monkeypatch.setattr(client_connection, "KEEP_ALIVE_S", 0.05)
     async with dial(bridge) as socket:
-        await create(socket, "rehearse 3 tokens", model="rehearsal-fast@1", stream_id="a")
+        await create(socket, "rehearse 3 tokens", model="rehearsal-fast@10", stream_id="a")
         events = await until(socket, "response.completed")
     kinds = [one["type"] for one in events]
     assert kinds.count("response.in_progress") > 5

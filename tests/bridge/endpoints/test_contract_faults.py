@@ -133,6 +133,7 @@ async def test_bytes_in_any_shape(there: Stand, shape: Shape) -> None:
     assert text_of(await there.answered(Script([Say(text)]))) == text
 
 
+@pytest.mark.slow
 @of_each_kind
 async def test_ten_megabytes_in_one_event(there: Stand) -> None:
     big = "0123456789abcdef" * (10 * 2**16)

@@ -26,6 +26,7 @@ CASES = {
 of them (of what is accepted)."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decide", CASES)
 def test_a_decided_hunk_keeps_little_and_can_be_undone(decide: str) -> None:
     lines, sections, allowed = CASES[decide]

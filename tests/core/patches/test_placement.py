@@ -183,6 +183,7 @@ def kept_bytes(lines: Sequence[str], section: Sequence[str]) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 @each_pattern
 def test_in_a_longer_file_a_waiting_section_keeps_no_more(lines, section):
     once, twice = kept_bytes(lines(400), section), kept_bytes(lines(1_600), section)
@@ -227,6 +228,7 @@ def many_waiting(fmt, section: str, count: int) -> Disk:
     return place
 
 
+@pytest.mark.slow
 @each_notation
 def test_sections_that_wait_or_were_given_up_keep_little_more_than_their_lines(fmt, section, hunks):
     many_waiting(fmt, section, 5)

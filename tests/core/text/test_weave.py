@@ -94,6 +94,7 @@ def test_an_edit_is_blocked_where_others_changed_what_it_is_about_since() -> Non
     assert weave.blocked(mine, lambda edit: edit is yours) is None
 
 
+@pytest.mark.slow
 def test_what_is_done_from_top_to_bottom_is_kept_in_few_objects() -> None:
     """Very many hunks wait; each becomes an object again when it is asked for."""
 

@@ -59,6 +59,7 @@ def listening(compression: str | None) -> Iterator[tuple[str, queue.Queue[Any]]]
         thread.join()
 
 
+@pytest.mark.slow
 @each("name", REQUESTS)
 @pytest.mark.parametrize("compression", [None, "deflate"])
 async def test_a_long_request_is_sent_in_slices(compression: str | None, name: str) -> None:

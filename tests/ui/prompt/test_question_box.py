@@ -93,7 +93,14 @@ async def test_words_of_a_refusal_that_nobody_waits_for_any_more_are_kept() -> N
         assert app.bench.prompt_box.prompt.text == "only one!"
 
 
-@pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 12)])
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param((120, 40), marks=pytest.mark.slow),
+        (80, 24),
+        pytest.param((40, 12), marks=pytest.mark.slow),
+    ],
+)
 async def test_all_of_a_long_command_can_be_seen_and_nothing_in_it_acts(
     size: tuple[int, int],
 ) -> None:
