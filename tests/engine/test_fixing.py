@@ -168,6 +168,27 @@ async def test_tries_time_and_esc_end_it() -> None:
     assert len(world.wire.requests) == 1
 
 
+@each("stopped", [False, True])
+async def test_a_try_that_is_not_sent_is_none(stopped: bool) -> None:
+    """It waits behind another turn; then it is taken out, or that turn is stopped."""
+    world, _ = await red()
+    world.session.submit(intents.Prompt("something else"))
+    await settle()
+    world.session.submit(intents.SendFailure())
+    await settle()
+    model = SteppedRehearsal(world.wire)
+    model.begin()
+    if stopped:
+        world.session.submit(intents.Interrupt())
+        model.interrupted()
+    else:
+        world.session.submit(intents.Unqueue(0))
+        await settle()
+        model.answers("Done.")
+    await settle()
+    assert world.session.at_rest
+
+
 async def test_what_the_user_asks_for_goes_before() -> None:
     world, judge = await red(when="auto")
     judge.hold = asyncio.Event()

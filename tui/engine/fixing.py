@@ -201,7 +201,11 @@ class Fixing:
             self._end("")
 
     def _turn_over(self, number: int, text: str, outcome: str) -> None:
-        if self._stage != "asked" or text != self._text:
+        if self._stage != "asked":
+            return
+        if text != self._text:
+            if outcome != "completed" or self._text not in self._state.status.queued:
+                self._end("")  # nobody waits for it any more
             return
         if outcome != "completed" or self._state.status.queued:
             self._end("")
