@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.fakes import World, settle
 from tui.core.files import FileRead, GitState
 from tui.core.patches.landing import Landing
 from tui.engine.diffs import Old
 from tui.engine.intents import OpenFile
+from tui.errors import EditRefused
 
 PATCH = """*** Begin Patch
 *** Update File: a.py
@@ -102,3 +105,29 @@ async def test_what_cannot_be_compared_says_why() -> None:
     assert [old.note for old in await world.session.diffs.olds("disk", "b.py")] == [
         "'b.py' is a binary file (2 B)"
     ]
+
+
+async def test_why_nothing_that_differs_can_be_attached() -> None:
+    world = await opened()
+    attach = world.session.attachments.makers["diff"]
+
+    async def head(path: str) -> FileRead:
+        return FileRead(None, "this folder has no git commit yet" if path == "a.py" else "")
+
+    states: dict[str, GitState] = {"a.py": "?"}
+
+    async def changed() -> dict[str, GitState]:
+        return states
+
+    world.ports.git_head, world.ports.git_status = head, changed
+    with pytest.raises(EditRefused, match="no git commit yet"):
+        await attach()
+    states.clear()
+    assert await attach() == ""
+    states["b.py"] = "?"
+    assert "+x" in await attach()
+    states.clear()
+    states["c.py"] = "?"
+    world.files.data["c.py"], world.files.private["c.py"] = b"secret\n", "it is ignored"
+    with pytest.raises(EditRefused, match="is private"):
+        await attach()

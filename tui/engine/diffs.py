@@ -163,10 +163,18 @@ def _newline(endings: Sequence[str]) -> str:
 
 
 async def difference_from_head(services: Services, diffs: Diffs) -> str:
-    """What differs from HEAD as a unified difference, as a prompt attaches it; no private file."""
-    olds = [old for old in await diffs.olds("head") if list(old.lines) != list(old.new)]
+    """What differs from HEAD as a unified difference, as a prompt attaches it; no private file.
+
+    Raises EditRefused: why nothing can be quoted, though something differs.
+    """
+    every = await diffs.olds("head")
+    olds = [old for old in every if list(old.lines) != list(old.new)]
+    if not olds and (note := next((old.note for old in every if old.note), "")):
+        raise EditRefused(note.rstrip("."))
     await services.open_files.catalogue.prepare([old.path for old in olds])
     public = [old for old in olds if not services.open_files.privacy(old.path)]
+    if olds and not public:
+        raise EditRefused("what differs from HEAD is private")
     return await asyncio.to_thread(_unified, public)
 
 
