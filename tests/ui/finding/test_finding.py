@@ -97,7 +97,7 @@ async def test_a_long_file_is_searched_while_keys_work() -> None:
         await pilot.press("ctrl+f", *"value")
         await until(pilot, "1 of 20000", p)
         await pilot.press("ctrl+r", "tab", *"v", "alt+enter")
-        await until(pilot, "20000 replaced in 20000 lines · Ctrl+Z takes it back", p)
+        await until(pilot, "20,000 replaced in 20,000 lines · Ctrl+Z takes it back", p)
         assert text_of(p) == "v = 1\n" * 20_000 + "needle\n"
         await pilot.press("ctrl+z")
         assert text_of(p) == FILES["big.py"]
@@ -111,7 +111,7 @@ async def test_all_are_replaced_while_a_model_writes() -> None:
         p.find._replace_all(p.editor.view, "v")
         assert count_of(p) == "replacing…"
         p.sync(session_of(p).land("big.py", 5, "value = 2\n"))
-        await until(pilot, "20001 replaced in 20001 lines · Ctrl+Z takes it back", p)
+        await until(pilot, "20,001 replaced in 20,001 lines · Ctrl+Z takes it back", p)
         assert text_of(p) == "v = 1\n" * 5 + "v = 2\n" + "v = 1\n" * 19_995 + "needle\n"
 
 

@@ -543,7 +543,7 @@ class Find:
         places = counted(done.lines, "line")
         self._done = (view.search.query, view.search.within, buffer.revision)
         self._counted = ()
-        self._bar.count(f"{done.matches} replaced in {places} · {_AGAIN}")
+        self._bar.count(f"{done.matches:,} replaced in {places} · {_AGAIN}")
 
 
 class _Plan:
