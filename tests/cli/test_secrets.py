@@ -112,7 +112,7 @@ async def test_a_model_gets_no_secret_without_a_yes(work: Path) -> None:
     server = Nasty([turn(1, *calls), turn(2, *spoken("there is none"))])
     async with nasty(server) as url:
         code, out, log = await executed(work, url, "--json")
-    assert code == 0, out
+    assert code == 5, out
     said = json.dumps(server.requests)
     assert len(server.requests) == 2
     assert said.count("_call_output") == len(reads) + len(more)

@@ -283,6 +283,7 @@ NOT_HERE = {
         "global",
         "question",
     ): "needs a model that runs a command: tests/terminal/test_commands has one",
+    ("global", "verify_disk"): "as verify, on the disk: tests/engine/test_verification.py has it",
     ("command", "background"): "the same",
     ("command", "stop"): "the same",
     ("diff", "next_file"): "needs two files in a turn: tests/ui/review has them",
