@@ -107,6 +107,13 @@ async def test_where_the_part_is_long_to_find_all_run_at_once(
     assert sorted(runner.commands) == [("pytest",), ("ruff",)]
 
 
+async def test_it_is_said_where_nothing_of_the_verifiers_is_for_these_files() -> None:
+    world, runner = stand(replace(verifier("syntax", "syntax"), part=None))
+    assert await verify(world) == "error"
+    assert runner.commands == []
+    assert "Nothing to verify with" in str(world.session.drain().troubles)
+
+
 async def test_where_all_take_no_time_they_run_at_once_the_next_time() -> None:
     world, runner = stand(verifier("pytest", "tests"))
     await verify(world)

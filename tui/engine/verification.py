@@ -253,10 +253,7 @@ class Verification:
             return []
         found = [one for one in found if not named or {one.name, one.kind} & set(named)]
         if not any(one.argv or one.kind == "tests" for one in found):
-            self._verdict("error")
-            why = "no test command is configured and no tests were found"
-            step = 'set command = "..." under [verify] in config.toml'
-            self._state.trouble(Trouble("Nothing to verify with", why, step))
+            self._say_nothing_runs()
             return []
         for one in found:
             if not one.argv:
@@ -267,6 +264,12 @@ class Verification:
         refused = ", ".join(_shown(one) for one in found if one.needs_consent)
         self._state.note(0, f"not run: {refused}")
         return [one for one in found if not one.needs_consent]
+
+    def _say_nothing_runs(self) -> None:
+        self._verdict("error")
+        why = "no test command is configured and no tests were found"
+        step = 'set command = "..." under [verify] in config.toml'
+        self._state.trouble(Trouble("Nothing to verify with", why, step))
 
     async def _blame(self) -> None:
         if (command := project_tests(await self._found(("tests",)))) is None:
@@ -336,6 +339,9 @@ class Verification:
         shadows = [shadow]
         try:
             lanes = await self._planned(found, wanted, apart=shadow is not None)
+            if not (lanes.checks or lanes.tests or wanted.unasked or wanted.only):
+                self._say_nothing_runs()
+                return
             if shadow is not None and lanes.checks and lanes.tests:
                 shadows.append(await self._shadow(texts))
             runs = await self._lanes(lanes, ground, shadows, quietly=bool(wanted.files))
