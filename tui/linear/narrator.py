@@ -366,15 +366,17 @@ def report_lines(report: RunReport | None) -> list[str]:
             f"Next: {inert(report.step)}",
             "/output reads the output.",
         ]
-    if not report.failed:
+    failed = report.failed or report.known
+    if not failed:
         return [f"{ended_words(report)}."]
-    failed = " failed" if report.noun == "test" else ""
-    lines = [f"{counted(len(report.failed), report.noun)}{failed}:"]
-    for one in report.failed[:_MOST_FAILED]:
+    words = " failed" if report.noun == "test" else ""
+    words += "" if report.failed else " before, too"
+    lines = [f"{counted(len(failed), report.noun)}{words}:"]
+    for one in failed[:_MOST_FAILED]:
         place = f" in {one.path} line {one.line + 1}" if one.path else ""
         why = f": {one.message}" if one.message else ""
         lines += verbatim([_clipped(inert(f"{one.name}{place}{why}"))])
-    if more := len(report.failed) - _MOST_FAILED:
+    if more := len(failed) - _MOST_FAILED:
         lines += [f"And {more} more."] if more > 0 else []
     return [*lines, "/output reads the whole output."]
 

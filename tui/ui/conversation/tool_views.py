@@ -370,7 +370,7 @@ class RunView(BlockView):
     def _judged(self) -> bool:
         """True if what failed, or why nothing did, is told in the place of the output."""
         report = self.block.report
-        return report is not None and bool(report.failed or report.fault)
+        return report is not None and bool(report.failed or report.known or report.fault)
 
     def _told(self) -> list[StyledLine]:
         """What is missing and the next step, or the failed tests."""
@@ -384,15 +384,17 @@ class RunView(BlockView):
                 [(f"→ {flat(inert(report.step))}", palette.style("foreground"))], self.inner - 2
             )
             return [StyledLine([("│ ", palette.style("line")), *row]) for row in rows]
-        most = _FEW_FAILED if self.folded else len(report.failed)
-        lines = [line for one in report.failed[:most] for line in self._failed_test(one)]
-        if (left_out := len(report.failed) - most) > 0:
+        failed = report.failed or report.known
+        sign = ("✗ ", "error") if report.failed else ("= ", "warning")
+        most = _FEW_FAILED if self.folded else len(failed)
+        lines = [line for one in failed[:most] for line in self._failed_test(one, sign)]
+        if (left_out := len(failed) - most) > 0:
             words = f"│ ⋯ {left_out} more failed · Enter shows them"
             target = RowTarget("fold", self.index)
             lines.append(StyledLine([(words, palette.style("muted"))], target=target))
         return lines
 
-    def _failed_test(self, one: FailedTest) -> list[StyledLine]:
+    def _failed_test(self, one: FailedTest, sign: tuple[str, str]) -> list[StyledLine]:
         """Its name and place, and in the next row why it failed; Enter goes there."""
         palette = theme.active()
         target = RowTarget("place", 0, one.path, one.line) if one.path else None
@@ -400,7 +402,7 @@ class RunView(BlockView):
         link = palette.style("accent", more="underline")
         name = clip(one_line(inert(one.name)), self.inner - 4)
         place = clip_left(f"{one.path}:{one.line + 1}", self.inner - 4) if one.path else ""
-        rows = [[bar, ("✗ ", palette.style("error")), (name, palette.style("foreground"))]]
+        rows = [[bar, (sign[0], palette.style(sign[1])), (name, palette.style("foreground"))]]
         if cell_len(name) + cell_len(place) + 6 <= self.inner:
             rows[0] += [("  ", palette.style("muted")), (place, link)]
         elif place:
