@@ -174,6 +174,27 @@ def test_ctrl_c_before_the_session_has_begun_ends_it(
     assert term.trouble() == ""
 
 
+AS_IT_STARTS = """
+import os, signal, threading
+start = threading.Thread.start
+def interrupted(self):
+    start(self)
+    if self.name.startswith("session"):
+        os.kill(os.getpid(), signal.SIGINT)
+threading.Thread.start = interrupted
+"""
+
+
+def test_ctrl_c_while_the_sessions_thread_starts_ends_it(
+    start: Start, environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(AS_IT_STARTS)
+    environment |= {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    term = start("practice", "--linear")
+    assert term.wait_exit(20.0) == 130
+    assert term.trouble() == ""
+
+
 @pytest.mark.parametrize("arguments", [["--nothing"], ["apply", "x"], ["no/such/folder/x/y"]])
 def test_a_wrong_command_line_gives_the_terminal_back(start: Start, arguments: list[str]) -> None:
     term = start("practice", "--linear", *arguments)

@@ -7,6 +7,7 @@ the event loop of a second one.
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -129,8 +130,11 @@ class Linear:
             typing=lambda text: call(app.typing, text),
         )
         with ThreadPoolExecutor(1, thread_name_prefix="session") as second:
+            # Ctrl+C in the start of a thread would leave one behind that nobody waits for.
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             ended = second.submit(self._session)
             try:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
                 self._begun.wait()
                 self._console.serve(listener)
             finally:
@@ -143,6 +147,7 @@ class Linear:
 
     def _session(self) -> int:
         """The second thread; what breaks in it is raised in the first one."""
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # or its programs have it so
         try:
             return asyncio.run(self._main())
         finally:
