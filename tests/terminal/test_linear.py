@@ -175,12 +175,13 @@ def test_ctrl_c_before_the_session_has_begun_ends_it(
 
 
 AS_IT_STARTS = """
-import os, signal, threading
+import os, signal, threading, time
 start = threading.Thread.start
 def interrupted(self):
     start(self)
     if self.name.startswith("session"):
         os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.2)  # so that the other thread could hear it
 threading.Thread.start = interrupted
 """
 

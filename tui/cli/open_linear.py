@@ -115,6 +115,8 @@ class Linear:
         self._console = Console(source, sys.stdout.fileno(), sys.stdout.encoding)
         self.app = LinearApp(composition.session, self._console, live=source.live)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._known = threading.Event()
+        """The first thread waits for the second one, whatever happens."""
         self._begun = threading.Event()
         self._settling: set[asyncio.Task[None]] = set()
         self._last_words = LastWords(self._unsaved, composition.rescue)
@@ -130,10 +132,12 @@ class Linear:
             typing=lambda text: call(app.typing, text),
         )
         with ThreadPoolExecutor(1, thread_name_prefix="session") as second:
-            # Ctrl+C in the start of a thread would leave one behind that nobody waits for.
+            # Ctrl+C in the start of a thread would leave one behind that nobody waits for:
+            # neither thread hears it before.
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             ended = second.submit(self._session)
             try:
+                self._known.set()
                 signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
                 self._begun.wait()
                 self._console.serve(listener)
@@ -147,6 +151,7 @@ class Linear:
 
     def _session(self) -> int:
         """The second thread; what breaks in it is raised in the first one."""
+        self._known.wait()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # or its programs have it so
         try:
             return asyncio.run(self._main())
