@@ -120,7 +120,7 @@ class Story:
         await settle()
         record = session.workspace.documents.records[f"src/part_{n}.py"]
         self.plant("hash", f"sha {file_sha(record)}")
-        world.ports.shadows = None  # so that nobody can say whether it failed before
+        world.ports.shadows = None  # without shadows it is not known whether it failed before
         failed = RunReport((FailedTest(f"test_part_{n}", f"t{n}.py"),))
         world.verify = VerifyCommand(("suite", str(n)), "suite found", reader=lambda *_: failed)
         world.runner.result = RunResult(1, 0.5)

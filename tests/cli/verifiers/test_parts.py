@@ -129,7 +129,7 @@ def test_failed_tests_run_alone_each_time_with_a_report_of_their_own(tmp_path: P
     assert two is not None
     assert behind(one) == "-q tests/test_a.py::a tests/test_a.py::b"
     assert len({tests.report_file, one.report_file, two.report_file}) == 3
-    assert tests.part(Part(failed=(FailedTest("a"),))) is None, "nobody knows how it is called"
+    assert tests.part(Part(failed=(FailedTest("a"),))) is None, "its id is not known"
 
 
 def test_what_a_script_is_given_stands_behind_dashes(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ class Images:
 
 
 async def taken(app: DuettoApp, pilot: Pilot[int]) -> None:
-    """Whoever looked for an image is done."""
+    """Wait until nothing looks for an image any more."""
     await pilot.pause()
     await until(pilot, lambda: not any(one.group == "image" for one in app.workers))
     await pilot.pause()

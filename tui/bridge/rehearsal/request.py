@@ -170,7 +170,7 @@ class ParsedRequest(Struct):
 
 
 def patched(text: str, difference: str) -> str | None:
-    """A text with its lines changed as quoted; None: it does not have these lines."""
+    """A text with its lines changed as quoted; None if the quoted lines are not in it."""
     new, shift = text.split("\n"), 0
     for head, said in zip(*[iter(_CHUNK.split(difference)[1:])] * 2, strict=True):
         first = int(head) - 1 + shift
@@ -221,7 +221,7 @@ def parse_request(request: Mapping[str, Any], items: Iterable[Mapping[str, Any]]
 
 
 def image_in(item: Mapping[str, Any]) -> ImageSize | None:
-    """What an image in a message is, by its bytes; None: there is none, or it is broken."""
+    """Kind and size of an image in a message, by its bytes; None if it is missing or broken."""
     try:
         return size_of_image(data_of(item))
     except ValueError:
