@@ -229,6 +229,9 @@ class RunOptions(Struct, frozen=True):
     """Bytes that all that it starts may have together; 0: as many as there are."""
     nice: bool = False
     """Nobody waits for it: all others go before."""
+    brings: tuple[str, ...] = ()
+    """Files outside of the workspace that it leaves, and that are wanted here, if it runs
+    elsewhere."""
 
 
 AS_THE_USER = RunOptions()

@@ -12,16 +12,15 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from tui.core.files import digest_of
-from tui.core.programs import RunOptions, RunResult
+from tui.core.programs import RunResult
 from tui.core.run_report import FailedTest, RunReport
-from tui.core.shell.clipping import Clip
+from tui.engine.judging import judged
 from tui.engine.ports import Part, VerifyCommand
 from tui.engine.services import Services
 from tui.errors import DuettoError
 
 _LONGEST_S = 60.0
 """A run that took longer is not run again where it cannot be run in part."""
-_OUTPUT_BYTES = 400_000
 Key = tuple[str, ...]
 
 
@@ -73,21 +72,17 @@ class Baseline:
     ) -> Sequence[FailedTest] | None:
         """What fails on these texts; None: nobody can say."""
         ports = self._services.ports
-        clip = Clip(_OUTPUT_BYTES, _OUTPUT_BYTES)
-        argv = command.argv if isinstance(command.argv, str) else (*command.argv, *command.options)
         assert ports.shadows is not None
         try:
             shadow = await ports.shadows().make(texts)
         except DuettoError:
             return None
         try:
-            how = RunOptions(shadow=shadow)
-            result = await ports.runner.run(argv, clip.feed, command.deadline_s, how)
+            result, report = await judged(ports.runner, command, shadow)
         finally:
             shadow.close()
         if command.reader is None or result.status is None or result.timed_out or result.strayed:
             return None
-        report = await asyncio.to_thread(command.reader, clip.text(), result.status == 0)
         return report.failed if result.status == 0 or report.failed else None
 
 

@@ -17,9 +17,9 @@ from tui.core.conversation import Block, BlockKind
 from tui.core.document.disk_plan import StillScreen
 from tui.core.document.hunk import BREAKS, Hunk
 from tui.core.files import digest_of
-from tui.core.programs import RunOptions, RunResult, Shadow
+from tui.core.programs import RunResult, Shadow
 from tui.core.run_report import RunReport
-from tui.core.shell.clipping import Clip
+from tui.engine.judging import judged
 from tui.engine.notices import Trouble
 from tui.engine.ports import Part, VerifyCommand
 from tui.engine.services import Services
@@ -29,7 +29,6 @@ MOST_S = 300.0
 """For a search that was asked for."""
 ALONE_S = 10.0
 """For one that was not: it begins where it will probably take no longer."""
-_OUTPUT_BYTES = 200_000
 _MOST_NAMED = 3
 """Tests that a mark names."""
 
@@ -226,18 +225,11 @@ class _Search:
         among = f" · among {len(self.blame.among)} hunks" if self.blame.left else ""
         self._status.running = f"blame · run {self._runs}{among}"
         self._services.state.restated()
-        clip = Clip(_OUTPUT_BYTES, _OUTPUT_BYTES)
         command, make = self._command, self._command.part
         if make is not None:  # each with a report of its own
             fresh = await asyncio.to_thread(make, self._part)
             command = fresh or command
-        argv = command.argv if isinstance(command.argv, str) else (*command.argv, *command.options)
-        how = RunOptions(shadow=shadow)
-        result = await self._ports.runner.run(argv, clip.feed, command.deadline_s, how)
-        report = RunReport()
-        if command.reader is not None:
-            passed = result.status == 0 and not result.timed_out
-            report = await asyncio.to_thread(command.reader, clip.text(), passed)
+        result, report = await judged(self._ports.runner, command, shadow)
         return report, of_run(result, report)
 
     @property

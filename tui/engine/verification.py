@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from tui.core.conversation import Block, BlockKind, BlockState
 from tui.core.files import digest_of
-from tui.core.programs import RunOptions, Shadow
+from tui.core.programs import Shadow
 from tui.core.run_report import FailedTest, RunReport, as_prompt, of_change
 from tui.engine import intents
 from tui.engine.commands import USER_HEAD_BYTES, USER_TAIL_BYTES, CommandOutput, ending, not_on_disk
@@ -40,8 +40,10 @@ from tui.engine.verifier_plan import (
     VerifierLanes,
     common_verdict,
     planned,
+    run_options,
     verdict_of,
     what_judged,
+    whole_argv,
 )
 from tui.errors import DuettoError, FileRefused
 
@@ -573,10 +575,10 @@ class Verification:
         words, start_s = _words(command), clock.now()
         self._running[words] = None
         self._say_running()
-        argv = command.argv if isinstance(command.argv, str) else (*command.argv, *command.options)
+        argv = whole_argv(command)
         consent = "the user allowed it" if command.needs_consent else "the user runs it"
         number = witness.command_begins(command_line(argv), "", "", consent)
-        how = RunOptions(shadow=shadow, memory=command.memory, nice=self._gives_way)
+        how = run_options(command, shadow, nice=self._gives_way)
         try:
             await witness.kept()
             result = await self._services.ports.runner.run(argv, feed, command.deadline_s, how)

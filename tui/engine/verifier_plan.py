@@ -1,11 +1,11 @@
-"""Which verifiers run on what, in which order, and the verdict that they come to together."""
+"""Which verifiers run on what, how and in which order, and what they come to together."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from tui.core.programs import RunResult
+from tui.core.programs import RunOptions, RunResult, Shadow
 from tui.core.run_report import RunReport
 from tui.engine.ports import Part, VerifyCommand
 
@@ -51,6 +51,18 @@ def planned(
         elif rest and (one.kind == "types" or one.part is None or not concerned):
             checks += [one] if one.kind != "syntax" else []
     return VerifierLanes(checks, tests)
+
+
+def run_options(command: VerifyCommand, shadow: Shadow | None, *, nice: bool = False) -> RunOptions:
+    """How a verifier runs; its report comes back from wherever that is."""
+    brings = (command.report_file,) if command.report_file else ()
+    return RunOptions(shadow=shadow, memory=command.memory, nice=nice, brings=brings)
+
+
+def whole_argv(command: VerifyCommand) -> tuple[str, ...] | str:
+    """What is run, with what makes it write its report."""
+    argv = command.argv
+    return argv if isinstance(argv, str) else (*argv, *command.options)
 
 
 def verdict_of(result: RunResult, report: RunReport) -> Verdict:
