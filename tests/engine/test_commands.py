@@ -394,6 +394,58 @@ async def test_the_model_is_told_what_was_not_on_disk() -> None:
     assert "not on disk when it ran: 1 pending hunk in cache.py" in answer
 
 
+async def test_a_command_can_run_on_what_the_screen_shows() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    model.patch(PATCH, "call_p")
+    shell(model, "git status", screen=True)
+    model.complete()
+    answer = (await answered(world))["call_a"]
+    assert "what it wrote is gone" in answer
+    assert "not on disk" not in answer
+    (shadow,) = world.shadows.made
+    assert world.runner.hows[0].shadow is shadow
+    assert shadow.texts == {"cache.py": world.session.workspace.buffers["cache.py"].text().encode()}
+    assert shadow.closed
+
+
+async def test_the_question_says_that_it_is_a_copy() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    shell(model, "make", screen=True)
+    model.complete()
+    await settle()
+    (ask,) = world.session.status.asks
+    assert "a throw-away copy of the workspace as the screen shows it" in ask.detail
+    await world.answers(ONCE)
+    await answered(world)
+    assert world.shadows.made[0].closed
+
+
+async def test_where_there_is_no_copy_nothing_runs() -> None:
+    world = World({"cache.py": CACHE})
+    world.shadows.refusal = "there is no shadow here"
+    model = await begun(world)
+    shell(model, "git status", screen=True)
+    model.complete()
+    assert "there is no shadow here" in (await answered(world))["call_a"]
+    assert not world.runner.commands
+
+
+async def test_the_copy_of_a_command_in_the_background_stays_until_its_end() -> None:
+    world = World({"cache.py": CACHE})
+    world.runner.hold = asyncio.Event()
+    model = await begun(world)
+    shell(model, "git log", screen=True, background=True)
+    model.complete()
+    await answered(world)
+    (shadow,) = world.shadows.made
+    assert not shadow.closed
+    world.runner.hold.set()
+    await settle()
+    assert shadow.closed
+
+
 @each(
     "item, call",
     [

@@ -152,10 +152,13 @@ success. Do not send a kept hunk again. What was rejected stays rejected unless 
 _NO_SHELL = "- You cannot run commands; the user runs the tests and tells you."
 _SHELL = """\
 - Run commands with {shell}: the tests, the linters, git. They run in the workspace and see the \
-disk: your pending hunks and unsaved text are not on it, and the answer says which were missing. \
-Edit files with patches, not with commands. Nothing can be typed into a command.
+disk: your pending hunks and unsaved text are not on it, and the answer says which were missing.\
+{screen} Edit files with patches, not with commands. Nothing can be typed into a command.
 - The user may be asked first, and may decline: go on without that command. What runs for long (a \
 server, a watcher) belongs in the background; read it with shell_output."""
+_SCREEN = """ \
+Tests, builds and linters run with `screen` true: they see them, in a copy of the workspace that \
+is gone at their end, with all that they wrote."""
 _PLAN = "- Plan mode: read and think, change nothing. No patches; only commands that read will run."
 _NOT_WHOLE = " Never rewrite a whole file to change a part of it."
 
@@ -202,7 +205,9 @@ def instruction_parts(
     """
     role = _ROLE.replace("{whole}", "" if patch_format == "whole_file" else _NOT_WHOLE)
     name = {"bash": "bash", "local_shell": "local_shell"}.get(shell_tool, "shell")
-    shell = _NO_SHELL if shell_tool == "none" else _SHELL.replace("{shell}", name)
+    screen = "" if shell_tool == "local_shell" else _SCREEN
+    shell = _SHELL.replace("{shell}", name).replace("{screen}", screen)
+    shell = _NO_SHELL if shell_tool == "none" else shell
     role = role.replace("{commands}", shell if patch_tool else f"{shell}\n{_PLAN}")
     notes = [patch_notes(patch_tool, patch_format)] if patch_tool else []
     parts: dict[str, str] = {"instructions": "\n".join([role, *notes])}
@@ -322,6 +327,7 @@ def _shell_tools(shell_tool: ShellTool) -> list[dict[str, object]]:
     more = {
         "workdir": "string: folder to run it in, relative to the workspace",
         "timeout_ms": "integer: stop it after so long; 120000 if left out",
+        "screen": "boolean: run it in a throw-away copy of what the user's screen shows",
         "background": "boolean: do not wait for it; read it with shell_output",
         "tty": "boolean: run it in a terminal of its own",
         "unsandboxed": "boolean: it needs the network or files outside; the user is asked",

@@ -216,8 +216,10 @@ class CommandConsent:
     def _detail(self, call: ShellCall, folder: str, why: str) -> str:
         """Where it would run, what it may touch, and why it is asked about."""
         status = self._state.status
+        where = folder or "the workspace"
+        copy = f"a throw-away copy of {where} as the screen shows it" if call.screen else where
         lines = [
-            f"In {folder or 'the workspace'}, not confined: it can write wherever you can,"
+            f"In {copy}, not confined: it can write {'elsewhere ' * call.screen}wherever you can,"
             " and use the network.",
             f"Asked because {why}.",
         ]

@@ -14,10 +14,11 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tui.core.conversation import Block, BlockState, HistoryEntry
 from tui.core.document.workspace import Workspace
-from tui.core.programs import RunOptions, RunResult, Sandbox, is_below
+from tui.core.programs import RunOptions, RunResult, Sandbox, Shadow, is_below
 from tui.engine import intents
 from tui.engine.intents import Intent
 from tui.engine.notices import TaskView, Trouble
@@ -28,6 +29,7 @@ from tui.engine.session_state import SessionState
 from tui.engine.shell_calls import ShellCall, shell_call, told
 from tui.engine.supervisor import Supervisor
 from tui.engine.tools import Arguments, CallError, ToolResult, failure
+from tui.errors import FileRefused
 
 if TYPE_CHECKING:
     from tui.engine.command_consent import CommandConsent
@@ -41,6 +43,8 @@ _AGAIN_S = 0.25
 _LONGEST_WAIT_S = 300.0
 _KEPT = 50
 """Commands of the background that ended and can still be read."""
+_ON_SCREEN = "it ran on what the screen shows, in a copy: what it wrote is gone"
+_STRAYED = "it used {} as it is on the disk, without what the screen shows"
 _IN_BACKGROUND = "it runs in the background as task "
 
 
@@ -116,6 +120,8 @@ class Job:
         self.began_s = self.deadline_s = 0.0
         self.consent = ""
         """Why it may run."""
+        self.shadow: Shadow | None = None
+        """That it runs in."""
         self.background = self.stopping = False
         self.result: RunResult | None = None
         self.task: asyncio.Task[None] | None = None
@@ -231,10 +237,13 @@ class Commands:
             ):
                 raise CallError(f"the hook before_command refused it: {why}")
             how = await self._consent.permit(shell, folder)
-        except CallError as refusal:
+            if shell.screen:
+                how = replace(how, shadow=await self._shadow())
+        except (CallError, FileRefused) as refusal:
             return failure(str(refusal))
-        missing = not_on_disk(self._state.workspace)
+        missing = "" if shell.screen else not_on_disk(self._state.workspace)
         notes = [f"not on disk when it ran: {missing}"] if missing else []
+        notes += [_ON_SCREEN] * shell.screen
         job = self._start(call, shell, how)
         call.so_far = lambda: _stopped(job, self._ports.clock.now(), notes)
         try:
@@ -252,11 +261,21 @@ class Commands:
             output = "\n".join([f"{where}; read it with shell_output", *notes, "output so far:"])
             return ToolResult(f"{output}\n{job.news()}", "")
         call.result = result
+        if result.strayed:
+            notes.append(_STRAYED.format(result.strayed))
         if how.confined is not None and result.status:
             notes += self._emptied(await self._ports.runner.sandbox(), shell.line)
         failed = result.status != 0 or result.timed_out or result.stopped
         words = told(result, job.output.text, notes, deadline_s=job.deadline_s)
         return ToolResult(words, "", failed=failed)
+
+    async def _shadow(self) -> Shadow:
+        """One with what the screen shows now. Raises FileRefused: there can be none."""
+        state, ports = self._state, self._ports
+        if ports.shadows is None:
+            raise FileRefused("there is no copy of what the screen shows here; run it on the disk")
+        still = await state.input_first.do(state.workspace.keeping_still(), ports.clock.now)
+        return await ports.shadows().make(await asyncio.to_thread(still.files))
 
     def _emptied(self, sandbox: Sandbox, line: str) -> list[str]:
         """What a command that failed in the sandbox may have missed there."""
@@ -314,6 +333,7 @@ class Commands:
         job.began_s, job.background = now(), shell.background
         job.consent = self._consent.granted
         job.deadline_s = shell.deadline_s or self._rules.deadline_s
+        job.shadow = how.shadow
         run = self._run(job, shell, how)
         job.task = self._supervisor.start(run, f"task {job.number}")
         job.task.add_done_callback(lambda _: self._over(job))
@@ -346,6 +366,8 @@ class Commands:
         """It has ended, however."""
         if job.ended.is_set():
             return
+        if job.shadow is not None:
+            job.shadow.close()
         if job.result is None:
             job.result = RunResult(None, 0.0, stopped=True)
         job.output.end(ending(job.result, job.deadline_s))

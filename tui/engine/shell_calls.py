@@ -38,6 +38,8 @@ class ShellCall(Struct, frozen=True):
     """It asks to run outside the sandbox."""
     why: str = ""
     """In the model's words."""
+    screen: bool = False
+    """It runs on what the screen shows, in a shadow."""
 
     @property
     def command(self) -> str | tuple[str, ...]:
@@ -82,6 +84,7 @@ def _of(arguments: Arguments) -> ShellCall:
             free=arguments.first("sandbox_permissions") == "require_escalated"
             or arguments.flag("unsandboxed"),
             why=arguments.first(*_WHY)[:200],
+            screen=arguments.flag("screen"),
         )
     )
 
