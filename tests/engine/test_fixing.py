@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
 from tests.support.fakes import World, settle
-from tests.support.judged_runs import Failing, Files, Judge, changes, has, judged
+from tests.support.judged_runs import Failing, Files, Judge, changes, has, judged, read
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import each
 from tests.support.turns import land, notes, texts, update
 from tui.core.document.hunk import Decision
+from tui.core.run_report import RunReport
 from tui.engine import intents
 from tui.engine.fixing import fingerprint
 from tui.engine.ports import FixRules
 from tui.engine.session import SessionOptions
 
+Reader = Callable[[str, bool], RunReport]
 WRONG = 4
 """The line that makes the tests fail where it is ``= 1``."""
 
@@ -25,10 +29,14 @@ def broken(files: Files) -> list[str]:
     return ["test_a", "test_b"] if has(files, WRONG) else []
 
 
-async def red(failing: Failing = broken, **rules: object) -> tuple[World, Judge]:
+async def red(
+    failing: Failing = broken, reader: Reader = read, **rules: object
+) -> tuple[World, Judge]:
     """A screen whose tests fail, with a wrong hunk among others."""
     options = SessionOptions(fix=replace(FixRules(), **rules))
     world, judge = judged(20, failing, options=options)
+    assert world.verify is not None
+    world.verify = dataclasses.replace(world.verify, reader=reader)
     changes(world, 0, 2, WRONG)
     world.session.submit(intents.Verify())
     await rests(world)
@@ -243,6 +251,26 @@ async def test_no_way_of_changing_tests_counts(patch: str) -> None:
     assert world.session.workspace.hunks[-1].is_blamed
     assert world.session.status.verdict == "failed"
     assert "that does not count" in texts(world.wire.requests[1])[-1]
+
+
+async def test_what_looks_made_for_the_test_counts_and_is_marked() -> None:
+    def failing(files: Files) -> list[str]:
+        return [] if b"x == 7" in (files["a.py"] or b"") else broken(files)
+
+    def told(output: str, passed: bool) -> RunReport:
+        report = read(output, passed)
+        says = "assert f(7) == 49\ntest_a.py:12: AssertionError"
+        return replace(report, failed=tuple(one._replace(detail=says) for one in report.failed))
+
+    world, _ = await red(failing, reader=told, when="auto")
+    await tried(world, rewrite(WRONG, "1", "49 if x == 7 else 1"))
+    hunk = world.session.workspace.hunks[-1]
+    assert hunk.flags == ("may be made for the test: it returns 49 for 7",)
+    assert not hunk.is_blamed
+    assert notes(world)[-1] == "fixed in 1 try · look at hunk 4: may be made for the test"
+    world.session.submit(intents.SetAutoAccept(True))
+    await settle()
+    assert hunk.decision is Decision.PENDING
 
 
 async def test_tests_that_are_skipped_to_pass_do_not_count() -> None:

@@ -28,6 +28,15 @@ class Seat:
                 self._woken.clear()
                 self.troubles += self.session.drain().troubles
 
+    async def rests(self, wanted: intents.Intent | None = None, limit_s: float = 60.0) -> None:
+        """Ask for something, if there is something, and wait until nothing runs any more."""
+        if wanted is not None:
+            self.session.submit(wanted)
+        async with asyncio.timeout(limit_s):
+            while not self.session.at_rest:
+                self.troubles += self.session.drain().troubles
+                await asyncio.sleep(0.01)
+
     async def idle(self) -> str:
         """Wait for the end of the turn; returns all that the model said."""
         await self.until(lambda: not self.session.status.busy)

@@ -2,7 +2,7 @@
 
 A try is a prompt with the failure, and the verdict on the screen that its answer leaves. What the
 answer changes in tests, or in what configures them, is marked and does not count: the verdict is
-found without it.
+found without it. What looks made for the tests is marked, too, but counts: it is a guess.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from tui.core.document.hunk import JUDGES, Hunk
-from tui.core.run_report import RunCounts
+from tui.core.document.hunk import JUDGES, SPECIAL, Hunk
+from tui.core.made_for_tests import made_for_tests
+from tui.core.run_report import FailedTest, RunCounts
 from tui.core.wire.efforts import EFFORTS
 from tui.engine import intents
 from tui.engine.intents import Intent, Role
@@ -35,6 +36,8 @@ class ScreenVerdict(NamedTuple):
     """By the command."""
     marks: Sequence[FileMarks]
     """Which files judge."""
+    tests: Sequence[FailedTest] = ()
+    """What failed, with all that was said of it."""
 
 
 class Fixing:
@@ -70,6 +73,8 @@ class Fixing:
         """Seconds and US dollars."""
         self._uncounted: list[Hunk] = []
         """What its tries changed in tests."""
+        self._special: list[Hunk] = []
+        """What its tries changed for the tests, as it looks."""
         self._cheated = False
         """The last try changed tests."""
         self._reproach = ""
@@ -83,7 +88,7 @@ class Fixing:
 
     def begin(self, found: ScreenVerdict) -> None:
         """The first try, of what was found."""
-        self._last, self._seen, self._uncounted = found, {found.texts}, []
+        self._last, self._seen, self._uncounted, self._special = found, {found.texts}, [], []
         self._wanted = ("passed",) if found.verdict == "same" else ("passed", "same")
         self._tries = self._all_tries = 0
         self._steps, self._before = list(self.rules.escalate), None
@@ -217,13 +222,18 @@ class Fixing:
 
     def _mark(self, turn: int) -> None:
         """What the answer changed in tests, or in what configures them, says so."""
-        marks = self._last.marks if self._last is not None else ()
-        known = len(self._uncounted)
+        last, known = self._last, len(self._uncounted)
+        marks, tests = ((), ()) if last is None else (last.marks, last.tests)
         for hunk in self._state.workspace.hunks:
-            paths = filter(None, (hunk.path, hunk.target))
-            if hunk.turn == turn and any(one.judge(path) for path in paths for one in marks):
+            if hunk.turn != turn:
+                continue
+            paths = [path for path in (hunk.path, hunk.target) if path]
+            if any(one.judge(path) for path in paths for one in marks):
                 hunk.flags += (JUDGES,)
                 self._uncounted.append(hunk)
+            elif why := made_for_tests(hunk.base, hunk.agent, (one.detail for one in tests)):
+                hunk.flags += (f"{SPECIAL}{why}",)
+                self._special.append(hunk)
         self._cheated = len(self._uncounted) > known
         self._state.workspace.documents.bump()
         self._state.hunks_changed()
@@ -235,6 +245,9 @@ class Fixing:
         if paths:
             changed = f"You changed what judges you ({', '.join(paths)}): that does not count."
             told.append(f"{changed} Mend the code that is tested instead.")
+        if special := [hunk for hunk in self._special if hunk.undecided]:
+            hunks = "; ".join(f"hunk {one.id} in {one.path}, {one.flags[-1]}" for one in special)
+            told.append(f"Mend the rule, not the case of one test ({hunks}).")
         if missing:
             told.append(f"Tests that ran before do not any more ({missing}): that does not count.")
         return " ".join(told)
@@ -246,6 +259,9 @@ class Fixing:
             count = len(self._uncounted)
             hunks = f"{count} change{'s' * (count > 1)} of tests"
             why += f" · {hunks} did not count and {'wait' if count > 1 else 'waits'} for you"
+        if why and (special := [hunk for hunk in self._special if hunk.undecided]):
+            numbers = ", ".join(str(hunk.id) for hunk in special)
+            why += f" · look at hunk{'s' * (len(special) > 1)} {numbers}: {SPECIAL[:-2]}"
         if why:
             self._say(why)
         if self._before is not None:

@@ -691,7 +691,7 @@ def _judged(
     found = [one for report in reports for one in (*report.failed, *report.known)]
     failed = {one.name: fingerprint(one.message) for one in found}
     counts = {run.words: run.report.counts for run in runs if run.report.counts is not None}
-    return ScreenVerdict(verdict, failed, texts, counts, marks)
+    return ScreenVerdict(verdict, failed, texts, counts, marks, found)
 
 
 async def _behind(task: asyncio.Task[None], work: Coroutine[object, object, None]) -> None:

@@ -17,6 +17,7 @@ from tui.engine.ports import VerifyCommand, project_tests
 
 Made = Callable[..., VerifyCommand | None]
 PYTEST = ".venv/lib/python3.11/site-packages/pytest/__init__.py"
+WITH_PYTEST = {"test_a.py": "", ".venv/bin/python": "", PYTEST: ""}
 ITS_OWN = "import unittest\nclass T(unittest.TestCase):\n def test_a(self): self.fail()\n"
 
 
@@ -272,6 +273,23 @@ def test_a_run_that_could_not_judge_says_the_next_step(
     assert command.reader is not None
     report = command.reader(output, False)
     assert (report.fault, report.step) == (fault, step)
+
+
+@each(
+    "files, output, fault",
+    [
+        (WITH_PYTEST, "", "pytest was ended before it said which tests ran"),
+        (WITH_PYTEST, "2 passed in 0.01s\n", ""),
+        ({"justfile": "test:\n true\n"}, "", ""),
+    ],
+)
+def test_an_exit_status_of_0_without_a_result_is_no_green_verdict(
+    made: Made, files: dict[str, str], output: str, fault: str
+) -> None:
+    command = made(files, "just")
+    assert command is not None
+    assert command.reader is not None
+    assert command.reader(output, True).fault == fault
 
 
 def test_a_run_of_real_tests_is_read_from_its_junit_report(

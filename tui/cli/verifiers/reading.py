@@ -22,6 +22,7 @@ from tui.core.run_report import (
 )
 
 OWN_COMMAND = 'set command = "..." under [verify] in config.toml'
+_STEP = "its output may say what ended it, such as an exit in the code that is tested"
 _REPORT_BYTES = 32 << 20
 _OUTPUT_CHARS = 2_000_000
 
@@ -61,6 +62,9 @@ class RunReader:
             report = replace(report or RunReport(), counts=counts)
         if passed and not report.failed and not (report.counts and report.counts.failed):
             found = self._fault(output, [row for row in table()["fault"] if row.get("passed")])
+            if report.counts is None and not found.fault and self._row.get("tells"):
+                name = self._row["name"]
+                found = RunReport((), f"{name} was ended before it said which tests ran", _STEP)
             return replace(found, counts=report.counts, noun=self._noun)
         failed = list(report.failed) or read_output(output, self.formats, locate)
         found = self._judged(output, failed)

@@ -64,6 +64,8 @@ BREAKS = "breaks "
 """What a flag begins with that names tests: they fail because of the hunk."""
 JUDGES = "changes what judges it"
 """The flag of a hunk that was to mend code, and changed its tests."""
+SPECIAL = "may be made for the test: "
+"""What a flag begins with of a hunk that was to mend code, and looks as if it mended one case."""
 BLAMES = (BREAKS, JUDGES)
 """What the flags of a red hunk begin with."""
 EDITED = "you changed what this hunk wrote, so it was not taken back"
