@@ -134,6 +134,17 @@ class Foreground:
         """So many turns were there before."""
         self._number = self._services.requests.history.turn = number
 
+    def turn_beside(self, text: str, brief: str, spec: RoleSpec) -> int:
+        """A turn that a lane did comes home; no other one runs. Its number."""
+        state = self._services.state
+        self._number += 1
+        self._services.requests.history.turn = self._number
+        for due in state.before_turn:
+            due(self._number)
+        state.add(Block(BlockKind.USER, self._number, brief, state="done"), text)
+        state.witness.turn_begins(self._number, text, spec, spec.effort or "", spec.tier)
+        return self._number
+
     def rewound(self, first: int) -> None:
         """The conversation ends elsewhere now: what was cut does not go on.
 
@@ -511,7 +522,7 @@ class Foreground:
         state.metered()
         state.restated()
         if turn is not None:
-            self._keep_speed(turn, outcome)
+            _keep_speed(self._services, turn, outcome)
             self._keep_prompt(turn)
             self._keep_left(turn, outcome)
             for told in state.after_turn:
@@ -522,17 +533,6 @@ class Foreground:
         if self._forgetting:
             self._forget()
         self._go_on(outcome)
-
-    def _keep_speed(self, turn: Turn, outcome: Outcome) -> None:
-        """How fast the model was, where the server counted and nobody slowed it down."""
-        catalogue, status = self._services.ports.catalogue, self._status
-        if catalogue is None or outcome != "completed" or status.served_endpoint:
-            return
-        view = self._services.state.meter.view(self._services.ports.clock.now())
-        sure = not view.estimated and view.tokens >= _LEAST_TOKENS and turn.request.throttle is None
-        if sure and status.throttle is None and view.tokens_s and view.ttft_s is not None:
-            spec = turn.request.spec
-            catalogue().measured(spec.endpoint, spec.model, view.tokens_s, view.ttft_s)
 
     def _go_on(self, outcome: Outcome) -> None:
         """What is sent next; what was given back goes with what the user said after it."""
@@ -613,6 +613,18 @@ class Foreground:
         if self._turn is not None:
             self._turn.frame()
         self._connections.look(self._roles[self._status.role])
+
+
+def _keep_speed(services: Services, turn: Turn, outcome: Outcome) -> None:
+    """How fast the model was, where the server counted and nobody slowed it down."""
+    catalogue, status = services.ports.catalogue, services.state.status
+    if catalogue is None or outcome != "completed" or status.served_endpoint:
+        return
+    view = services.state.meter.view(services.ports.clock.now())
+    sure = not view.estimated and view.tokens >= _LEAST_TOKENS and turn.request.throttle is None
+    if sure and status.throttle is None and view.tokens_s and view.ttft_s is not None:
+        spec = turn.request.spec
+        catalogue().measured(spec.endpoint, spec.model, view.tokens_s, view.ttft_s)
 
 
 def _adjust(

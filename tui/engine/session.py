@@ -57,6 +57,7 @@ from tui.errors import DuettoError
 
 if TYPE_CHECKING:
     from tui.core.session_record import SessionKind
+    from tui.engine.bringing_home import BringingHome
     from tui.engine.budget import Budget
     from tui.engine.compaction import Compaction
     from tui.engine.hooks import Hooks
@@ -326,6 +327,13 @@ class Session:
         from tui.engine.rewinding import Rewinding  # after the first paint
 
         return Rewinding(self._shared, self._deciding, self._foreground.rewound)
+
+    @functools.cached_property
+    def bringing_home(self) -> BringingHome:
+        """Brings in what lanes made of files."""
+        from tui.engine.bringing_home import BringingHome  # after the first paint
+
+        return BringingHome(self._shared, self._foreground.turn_beside)
 
     @functools.cached_property
     def _hooks(self) -> Hooks:

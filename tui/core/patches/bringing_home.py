@@ -58,8 +58,9 @@ def bringing_home(
         EditRefused: a model writes in one of the files now; nothing was changed.
     """
     changed = {path: one for path, one in files.items() if one.base != one.now}
-    for path in changed:
-        record = documents.records.get(documents.links.get(path, path))
+    paths = [documents.links.get(path, path) for path in changed]
+    for path in paths:
+        record = documents.records.get(path)
         if path in documents.busy or (record is not None and record.sections):
             raise EditRefused(f"a model writes in '{ascii_shown(path)}': wait until it is done")
     documents.ask_again()
@@ -70,6 +71,26 @@ def bringing_home(
         hunks.append(hunk)
         return hunk
 
+    documents.busy |= dict.fromkeys(paths, hunks)
+    try:
+        yield from _bring_all(documents, changed, new_hunk)
+    finally:
+        for path in paths:
+            documents.busy.pop(path, None)
+            if waiters := documents.waiters.get(path):
+                waiters.pop(0)()
+    flag_shrunken(documents, hunks, call_id)
+    flag_private(documents, hunks, call_id)
+    for record in documents.records.values():
+        record.shifts.follow(record.waiting)
+        record.forget()
+    documents.bump()
+    return hunks
+
+
+def _bring_all(
+    documents: Documents, changed: Mapping[str, LaneFile], new_hunk: NewHunk
+) -> Work[None]:
     moved = _moves(changed)
     for path in sorted(changed.keys() - moved.values()):
         target = moved.get(path)
@@ -83,13 +104,6 @@ def bringing_home(
             work.take(MoveTo(target), Why())
             work.end(True, Why())
         yield 1
-    flag_shrunken(documents, hunks, call_id)
-    flag_private(documents, hunks, call_id)
-    for record in documents.records.values():
-        record.shifts.follow(record.waiting)
-        record.forget()
-    documents.bump()
-    return hunks
 
 
 def _moves(changed: Mapping[str, LaneFile]) -> dict[str, str]:
