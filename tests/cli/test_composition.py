@@ -141,3 +141,13 @@ async def test_a_wrong_file_of_a_provider_that_nobody_asks_is_no_matter(tmp_path
     pricing = Pricing(SessionSetup(tmp_path, settings, models, paths))
     quote = await pricing.quote("house", ["m"], Usage(1_000_000, 1_000_000), "")
     assert quote.usd == 3.0
+
+
+async def test_a_start_clears_the_shadows_that_a_killed_one_left(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    async with composed(tmp_path / "work") as (seat, composition):
+        left = tmp_path / "work-home/state/shadows/left"
+        left.mkdir(parents=True)
+        await composition.session.run()
+        await seat.until(lambda: bool(composition.session.status.sandbox))
+        assert not left.exists()

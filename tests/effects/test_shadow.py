@@ -15,7 +15,7 @@ from tui.core.programs import Confinement, RunOptions, RunResult, Shadow
 from tui.effects.commands.runner import CommandRunner
 from tui.effects.commands.sandbox import find_sandbox
 from tui.effects.shadow.copying import ShadowSource
-from tui.effects.shadow.making import Kind, ShadowMaker
+from tui.effects.shadow.making import Kind, ShadowMaker, clear_left
 from tui.errors import FileRefused
 
 CACHES = ("__pycache__", "node_modules/.cache", "*.tsbuildinfo")
@@ -248,6 +248,16 @@ async def test_the_next_start_clears_what_a_killed_one_left(tmp_path: Path) -> N
     assert await house.says(shadow, "cat a.txt") == "shadow\n"
     await another_start.close()
     await house.shadows.close()
+
+
+async def test_a_start_that_makes_none_clears_them_too(house: House) -> None:
+    shadow = await house.make({"a.txt": b"shadow\n"})
+    left = house.state / "shadows/left/1/run-1/work/work"
+    left.mkdir(parents=True)
+    left.chmod(0)  # as the kernel leaves it
+    clear_left(house.state)
+    assert not (house.state / "shadows/left").exists()
+    assert await house.says(shadow, "cat a.txt") == "shadow\n"
 
 
 @pytest.mark.parametrize("kind", ["overlay", "bound", "copy"])

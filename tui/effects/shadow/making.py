@@ -53,7 +53,7 @@ class ShadowFolder:
         if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.geteuid():
             raise PermissionError("the folder is not ours")
         with locked(base / "all", surely=True):
-            left = [one for one in base.iterdir() if one.is_dir() and not is_held(one)]
+            left = _left(base)
             self.path = Path(tempfile.mkdtemp(dir=base))
             self._lock = os.open(self.path, os.O_RDONLY)
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -72,6 +72,27 @@ class ShadowFolder:
         """Remove all of it."""
         clear(self.path)
         os.close(self._lock)
+
+
+def _left(base: Path) -> list[Path]:
+    """What is there of duettos that live no more."""
+    return [one for one in base.iterdir() if one.is_dir() and not is_held(one)]
+
+
+def clear_left(state: Path) -> None:
+    """Remove what killed duettos left, for a start that may need no shadow itself."""
+    for base in _bases(state):
+        with contextlib.suppress(OSError):
+            if not base.is_symlink() and base.stat().st_uid == os.geteuid():
+                with locked(base / "all", surely=True):  # none is being made
+                    left = _left(base)
+                for place in left:
+                    clear(place)
+
+
+def _bases(state: Path) -> list[Path]:
+    own = f"duetto-shadows-{os.getuid()}"
+    return [state / "shadows", _MEMORY / own, Path(tempfile.gettempdir(), own)]
 
 
 Kind = Literal["overlay", "bound", "copy"]
@@ -144,8 +165,7 @@ class ShadowMaker:
 
     def _places(self) -> Iterator[tuple[Kind, Path]]:
         """Ways and folders, the best first; a copy is made in memory where there is enough."""
-        own = f"duetto-shadows-{os.getuid()}"
-        bases = [self._state / "shadows", _MEMORY / own, Path(tempfile.gettempdir(), own)]
+        bases = _bases(self._state)
         for kind in self._kinds:
             with contextlib.suppress(OSError):
                 memory = os.statvfs(_MEMORY)
