@@ -278,7 +278,7 @@ class Stage(RuleBasedStateMachine):
         assert (status.busy, status.stopping, status.steering) == (False, False, [])
         assert status.retry_s is None
         if status.outcome == "completed":
-            assert not status.queued or "held" in session._foreground._backlog._urgencies
+            assert not status.queued or session._foreground._backlog.holds("held")
         entries = history.entries
         said = self.said([(e.kind == "prompt", str(e.item)) for e in entries])
         waiting = TOKEN.findall(" ".join([*status.queued, *self.drafts]))

@@ -176,8 +176,8 @@ async def test_tries_time_and_esc_end_it() -> None:
     assert len(world.wire.requests) == 1
 
 
-@each("stopped", [False, True])
-async def test_a_try_that_is_not_sent_is_none(stopped: bool) -> None:
+@each("end", ["stopped", "taken out", "held, then taken out", "held, then reworded"])
+async def test_a_try_that_is_not_sent_is_none(end: str) -> None:
     """It waits behind another turn; then it is taken out, or that turn is stopped."""
     world, _ = await red()
     world.session.submit(intents.Prompt("something else"))
@@ -186,9 +186,20 @@ async def test_a_try_that_is_not_sent_is_none(stopped: bool) -> None:
     await settle()
     model = SteppedRehearsal(world.wire)
     model.begin()
-    if stopped:
+    if end == "stopped":
         world.session.submit(intents.Interrupt())
         model.interrupted()
+    elif end.startswith("held"):
+        world.session.submit(intents.HoldQueued(0))
+        model.answers("Done.")
+        await settle()
+        text = "something quite different" if "reworded" in end else ""
+        world.session.submit(intents.EditQueued(0, text))
+        world.session.submit(intents.HoldQueued(None))
+        world.session.drain()
+        await settle()
+        if text:
+            await tried(world, "")
     else:
         world.session.submit(intents.Unqueue(0))
         await settle()

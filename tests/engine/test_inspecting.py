@@ -228,3 +228,21 @@ async def test_a_question_that_waits_twice_is_one_both_times() -> None:
     await settle()
     await begun(world, "why?")
     assert "apply_patch" in tool_names(world.wire.requests[-1]), "typed anew it is a prompt"
+
+
+async def test_a_prompt_that_says_what_a_question_says_that_waits_is_a_prompt() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world, "change it")
+    world.session.submit(intents.AskOnly("why?"))
+    world.session.submit(intents.Interrupt())
+    world.session.submit(intents.Queue("why?"))
+    model.interrupted()
+    await settle()
+    model = await begun(world, "go on")
+    for offered in (False, True):
+        model.complete()
+        await settle()
+        assert texts(world.wire.requests[-1])[-1] == "why?"
+        assert ("apply_patch" in tool_names(world.wire.requests[-1])) is offered
+        model = SteppedRehearsal(world.wire)
+        model.begin()

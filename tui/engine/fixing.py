@@ -16,7 +16,7 @@ from tui.core.made_for_tests import made_for_tests
 from tui.core.run_report import FailedTest, RunCounts
 from tui.core.wire.efforts import EFFORTS
 from tui.engine import intents
-from tui.engine.intents import Intent, Role
+from tui.engine.intents import Intent, Role, TurnWay
 from tui.engine.ports import EscalationStep, FileMarks, FixRules
 from tui.engine.services import Services
 from tui.engine.verifier_plan import Verdict
@@ -80,6 +80,7 @@ class Fixing:
         self._reproach = ""
         services.state.after_turn.append(self._turn_over)
         services.state.before_turn.append(self._turn_begins)
+        services.state.before_drain.append(self._frame)
 
     @property
     def at_work(self) -> bool:
@@ -197,9 +198,8 @@ class Fixing:
         blamed = [hunk for hunk in self._state.workspace.hunks if hunk.is_blamed]
         told = [f"Hunk {one.id} in {one.path} {flag}." for one in blamed for flag in one.flags]
         self._text = "\n\n".join(filter(None, (text, "\n".join(told), self._reproach)))
-        self._state.briefs[self._text] = brief
-        queued = self._state.status.busy
-        self._submit(intents.Queue(self._text) if queued else intents.Prompt(self._text))
+        way, queued = TurnWay(brief=brief), self._state.status.busy
+        self._submit((intents.Queue if queued else intents.Prompt)(self._text, way))
 
     def _turn_begins(self, number: int) -> None:
         if self._stage == "judging":
@@ -219,6 +219,12 @@ class Fixing:
         self._stage = "judging"
         if not self._judge([hunk.id for hunk in self._uncounted if hunk.undecided]):
             self._end("a command is still running")
+
+    def _frame(self) -> None:
+        """Once a frame: its prompt may have been taken out of the queue, or reworded there."""
+        status = self._state.status
+        if self._stage == "asked" and not status.busy and self._text not in status.queued:
+            self._end("")
 
     def _mark(self, turn: int) -> None:
         """What the answer changed in tests, or in what configures them, says so."""

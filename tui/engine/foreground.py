@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asyncio import Task
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -15,15 +15,14 @@ from tui.core.meter import pace_words, slow_words
 from tui.core.wire.efforts import effort_refusal
 from tui.engine import intents
 from tui.engine.connections import Connections, EndpointConnection, unheard
-from tui.engine.intents import Intent, Role
+from tui.engine.intents import PLAIN, Intent, Role, TurnWay
 from tui.engine.notices import FORGOTTEN, Status, Trouble
 from tui.engine.ports import MAIN_LANE, Abilities, RoleSpec
 from tui.engine.recovery import not_reached
 from tui.engine.requests import Outcome, Request, TurnLimits, TurnRequest, origin
 from tui.engine.response_items import message_item
 from tui.engine.results import forget_served
-from tui.engine.services import Services
-from tui.engine.session_state import PLAIN, TurnWay
+from tui.engine.services import Services, Waiting
 from tui.engine.turn import Turn
 from tui.errors import DuettoError
 
@@ -78,6 +77,8 @@ class Foreground:
         """Of the last turn."""
         self._left_before: Callable[[RoleSpec], CutReply] | None = None
         """Makes anew what an earlier run left half-said."""
+        self._unsent: Waiting | None = None
+        """What was given back to the prompt box."""
         self._stop_note: Block | None = None
         """From the last Esc until the buffers stood still."""
         if self._status.role not in self._roles:
@@ -89,10 +90,10 @@ class Foreground:
     def handle(self, intent: Intent) -> None:
         """Do what the user asks of the conversation."""
         match intent:
-            case intents.Prompt(text):
-                self.prompt(text)
-            case intents.Queue(text):
-                self._queue(text)
+            case intents.Prompt(text, way):
+                self.prompt(text, way)
+            case intents.Queue(text, way):
+                self._queue(text, way)
             case intents.Steer(text):
                 self._steer(text)
             case intents.Continue():
@@ -162,14 +163,15 @@ class Foreground:
             self._left_before, self._status.can_continue = again, True
             self._services.state.restated()
 
-    def prompt(self, text: str) -> None:
+    def prompt(self, text: str, way: TurnWay = PLAIN) -> None:
         """Send this now; what streams is interrupted first."""
         if not text.strip():
             return
+        way = self._way_again(text, way)
         if self._turn is None:
-            self._begin(text)
+            self._begin(Waiting(text, way))
             return
-        self._backlog.add(text, "redirect")
+        self._backlog.add(text, "redirect", way)
         self._handover = ""
         self.interrupt()
 
@@ -235,12 +237,13 @@ class Foreground:
             history.break_chain()
             history.output(message_item(left.stands), origin(by))
         state.note(self._number, "continued")
-        self._begin(left.words(settled=settled), way=self._way, going_on=left)
+        words = Waiting(left.words(settled=settled), self._way)
+        self._begin(words, repeated=True, going_on=left)
 
-    def _queue(self, text: str) -> None:
+    def _queue(self, text: str, way: TurnWay = PLAIN) -> None:
         if not text.strip():
             return
-        self._backlog.add(text)
+        self._backlog.add(text, way=self._way_again(text, way))
         if self._turn is None:
             self._next()
 
@@ -270,8 +273,8 @@ class Foreground:
 
     def _next(self) -> None:
         """Send the first queued message, unless it is being edited."""
-        if text := self._backlog.first():
-            self._begin(text)
+        if first := self._backlog.first():
+            self._begin(first)
 
     def interrupt(self, esc: intents.Interrupt | None = None) -> None:
         """Freeze at this character, then tell the wire; synchronous from end to end.
@@ -441,32 +444,29 @@ class Foreground:
         self._services.state.metered()
         self._services.state.restated()
 
-    def _way_of(self, texts: Sequence[str]) -> TurnWay:
-        """How prompts that go together are sent: as the first of them that wants it otherwise."""
-        known, queued = self._services.state.ways, self._status.queued
-        ways = [known.get(text, PLAIN) for text in texts]
-        for text in texts:
-            if text not in queued:  # once more
-                known.pop(text, None)
-        return next((way for way in ways if way != PLAIN), PLAIN)
+    def _way_again(self, text: str, way: TurnWay) -> TurnWay:
+        """How a prompt is sent; one that was given back, and is as it was, as before."""
+        before, self._unsent = self._unsent, None
+        return before.way if before is not None and before.text == text else way
 
     def _begin(
-        self, *texts: str, way: TurnWay | None = None, going_on: CutReply | None = None
+        self, *prompts: Waiting, repeated: bool = False, going_on: CutReply | None = None
     ) -> None:
-        """Start a turn; with a ``way`` the conversation shows its text already.
+        """Start a turn, in the way of the first prompt that wants it otherwise than most.
 
-        ``going_on``: what was cut, with which its answer goes on.
+        ``repeated``: the conversation shows its text already. ``going_on``: what was cut, with
+        which its answer goes on.
         """
         state, status = self._services.state, self._status
-        text, repeated = "\n\n".join(texts), way is not None
-        way = self._way_of(texts) if way is None else way
+        text = "\n\n".join(one.text for one in prompts)
+        way = next((one.way for one in prompts if one.way != PLAIN), PLAIN)
         self._number += 1
         self._services.requests.history.turn = self._number
         for due in state.before_turn:
             due(self._number)
         spec = self._roles[status.role]
         if not repeated:
-            brief = state.briefs.pop(text, "")
+            brief = way.brief if len(prompts) == 1 else ""
             state.add(Block(BlockKind.USER, self._number, brief, state="done"), text)
         self._way, state.workspace.documents.asked_lines = way, way.within
         status.busy, status.stopping, status.stopped = True, False, ""
@@ -541,7 +541,7 @@ class Foreground:
             self._begin(*backlog.take("steer", "redirect"))
         elif self._handover:
             text, self._handover = self._handover, ""
-            self._begin(text, way=self._way)
+            self._begin(Waiting(text, self._way), repeated=True)
         elif outcome != "completed":
             backlog.calm()
         elif texts := backlog.take("steer"):
@@ -590,7 +590,7 @@ class Foreground:
                 words = "the model did not get this prompt"
                 self._services.state.note(turn.request.number, words)
         if way != PLAIN and self._status.unsent == text:
-            self._services.state.ways[text] = way  # as it is, it is sent so again
+            self._unsent = Waiting(text, way)
 
     def _suggest(self) -> None:
         """Offer the first exercise that was not begun yet."""

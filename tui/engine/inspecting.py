@@ -9,9 +9,9 @@ from tui.core.conversation import BlockKind
 from tui.core.files import FileRead, counted, decoded
 from tui.core.findings import Finding, findings, meant, numbered_diff
 from tui.core.text.buffer import plain_text
+from tui.engine.intents import TurnWay
 from tui.engine.notices import Trouble
 from tui.engine.services import Services
-from tui.engine.session_state import TurnWay
 from tui.errors import EditRefused
 
 MOST_FILES = 200
@@ -31,7 +31,7 @@ them sum up in one sentence; if nothing is wrong, say only that."""
 class Inspection:
     """Asks for findings, and puts them on their lines when the answer is there."""
 
-    def __init__(self, services: Services, send: Callable[[str], None]) -> None:
+    def __init__(self, services: Services, send: Callable[[str, TurnWay], None]) -> None:
         """``send`` prompts the model."""
         self._services = services
         self._state = services.state
@@ -79,10 +79,9 @@ class Inspection:
             parts += [f"(and {more} more files)"] * (more > 0)
         text = "\n\n".join([_ASK.format(ref=ref), *parts])
         typed = "/inspect" + (f" {ref}" if ref != "HEAD" else "")
-        self._state.ways[text] = TurnWay(False, asks=True, inspects=True, typed=typed)
-        count = counted(len(parts), "file")
-        self._state.briefs[text] = f"Inspect what differs from {ref} ({count})"
-        self._send(text)
+        brief = f"Inspect what differs from {ref} ({counted(len(parts), 'file')})"
+        way = TurnWay(takes_notes=False, asks=True, inspects=True, typed=typed, brief=brief)
+        self._send(text, way)
 
     async def _now(self, path: str) -> str | None:
         """The text as it is in the editor, else on the disk; None: there is none."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from tui.core.text.change_set import Position
 from tui.core.wire.efforts import Effort as Effort
+
+if TYPE_CHECKING:
+    from tui.core.document.documents import AskedLines
 
 Role = Literal["fast", "deep"]
 Against = Literal["disk", "head", "turn"]
@@ -24,16 +27,40 @@ class Intent(Struct, frozen=True):
     """What the user wants."""
 
 
+class TurnWay(Struct, frozen=True):
+    """How a prompt is sent, where that is not as most are."""
+
+    takes_notes: bool = True
+    """The notes that wait on lines go with it."""
+    within: AskedLines | None = None
+    """It asks for a change of these lines: what is changed elsewhere is flagged."""
+    asks: bool = False
+    """It is answered without edits: no tool is offered that changes anything."""
+    inspects: bool = False
+    """What the answer finds in lines becomes notes on them."""
+    typed: str = ""
+    """What the user typed for it, where that is not what is sent."""
+    words: str = ""
+    """What of it the user wrote, where lines are quoted in it."""
+    brief: str = ""
+    """One line that is shown for it, where duetto wrote it in the user's stead."""
+
+
+PLAIN = TurnWay()
+
+
 class Prompt(Intent, frozen=True):
     """Send this; while something streams it interrupts first and redirects."""
 
     text: str
+    way: TurnWay = PLAIN
 
 
 class Queue(Intent, frozen=True):
     """Send this when the engine is idle."""
 
     text: str
+    way: TurnWay = PLAIN
 
 
 class Unqueue(Intent, frozen=True):

@@ -11,10 +11,9 @@ from tui.core.document.report import shown
 from tui.core.files import file_block
 from tui.engine import intents
 from tui.engine.inspecting import Inspection
-from tui.engine.intents import Intent
+from tui.engine.intents import PLAIN, Intent, TurnWay
 from tui.engine.notices import Trouble
 from tui.engine.services import Services
-from tui.engine.session_state import TurnWay
 from tui.engine.slash import DO_THEM
 from tui.errors import EditRefused
 
@@ -28,7 +27,7 @@ NO_NOTES = "No note waits to be sent: /note PATH:LINE TEXT puts one on a line."
 class Noting:
     """Does what the user asks of notes."""
 
-    def __init__(self, services: Services, send: Callable[[str], None]) -> None:
+    def __init__(self, services: Services, send: Callable[[str, TurnWay], None]) -> None:
         """``send`` prompts the model."""
         self._state = services.state
         self._supervisor = services.supervisor
@@ -60,8 +59,7 @@ class Noting:
             case intents.AskOnly(text):
                 words = text.strip()
                 way = TurnWay(takes_notes=False, asks=True, typed=f"/ask {words}")
-                self._state.ways[words] = way
-                self._send(words)
+                self._send(words, way)
             case intents.Inspect(ref):
                 self._state.inspected = self._inspection.answered
                 self._preparing = self._inspection.begin(ref)
@@ -96,7 +94,7 @@ class Noting:
 
     def _send_all(self, text: str) -> None:
         if self._notes.waiting:
-            self._send(text.strip() or DO_THEM)
+            self._send(text.strip() or DO_THEM, PLAIN)
         else:
             self._state.trouble(Trouble(NO_NOTES, severity="information"))
 
@@ -134,9 +132,9 @@ class Noting:
         behind = last + 1 < buffer.line_count
         stop = (last + 1, 0) if behind else buffer.end
         within = AskedLines(buffer, buffer.mark(start[0]), buffer.mark(*stop, right=True))
-        self._state.ways[text] = TurnWay(takes_notes=False, within=within, words=words)
-        self._state.briefs[text] = f"{words} ({path}, {where})"
-        self._send(text)
+        brief = f"{words} ({path}, {where})"
+        way = TurnWay(takes_notes=False, within=within, words=words, brief=brief)
+        self._send(text, way)
 
     def take(self, turn: int) -> str:
         """What the model is told of the notes that wait; from now on they are sent ones."""

@@ -44,10 +44,9 @@ from tui.core.wire.efforts import EFFORTS, efforts_named, nearest_effort
 from tui.core.wire.events import ErrorEvent, Failed
 from tui.core.wire.refusals import RefusedFields, fields_refused, without
 from tui.engine.attachments import Attachments
-from tui.engine.intents import Effort, Role
+from tui.engine.intents import PLAIN, Effort, Role, TurnWay
 from tui.engine.open_files import OpenFiles
 from tui.engine.ports import PatchTool, Ports, RoleSpec, ShellTool
-from tui.engine.session_state import PLAIN, TurnWay
 
 if TYPE_CHECKING:
     from tui.core.compaction import KnownFacts

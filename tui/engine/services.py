@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from tui.engine.commands import Commands
+from tui.engine.intents import PLAIN, TurnWay
 from tui.engine.open_files import OpenFiles
 from tui.engine.ports import Ports
 from tui.engine.requests import Requests
-from tui.engine.session_state import PLAIN, SessionState
+from tui.engine.session_state import SessionState
 from tui.engine.supervisor import Supervisor
 from tui.engine.tools import WorkspaceTools
 
@@ -25,7 +26,17 @@ Urgency = Literal["steer", "redirect", "later", "held"]
 """``steer``: with the next request, be it of the running turn; ``redirect``: as soon as what runs
 is stopped; ``later``: one by one, whenever a turn is complete; ``held``: as ``later``, but not
 yet, since the user is editing it."""
+_REWORDED = {"typed": "", "words": "", "brief": ""}
+"""What a way says of a text does not hold for another one."""
 _RANKS: dict[Urgency, int] = {"steer": 0, "redirect": 1, "later": 2, "held": 2}
+
+
+class Waiting(NamedTuple):
+    """A message of the queue."""
+
+    text: str
+    way: TurnWay = PLAIN
+    urgency: Urgency = "later"
 
 
 class Backlog:
@@ -33,64 +44,64 @@ class Backlog:
 
     def __init__(self, state: SessionState) -> None:
         self._state = state
-        self._texts = state.status.queued
-        self._urgencies: list[Urgency] = []
+        self._waiting: list[Waiting] = []
 
-    def add(self, text: str, urgency: Urgency = "later") -> None:
+    def add(self, text: str, urgency: Urgency = "later", way: TurnWay = PLAIN) -> None:
         """Put a text behind those that are as urgent."""
-        at = sum(_RANKS[other] <= _RANKS[urgency] for other in self._urgencies)
-        self._texts.insert(at, text)
-        self._urgencies.insert(at, urgency)
-        self._state.restated()
+        at = sum(_RANKS[other.urgency] <= _RANKS[urgency] for other in self._waiting)
+        self._waiting.insert(at, Waiting(text, way, urgency))
+        self._show()
 
     def edit(self, index: int, text: str) -> None:
         """Replace a text (0-based), an empty one takes it out; how it is sent stays with it."""
-        if not 0 <= index < len(self._texts):
+        if not 0 <= index < len(self._waiting):
             return
-        state, before = self._state, self._texts[index]
+        before = self._waiting[index]
         if text.strip():
-            self._texts[index] = text
+            way = before.way if before.text == text else replace(before.way, **_REWORDED)
+            self._waiting[index] = before._replace(text=text, way=way)
         else:
-            del self._texts[index], self._urgencies[index]
-        if before not in self._texts:  # as it is, or once more
-            state.briefs.pop(before, None)
-            way = state.ways.pop(before, PLAIN)
-            if text.strip() and way != PLAIN:
-                state.ways[text] = replace(way, typed="", words="")
-        state.restated()
+            del self._waiting[index]
+        self._show()
 
     def hold(self, index: int | None) -> None:
         """The queue stops in front of this one (0-based), which is being edited; None: no more."""
-        self._urgencies[:] = ["later" if one == "held" else one for one in self._urgencies]
-        known = index is not None and 0 <= index < len(self._urgencies)
-        if known and index is not None and self._urgencies[index] == "later":
-            self._urgencies[index] = "held"
+        self._waiting = [
+            one._replace(urgency="later") if one.urgency == "held" else one for one in self._waiting
+        ]
+        known = index is not None and 0 <= index < len(self._waiting)
+        if known and index is not None and self._waiting[index].urgency == "later":
+            self._waiting[index] = self._waiting[index]._replace(urgency="held")
 
-    def take(self, *urgencies: Urgency) -> list[str]:
+    def take(self, *urgencies: Urgency) -> list[Waiting]:
         """Take out all of these urgencies, in order."""
-        pairs = list(zip(self._texts, self._urgencies, strict=True))
-        taken = [text for text, urgency in pairs if urgency in urgencies]
+        taken = [one for one in self._waiting if one.urgency in urgencies]
         if taken:
-            self._texts[:] = [text for text, urgency in pairs if urgency not in urgencies]
-            self._urgencies[:] = [urgency for _, urgency in pairs if urgency not in urgencies]
-            self._state.restated()
+            self._waiting = [one for one in self._waiting if one.urgency not in urgencies]
+            self._show()
         return taken
 
-    def first(self) -> str:
-        """Take out the first text; empty if there is none, or it is held."""
-        if not self._texts or self._urgencies[0] == "held":
-            return ""
-        del self._urgencies[0]
-        self._state.restated()
-        return self._texts.pop(0)
+    def first(self) -> Waiting | None:
+        """Take out the first one; None if there is none, or it is held."""
+        if not self._waiting or self._waiting[0].urgency == "held":
+            return None
+        first = self._waiting.pop(0)
+        self._show()
+        return first
 
     def holds(self, urgency: Urgency) -> bool:
         """True if a text of this urgency waits."""
-        return urgency in self._urgencies
+        return any(one.urgency == urgency for one in self._waiting)
 
     def calm(self) -> None:
         """The user wants a rest: all of it waits, in its order, for the end of a turn."""
-        self._urgencies[:] = ["held" if one == "held" else "later" for one in self._urgencies]
+        self._waiting = [
+            one if one.urgency == "held" else one._replace(urgency="later") for one in self._waiting
+        ]
+
+    def _show(self) -> None:
+        self._state.status.queued[:] = [one.text for one in self._waiting]
+        self._state.restated()
 
 
 class Services(Struct, frozen=True):

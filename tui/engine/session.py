@@ -347,7 +347,7 @@ class Session:
     def _noting(self) -> Noting:
         from tui.engine.noting import Noting  # after the first paint
 
-        return Noting(self._shared, lambda text: self.submit(intents.Prompt(text)))
+        return Noting(self._shared, lambda *asked: self.submit(intents.Prompt(*asked)))
 
     @property
     def prepares(self) -> bool:

@@ -15,10 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from msgspec import Struct
-
 from tui.core.conversation import Block, BlockKind, BlockState, Transcript
-from tui.core.document.documents import AskedLines
 from tui.core.document.hunk import Hunk
 from tui.core.document.workspace import Workspace
 from tui.core.meter import Meter
@@ -239,24 +236,6 @@ class Witness:
         """The tests ran."""
 
 
-class TurnWay(Struct, frozen=True):
-    """How a prompt is sent, where that is not as most are."""
-
-    takes_notes: bool = True
-    """The notes that wait on lines go with it."""
-    within: AskedLines | None = None
-    """It asks for a change of these lines: what is changed elsewhere is flagged."""
-    asks: bool = False
-    """It is answered without edits: no tool is offered that changes anything."""
-    inspects: bool = False
-    """What the answer finds in lines becomes notes on them."""
-    typed: str = ""
-    """What the user typed for it, where that is not what is sent."""
-    words: str = ""
-    """What of it the user wrote, where lines are quoted in it."""
-
-
-PLAIN = TurnWay()
 Place = tuple[str, int, int]
 """Path, line and column, 0-based."""
 
@@ -286,12 +265,8 @@ class SessionState:
         """What was cut stays, though a request leaves: the answer to it goes on with it."""
         self.before_turn: list[Callable[[int], None]] = []
         """Called with its number before a turn begins."""
-        self.briefs: dict[str, str] = {}
-        """Prompts that duetto wrote in the user's stead -> one line that is shown for them."""
         self.inspected: Callable[[int], None] = lambda turn: None
         """Told of a turn that is over, and was to find something in a difference."""
-        self.ways: dict[str, TurnWay] = {}
-        """Prompts that are to be sent in another way than most -> how."""
         self.input_first = InputFirst()
         self.questions = Questions(self.status, self.restated, self)
         self.witness = Witness()

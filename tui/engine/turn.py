@@ -336,7 +336,7 @@ class Turn:
         head = self._head = services.requests.head(request.spec, request.effort, request.tier)
         if not services.requests.continues(request.spec, head):
             self.steering.give_back()
-        texts = services.backlog.take("steer")
+        texts = [one.text for one in services.backlog.take("steer")]
         fresh, self.sent, self._resuming = not self.sent, True, False
         if fresh:
             takes = request.way.takes_notes and services.state.status.notes

@@ -20,7 +20,7 @@ from tui.core.programs import Shadow
 from tui.core.run_report import FailedTest, RunReport, as_prompt, of_change
 from tui.engine import intents
 from tui.engine.commands import USER_HEAD_BYTES, USER_TAIL_BYTES, CommandOutput, ending, not_on_disk
-from tui.engine.intents import Intent
+from tui.engine.intents import Intent, TurnWay
 from tui.engine.notices import Trouble
 from tui.engine.ports import (
     FileMarks,
@@ -645,9 +645,8 @@ class Verification:
             self._fixing.begin(self._judged)
             return
         text, brief = self._failure_words()
-        self._state.briefs[text] = brief
-        busy = self._status.busy
-        self._submit(intents.Queue(text) if busy else intents.Prompt(text))
+        queued, way = self._status.busy, TurnWay(brief=brief)
+        self._submit((intents.Queue if queued else intents.Prompt)(text, way))
 
     async def failures(self) -> str:
         """What failed in the last run, as a prompt attaches it; empty: nothing did."""
