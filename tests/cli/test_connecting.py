@@ -18,7 +18,7 @@ from tests.support.tables import case
 from tui.cli import endpoints
 from tui.cli.connecting import Connector
 from tui.cli.models import ResolvedModels, SessionSetup
-from tui.effects.measured_speeds import MeasuredSpeeds
+from tui.effects.known_models import MeasuredSpeeds
 from tui.engine.connecting import Connecting, Measured, ModelSource
 from tui.settings import Paths, Settings, load
 

@@ -28,8 +28,7 @@ from tui.settings import ModelSettings, ModelsSettings, Settings
 
 if TYPE_CHECKING:
     from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
-    from tui.effects.learnt_windows import LearntWindows
-    from tui.effects.measured_speeds import MeasuredSpeeds
+    from tui.effects.known_models import LearntWindows, MeasuredSpeeds
 
 
 ASK_S = 10.0
@@ -182,13 +181,13 @@ class Catalogue:
 
     @functools.cached_property
     def _windows(self) -> LearntWindows:
-        from tui.effects.learnt_windows import LearntWindows
+        from tui.effects.known_models import LearntWindows
 
         return LearntWindows(self._setup.paths.state_dir)
 
     @functools.cached_property
     def _speeds(self) -> MeasuredSpeeds:
-        from tui.effects.measured_speeds import MeasuredSpeeds
+        from tui.effects.known_models import MeasuredSpeeds
 
         return MeasuredSpeeds(self._setup.paths.state_dir)
 

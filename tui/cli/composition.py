@@ -48,9 +48,8 @@ from tui.settings import Paths
 if TYPE_CHECKING:
     from tui.cli.catalogue import Catalogue
     from tui.cli.connecting import Connector
-    from tui.effects.clipboard import ClipboardTool
+    from tui.effects.clipboard import ClipboardTool, LocalPictures
     from tui.effects.git import Git
-    from tui.effects.pictures import LocalPictures
     from tui.effects.prices import Prices
     from tui.effects.prompt_history import PromptHistory
     from tui.effects.recorder import Tracer
@@ -310,7 +309,7 @@ class Composition:
         return ProjectFolders(self._setup.root, self._setup.paths.config_file.parent, os.environ)
 
     def _pictures(self) -> LocalPictures:
-        from tui.effects.pictures import LocalPictures
+        from tui.effects.clipboard import LocalPictures
 
         path = safe_path(os.environ, str(self._setup.root))
         return LocalPictures(os.environ, self._keyless, partial(shutil.which, path=path))

@@ -308,7 +308,7 @@ class Connector:
 
     def _keep_speeds(self, chosen: Connecting, spec: EndpointSpec) -> None:
         """What was measured is the user's own speed of these models from now on."""
-        from tui.effects.measured_speeds import MeasuredSpeeds
+        from tui.effects.known_models import MeasuredSpeeds
 
         speeds = MeasuredSpeeds(self._setup.paths.state_dir)
         for model in dict.fromkeys(model for _, model in chosen.models):

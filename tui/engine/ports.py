@@ -406,7 +406,7 @@ class Rescue(Protocol):
 
 
 class Pictures(Protocol):
-    """Images of this machine beyond the workspace (effects.pictures). Nothing here raises."""
+    """Images of this machine beyond the workspace (effects.clipboard). Nothing here raises."""
 
     def is_there(self, path: str) -> bool:
         """Whether that is a file."""
