@@ -30,9 +30,8 @@ from typing import Any
 
 ANSWER = struct.Struct("=ci")
 """What a warden says: READY, STARTED with the process, FAILED with errno, EXITED with the status
-(negative: the signal), FULL if it is killed because it wrote too much (1) or took too much
-memory (2), and ENDED when nothing is left of
-it."""
+(negative: the signal), FULL if it is killed because it wrote too much (1), took too much memory (2)
+or had too many processes (3), and ENDED when nothing is left of it."""
 READY, STARTED, FAILED, EXITED, FULL, ENDED = b"r", b"s", b"f", b"x", b"o", b"e"
 _LENGTH = struct.Struct("=I")
 _MOST_FDS = 8
@@ -43,8 +42,8 @@ _MEASURE_S = 0.2
 """Between two looks at what a command has written."""
 _NICE = 10
 """How much a command gives way that nobody waits for."""
-_MOST_PROCESSES = 4096
-"""And threads, of a command in a shadow."""
+MOST_PROCESSES = 4096
+"""Of a command in a shadow, with threads where the system counts them (not root's)."""
 _SUBREAPER, _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 36, 38, 22, 2
 _ADD_RULE, _RESTRICT = 445, 446
 _NEW_NAMESPACES = 0x10000000 | 0x00020000
@@ -159,7 +158,7 @@ def _enter(
     libc = ctypes.CDLL(None, use_errno=True)
     _new_namespaces(libc)
     _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
-    most = _MOST_PROCESSES if hard < 0 else min(hard, _MOST_PROCESSES)
+    most = MOST_PROCESSES if hard < 0 else min(hard, MOST_PROCESSES)
     resource.setrlimit(resource.RLIMIT_NPROC, (most, hard))
     _failing(libc.mount(None, b"/", None, _PRIVATE, None))
     for folder, lower, upper, work, writable in overlays:
@@ -314,10 +313,10 @@ def _below(top: int, but: Iterable[int] = ()) -> dict[int, int]:
     return found
 
 
-def _memory_below(top: int) -> int:
-    """Bytes that are only theirs, of all that lives below a process."""
+def _memory_of(pids: Iterable[int]) -> int:
+    """Bytes that are only theirs."""
     pages = 0
-    for pid in _below(top):
+    for pid in pids:
         with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/statm", "rb") as file:
             _, resident, shared, *_ = map(int, file.read().split())
             pages += resident - shared
@@ -409,9 +408,15 @@ class _Warden:
 
     def _measure(self) -> None:
         """End it where it takes too much."""
-        wrote = self._written is not None and self._written.too_much()
-        if wrote or (self._memory and _memory_below(os.getpid()) > self._memory):
-            self._say(FULL, 1 if wrote else 2)
+        below, what = _below(os.getpid()), 0
+        if self._written is not None and self._written.too_much():
+            what = 1
+        elif self._memory and _memory_of(below) > self._memory:
+            what = 2
+        elif self._written is not None and len(below) > MOST_PROCESSES:
+            what = 3
+        if what:
+            self._say(FULL, what)
             self._whole = True
             self._end(0)
 

@@ -37,6 +37,7 @@ from tui.effects.commands.guard import (
     EXITED,
     FAILED,
     FULL,
+    MOST_PROCESSES,
     STARTED,
     command_guard,
     message,
@@ -219,9 +220,11 @@ class CommandRunner:
             strayed = await self._end(started, stopped=stopped)
         seconds = clock() - began
         if warden.full:
-            wrote = warden.full == 1
-            most = f"{(started.entry.room if wrote else how.memory) / 1e9:.3g} GB"
-            why = f"wrote more than {most}" if wrote else f"took more than {most} of memory"
+            why = {
+                1: f"wrote more than {started.entry.room / 1e9:.3g} GB",
+                2: f"took more than {how.memory / 1e9:.3g} GB of memory",
+                3: f"had more than {MOST_PROCESSES:,} processes",
+            }[warden.full]
             return RunResult(None, seconds, error=f"stopped: it {why}")
         return RunResult(warden.status, seconds, timed_out=timed_out, strayed=strayed)
 
@@ -387,7 +390,7 @@ class _WardenChannel:
         self._began = asyncio.Event()
         """Forked, then started or not."""
         self.full = 0
-        """It took more than it may: 1: of the disk, 2: of memory."""
+        """It took more than it may, see `guard.ANSWER`."""
         self.left = asyncio.Event()
         """The command itself has ended."""
         self.ended = asyncio.Event()
