@@ -113,6 +113,21 @@ async def test_what_a_command_leaves_is_gone_but_for_caches(house: House) -> Non
     assert said.split() == ["./a.txt", *(f"./{path}" for path in kept)]
 
 
+async def test_it_is_told_what_a_command_wrote(house: House) -> None:
+    shadow = await house.make({"a.txt": b"shadow\n", "below/c.txt": b"c\n", "old/d.txt": b"d\n"})
+    writes = "echo new >a.txt; rm -r below; mkdir -p more/__pycache__; echo x >more/x"
+    rest = "touch more/__pycache__/y; ln -s a.txt link; rm -r old; mkdir old; echo z >old/z"
+    told: list[dict[str, bytes | None]] = []
+    how = RunOptions(shadow=shadow, written=lambda files: told.append(dict(files)))
+    before = house.on_disk()
+    await house.runner.run(f"{writes}; {rest}", lambda data: None, 60, how)
+    assert house.on_disk() == before
+    files = {"a.txt": b"new\n", "below/b.txt": None, "below/c.txt": None, "more/x": b"x\n"}
+    assert told == [files | {"old/d.txt": None, "old/z": b"z\n"}]
+    await house.runner.run("cat a.txt", lambda data: None, 60, how)
+    assert told[1:] == [{}]
+
+
 async def test_a_confined_command_leaves_no_cache_for_the_user(house: House) -> None:
     shadow = await house.make({"a.txt": b"shadow\n"})
     if not (await house.runner.sandbox()).works:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 from tui.core.files import FileRead, Prepared
-from tui.core.programs import AS_THE_USER, Entry, RunOptions, RunResult, Sandbox
+from tui.core.programs import AS_THE_USER, Entry, RunOptions, RunResult, Sandbox, Written
 from tui.core.wire.events import (
     Completed,
     Created,
@@ -335,7 +335,7 @@ class FakeShadow:
     async def hold(self, texts: Mapping[str, bytes | None]) -> None:
         self.texts = dict(texts)
 
-    def enter(self, *, confined: bool) -> Entry:
+    def enter(self, *, confined: bool, written: Written | None = None) -> Entry:
         return Entry("")
 
     def close(self) -> None:

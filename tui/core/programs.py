@@ -182,6 +182,10 @@ class Entry(NamedTuple):
     """The folders that may grow by ``room``."""
 
 
+Written = Callable[[Mapping[str, bytes | None]], None]
+"""Told of files and their bytes; None: the file is gone."""
+
+
 class Shadow(Protocol):
     """A throw-away copy of the workspace: as the disk, but for some files (effects.shadow).
 
@@ -195,8 +199,11 @@ class Shadow(Protocol):
         Only what changed since the last time is written. Raises FileRefused.
         """
 
-    def enter(self, *, confined: bool) -> Entry:
-        """For the runner, once for each command. Raises OSError."""
+    def enter(self, *, confined: bool, written: Written | None = None) -> Entry:
+        """For the runner, once for each command. Raises OSError.
+
+        ``written`` is told in `Entry.leave`, see `RunOptions.written`.
+        """
 
     def close(self) -> None:
         """It is not needed any more; nothing runs in it."""
@@ -232,6 +239,11 @@ class RunOptions(Struct, frozen=True):
     brings: tuple[str, ...] = ()
     """Files outside of the workspace that it leaves, and that are wanted here, if it runs
     elsewhere."""
+    written: Written | None = None
+    """Told in a thread what it left in its shadow, but for caches, links and what is too large.
+
+    Files that it wrote as they were may be among them.
+    """
 
 
 AS_THE_USER = RunOptions()

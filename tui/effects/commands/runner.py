@@ -277,7 +277,7 @@ class CommandRunner:
                 names = self.places(how.folder, how.names)
                 _same_places(how, (_identity(folder, opened), *names[1:]))
             if how.shadow is not None:
-                entry = await _entered(how.shadow, confined=how.confined is not None)
+                entry = await _entered(how.shadow, how)
             if entry.root != self._root:
                 folder, opened = self._folder(how.folder, entry.root)
                 fds.append(opened)
@@ -343,9 +343,12 @@ class CommandRunner:
             raise
 
 
-async def _entered(shadow: Shadow, *, confined: bool) -> Entry:
+async def _entered(shadow: Shadow, how: RunOptions) -> Entry:
     """Have a command enter; where this is cancelled, it leaves. Raises OSError."""
-    entering = asyncio.create_task(asyncio.to_thread(shadow.enter, confined=confined))
+    work = asyncio.to_thread(
+        shadow.enter, confined=how.confined is not None, written=how.written
+    )
+    entering = asyncio.create_task(work)
     try:
         return await asyncio.shield(entering)
     except asyncio.CancelledError:

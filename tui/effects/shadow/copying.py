@@ -19,8 +19,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tui.core.programs import Entry, Overlay, is_below
+from tui.core.programs import Entry, Overlay, Written, is_below
 from tui.effects.shadow.overlay import (
+    MOST_WRITTEN,
     ROOM,
     ShadowTimes,
     clear,
@@ -100,7 +101,7 @@ class CopyShadow:
         """See `core.programs.Shadow`."""
         self._on_close(self)
 
-    def enter(self, *, confined: bool) -> Entry:
+    def enter(self, *, confined: bool, written: Written | None = None) -> Entry:
         """See `core.programs.Shadow`."""
         if not self._lock.acquire(blocking=False):
             raise OSError("another command runs in this copy of the workspace")
@@ -115,6 +116,9 @@ class CopyShadow:
 
         def leave() -> str:
             try:
+                if written is not None:
+                    with contextlib.suppress(OSError, RecursionError):
+                        written(self._written())
                 self._clean(caches_stay=not confined)  # what it left there must not run unconfined
             finally:
                 self._lock.release()
@@ -223,6 +227,32 @@ class CopyShadow:
                 shutil.copymode(os.path.join(self._root, path), target)
             self._times.set(path, target, data)
             self._known[path] = (data, _looks(str(target)))
+
+    def _written(self) -> dict[str, bytes | None]:
+        """What a command left in the copy, but for caches."""
+        found: dict[str, bytes | None] = {}
+        left, there = MOST_WRITTEN, set[str]()
+        for folder, folders, files in os.walk(self._copy):
+            below = os.path.relpath(folder, self._copy)
+            folders[:] = [
+                name
+                for name in folders
+                if (name != ".git" or below != ".")
+                and not is_cache(os.path.normpath(os.path.join(below, name)), self._source.caches)
+            ]
+            for name in files:
+                path, full = os.path.normpath(os.path.join(below, name)), os.path.join(folder, name)
+                there.add(path)
+                about = os.lstat(full)
+                known = self._known.get(path)
+                if (known is not None and known[1] == _looks(full)) or about.st_size > left:
+                    continue
+                if stat.S_ISREG(about.st_mode) and not is_cache(path, self._source.caches):
+                    with contextlib.suppress(OSError):
+                        found[path] = Path(full).read_bytes()
+                    left -= about.st_size
+        gone = (path for path in self._known if path not in there)
+        return found | dict.fromkeys(path for path in gone if not os.path.lexists(self._copy / path))
 
     def _clean(self, *, caches_stay: bool) -> None:
         """Forget what a command changed, and remove what it made, but for caches."""

@@ -17,11 +17,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from tui.core.programs import Entry, Overlay, is_below
+from tui.core.programs import Entry, Overlay, Written, is_below
 from tui.errors import FileRefused
 
 ROOM = 2_000_000_000
 """Bytes that one command may write."""
+MOST_WRITTEN = 64_000_000
+"""Bytes that are told of what one command wrote."""
 _S = 1_000_000_000
 
 
@@ -56,7 +58,7 @@ class OverlayShadow:
             why = error.strerror or str(error)
             raise FileRefused(f"the shadow cannot be written: {why}") from None
 
-    def enter(self, *, confined: bool) -> Entry:
+    def enter(self, *, confined: bool, written: Written | None = None) -> Entry:
         """See `core.programs.Shadow`."""
         self._layer.follow_disk()
         with self._lock:
@@ -67,6 +69,9 @@ class OverlayShadow:
 
         def leave() -> str:
             try:
+                if written is not None:
+                    with contextlib.suppress(OSError, RecursionError):
+                        written(self._written(self._kept if keeps else scratch / "upper"))
                 if keeps:
                     self._keep_caches()
                 clear(scratch)
@@ -89,8 +94,48 @@ class OverlayShadow:
             raise
         # the repository may be of a folder above, which is another file system there
         variables = {"GIT_DISCOVERY_ACROSS_FILESYSTEM": "1"} if self._outside else {}
-        written = tuple(one.upper for one in overlays)
-        return Entry(self._root, tuple(overlays), variables, ROOM, leave, written)
+        growing = tuple(one.upper for one in overlays)
+        return Entry(self._root, tuple(overlays), variables, ROOM, leave, growing)
+
+    def _written(self, upper: Path) -> dict[str, bytes | None]:
+        """What a command left there, but for caches."""
+        found: dict[str, bytes | None] = {}
+        left = MOST_WRITTEN
+        for folder, folders, files in os.walk(upper):
+            below = os.path.relpath(folder, upper)
+            folders[:] = [
+                name
+                for name in folders
+                if (name != ".git" or below != ".")
+                and not is_cache(os.path.normpath(os.path.join(below, name)), self._caches)
+            ]
+            if _is_opaque(folder):
+                found |= dict.fromkeys(self._lower_files(below))
+            for name in files:
+                path = os.path.normpath(os.path.join(below, name))
+                about = os.lstat(os.path.join(folder, name))
+                if is_cache(path, self._caches) or about.st_size > left:
+                    continue
+                if stat.S_ISCHR(about.st_mode) and about.st_rdev == 0:
+                    found |= dict.fromkeys(self._lower_files(path))
+                elif stat.S_ISREG(about.st_mode):
+                    with contextlib.suppress(OSError):
+                        found[path] = Path(folder, name).read_bytes()
+                    left -= about.st_size
+        return found
+
+    def _lower_files(self, path: str) -> list[str]:
+        """The files at a place, or in the folder there, that were there before the command."""
+        found: list[str] = []
+        for lower in (self._root, str(self._layer.folder)):
+            full = os.path.join(lower, path)
+            if not os.path.isdir(full):
+                found += [path] if os.path.lexists(full) else []
+                continue
+            for folder, _, files in os.walk(full):
+                names = (os.path.relpath(os.path.join(folder, name), lower) for name in files)
+                found += [name for name in names if not outermost_cache(name, self._caches)]
+        return found
 
     def _uncover_texts(self) -> None:
         """Remove caches at the places of texts: what commands left hides all below it."""
@@ -123,6 +168,14 @@ class OverlayShadow:
     def close(self) -> None:
         """See `core.programs.Shadow`."""
         self._on_close(self)
+
+
+def _is_opaque(folder: str) -> bool:
+    """Whether what lies below a folder of an overlay is not seen through it."""
+    try:
+        return os.getxattr(folder, "user.overlay.opaque") == b"y"
+    except OSError:
+        return False
 
 
 def _overlay(path: str, lower: tuple[str, ...], scratch: Path) -> Overlay:
