@@ -183,17 +183,17 @@ async def test_a_prompt_that_never_went_leaves_nothing_to_be_sent_twice() -> Non
         return next(states)
 
     place.session.attachments.makers["diff"] = made
-    kept = place.session._shared.state.witness.kept
+    kept = place.session.services.state.witness.kept
 
     async def slowly() -> None:
         place.session.submit(intents.Interrupt())
         await asyncio.sleep(0)
 
-    place.session._shared.state.witness.kept = slowly
+    place.session.services.state.witness.kept = slowly
     place.session.submit(intents.Prompt("look at @diff"))
     await settle()
     assert place.session.status.unsent == "look at @diff"
-    place.session._shared.state.witness.kept = kept
+    place.session.services.state.witness.kept = kept
     said = str(inputs(await ask(place, place.session.status.unsent)))
     assert "--- newer" in said
     assert "--- older" not in said
@@ -394,7 +394,7 @@ async def test_a_hundred_files_that_are_unchanged_are_looked_at_by_their_revisio
     place = World({f"src/f{n:03}.py": LINES * 5 for n in range(100)})
     request = await ask(place, "@src")
     assert len(blocks(request)) == 100
-    requests = place.session._shared.requests
+    requests = place.session.services.requests
     began = time.perf_counter()
     files = requests.shown_files()
     message = requests._context.message(files, full=False)

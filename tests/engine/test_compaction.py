@@ -352,7 +352,7 @@ async def test_after_a_resume_the_talk_goes_back_behind_it_and_forward(tmp_path:
     began = len(log.rows)
     other.session.submit(intents.Rewind(2, 0, "talk"))
     await settle()
-    history = other.session._shared.requests.history
+    history = other.session.services.requests.history
     back = [(one.kind, one.item) for one in history.entries]
     assert [kind for kind, _ in back] == ["prompt", "output", "note"]
     assert "yes to one" in str(back)
@@ -371,7 +371,7 @@ async def test_after_a_resume_the_talk_goes_back_behind_it_and_forward(tmp_path:
         database.close()
         killed = again(folder)
         await killed.runs()
-        said = str(killed.session._shared.requests.history.entries)
+        said = str(killed.session.services.requests.history.entries)
         new += "<compacted" not in said and "yes to two" not in said and "yes to one" in said
         old += "<compacted" in said and "'four'" in said and "yes to one" not in said
         assert new + old == count - began + 1, said
@@ -400,7 +400,7 @@ async def test_what_failed_before_the_session_is_not_told_as_passed() -> None:
 async def test_the_map_of_the_project_stays() -> None:
     place = world(window=None)
     told = iter([f"{MAP_TITLE}\ncache.py: class Cache"])
-    place.session._shared.requests.take_map = lambda: next(told, "")
+    place.session.services.requests.take_map = lambda: next(told, "")
     await turn(place, "make the cache safe", "I use a lock.")
     await turn(place, "now the index", "Done.")
     place.session.submit(intents.Compact())

@@ -82,7 +82,7 @@ async def test_all_is_said_again_with_its_images_in_their_places() -> None:
     place = world()
     await ask(place, "look at @shot.png")
     await ask(place, "go on")
-    place.session._shared.requests.history.break_chain()
+    place.session.services.requests.history.break_chain()
     request = await ask(place, "again")
     assert shown(request) == [png()]
     where = [bool(data_of(item)) for item in request["input"]].index(True)
@@ -288,7 +288,7 @@ async def test_tokens_follow_the_model_that_answers() -> None:
     rules = ImageRules(base_tokens=1120)
     place = world(RoleSpec("fast", "quick-1", "main", images=True, image_rules=rules))
     await ask(place, "see @shot.png")
-    window, history = place.session._shared.window(), place.session._shared.requests.history
+    window, history = place.session.services.window(), place.session.services.requests.history
     seen = window.history_tokens()
     place.session.submit(intents.Switch("deep"))
     await settle()
@@ -300,7 +300,7 @@ async def test_a_rewind_takes_the_image_with_its_turn(tmp_path: Path) -> None:
     place = world()
     await ask(place, "first")
     await ask(place, "see @shot.png")
-    history = place.session._shared.requests.history
+    history = place.session.services.requests.history
     gone = history.rewind(2)
     assert history.images == []
     history.go_forward(gone, None)
@@ -315,8 +315,8 @@ async def test_a_session_that_goes_on_has_its_images_again() -> None:
     assert len(entry.item) < 500, "the bytes are not in the record"
     other = await resumed(place, kept, blobs={entry.image: png()})
     assert shown(await ask(other, "and now?")) == [png()]
-    assert [str(one) for one in other.session._shared.requests.history.images] == [
-        str(one) for one in place.session._shared.requests.history.images
+    assert [str(one) for one in other.session.services.requests.history.images] == [
+        str(one) for one in place.session.services.requests.history.images
     ]
 
 

@@ -67,7 +67,7 @@ class Story:
         spec = RoleSpec("fast", "quick-1", "main", context_window=window, shell_tool="none")
         self.world = World(files, roles={"fast": spec})
         self.session = self.world.session
-        self.requests = self.session._shared.requests
+        self.requests = self.session.services.requests
         self.planted: dict[str, list[str]] = {}
         self.said = 0
         self.pins: list[str] = []

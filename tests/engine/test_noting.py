@@ -73,7 +73,7 @@ async def test_a_note_is_told_once_though_the_request_fails_or_is_interrupted() 
     await settled()
     await completed(world, SECOND)
     said = texts(world.wire.requests[-1])
-    history = world.session._shared.requests.history.entries
+    history = world.session.services.requests.history.entries
     assert "".join(entry.text for entry in history).count("a lock") == 1
     assert "".join(said).count("a lock") <= 1
 

@@ -126,7 +126,7 @@ class Others:
 
     def told(self) -> list[str]:
         """Every paragraph that the model was told as news."""
-        entries = self.world.session._shared.requests.history.entries
+        entries = self.world.session.services.requests.history.entries
         notes = [entry.text for entry in entries if entry.kind == "note"]
         return [part for note in notes for part in note.split("\n\n")]
 
@@ -175,7 +175,7 @@ async def test_a_checkout_of_a_thousand_files_is_one_sentence_and_a_list() -> No
     await settle()
     (await begun(world, "go on")).complete()
     await settle()
-    entries = world.session._shared.requests.history.entries
+    entries = world.session.services.requests.history.entries
     (said,) = [entry.text for entry in entries if entry.kind == "note"]
     assert said.startswith("git changed these files on the disk (checkout: moving from branch0 to")
     assert "and 900 more" in said
@@ -222,7 +222,7 @@ async def test_a_commit_changes_no_file_and_is_not_told() -> None:
     world.changed_outside("a.py", ".git/HEAD")
     await settle()
     (await begun(world, "go on")).complete()
-    entries = world.session._shared.requests.history.entries
+    entries = world.session.services.requests.history.entries
     assert [entry.text for entry in entries if entry.kind == "note"] == []
 
 
@@ -285,7 +285,7 @@ async def test_of_a_long_file_only_that_it_changed_is_told(size: int) -> None:
     again.complete()
     await settle()
     (await begun(world, "go on")).complete()
-    entries = world.session._shared.requests.history.entries
+    entries = world.session.services.requests.history.entries
     (said,) = [entry.text for entry in entries if entry.kind == "note"]
     assert "read it again" in said
     assert len(said) < 500

@@ -211,7 +211,9 @@ async def test_a_conversation_that_goes_on_is_not_told_again() -> None:
     world, _ = world_of(NESTED)
     await asked(world, "a/b/x.py c/y.py")
     later, _ = world_of({**NESTED, "c/AGENTS.md": "newer rules of c\n"})
-    later.session._shared.requests.history.entries = world.session._shared.requests.history.entries
+    later.session.services.requests.history.entries = (
+        world.session.services.requests.history.entries
+    )
     later.session.submit(intents.OpenFile("a/b/x.py"))
     request = await asked(later, "c/y.py")
     assert said(request).count("rules of b") == 1

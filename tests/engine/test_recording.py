@@ -41,7 +41,7 @@ from tui.errors import StoreRefused
 
 def same(session: Session, stored: StoredSession) -> None:
     """What is stored is the session."""
-    history = session._shared.requests.history
+    history = session.services.requests.history
     kept = [(one.kind, one.origin, one.said) for one in stored.entries]
     assert kept == [(one.kind, one.origin, one.item) for one in history.entries]
     blocks = session.transcript.blocks
@@ -344,7 +344,7 @@ async def test_tabs_cursors_and_the_length_of_the_conversation_are_as_they_were(
     assert other.session.meter.view(0.0).state == "idle"
     status = other.session.status
     assert (status.open_paths, status.active_path) == (["a.py", "b.py"], "a.py")
-    assert other.session._shared.open_files.open_file("a.py").cursor == (4, 2)
+    assert other.session.services.open_files.open_file("a.py").cursor == (4, 2)
 
 
 async def test_edits_that_were_saved_behind_the_last_request_are_told_after_a_resume_once(

@@ -635,7 +635,7 @@ async def test_a_fork_knows_only_rewinds_of_its_own_turns(tmp_path: Path) -> Non
     await settle()
     assert [one.rewound for one in other.session.rewinding.turns()] == [False, False]
     await forward(other)
-    assert "three" not in str(other.session._shared.requests.history.entries)
+    assert "three" not in str(other.session.services.requests.history.entries)
 
 
 async def test_a_rewind_that_waits_for_an_answer_is_named_to_the_next_one() -> None:

@@ -34,13 +34,13 @@ LINE = SessionLine("7f3k2m00", "/workspace", "app", "", "make it safe", 0, 0, Tr
 def stored(world: World, *, untold: Iterable[int] = ()) -> StoredSession:
     """All that there is of a session now."""
     session = world.session
-    state = session._shared.state
+    state = session.services.state
     blocks = tuple(
         BlockSaid(n, b.turn, b.kind, b.title, b.speaker, b.call_id, b.state, 0, b.text, b.report)
         for n, b in enumerate(session.transcript.blocks)
     )
     entries, turn = list[EntryMade](), 0
-    for n, one in enumerate(session._shared.requests.history.entries, 1):
+    for n, one in enumerate(session.services.requests.history.entries, 1):
         turn += one.kind == "prompt"
         entries.append(made(KeptEntry(one, one.item, n, float(n), turn)))
     files = {

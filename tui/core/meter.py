@@ -382,6 +382,10 @@ class Meter:
         if response >= self._first:  # else of a turn before
             self._turn_unknown |= unknown
             self._bill[response] = usd
+        self.paid_beside(usd)
+
+    def paid_beside(self, usd: float | None) -> None:
+        """What somebody's response cost that is none of this conversation's."""
         if usd is None:
             self._unpriced = True
         else:

@@ -27,6 +27,8 @@ _SAMPLE = 1000
 RAISE = "/budget raises the limit, /model chooses a cheaper model"
 
 
+_PRICED_S = 2.0
+"""So long a price is waited for at the end."""
 _HOW = "; /budget session 2 or /budget day 5 sets a limit, off as the number takes it away"
 
 
@@ -47,8 +49,14 @@ class Budget:
         state: SessionState,
         window: ModelWindow,
         supervisor: Supervisor,
+        whole: Budget | None = None,
     ) -> None:
-        self.caps = Caps()
+        """``whole``: that of which this one is a part; its caps count, and all that it spent."""
+        self._caps = Caps()
+        self._whole = whole
+        self._parts: list[Budget] = []
+        if whole is not None:
+            whole._parts.append(self)
         self._ports, self._state, self._window = ports, state, window
         self._supervisor = supervisor
         self._rates: dict[tuple[str, str, str], Rates | None] = {}
@@ -63,7 +71,25 @@ class Budget:
         """What other sessions spent today."""
         self.least_usd = 0.0
         """The least price of the request that is answered now, where it is watched."""
+        self._streams_usd = 0.0
+        """What it has cost so far."""
         self._told: set[str] = set()
+
+    @property
+    def caps(self) -> Caps:
+        """What may be spent at most."""
+        return self._caps if self._whole is None else self._whole.caps
+
+    @caps.setter
+    def caps(self, caps: Caps) -> None:
+        self._caps = caps
+
+    async def settled(self) -> None:
+        """Return when all that was answered is priced, and count no more here."""
+        if self._unpaid:
+            await asyncio.wait(self._unpaid, timeout=_PRICED_S)
+        if self._whole is not None and self in self._whole._parts:
+            self._whole._parts.remove(self)
 
     def forget(self) -> None:
         """A new conversation: no model has read anything of it."""
@@ -89,6 +115,7 @@ class Budget:
 
     def counted(self, spec: RoleSpec, usage: Usage) -> None:
         """A model has read so much, and written the rest of it."""
+        self._streams_usd = 0.0
         self._read[spec.endpoint, spec.model] = usage.input_tokens + usage.output_tokens
 
     def pays(self, task: asyncio.Task[None]) -> None:
@@ -149,8 +176,9 @@ class Budget:
         if rates is None or not self._watches(turn_usd):
             return None
         left, cap = self._left(turn_usd)
-        spends = self.least_usd + self._state.meter.streamed_tokens * rates.output
-        if spends < left:
+        self._streams_usd = self.least_usd + self._state.meter.streamed_tokens * rates.output
+        whole = self._whole or self
+        if whole._streams_usd + sum(one._streams_usd for one in whole._parts) < left:
             return None
         why = f"{cap} are spent"
         return Trouble("The answer was stopped", why, RAISE, severity="warning", over_budget=True)
@@ -202,14 +230,19 @@ class Budget:
 
     @property
     def _session_usd(self) -> float:
-        return self._state.meter.session_usd
+        return self._state.meter.session_usd if self._whole is None else self._whole._session_usd
 
     @property
     def _day_usd(self) -> float:
+        if self._whole is not None:
+            return self._whole._day_usd
         return self._others_usd + self._own_usd + self._session_usd - self._mark_usd
 
     async def _today(self) -> None:
         """Have today's total: what other sessions spent is asked again each time."""
+        if self._whole is not None:
+            await self._whole._today()
+            return
         ask = self._ports.spent_today
         if ask is None:
             return

@@ -60,7 +60,6 @@ class HunkDecisions:
         state: SessionState,
         saving: Saving,
         mode: SaveMode,
-        *,
         can_ask: bool = False,
         in_slices: bool = False,
     ) -> None:

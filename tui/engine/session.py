@@ -15,40 +15,36 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from msgspec import Struct
-
 from tui.core.document.workspace import Workspace
 from tui.core.inert_text import inert
 from tui.core.text.change_set import Position
 from tui.core.unsaved import Unsaved
 from tui.core.wire.endpoint_facts import SocketView
 from tui.engine import intents
-from tui.engine.commands import CommandRules, Commands
+from tui.engine.commands import Commands
 from tui.engine.decisions import HunkDecisions, Memory
 from tui.engine.diffs import Diffs, difference_from_head
 from tui.engine.disk_changes import Folders
 from tui.engine.foreground import Foreground
 from tui.engine.formatting import Formatting
-from tui.engine.intents import Intent, Mode, Role
+from tui.engine.intents import Intent, Role
 from tui.engine.mapping import ProjectMapping
 from tui.engine.notices import Notices, Status, Trouble
 from tui.engine.open_files import SEND, OpenFiles, Selection
 from tui.engine.ports import (
     Abilities,
-    Caps,
-    FixRules,
     ModelOffers,
     Ports,
     RoleSpec,
     SessionArchive,
     SessionStore,
-    VerifyWhen,
     WorkspaceFiles,
 )
-from tui.engine.requests import Requests, TurnLimits
+from tui.engine.requests import Requests
 from tui.engine.rescue import Keeping, Rescuing, unsaved_of
 from tui.engine.saving import Saving
 from tui.engine.services import Backlog, Services
+from tui.engine.session_options import SessionOptions as SessionOptions
 from tui.engine.session_state import SessionState
 from tui.engine.supervisor import Supervisor
 from tui.engine.tools import WorkspaceTools
@@ -56,11 +52,11 @@ from tui.engine.verification import Verification
 from tui.errors import DuettoError
 
 if TYPE_CHECKING:
-    from tui.core.session_record import SessionKind
     from tui.engine.bringing_home import BringingHome
     from tui.engine.budget import Budget
     from tui.engine.compaction import Compaction
     from tui.engine.hooks import Hooks
+    from tui.engine.lane_session import LaneSessions
     from tui.engine.model_choice import ModelChoice
     from tui.engine.model_window import ModelWindow
     from tui.engine.noting import Noting
@@ -82,56 +78,21 @@ OF_SUMMARY = (intents.Compact, intents.EditSummary)
 OF_REWINDING = (intents.Rewind, intents.Forward, intents.UndoDecision, intents.RedoDecision)
 
 
-class SessionOptions(Struct, frozen=True):
-    """How a session behaves."""
-
-    save: Literal["on-accept", "manual"] = "on-accept"
-    limits: TurnLimits = TurnLimits()
-    """Of one turn."""
-    caps: Caps = Caps()
-    """Of money."""
-    fix: FixRules = FixRules()
-    """How failures are mended."""
-    mode: Mode = "manual"
-    """What the model's commands may do."""
-    commands: CommandRules = CommandRules()
-    suggest: Callable[[], str] | None = None
-    """The one to offer now; None: the first that was not asked for yet."""
-    first_role: Role = "fast"
-    conversation: str = ""
-    """Names the conversation to the servers' caches; empty: a random name."""
-    prompts: tuple[str, ...] = ()
-    """Prompts to offer (the practice workspace's exercises)."""
-    ask: bool = False
-    """Somebody is there to choose where an ambiguous section goes; else it is refused."""
-    ambiguous: Literal["ask", "first", "reject"] = "ask"
-    """Of a section that fits in several places: ask (if somebody is there), the first, none."""
-    linked: bool = False
-    """Hard links are written without asking, and sent if a name is outside or ignored."""
-    in_slices: bool = False
-    """Keys are to be answered while very many hunks are decided on."""
-    verify: VerifyWhen = "ask"
-    """When verifiers run unasked."""
-    auto_accept: bool = False
-    """Accept a patch's hunks at its end, but for those that a person must look at."""
-    kind: SessionKind = "app"
-    """What is kept of it says so."""
-    chaining: bool = True
-    """Continue with ``previous_response_id`` where the protocol allows it."""
-    resumed: Resumption | None = None
-    """An earlier session that goes on."""
-
-
 class Session:
     """One conversation over one workspace."""
 
     def __init__(
-        self, ports: Ports, roles: Mapping[Role, RoleSpec], options: SessionOptions | None = None
+        self,
+        ports: Ports,
+        roles: Mapping[Role, RoleSpec],
+        options: SessionOptions | None = None,
+        parent: Services | None = None,
     ) -> None:
-        """Nothing is dialled or read before `run` or the first intent."""
-        self.options = options or SessionOptions()
-        self._ports = ports
-        self._state = state = SessionState(_workspace(ports.files, self.options))
+        """Nothing is dialled before `run` or the first intent; ``parent``: if this is a lane."""
+        self.options = chosen = options or SessionOptions()
+        self._ports, self._parent = ports, parent
+        first = parent.state.input_first if parent else None
+        self._state = state = SessionState(_workspace(ports.files, self.options), first)
         self.workspace = state.workspace
         """The open files and all hunks."""
         self.transcript = state.transcript
@@ -142,15 +103,13 @@ class Session:
         """The state in a few words."""
         self.input_first = state.input_first
         """The front end says which keys are on their way."""
-        _introduce(self.status, roles, self.options)
-        if self.options.linked:
-            ports.consents.add(SEND.consent)
+        _introduce(self.status, ports, roles, chosen)
         self._open_files = OpenFiles(self._state, ports)
-        services = self._shared = self._services()
+        services = self.services = self._services()
+        """What the parts of it share."""
         self._supervisor, self.compaction = services.supervisor, services.compaction
-        self._foreground = Foreground(
-            services, roles, limits=self.options.limits, suggest=self.options.suggest
-        )
+        limits, suggest = chosen.limits, chosen.suggest
+        self._foreground = Foreground(services, roles, limits=limits, suggest=suggest)
         self._saving = Saving(services, self.options.ask, linked=self.options.linked)
         self.formatting = Formatting(services, self._saving.changes)
         """Runs after a save; who ends right after one waits for it."""
@@ -159,13 +118,8 @@ class Session:
         self.written_later = self._saving.written_later
         self.writes_wait = self._saving.later.__bool__
         """True while the formatter or a question holds writes up."""
-        self._deciding = HunkDecisions(
-            self._state,
-            self._saving,
-            self.options.save,
-            can_ask=self.options.ask,
-            in_slices=self.options.in_slices,
-        )
+        saving, slices = self._saving, chosen.in_slices
+        self._deciding = HunkDecisions(state, saving, chosen.save, chosen.ask, slices)
         self._deciding.on_decided = Memory(services).decided
         self._verifying = Verification(services, self.submit, self.options.fix, self.options.verify)
         self.keeping = Keeping(services, lambda: self._foreground.unsent)
@@ -190,7 +144,7 @@ class Session:
         from tui.engine.resuming import Resuming  # hardly a session does
 
         self._resuming = Resuming(
-            self._shared, resumption, lambda hunk_ids: self.submit(intents.Accept(hunk_ids))
+            self.services, resumption, lambda hunk_ids: self.submit(intents.Accept(hunk_ids))
         )
         self._resuming.on_cut = self._foreground.was_cut
         self._deciding.earlier_turns = self._resuming.begin()
@@ -255,7 +209,7 @@ class Session:
         return {
             intents.Interrupt: foreground.interrupt,
             intents.SetBudget: lambda asked: self._looking.append(
-                self._shared.budget().set(asked.span, asked.usd)
+                self.services.budget().set(asked.span, asked.usd)
             ),
             intents.Continue: self._continue,
             **dict.fromkeys(of_conversation, foreground.handle),
@@ -263,11 +217,13 @@ class Session:
             **dict.fromkeys(of_commands, self._verifying.handle),
             **dict.fromkeys(
                 (intents.SetMode, intents.ToBackground, intents.StopTask),
-                self._shared.commands.handle,
+                self.services.commands.handle,
             ),
             **dict.fromkeys(OF_REWINDING, lambda intent: self.rewinding.handle(intent)),
-            intents.UseModel: self._choose_model,
-            intents.ChooseModel: self._choose_model,
+            **dict.fromkeys(
+                (intents.UseModel, intents.ChooseModel),
+                lambda intent: self._choice.handle(intent),
+            ),
             intents.SaveFile: saving.save,
             intents.Reload: saving.changes.reload,
             **dict.fromkeys((intents.Rename, intents.Export), self._keep),
@@ -314,7 +270,7 @@ class Session:
     def _choice(self) -> ModelChoice:
         from tui.engine.model_choice import ModelChoice  # after the first paint
 
-        return ModelChoice(self._shared, self._foreground.use)
+        return ModelChoice(self.services, self._foreground.use)
 
     async def offers(self) -> ModelOffers:
         """The models of all connected endpoints, with what is known of them."""
@@ -326,28 +282,35 @@ class Session:
         """Takes turns back, and brings them again."""
         from tui.engine.rewinding import Rewinding  # after the first paint
 
-        return Rewinding(self._shared, self._deciding, self._foreground.rewound)
+        return Rewinding(self.services, self._deciding, self._foreground.rewound)
+
+    @functools.cached_property
+    def lanes(self) -> LaneSessions:
+        """Sessions beside this one, over what its screen shows."""
+        from tui.engine.lane_session import LaneSessions  # after the first paint
+
+        return LaneSessions(self.services, self.options, Session)
 
     @functools.cached_property
     def bringing_home(self) -> BringingHome:
         """Brings in what lanes made of files."""
         from tui.engine.bringing_home import BringingHome  # after the first paint
 
-        return BringingHome(self._shared, self._foreground.turn_beside)
+        return BringingHome(self.services, self._foreground.turn_beside)
 
     @functools.cached_property
     def _hooks(self) -> Hooks:
         from tui.engine.hooks import Hooks  # after the first paint
 
-        hooks = Hooks(self._shared, self.formatting)
-        self._shared.requests.take_news = hooks.take_news
+        hooks = Hooks(self.services, self.formatting)
+        self.services.requests.take_news = hooks.take_news
         return hooks
 
     @functools.cached_property
     def _noting(self) -> Noting:
         from tui.engine.noting import Noting  # after the first paint
 
-        return Noting(self._shared, lambda *asked: self.submit(intents.Prompt(*asked)))
+        return Noting(self.services, lambda *asked: self.submit(intents.Prompt(*asked)))
 
     @property
     def prepares(self) -> bool:
@@ -357,11 +320,11 @@ class Session:
     def _hook_up(self) -> None:
         """Have the formatter, the hooks and the map asked and told."""
         if self._ports.project_map is not None:
-            ProjectMapping(self._shared).begin()
-        self.attachments = self._shared.requests.attachments
+            ProjectMapping(self.services).begin()
+        self.attachments = self.services.requests.attachments
         """What prompts attach, and what could be."""
         self.attachments.makers = {
-            "diff": lambda: difference_from_head(self._shared, self.diffs),
+            "diff": lambda: difference_from_head(self.services, self.diffs),
             "failures": lambda: self._verifying.failures(),
         }
         self._saving.on_written = self.formatting.written
@@ -373,7 +336,7 @@ class Session:
             self._hooks.written(paths)
 
         self._saving.on_written = written
-        self._shared.commands.before = lambda *told: self._hooks.before_command(*told)
+        self.services.commands.before = lambda *told: self._hooks.before_command(*told)
         self._state.after_turn.append(lambda *told: self._hooks.turn_ended(*told))
 
     @property
@@ -443,7 +406,7 @@ class Session:
             self._supervisor.start(self._resuming.read(), "reading the earlier part")
         if self._ports.store is not None:
             self._supervisor.start(self._record_soon(self._ports.store), "keeping the session")
-        self._supervisor.start(self._shared.commands.look(), "looking for a sandbox")
+        self._supervisor.start(self.services.commands.look(), "looking for a sandbox")
         if self._ports.watch is not None:
             changed = self.folders.telling(self._outside)
             self._supervisor.start(_watch(self._state, self._ports, changed), "watching files")
@@ -457,6 +420,8 @@ class Session:
     async def close(self) -> None:
         """End tasks, commands and sockets."""
         self._state.after_turn.clear()  # a hook would be ended half way
+        if "lanes" in self.__dict__:
+            await self.lanes.close()
         await self._foreground.close()
         await self.formatting.end()
         await self._supervisor.close()
@@ -478,7 +443,7 @@ class Session:
             return
         from tui.engine.recording import SessionRecording  # after the first paint
 
-        requests, kind = self._shared.requests, self.options.kind
+        requests, kind = self.services.requests, self.options.kind
         self.recording = SessionRecording(self._state, requests, self._ports, store, kind)
         self.recording.tabs = self._open_files.tabs
         resumed, resuming = self.options.resumed, self._resuming
@@ -503,7 +468,7 @@ class Session:
     def _keep(self, intent: intents.Rename | intents.Export) -> None:
         from tui.engine.sessions import SessionKeeping  # after the first paint
 
-        keeping = SessionKeeping(self._shared, self.recording, self.stored_as)
+        keeping = SessionKeeping(self.services, self.recording, self.stored_as)
         if self._resuming is None or self._resuming.is_read or isinstance(intent, intents.Rename):
             keeping.handle(intent)
         else:
@@ -524,9 +489,6 @@ class Session:
     async def _continue_soon(self, intent: intents.Continue, resuming: Resuming) -> None:
         await resuming.read()
         self._foreground.handle(intent)
-
-    def _choose_model(self, intent: intents.UseModel | intents.ChooseModel) -> None:
-        self._choice.handle(intent)
 
     def _look(self, intent: Intent) -> None:
         match intent:
@@ -589,23 +551,26 @@ class Session:
             Backlog(state),
             window,
             compaction,
-            functools.cache(lambda: _budget(ports, state, window(), supervisor, self.options.caps)),
+            functools.cache(lambda: _budget(self, window(), self._parent)),
         )
 
 
-def _budget(
-    ports: Ports, state: SessionState, window: ModelWindow, supervisor: Supervisor, caps: Caps
-) -> Budget:
+def _budget(session: Session, window: ModelWindow, parent: Services | None) -> Budget:
     from tui.engine.budget import Budget  # after the first paint
 
-    made = Budget(ports, state, window, supervisor)
-    made.caps = caps
+    services, whole = session.services, parent.budget() if parent is not None else None
+    made = Budget(services.ports, services.state, window, services.supervisor, whole)
+    made.caps = session.options.caps
     return made
 
 
-def _introduce(status: Status, roles: Mapping[Role, RoleSpec], options: SessionOptions) -> None:
-    """Say who answers for which role."""
+def _introduce(
+    status: Status, ports: Ports, roles: Mapping[Role, RoleSpec], options: SessionOptions
+) -> None:
+    """Say who answers for which role, and what the user allows from the beginning."""
     status.prompts, status.role = list(options.prompts), options.first_role
+    if options.linked:
+        ports.consents.add(SEND.consent)
     status.auto_accept, status.mode = options.auto_accept, options.mode
     status.models = {role: spec.model for role, spec in roles.items()}
     status.efforts = {role: spec.effort for role, spec in roles.items()}

@@ -44,6 +44,8 @@ class Questions:
         self._changed = changed
         self._answers: dict[int, Future[str]] = {}
         self._count = 0
+        self.nobody: Callable[[Ask], None] | None = None
+        """Nobody is there: each is refused at once, and told here."""
 
     def ask(
         self,
@@ -61,8 +63,12 @@ class Questions:
         """
         self._count += 1
         answer: Future[str] = get_running_loop().create_future()
-        self._answers[self._count] = answer
         ask = Ask(self._count, question, detail, choices, command, bool(command), letters)
+        if self.nobody is not None:
+            self.nobody(ask)
+            answer.set_result(choices[-1])
+            return answer
+        self._answers[self._count] = answer
         self._status.asks.append(ask)
         answer.add_done_callback(partial(self._gone, self._count))
         self._changed()
@@ -247,7 +253,7 @@ def _nothing() -> None:
 class SessionState:
     """The engine's side of the notice board."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, input_first: InputFirst | None = None) -> None:
         self.workspace = workspace
         self.transcript = Transcript()
         self.status = Status()
@@ -267,7 +273,7 @@ class SessionState:
         """Called with its number before a turn begins."""
         self.inspected: Callable[[int], None] = lambda turn: None
         """Told of a turn that is over, and was to find something in a difference."""
-        self.input_first = InputFirst()
+        self.input_first = input_first or InputFirst()
         self.questions = Questions(self.status, self.restated, self)
         self.witness = Witness()
         self.unkept: set[int] = set()

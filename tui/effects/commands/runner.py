@@ -345,9 +345,7 @@ class CommandRunner:
 
 async def _entered(shadow: Shadow, how: RunOptions) -> Entry:
     """Have a command enter; where this is cancelled, it leaves. Raises OSError."""
-    work = asyncio.to_thread(
-        shadow.enter, confined=how.confined is not None, written=how.written
-    )
+    work = asyncio.to_thread(shadow.enter, confined=how.confined is not None, written=how.written)
     entering = asyncio.create_task(work)
     try:
         return await asyncio.shield(entering)

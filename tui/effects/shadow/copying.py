@@ -252,7 +252,9 @@ class CopyShadow:
                         found[path] = Path(full).read_bytes()
                     left -= about.st_size
         gone = (path for path in self._known if path not in there)
-        return found | dict.fromkeys(path for path in gone if not os.path.lexists(self._copy / path))
+        return found | dict.fromkeys(
+            path for path in gone if not os.path.lexists(self._copy / path)
+        )
 
     def _clean(self, *, caches_stay: bool) -> None:
         """Forget what a command changed, and remove what it made, but for caches."""
