@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.core.programs import Confinement, RunOptions, RunResult, Shadow
+from tui.core.programs import Confinement, Entry, RunOptions, RunResult, Shadow
 from tui.effects.commands.runner import CommandRunner
 from tui.effects.commands.sandbox import find_sandbox
 from tui.effects.shadow.copying import ShadowSource
@@ -214,6 +214,43 @@ async def test_a_run_that_is_cancelled_at_any_moment_leaves_the_shadow(house: Ho
             run.cancel()
         await asyncio.wait([run])
     assert await house.says(shadow, "cat a.txt; ls") == "shadow\na.txt\nbelow\n"
+
+
+async def test_no_command_runs_any_more_when_the_shadow_is_left(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.effects.commands.runner.GRACE_S", 0.05)
+    mark = f"60.{os.getpid()}"
+    running = list[bool]()
+
+    class Watched:
+        """Looks for the command when it leaves."""
+
+        def __init__(self, shadow: Shadow) -> None:
+            self.hold, self.close, self._enter = shadow.hold, shadow.close, shadow.enter
+
+        def enter(self, *, confined: bool) -> Entry:
+            entry = self._enter(confined=confined)
+
+            def leave() -> str:
+                said = subprocess.run(["pgrep", "-f", f"^sleep {mark}"], stdout=subprocess.PIPE)
+                running.append(bool(said.stdout))
+                return entry.leave()
+
+            return entry._replace(leave=leave)
+
+    shadow = Watched(await house.make())
+    for turns in range(0, 30, 3):
+        run = asyncio.create_task(house.run(shadow, f"trap '' TERM; exec sleep {mark}"))
+        for _ in range(turns):
+            await asyncio.sleep(0.001)
+        run.cancel()
+        for _ in range(turns % 2):  # once more, while it leaves
+            await asyncio.sleep(0.001)
+            run.cancel()
+        await asyncio.wait([run])
+    assert running
+    assert not any(running)
 
 
 async def test_python_never_takes_the_cache_of_another_text(house: House) -> None:

@@ -14,7 +14,7 @@ import os
 import shutil
 import signal
 import socket
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from tui.core.programs import (
@@ -233,6 +233,11 @@ class CommandRunner:
 
         Returns what `RunResult.strayed` says.
         """
+        ending = self._ended(started, stopped=stopped)
+        # nothing may run any more when the shadow is left, though this is cancelled once more
+        return await (_surely(ending) if started.entry.written else ending)
+
+    async def _ended(self, started: _Started, *, stopped: bool) -> str:
         warden = started.warden
         try:
             if stopped:
@@ -259,6 +264,30 @@ class CommandRunner:
         output: Callable[[bytes], None],
         how: RunOptions,
     ) -> _Started:
+        started, start, fds = await self._prepared(command, output, how)
+        warden = started.warden
+        try:
+            try:
+                await warden.run(start, fds[:3])
+            finally:
+                for fd in set(fds):  # a terminal is stdin and output
+                    os.close(fd)
+        except BaseException:
+            if warden.told:  # it may run already
+                await self._end(started, stopped=True)
+            else:
+                started.output.close()
+                await _given_up(started.launch, started.entry, warden)
+            raise
+        return started
+
+    async def _prepared(
+        self,
+        command: str | Sequence[str],
+        output: Callable[[bytes], None],
+        how: RunOptions,
+    ) -> tuple[_Started, _Start, list[int]]:
+        """All that it takes, and what is to be closed: stdin, output and folder before others."""
         argv = _shell(command, bash=how.bash) if isinstance(command, str) else tuple(command)
         if not argv or not argv[0]:
             raise ValueError("the command is empty")
@@ -290,28 +319,16 @@ class CommandRunner:
                 shadow = entry.root if how.shadow is not None else ""
                 launch = confining.launch(argv, folder, how.confined, warden.note, shadow)
             reading, writing = _terminal() if how.pty else os.pipe()
-            fds.append(writing)
-            pipe = _OutputPipe(reading, output)
-            try:
-                start = _Start(launch, entry, environment, how, folder)
-                await warden.run(start, [writing if how.pty else given, writing, opened])
-            except BaseException:
-                pipe.close()
-                raise
-            return _Started(warden, pipe, launch, entry)
+            started = _Started(warden, _OutputPipe(reading, output), launch, entry)
+            stdin = writing if how.pty else given
+            rest = [one for one in (*fds, writing) if one not in (stdin, writing, opened)]
+            start = _Start(launch, entry, environment, how, folder)
+            return started, start, [stdin, writing, opened, *rest]
         except BaseException:
-            try:
-                await asyncio.to_thread(launch.tidy)
-            finally:  # also where this is cancelled once more
-                try:
-                    await asyncio.shield(asyncio.to_thread(entry.leave))
-                finally:
-                    if warden is not None:
-                        warden.close()
-            raise
-        finally:
             for fd in fds:
                 os.close(fd)
+            await _given_up(launch, entry, warden)
+            raise
 
     def _environment_for(self, how: RunOptions) -> dict[str, str]:
         environment = child_environment(self._environment)
@@ -360,6 +377,31 @@ async def _leave(entering: asyncio.Task[Entry]) -> None:
         await asyncio.to_thread((await entering).leave)
 
 
+async def _given_up(launch: Launch, entry: Entry, warden: _WardenChannel | None) -> None:
+    """Nothing was started."""
+    try:
+        await asyncio.to_thread(launch.tidy)
+    finally:  # also where this is cancelled once more
+        try:
+            await asyncio.shield(asyncio.to_thread(entry.leave))
+        finally:
+            if warden is not None:
+                warden.close()
+
+
+async def _surely(work: Coroutine[object, object, str]) -> str:
+    """Work to its end, also where this is cancelled meanwhile."""
+    task, cancelled = asyncio.ensure_future(work), None
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    return task.result()
+
+
 def _identity(folder: str, opened: int = -1) -> str:
     """A folder, also when another one has its name."""
     try:
@@ -390,6 +432,8 @@ class _WardenChannel:
         self.status: int | None = None
         self._began = asyncio.Event()
         """Forked, then started or not."""
+        self.told = False
+        """It was told to start a command, and has not said that it cannot."""
         self.full = 0
         """It took more than it may, see `guard.ANSWER`."""
         self.left = asyncio.Event()
@@ -415,7 +459,9 @@ class _WardenChannel:
             fds = [*fds, start.launch.ruleset]
         socket.send_fds(self._channel, [data[:1]], fds)
         await self._loop.sock_sendall(self._channel, data[1:])
+        self.told = True
         await self._began.wait()
+        self.told = bool(self._pid)
         if not self._pid:
             number = self._number or errno.EPIPE
             raise OSError(number, os.strerror(number))
@@ -465,6 +511,8 @@ class _WardenChannel:
             self._pid = number if what == STARTED else 0
             self._number = number if what == FAILED else 0
             self._began.set()
+            if what == FAILED:
+                self.ended.set()
 
     def _lost(self) -> None:
         """Somebody killed it: its group is stopped here, all else by the guard."""
