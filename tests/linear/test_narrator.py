@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.linear_stage import LinearStage
-from tui.linear.narrator import Speech, broken, cells, sentence
+from tests.support.tables import each
+from tui.core.conversation import Block, BlockKind
+from tui.linear.narrator import ReadingPace, RunNarrator, Speech, broken, cells, sentence
 
 ANSWER = """I'll guard every mutation with one lock, and nothing else. That keeps reads cheap.
 It costs 0.3 s at most, e.g. on a phone.
@@ -101,3 +103,25 @@ def test_a_sentence_begins_with_a_capital_and_a_path_as_it_is() -> None:
     assert sentence("the tests ran") == "The tests ran."
     assert sentence("a.txt was moved to c.txt: it is edited there now").startswith("a.txt was")
     assert sentence("switched to deep.") == "Switched to deep."
+
+
+@each("outputs", [False, True])
+def test_of_two_commands_side_by_side_each_end_says_whose_it_is(outputs: bool) -> None:
+    pace = ReadingPace(outputs=outputs)
+    blocks = [Block(BlockKind.RUN, 0, name) for name in ("ruff check", "pytest -q")]
+    lint, tests = (RunNarrator(block, pace) for block in blocks)
+    assert [*lint.news(), *tests.news()] == ["Running: ruff check", "Running: pytest -q"]
+    for block in blocks:
+        block.say("[exit 0 after 0.1 s]\n")
+        block.state = "done"
+    assert lint.news() == ["From ruff check:", "[exit 0 after 0.1 s]"]
+    assert tests.news() == ["From pytest -q:", "[exit 0 after 0.1 s]"]
+
+
+def test_one_command_alone_says_its_name_once() -> None:
+    block, pace = Block(BlockKind.RUN, 0, "pytest -q"), ReadingPace()
+    narrator = RunNarrator(block, pace)
+    assert narrator.news() == ["Running: pytest -q"]
+    block.say("[exit 0 after 0.1 s]\n")
+    block.state = "done"
+    assert narrator.news() == ["[exit 0 after 0.1 s]"]

@@ -206,6 +206,8 @@ class ReadingPace(Struct):
     """Answers are told at their end, in one piece."""
     outputs: bool = False
     """Outputs of commands are told to their last line, as they come."""
+    latest: Block | None = None
+    """The command that was told of last."""
 
 
 class BlockNarrator(Protocol):
@@ -279,7 +281,15 @@ class RunNarrator:
         self._line = ""
 
     def news(self) -> list[str]:
-        """The output, all or its end."""
+        """The output, all or its end; behind another command's also whose it is."""
+        again, lines = self._begun, self._told()
+        if lines:
+            if again and self._pace.latest is not self._block:
+                lines.insert(0, f"From {brief(self._block.title)}:")
+            self._pace.latest = self._block
+        return lines
+
+    def _told(self) -> list[str]:
         lines: list[str] = []
         if not self._begun and self._block.title:
             self._begun = True
