@@ -85,6 +85,19 @@ async def test_a_blamed_hunk_is_not_accepted_unasked_and_the_next_run_forgets_it
     assert not any(hunk.flags for hunk in workspace.hunks)
 
 
+async def test_the_mark_goes_when_its_hunk_is_edited_and_with_it_those_of_the_same_fault() -> None:
+    world, _ = judged(40, lambda files: ["test_a"] if has(files, 4, 30) else [], width=3)
+    changes(world, *range(0, 40, 2))
+    await blame(world)
+    workspace = world.session.workspace
+    workspace.edit("a.py", (8, 0), (8, 0), "# beside\n")
+    world.session.drain()
+    assert [hunk.id for hunk in workspace.hunks if hunk.is_blamed] == [3, 16]
+    workspace.edit("a.py", (4, 0), (4, 2), "y4")
+    assert world.session.drain().hunks
+    assert not any(hunk.flags for hunk in workspace.hunks)
+
+
 async def test_it_can_be_stopped_and_leaves_nothing_behind() -> None:
     world, judge = judged(20, lambda files: ["test_a"] if has(files, 6) else [], width=2)
     changes(world, *range(0, 20, 2))

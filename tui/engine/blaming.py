@@ -7,7 +7,7 @@ accepted by itself; the card says what that cost.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from math import ceil, log2
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from tui.core.document.hunk import BREAKS, Hunk
 from tui.core.files import digest_of
 from tui.core.programs import RunResult, Shadow
 from tui.core.run_report import RunReport
+from tui.core.text.buffer import Buffer
 from tui.engine.judging import judged
 from tui.engine.notices import Trouble
 from tui.engine.ports import Part, VerifyCommand
@@ -49,17 +50,40 @@ class Blaming:
         self._services = services
         self._state = services.state
         self._ports = services.ports
-        self._marked: list[Hunk] = []
+        self._marked: list[dict[int, str]] = []
+        """For each fault the hunks that make it, with what they were."""
+        self._looked: object = None
+        self._state.before_drain.append(self._frame)
 
     def unmark(self) -> None:
         """What was found is of an earlier state."""
-        if not self._marked:
-            return
-        for hunk in self._marked:
-            hunk.flags = tuple(flag for flag in hunk.flags if not flag.startswith(BREAKS))
+        self._unmark({hunk for fault in self._marked for hunk in fault})
         self._marked = []
-        self._state.workspace.documents.bump()
-        self._state.hunks_changed()
+
+    def _unmark(self, numbers: Collection[int]) -> None:
+        for hunk in _of(numbers, self._state.workspace.hunks):
+            hunk.flags = tuple(flag for flag in hunk.flags if not flag.startswith(BREAKS))
+        if numbers:
+            self._state.workspace.documents.bump()
+            self._state.hunks_changed()
+
+    def _frame(self) -> None:
+        """Once a frame: a hunk that was edited is another one, and its fault may be gone."""
+        buffers = self._state.workspace.buffers
+        if not self._marked or self._looked == (now := _revisions(buffers)):
+            return
+        self._looked = now
+        known = {number for fault in self._marked for number in fault}
+        hunks = _of(known, self._state.workspace.hunks)
+        texts = {hunk.id: _text(hunk, buffers) for hunk in hunks}
+        edited = [
+            fault
+            for fault in self._marked
+            if any(texts.get(number, text) != text for number, text in fault.items())
+        ]
+        self._marked = [fault for fault in self._marked if fault not in edited]
+        gone = {number for fault in edited for number in fault}
+        self._unmark(gone - {number for fault in self._marked for number in fault})
 
     async def find(
         self, command: VerifyCommand, words: str, screen: StillScreen, seen: ScreenRun | None
@@ -113,12 +137,14 @@ class Blaming:
         """Put what was found on the hunks."""
         if blame.cured:
             return
+        buffers = self._state.workspace.buffers
         for found in blame.culprits:
-            for hunk in _of(found.hunks, waiting):
+            fault = _of(found.hunks, waiting)
+            self._marked.append({hunk.id: _text(hunk, buffers) for hunk in fault})
+            for hunk in fault:
                 others = _numbers(found.hunks - {hunk.id})
                 together = f" together with {others}" if others else ""
                 hunk.flags += (f"{BREAKS}{_tests(found.tests)}{together}",)
-                self._marked.append(hunk)
         if self._marked:
             self._state.workspace.documents.bump()
             self._state.hunks_changed()
@@ -282,6 +308,18 @@ def _culprit(found: Culprit, waiting: Sequence[Hunk], cured: bool) -> list[str]:
 def _of(ids: Iterable[int], hunks: Sequence[Hunk]) -> list[Hunk]:
     chosen = set(ids)
     return [hunk for hunk in hunks if hunk.id in chosen]
+
+
+def _text(hunk: Hunk, buffers: Mapping[str, Buffer]) -> str:
+    """What stands there now."""
+    buffer = buffers.get(hunk.path)
+    if buffer is None or hunk.start is None or hunk.end is None:
+        return ""
+    return "\n".join(buffer.lines[hunk.start.line : hunk.end.line])
+
+
+def _revisions(buffers: Mapping[str, Buffer]) -> object:
+    return [(path, id(buffer), buffer.revision) for path, buffer in buffers.items()]
 
 
 def _numbers(ids: Iterable[int]) -> str:
