@@ -27,7 +27,7 @@ from tests.support.fakes import World
 from tests.support.fakes import settle as settled
 from tests.support.killed_sessions import Script
 from tests.support.turns import CACHE, PATCH, begun, notes, texts
-from tui.core.document.hunk import Decision
+from tui.core.document.hunk import BREAKS, JUDGES, Decision
 from tui.core.files import file_blocks
 from tui.core.session_record import Record, StoredRecord, StoredSession, TurnBegan
 from tui.effects.store import reading
@@ -133,6 +133,23 @@ async def test_hunks_of_an_answer_that_goes_on_are_kept(tmp_path: Path) -> None:
     assert recording is not None
     recording.close()
     same(world.session, store.loaded(tmp_path))
+
+
+async def test_what_marks_a_hunk_later_is_kept_but_for_what_one_run_found(tmp_path: Path) -> None:
+    store, world = Memory(), World({"cache.py": CACHE})
+    world.ports.store = lambda: store
+    model = await begun(world)
+    model.patch(PATCH, "call_a")
+    await settled()
+    world.session.drain()
+    (hunk,) = world.session.workspace.hunks
+    hunk.flags += (JUDGES, f"{BREAKS}test_a")
+    world.session.drain()
+    recording = world.session.recording
+    assert recording is not None
+    recording.close()
+    (kept,) = store.loaded(tmp_path).hunks
+    assert kept.flags == (JUDGES,)
 
 
 class KeptConversation(Conversation):

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 import tui
 from tui.core.conversation import Block, HistoryEntry
 from tui.core.document.file_record import UserChange
-from tui.core.document.hunk import OPEN, PLACED, TAKEN_BACK, Decision, Hunk, Stage
+from tui.core.document.hunk import BREAKS, OPEN, PLACED, TAKEN_BACK, Decision, Hunk, Stage
 from tui.core.document.rewind import Swap
 from tui.core.programs import RunResult
 from tui.core.run_report import RunReport
@@ -120,7 +120,7 @@ def _state_of(block: Block) -> _BlockState:
     )
 
 
-_HunkState = tuple[Stage, Decision, str, str, str]
+_HunkState = tuple[Stage, Decision, str, str, str, tuple[str, ...]]
 
 
 class SessionRecording(Witness):
@@ -590,19 +590,20 @@ class SessionRecording(Witness):
             del self._news[number]
             if not _is_whole(hunk):
                 continue  # it comes again when it is
-            now: _HunkState = (hunk.stage, hunk.decision, hunk.reason, hunk.words, hunk.path)
+            flags = _lasting(hunk)
+            now = (hunk.stage, hunk.decision, hunk.reason, hunk.words, hunk.path, flags)
             now = alike.setdefault(now, now)
             known = self._hunks.get(number)
             if known == now:
                 continue
             self._hunks[number] = now
             placed = hunk.stage in PLACED and (known is None or known[0] not in PLACED)
-            if known is None or known[4] != hunk.path or placed:
+            if known is None or known[4:] != now[4:] or placed:
                 found += self._whole(hunk)
             else:
                 grouped.setdefault((now, self._author(hunk)), []).append(number)
         for (now, author), numbers in grouped.items():
-            stage, decision, reason, words, _ = now
+            stage, decision, reason, words, *_ = now
             found.append(HunksAre(tuple(numbers), stage, decision, reason, words, author))
         return found
 
@@ -634,7 +635,7 @@ class SessionRecording(Witness):
             hunk.woven,
             hunk.frozen,
             hunk.target,
-            hunk.flags,
+            _lasting(hunk),
             hunk.reason,
             tuple(hunk.candidates),
             hunk.near,
@@ -717,7 +718,15 @@ def _last_of(stored: StoredSession) -> int:
 
 
 def _states_of(hunks: Iterable[HunkMade]) -> dict[int, _HunkState]:
-    return {one.id: (one.stage, one.decision, one.reason, one.words, one.path) for one in hunks}
+    return {
+        one.id: (one.stage, one.decision, one.reason, one.words, one.path, one.flags)
+        for one in hunks
+    }
+
+
+def _lasting(hunk: Hunk) -> tuple[str, ...]:
+    """Its flags, but for what a run of the tests found: another start has no such run."""
+    return tuple(flag for flag in hunk.flags if not flag.startswith(BREAKS))
 
 
 def made(one: KeptEntry) -> EntryMade:
