@@ -15,7 +15,7 @@ from websockets.sync.server import ServerConnection, serve
 from tests.support.server_words import created, error
 from tests.support.sources import ROOT
 from tui.cli import doctor, network
-from tui.cli.doctor import sandbox_findings
+from tui.cli.doctor import sandbox_findings, shadow_findings
 from tui.cli.doctor_checks import PROXIES, surroundings
 from tui.cli.main import run
 from tui.core.programs import Confinement, Launch, Sandbox
@@ -272,6 +272,17 @@ def test_without_a_sandbox_it_says_what_happens_instead(
         "note",
         "no sandbox: bubblewrap is not installed; commands are asked about",
     )
+
+
+async def test_it_says_what_shadows_there_are(tmp_path: Path) -> None:
+    paths = Paths.find({"DUETTO_HOME": str(tmp_path / "home")})
+    (tmp_path / "work").mkdir()
+    (found,) = await shadow_findings(tmp_path / "work", paths)
+    assert found.check == "shadow"
+    assert "own path" in found.text or "another folder" in found.text or found.state == "note"
+    (none,) = await shadow_findings(Path("/proc/self"), paths)
+    assert none.state == "note"
+    assert none.text.endswith("; tests run on the disk only")
 
 
 @pytest.mark.slow

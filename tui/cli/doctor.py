@@ -13,7 +13,7 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -38,9 +38,19 @@ from tui.cli.options import ModelFlags, model_options, settings_for
 from tui.core.programs import Confinement, RunOptions, RunResult
 from tui.effects.commands.runner import CommandRunner
 from tui.effects.commands.sandbox import Tool, find_sandbox
+from tui.effects.listing import Listing
+from tui.effects.shadow.copying import ShadowSource
+from tui.effects.shadow.making import ShadowMaker
 from tui.engine.ports import project_tests
 from tui.engine.verification import command_line
-from tui.errors import EXIT_FAILED, EXIT_OK, EXIT_UNREACHABLE, DuettoError, SettingsError
+from tui.errors import (
+    EXIT_FAILED,
+    EXIT_OK,
+    EXIT_UNREACHABLE,
+    DuettoError,
+    FileRefused,
+    SettingsError,
+)
 from tui.settings import PROJECT_FILE, Paths, Settings, load_project, unused, unused_in_project
 
 _DEADLINE_S = 20.0
@@ -134,6 +144,25 @@ def sandbox_findings(folder: Path, paths: Paths, *, probe: bool) -> Iterator[Che
             yield CheckResult("sandbox", "note" if known else "fix", f"open: {attempt}", advice)
         else:
             yield CheckResult("sandbox", "ok", f"held: {attempt}")
+
+
+async def shadow_findings(folder: Path, paths: Paths) -> Sequence[CheckResult]:
+    """On what the tests run, proved by a command."""
+    from tui.cli.verifiers.table import table
+
+    listing = Listing(str(folder))
+    source = ShadowSource(str(folder), table()["caches"], listing.paths)
+    shadows = ShadowMaker(source, paths.state_dir, CommandRunner(str(folder)))
+    try:
+        kind = await shadows.look()
+    except FileRefused as refusal:
+        return [CheckResult("shadow", "note", f"{refusal}; tests run on the disk only")]
+    finally:
+        await shadows.close()
+        listing.close()
+    return [
+        CheckResult("shadow", "ok", f"{kind}: tests run with pending hunks, before they are saved")
+    ]
 
 
 def _break_out(scratch: Path) -> set[str] | str:
@@ -315,6 +344,7 @@ def examine(flags: ModelFlags, paths: Paths, *, probe: bool = False) -> Iterator
     yield from own_theme_findings(settings or Settings(), here, paths, config)
     yield from _workspace(here, settings or Settings())
     yield from sandbox_findings(here, paths, probe=probe)
+    yield from asyncio.run(shadow_findings(here, paths))
     yield from key_findings(settings or Settings(), paths)
     if settings is None:
         return

@@ -96,6 +96,11 @@ def _bases(state: Path) -> list[Path]:
 
 
 Kind = Literal["overlay", "bound", "copy"]
+_WORDS: Mapping[Kind, str] = {
+    "overlay": "an overlay at the workspace's own path",
+    "bound": "a copy, seen at the workspace's own path",
+    "copy": "a copy in another folder",
+}
 
 
 class ShadowMaker:
@@ -131,6 +136,11 @@ class ShadowMaker:
         shadow = self._free.pop() if self._free else await asyncio.to_thread(self._made)
         await shadow.hold(texts)
         return shadow
+
+    async def look(self) -> str:
+        """What shadows are here, in words. Raises FileRefused: there can be none, and why."""
+        (await self.make({})).close()
+        return _WORDS[self._kind]
 
     def _made(self) -> Shadow:
         assert self._folder is not None
