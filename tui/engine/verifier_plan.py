@@ -38,10 +38,9 @@ def planned(
     tests: list[VerifyCommand] = []
     concerned = bool(part.changed or part.named)
     for one in verifiers:
-        small = one.part(part) if one.part is not None and concerned else None
+        whole = one.kind == "tests" and rest and one.name in quick and not part.named
+        small = one.part(part) if one.part is not None and concerned and not whole else None
         if one.kind == "tests":
-            if rest and one.name in quick and not part.named:
-                small = None
             tests += [small] if small is not None else []
             tests += [one] if rest and not (part.named and small is not None) else []
         elif part.named or (one.writes and not apart):

@@ -19,13 +19,11 @@ from tui.effects.commands.runner import CommandRunner
 from tui.effects.shadow.copying import ShadowSource
 from tui.effects.shadow.making import Kind, ShadowMaker
 from tui.engine import intents
-from tui.engine.session import Session
 from tui.errors import DuettoError, FileRefused
 
 T = TypeVar("T")
 MADE, IN_STEP, FIRST_TEST = "make a shadow, ms", "in step after a hunk, ms", "F5 to first test, ms"
 FILES, TIMES = 5_000, 9
-_LONGEST_S = 60.0
 KINDS: tuple[Kind, ...] = ("overlay", "bound", "copy")
 METHOD = (
     "Shadows of 5,000 files of 2 kB: making one is make() and a first command in it, in step is "
@@ -120,19 +118,12 @@ async def _first_tests(found: Findings, times: int) -> None:
                 alone = _started(root, out)
                 out.unlink()
                 began = time.time()
-                seat.session.submit(intents.Verify())
-                while not (out.exists() and _ended(seat.session)):
-                    seat.session.drain()
-                    await asyncio.sleep(0.01)
-                    if time.time() - began > _LONGEST_S:
-                        raise DuettoError("the test has not begun")
+                await seat.rests(intents.Verify())
+                if not out.exists():
+                    raise DuettoError("the test has not begun")
                 if number:  # with the first one it is proved that shadows work
                     took = float(out.read_text()) - began - alone
                     found.add(Spot(FIRST_TEST, "in a shadow"), took * 1000)
-
-
-def _ended(session: Session) -> bool:
-    return bool(session.status.verdict) and not session.status.running
 
 
 def _started(root: Path, out: Path) -> float:

@@ -17,6 +17,7 @@ import shutil
 import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 
 from tui.core.programs import Entry, Overlay, Written, is_below
@@ -91,6 +92,8 @@ class CopyShadow:
         self._folders = {""}
         """Those that were made as on the disk."""
         self._lock = threading.Lock()
+        self._cleaning: threading.Thread | None = None
+        """Takes out what the last command left; the next one waits for it."""
 
     async def hold(self, texts: Mapping[str, bytes | None]) -> None:
         """See `core.programs.Shadow`; they are written when a command enters."""
@@ -106,6 +109,7 @@ class CopyShadow:
         if not self._lock.acquire(blocking=False):
             raise OSError("another command runs in this copy of the workspace")
         try:
+            self.settle()
             found = self._source.look()
             self._bring(found)
         except BaseException:
@@ -114,13 +118,18 @@ class CopyShadow:
         strayed = self._help / "strayed"
         strayed.unlink(missing_ok=True)
 
+        def clean() -> None:
+            with contextlib.suppress(OSError):  # the next look finds what is missing
+                self._clean(caches_stay=not confined)  # what it left there must not run unconfined
+
         def leave() -> str:
             try:
                 if written is not None:
                     with contextlib.suppress(OSError, RecursionError):
                         written(self._written())
-                self._clean(caches_stay=not confined)  # what it left there must not run unconfined
             finally:
+                self._cleaning = threading.Thread(target=clean, daemon=True)
+                self._cleaning.start()
                 self._lock.release()
             with contextlib.suppress(OSError):
                 path = strayed.read_text("utf-8", "replace").partition("\n")[0]
@@ -139,6 +148,12 @@ class CopyShadow:
             "DUETTO_STRAYED": str(strayed),
         }
         return Entry(copy, (), variables, ROOM, leave, (copy,))
+
+    def settle(self) -> None:
+        """Wait until what the last command left is gone."""
+        if self._cleaning is not None:
+            self._cleaning.join()
+            self._cleaning = None
 
     def _python_paths(self, found: SourceFiles) -> Iterator[str]:
         """Where editable installs lead to, in the copy."""
@@ -283,7 +298,7 @@ class CopyShadow:
             if path == ".git" or (caches_stay and is_cache(path, self._source.caches)):
                 continue
             if not entry.is_dir(follow_symlinks=False):
-                if path in self._known and self._known[path][1] == _looks(entry.path):
+                if self._known.get(path, _NEVER)[1] == _looks(entry.path):
                     found.add(path)
                 else:
                     os.unlink(entry.path)
@@ -337,6 +352,10 @@ def _above(path: str) -> list[str]:
     return found
 
 
+_signs = attrgetter("st_mtime_ns", "st_size", "st_ino", "st_mode")
+"""By which a file of the disk is known to be another one."""
+
+
 def _looks(path: str) -> object:
     try:
         about = os.lstat(path)
@@ -383,28 +402,31 @@ class ShadowSource:
         self._listed = None
         while waiting:
             folder = waiting.pop()
-            for entry in os.scandir(os.path.join(self.root, folder)):
-                path = f"{folder}/{entry.name}" if folder else entry.name
-                if path == ".git":
-                    continue
-                if not entry.is_dir(follow_symlinks=False):
-                    self._file(found, entry, path)
-                elif self._goes_into(found, path):
-                    found.folders[path] = None
-                    waiting.append(path)
+            self._look_into(folder, found, waiting)
             if len(found.files) > MOST_FILES or found.size > MOST_BYTES:
                 most = f"{MOST_FILES:,} files or {MOST_BYTES // 1_000_000} MB"
                 raise OSError(f"the workspace is too large to be copied (more than {most})")
         return found
 
-    def _file(self, found: SourceFiles, entry: os.DirEntry[str], path: str) -> None:
-        if entry.is_symlink():
-            found.links[path] = self._target(path, os.readlink(entry.path))
-            return
-        about = entry.stat(follow_symlinks=False)
-        if stat.S_ISREG(about.st_mode) and (about.st_size < _SMALL_BYTES or self._is_listed(path)):
-            found.files[path] = about.st_mtime_ns, about.st_size, about.st_ino, about.st_mode
-            found.size += about.st_size
+    def _look_into(self, folder: str, found: SourceFiles, waiting: list[str]) -> None:
+        """One folder. It is done for each file before each command, so it is short."""
+        above, files, size = f"{folder}/" if folder else "", found.files, 0
+        with os.scandir(f"{self.root}/{folder}") as entries:
+            for entry in entries:
+                path = above + entry.name
+                if path == ".git":
+                    continue
+                if entry.is_file(follow_symlinks=False):
+                    about = entry.stat(follow_symlinks=False)
+                    if about.st_size < _SMALL_BYTES or self._is_listed(path):
+                        files[path] = _signs(about)
+                        size += about.st_size
+                elif entry.is_symlink():
+                    found.links[path] = self._target(path, os.readlink(entry.path))
+                elif entry.is_dir() and self._goes_into(found, path):
+                    found.folders[path] = None
+                    waiting.append(path)
+        found.size += size
 
     def _target(self, path: str, to: str) -> str:
         """Where a link leads in the copy: what was in the workspace is in the copy."""

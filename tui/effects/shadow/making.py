@@ -123,6 +123,8 @@ class ShadowMaker:
         self._folder: ShadowFolder | None = None
         self._kind: Kind = kinds[0]
         self._free: list[Shadow] = []
+        self._copies: list[CopyShadow] = []
+        """All that were made."""
         self._proving = asyncio.Lock()
         self._refusal: str | None = None
 
@@ -150,7 +152,9 @@ class ShadowMaker:
                 caches = self._source.caches
                 return OverlayShadow(self._root, folder, caches, self._free.append)
             bound = self._kind == "bound"
-            return CopyShadow(self._source, folder, bound=bound, on_close=self._free.append)
+            copy = CopyShadow(self._source, folder, bound=bound, on_close=self._free.append)
+            self._copies.append(copy)
+            return copy
         except OSError as error:
             raise FileRefused(f"a shadow cannot be made: {error.strerror or error}") from None
 
@@ -170,7 +174,7 @@ class ShadowMaker:
             if not why:
                 return ""
             folder, self._folder = self._folder, None
-            await asyncio.to_thread(folder.close)
+            await asyncio.to_thread(self._remove, folder)
         return f"there is no shadow here, {why}"
 
     def _places(self) -> Iterator[tuple[Kind, Path]]:
@@ -209,4 +213,9 @@ class ShadowMaker:
     async def close(self) -> None:
         """Remove all of them."""
         if self._folder is not None:
-            await asyncio.to_thread(self._folder.close)
+            await asyncio.to_thread(self._remove, self._folder)
+
+    def _remove(self, folder: ShadowFolder) -> None:
+        for copy in self._copies:
+            copy.settle()
+        folder.close()
