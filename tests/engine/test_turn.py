@@ -115,6 +115,35 @@ async def test_rounds_are_limited(limit: int, said: str) -> None:
     assert len(world.wire.requests) == limit + 1
 
 
+@each("repeats", [True, False])
+async def test_the_same_call_with_the_same_result_three_times_in_a_row_ends_a_turn(
+    repeats: bool,
+) -> None:
+    world = World({"a.py": "one\n"})
+    model = await begun(world)
+    for number in range(1, 4):
+        read = {"path": "a.py" if repeats or number != 2 else "b.py"}
+        model.call("read_file", read, f"call_{number}")
+        model.complete()
+        await settle()
+        if world.session.status.busy:
+            model.begin()
+    assert world.session.status.busy is not repeats
+    assert any("the same call 3 times" in note for note in notes(world)) is repeats
+    assert world.session.status.can_go_on is repeats
+
+
+async def test_one_that_waits_for_a_command_may_do_so_as_often_as_it_likes() -> None:
+    world = World({"a.py": "one\n"})
+    model = await begun(world)
+    for number in range(1, 5):
+        model.call("shell_output", {"task": 1}, f"call_{number}")
+        model.complete()
+        await settle()
+        model.begin()
+    assert world.session.status.busy
+
+
 PIECE = "x" * 30_000
 MESSAGE = {"type": "message", "role": "assistant"}
 ENDLESS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -43,6 +44,8 @@ _BROKEN = "error: the tool failed; the user was told"
 _PLANS = "plan mode: nothing is edited"
 _READS = ("read_file", "list", "search", "recall", "shell_output")
 _OUTPUT_TOOLS = ("shell_output", "write_stdin")
+_OF_ONE_RUN = re.compile(r" after \d+\.\d s\b")
+"""What differs between two equal runs of a command."""
 SIDE_BY_SIDE = 8
 """Most calls that run at once: a model may ask for hundreds."""
 
@@ -59,6 +62,9 @@ class CallRunner:
         self._calls: list[Call] = []
         self._running: dict[asyncio.Task[None], Call] = {}
         self._room = asyncio.Semaphore(SIDE_BY_SIDE)
+        self._last_round: list[tuple[str, str]] = []
+        self.repeated = 1
+        """So often in a row the same calls had the same results."""
 
     @property
     def waiting(self) -> bool:
@@ -98,6 +104,9 @@ class CallRunner:
     def answer(self, history: History, otherwise: str = _BROKEN) -> bool:
         """Answer all, with ``otherwise`` where there is no output; False if there were none."""
         calls, self._calls = self._calls, []
+        this_round = [(_asked(call), _OF_ONE_RUN.sub("", call.output or "")) for call in calls]
+        again = bool(calls) and not any(map(_gets_on, calls)) and this_round == self._last_round
+        self.repeated, self._last_round = self.repeated + 1 if again else 1, this_round
         for call in calls:
             if call.report is not None and call.landing is not None:
                 entry = history.answer(call.item, "", failed=True)
@@ -164,6 +173,18 @@ class CallRunner:
         if not call.lives_on:
             self._services.state.close(call.block, "failed" if call.failed else "done")
         self._on_done()
+
+
+def _gets_on(call: Call) -> bool:
+    """Whether it is no matter that it is made again: it waits, or has changed something."""
+    return call.name in _OUTPUT_TOOLS or (call.landing is not None and call.landing.placed_all)
+
+
+def _asked(call: Call) -> str:
+    """What a call says, whatever its number is."""
+    item = call.item
+    said = item.get("arguments") or item.get("input") or item.get("action")
+    return f"{call.name} {said}"
 
 
 class Bill(Struct, frozen=True):

@@ -38,6 +38,8 @@ from tui.errors import DuettoError, EndpointError
 if TYPE_CHECKING:
     from tui.engine.continuing import CutReply
 
+MOST_REPEATED = 3
+"""So often in a row the same calls may have the same results."""
 GO_ON = "say “go on” to let it continue"
 CUTS = {
     "max_output_tokens": "it reached the model's output limit",
@@ -539,6 +541,8 @@ class Turn:
             limit = dollars(limits.usd)
             words = f"the limit of {limit} cannot stop this turn: not all prices are known"
             self._services.state.note(self.request.number, words)
+        if self._runner.repeated >= MOST_REPEATED:
+            return f"the model made the same call {MOST_REPEATED} times with the same result"
         return ""
 
     def _again(self, remedy: Remedy, *, broken: bool = False) -> None:
