@@ -452,6 +452,8 @@ class AnswerStyle(Struct, frozen=True):
     """Share of the exercises that the fast model gets wrong at first, 0 to 1."""
     effort: str = ""
     """``low`` and ``minimal`` think one paragraph, ``none`` not at all."""
+    draw: int = 0
+    """How many other conversations asked the same before: each has luck of its own."""
 
 
 class ExerciseChoice(Struct, frozen=True):
@@ -595,7 +597,8 @@ def makes_slip(script: Script, style: AnswerStyle) -> bool:
     """Whether the model gets this exercise wrong at its first try."""
     if style.deep:
         return False
-    return Random(f"{style.seed}/{script.name}").random() < style.mistakes
+    draw = f"/{style.draw}" if style.draw else ""
+    return Random(f"{style.seed}/{script.name}{draw}").random() < style.mistakes
 
 
 def _perform(parsed: ParsedRequest, choice: ExerciseChoice, style: AnswerStyle) -> list[AnswerPart]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tui.bridge.endpoints.base import Asked, ModelFacts, Refused, Target, left_out
 from tui.bridge.endpoints.response_writer import ResponseWriter
@@ -84,10 +85,15 @@ _MOST_KEPT = 20
 
 def _asks_to_go_on(item: Mapping[str, Any]) -> bool:
     """Whether a message asks for the rest of an answer that was cut."""
-    content = item.get("content")
+    return _words(item).startswith(STOPPED_BY_ACCIDENT)
+
+
+def _words(item: Mapping[str, Any]) -> str:
+    """What the user says in a message; empty: it is another item."""
+    content = item.get("content") if item.get("role") == "user" else None
     first = content[0] if isinstance(content, list) and content else None
     text = first.get("text") if isinstance(first, dict) else content
-    return isinstance(text, str) and text.startswith(STOPPED_BY_ACCIDENT)
+    return text if isinstance(text, str) else ""
 
 
 class RehearsalEndpoint:
@@ -97,12 +103,15 @@ class RehearsalEndpoint:
         self._rehearsal = rehearsal
         self._said: dict[str, list[AnswerPart]] = {}
         """What was answered last in each conversation: asked to go on, it is said once more."""
+        self._draws: dict[str, list[str]] = {}
+        """Prompt -> the conversations in which it was asked, in their order."""
 
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """Play one run at its rate."""
         writer.left_out(left_out(asked.request, _SAID, waived=("text.format",)))
         style, pace = self._rehearsal.style_and_speed(asked.request)
         said = self._said.get(conversation := str(asked.request.get("prompt_cache_key")))
+        style = replace(style, draw=self._draw(conversation, asked.items))
         asks_again = bool(asked.items) and _asks_to_go_on(asked.items[-1])
         items = [item for item in asked.items if not _asks_to_go_on(item)]
         if asks_again and said:
@@ -124,6 +133,16 @@ class RehearsalEndpoint:
                 writer.used(player.usage(*tokens))
             await writer.flush()
         writer.finish()
+
+    def _draw(self, conversation: str, items: Sequence[Mapping[str, Any]]) -> int:
+        """How many other conversations asked the newest prompt before."""
+        prompt = next((said for one in reversed(items) if (said := _words(one))), "")
+        asked = self._draws.setdefault(prompt, [])
+        if conversation not in asked:
+            asked.append(conversation)
+        if len(self._draws) > _MOST_KEPT:
+            del self._draws[next(iter(self._draws))]
+        return asked.index(conversation)
 
     async def warm(self) -> None:
         """See `ModelEndpoint`: it is here."""
