@@ -298,6 +298,7 @@ def test_at_the_end_of_a_file_of_commands_a_question_is_refused() -> None:
 @pytest.mark.parametrize("command", LINEAR, ids=lambda command: command.name)
 def test_every_command_does_something_of_its_own(stage: LinearStage, command: Command) -> None:
     slow = {
+        "attempts",
         "diff",
         "show",
         "compact",

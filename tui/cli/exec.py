@@ -33,7 +33,19 @@ from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import PLACED, Decision, Hunk, Stage
 from tui.core.files import is_image_name
 from tui.core.inert_text import PROSE, inert
-from tui.engine.intents import Accept, Answer, Compact, Intent, Interrupt, Mode, Prompt, Role
+from tui.engine.intents import (
+    Accept,
+    Answer,
+    Compact,
+    Intent,
+    Interrupt,
+    MakeAttempts,
+    Mode,
+    Prompt,
+    Role,
+    StopAttempts,
+    TakeAttempt,
+)
 from tui.engine.notices import Status, Trouble
 from tui.engine.session import Session, SessionOptions
 from tui.engine.slash import COMMANDS, NO_SUMMARY, asked, split_command
@@ -52,8 +64,8 @@ CONTINUE = "/continue"
 """As the prompt: the last answer of the session goes on where it was cut."""
 COMPACT = "/compact"
 """As the prompt: no turn, but a summary instead of what was said; behind it ``show``, or words."""
-_COMMANDS = ("ask", "change", "continue", "inspect")
-_ONLY = "exec has only /ask, /change, /compact, /continue and /inspect"
+_COMMANDS = ("ask", "attempts", "change", "continue", "inspect")
+_ONLY = "exec has only /ask, /attempts, /change, /compact, /continue and /inspect"
 
 
 FRAME_S = 0.01
@@ -75,6 +87,7 @@ class ExecOptions(TypedDict):
     max_session_cost: float | None
     max_day_cost: float | None
     image: tuple[str, ...]
+    attempts: int | None
     folder: str | None
     resume: str | None
     last: bool
@@ -132,6 +145,13 @@ class ExecOptions(TypedDict):
     help="Send this image with the prompt, as @FILE in it does; may be repeated.",
 )
 @click.option(
+    "--attempts",
+    type=int,
+    metavar="N",
+    help="Try it N times at once, have the tests choose, and print the table as JSON. The prompt"
+    " '/attempts N --models A,B --temperature T --all PROMPT' says more.",
+)
+@click.option(
     "-C", "folder", metavar="DIR", help="The workspace [default: this folder, or the session's]."
 )
 @click.option("--resume", metavar="ID", help="Go on with an earlier session.")
@@ -152,38 +172,21 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     if folder is None:
         folder = "." if again is None else str(again.folder)
     setup = _setup(folder, flags)
-    text = _text(prompt)
-    if not text.strip():
-        raise UsageError('the prompt is empty: duetto exec "PROMPT", or - to read it from stdin')
-    text = _with_images(text, choices["image"])
+    text = _with_images(_text(prompt), choices["image"])
     about = text.split(maxsplit=1)[0]
     if about in (CONTINUE, COMPACT) and again is None:
         raise UsageError(f"{about} needs a session to go on with: --resume ID or --last")
-    options = replace(session_options(setup.settings), first_role=setup.models.first_role)
-    if again is not None:
-        options = again.options(options, setup.models.roles)
-    chosen = choices["role"] or options.first_role
-    if chosen not in setup.models.roles:
-        raise UsageError(f"no {chosen} model is set up: add --{chosen} MODEL")
-    rules = options.commands
-    options = replace(
-        _limited(options, choices),
-        first_role=chosen,
-        kind="exec",
-        ambiguous=setup.settings.editor.ambiguous,
-        linked=choices["linked"],
-        mode=choices["mode"] or options.mode,
-        commands=replace(
-            rules,
-            allow=(*rules.allow, *(command_prefix(one, "--allow") for one in choices["allow"])),
-        ),
-    )
+    options = _options(setup, choices, again)
     setup = replace(setup, tracer=tracer_for(choices["trace"]))
     composition = Composition(setup, options, watched=False, record=choices["record"])
     if choices["apply"]:
         for sentence in composition.unfinished():
             composition.session.warn(Trouble(sentence, severity="warning"))
-    asked_of(text, composition.session.status)
+    intent = asked_of(text, composition.session.status)
+    if choices["attempts"] is not None or isinstance(intent, MakeAttempts):
+        from tui.cli.exec_attempts import play_attempts
+
+        return play_attempts(composition, choices["attempts"], intent, apply=choices["apply"])
     if text.strip() == CONTINUE and not composition.session.status.can_continue:
         raise UsageError("nothing to continue: the last answer is whole")
     if about == COMPACT:
@@ -195,6 +198,29 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     if sys.stderr.isatty() and not choices["as_json"] and (name := composition.kept_as):
         print(f"duetto: to go on: duetto exec --resume {name}", file=sys.stderr)
     return code
+
+
+def _options(setup: SessionSetup, choices: ExecOptions, again: Again | None) -> SessionOptions:
+    """How the session behaves. Raises UsageError."""
+    options = replace(session_options(setup.settings), first_role=setup.models.first_role)
+    if again is not None:
+        options = again.options(options, setup.models.roles)
+    chosen = choices["role"] or options.first_role
+    if chosen not in setup.models.roles:
+        raise UsageError(f"no {chosen} model is set up: add --{chosen} MODEL")
+    rules = options.commands
+    return replace(
+        _limited(options, choices),
+        first_role=chosen,
+        kind="exec",
+        ambiguous=setup.settings.editor.ambiguous,
+        linked=choices["linked"],
+        mode=choices["mode"] or options.mode,
+        commands=replace(
+            rules,
+            allow=(*rules.allow, *(command_prefix(one, "--allow") for one in choices["allow"])),
+        ),
+    )
 
 
 def _limited(options: SessionOptions, choices: ExecOptions) -> SessionOptions:
@@ -223,8 +249,8 @@ def asked_of(text: str, status: Status) -> Intent:
             raise UsageError(f"/{name} needs the app or --linear: {_ONLY}")
         return Prompt(text)
     intent = asked(name, argument, status)
-    if not isinstance(intent, Intent):
-        raise UsageError(intent or f"/{name} needs an argument")
+    if not isinstance(intent, Intent) or isinstance(intent, StopAttempts | TakeAttempt):
+        raise UsageError(intent if isinstance(intent, str) else f"/{name} needs a prompt here")
     return intent
 
 
@@ -253,6 +279,8 @@ def _text(prompt: str) -> str:
         raise UsageError("the prompt is not UTF-8") from error
     if "\0" in text:
         raise UsageError("the prompt is not text: it holds a NUL character")
+    if not text.strip():
+        raise UsageError('the prompt is empty: duetto exec "PROMPT", or - to read it from stdin')
     return text
 
 

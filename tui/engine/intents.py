@@ -10,6 +10,7 @@ from tui.core.text.change_set import Position
 from tui.core.wire.efforts import Effort as Effort
 
 if TYPE_CHECKING:
+    from tui.core.attempts import AttemptPlan
     from tui.core.document.documents import AskedLines
 
 Role = Literal["fast", "deep"]
@@ -423,3 +424,23 @@ class Export(Intent, frozen=True):
 
     path: str = ""
     """Empty: a name is found."""
+
+
+class MakeAttempts(Intent, frozen=True):
+    """Try something several times at once, and have the tests say which one is best."""
+
+    plan: AttemptPlan
+
+
+class StopAttempts(Intent, frozen=True):
+    """End the attempts that run, or one of them."""
+
+    number: int = 0
+
+
+class TakeAttempt(Intent, frozen=True):
+    """Bring what an attempt made into the buffers, as pending hunks."""
+
+    number: int
+    path: str = ""
+    """Only this file; empty: all that it changed."""

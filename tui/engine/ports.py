@@ -123,6 +123,8 @@ class RoleSpec(Struct, frozen=True):
     """Whether it takes images; None: not known, the server may decide."""
     image_rules: ImageRules | None = None
     """What an image costs there, and what is taken; None: not known."""
+    temperature: float | None = None
+    """How freely it chooses its words; None: as the server has it."""
 
 
 class Wire(Protocol):

@@ -350,6 +350,8 @@ class Requests:
             head["service_tier"] = tier
         if spec.max_output_tokens is not None:
             head["max_output_tokens"] = spec.max_output_tokens
+        if spec.temperature is not None:
+            head["temperature"] = spec.temperature
         self.last_head = self._without_refused(spec, head)
         return self.last_head
 

@@ -52,6 +52,7 @@ from tui.engine.verification import Verification
 from tui.errors import DuettoError
 
 if TYPE_CHECKING:
+    from tui.engine.attempts import Attempts
     from tui.engine.bringing_home import BringingHome
     from tui.engine.budget import Budget
     from tui.engine.compaction import Compaction
@@ -75,6 +76,7 @@ OF_NOTES = (
 )
 """What is noted on lines, or asked about them."""
 OF_SUMMARY = (intents.Compact, intents.EditSummary)
+OF_ATTEMPTS = (intents.MakeAttempts, intents.StopAttempts, intents.TakeAttempt)
 OF_REWINDING = (intents.Rewind, intents.Forward, intents.UndoDecision, intents.RedoDecision)
 
 
@@ -215,6 +217,7 @@ class Session:
             **dict.fromkeys(of_conversation, foreground.handle),
             **dict.fromkeys(of_hunks, self._deciding.handle),
             **dict.fromkeys(of_commands, self._verifying.handle),
+            **dict.fromkeys(OF_ATTEMPTS, lambda intent: self.attempts.handle(intent)),
             **dict.fromkeys(
                 (intents.SetMode, intents.ToBackground, intents.StopTask),
                 self.services.commands.handle,
@@ -256,6 +259,7 @@ class Session:
         running = running or self._deciding.at_work or self.hooks_run or self.prepares
         running = running or ("rewinding" in self.__dict__ and self.rewinding.busy)
         running = running or self._foreground.tells_parts
+        running = running or ("attempts" in self.__dict__ and self.attempts.at_work)
         return not (running or self.status.busy or self.status.retry_s is not None)
 
     def prompt_label(self) -> PromptLabel:
@@ -299,6 +303,15 @@ class Session:
         return BringingHome(self.services, self._foreground.turn_beside)
 
     @functools.cached_property
+    def attempts(self) -> Attempts:
+        """Tries at one prompt, side by side."""
+        from tui.engine.attempts import Attempts  # hardly a session does
+
+        made = Attempts(self.services, self.lanes, self._verifying.failure, self.bringing_home)
+        self._verifying.stop_other = made.stop
+        return made
+
+    @functools.cached_property
     def _hooks(self) -> Hooks:
         from tui.engine.hooks import Hooks  # after the first paint
 
@@ -325,7 +338,7 @@ class Session:
         """What prompts attach, and what could be."""
         self.attachments.makers = {
             "diff": lambda: difference_from_head(self.services, self.diffs),
-            "failures": lambda: self._verifying.failures(),
+            "failures": lambda: _failure(self._verifying),
         }
         self._saving.on_written = self.formatting.written
         if self._ports.hooks is None:
@@ -562,6 +575,11 @@ def _budget(session: Session, window: ModelWindow, parent: Services | None) -> B
     made = Budget(services.ports, services.state, window, services.supervisor, whole)
     made.caps = session.options.caps
     return made
+
+
+async def _failure(verifying: Verification) -> str:
+    """What failed in the last run, as a prompt attaches it; empty: nothing did."""
+    return (verifying.failure() or ("", ""))[0]
 
 
 def _introduce(

@@ -28,6 +28,7 @@ from tui.engine.intents import (
     Forward,
     Inspect,
     Intent,
+    MakeAttempts,
     Mode,
     NewConversation,
     Pin,
@@ -46,8 +47,10 @@ from tui.engine.intents import (
     ShowContext,
     Span,
     Steer,
+    StopAttempts,
     StopTask,
     Switch,
+    TakeAttempt,
     TakeNotes,
     Throttle,
     ToBackground,
@@ -99,6 +102,11 @@ COMMANDS: tuple[Command, ...] = (
         "[disk] [all|tests|lint|types|TESTS]",
     ),
     Command("fix", "Have the model mend what failed, until it passes or is of no use"),
+    Command(
+        "attempts",
+        "Try a prompt several times at once: the tests choose the best; or list, take, stop them",
+        "[N] PROMPT|show|take N [PATH]|stop [N]",
+    ),
     Command("blame", "Find the hunks that made the tests fail, or cured them"),
     Command("undo", "Undo the model's last turn, byte for byte"),
     Command("redo", "Redo the last decision or turn that you undid"),
@@ -506,6 +514,24 @@ def _verify(argument: str, status: Status) -> Intent | str | None:
     return Verify(disk=disk, only=only, tests=tests, whole=whole)
 
 
+def _attempts(argument: str, status: Status) -> Intent | str | None:
+    from tui.core.attempts import read_plan  # hardly a session does
+
+    match argument.split():
+        case [] | ["show"]:
+            return None
+        case ["stop"]:
+            return StopAttempts()
+        case ["stop", number] if _is_number(number):
+            return StopAttempts(int(number))
+        case ["take", number, *path] if _is_number(number):
+            return TakeAttempt(int(number), " ".join(path))
+        case ["take" | "stop", *_]:
+            return "An attempt is a number: /attempts take 2, /attempts take 2 PATH, or stop 2."
+    wanted = read_plan(argument)
+    return wanted if isinstance(wanted, str) else MakeAttempts(wanted)
+
+
 _PLAIN: Mapping[str, Intent] = {
     "fast": Switch("fast"),
     "deep": Switch("deep"),
@@ -536,6 +562,7 @@ _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {
     "rescue": _rescue,
     "context": _context,
     "verify": _verify,
+    "attempts": _attempts,
     "pin": lambda argument, status: Pin(argument),
     "rename": _rename,
     "compact": _compact,

@@ -159,6 +159,8 @@ class Verification:
         self._rules = rules
         self._verdict_state = VerdictState(services)
         self.outside = self._verdict_state.outside
+        self.stop_other: Callable[[], None] = lambda: None
+        """Stops what else runs, where it is no command of this."""
         if when != "ask":
             from tui.engine.live_verifying import LiveVerifying  # few want it
 
@@ -214,6 +216,8 @@ class Verification:
         if self._task is not None:
             self._stopping = True
             self._task.cancel()
+        else:
+            self.stop_other()
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         if task is self._task:
@@ -648,9 +652,9 @@ class Verification:
         queued, way = self._status.busy, TurnWay(brief=brief)
         self._submit((intents.Queue if queued else intents.Prompt)(text, way))
 
-    async def failures(self) -> str:
-        """What failed in the last run, as a prompt attaches it; empty: nothing did."""
-        return self._failure_words()[0] if self._failures else ""
+    def failure(self) -> tuple[str, str] | None:
+        """What failed in the last run, for a model and in brief; None: nothing did."""
+        return self._failure_words() if self._failures else None
 
     def _failure_words(self) -> tuple[str, str]:
         """What the model is told of it, and that in brief."""

@@ -59,6 +59,7 @@ _SHARED = frozenset(
         "steer",
         "continue",
         "verify",
+        "attempts",
         "blame",
         "fix",
         "undo",

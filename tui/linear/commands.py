@@ -125,6 +125,8 @@ class Commander:
             self._voice.models()
         elif intent is None and name == "tasks":
             say(_lines(task_words(status, session.now())))
+        elif intent is None and name == "attempts":
+            say(_lines(session.attempts.words()))
         elif intent is None and name == "notes":
             say(_lines(list_words(session.workspace.notes)))
         elif intent is None and name == "mode":
@@ -322,4 +324,7 @@ def _done(intent: intents.Intent, role: str) -> list[str]:
             return [f"Throttled to {tokens_s:,.0f} tokens per second." if tokens_s else "No limit."]
         case intents.SetAutoAccept(on):
             return [auto_words(on)]
+        case intents.MakeAttempts(plan):
+            ways = "/attempts show lists them, /attempts stop ends them"
+            return [f"{plan.count} attempts begin: {ways}."]
     return []

@@ -16,7 +16,9 @@ from tui.engine.intents import (
     Accept,
     Against,
     EditSummary,
+    Intent,
     Interrupt,
+    MakeAttempts,
     OpenFile,
     Reject,
     SendFailure,
@@ -382,6 +384,16 @@ class TurnActions:
         self.over = screen.sync
         self._screen.app.push_screen(screen, looked)
 
+    def attempts(self) -> None:
+        """The attempts that run, or ran last."""
+        from tui.ui.screens.attempts import AttemptsScreen
+
+        if isinstance(self._screen.app.screen, AttemptsScreen):
+            return
+        screen = AttemptsScreen(self._session)
+        self.over = screen.sync
+        self._screen.app.push_screen(screen, self._reviewed)
+
     def notes(self) -> None:
         """The notes on lines."""
         from tui.ui.screens.notes import NotesScreen
@@ -478,15 +490,12 @@ class SlashCommands:
             "mode": self._turn.say_mode,
             "tasks": self._turn.tasks,
             "notes": self._turn.notes,
+            "attempts": self._turn.attempts,
             "skills": self._list_skills,
             "compact": self._show_summary,
         }
         if intent is not None:
-            self._session.submit(intent)
-            if isinstance(intent, SetAutoAccept):
-                self._screen.notify(auto_words(intent.on), markup=False)
-            elif isinstance(intent, SetMode):
-                self._turn.say_mode()
+            self._submit(intent)
         elif name in plain:
             plain[name]()
         elif name == "theme":
@@ -505,6 +514,16 @@ class SlashCommands:
         else:
             self._screen.app.call_later(self._screen.app.run_action, name)
         return ""
+
+    def _submit(self, intent: Intent) -> None:
+        """Ask the engine, and say what it means where that is not seen."""
+        self._session.submit(intent)
+        if isinstance(intent, SetAutoAccept):
+            self._screen.notify(auto_words(intent.on), markup=False)
+        elif isinstance(intent, SetMode):
+            self._turn.say_mode()
+        elif isinstance(intent, MakeAttempts) and self._session.attempts.active:
+            self._turn.attempts()
 
     def _say_models(self) -> None:
         words = inert(model_words(self._session.status))

@@ -1,0 +1,398 @@
+"""One prompt tried several times side by side, judged by the tests, and the best one home."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from tests.support.fakes import FakeShadow, settle
+from tests.support.judged_runs import Failing, Files, has, judged
+from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.turns import notes, texts, update
+from tui.core.attempts import AttemptPlan, read_plan
+from tui.core.conversation import BlockKind
+from tui.core.document.hunk import Decision
+from tui.core.wire import events
+from tui.core.wire.rate_limits import Limit
+from tui.engine import intents, lane_session
+from tui.engine.attempts import NO_VERIFIER, Attempts
+from tui.engine.session import SessionOptions
+from tui.errors import EndpointError
+
+
+@pytest.fixture(autouse=True)
+def no_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has changed is looked at in the next turn of the event loop."""
+    monkeypatch.setattr(lane_session, "FRAME_S", 0.0)
+    monkeypatch.setattr(lane_session, "_STOP_S", 0.0)
+
+
+def change(number: int, new: str = "1", path: str = "a.py") -> str:
+    return update(path, f"-x{number} = 0\n+x{number} = {new}\n")
+
+
+def wrong(files: Files) -> list[str]:
+    """The first line is to be 1, and the fifth is to stay."""
+    failed = [] if has(files, 0) else ["test_first"]
+    return failed + (["test_fifth"] if has(files, 4) else [])
+
+
+class Stand:
+    """A session, and the models that make its attempts."""
+
+    def __init__(self, failing: Failing = wrong, options: SessionOptions | None = None) -> None:
+        self.world, self.judge = judged(8, failing, options=options)
+        self.session = self.world.session
+        self.before = dict(self.world.files.data)
+
+    @property
+    def attempts(self) -> Attempts:
+        return self.session.attempts
+
+    async def asks(self, words: str) -> None:
+        wanted = read_plan(words)
+        assert isinstance(wanted, AttemptPlan)
+        self.session.submit(intents.MakeAttempts(wanted))
+        await settle()
+
+    async def model(self, number: int) -> SteppedRehearsal:
+        """The one that makes this attempt, its response begun."""
+        wire = self.world.wires[f"main attempt-{number}"]
+        await wire.request(1)
+        model = SteppedRehearsal(wire)
+        model.begin()
+        return model
+
+    async def answers(self, number: int, *patches: str) -> None:
+        """An attempt is made: these patches in one call, and a word."""
+        model = await self.model(number)
+        for at, patch in enumerate(patches):
+            model.patch(patch, f"c{number}_{at}")
+            model.complete()
+            await model.wire.request(at + 2)
+            model.begin()
+        model.finishes("Done.")
+        await self.until(lambda: self.attempts.rows[number - 1].lane is None)
+
+    async def until(self, there: Callable[[], bool]) -> None:
+        async with asyncio.timeout(20):
+            while not there():
+                await asyncio.sleep(0)
+
+    async def rests(self) -> None:
+        await self.until(lambda: self.session.at_rest)
+        await settle()
+        assert self.world.files.data == self.before, "only an accept writes"
+        made = [one for one in self.world.shadows.made if isinstance(one, FakeShadow)]
+        assert all(shadow.closed for shadow in made)
+
+    def order(self) -> list[tuple[int, str]]:
+        return [(one.attempt.number, one.words) for one in self.attempts.views()]
+
+    def said(self) -> str:
+        """What the conversation says of them."""
+        return next(one for one in reversed(notes(self.world)) if one[:1].isdigit())
+
+    def text(self, path: str = "a.py") -> str:
+        return self.session.workspace.buffers[path].text()
+
+
+async def test_the_best_that_passes_comes_home_as_pending_hunks() -> None:
+    stand = Stand()
+    await stand.asks("4 --all make it one")
+    assert stand.session.status.running == "attempts · 0 of 4"
+    await stand.answers(1, change(4))
+    await stand.answers(2, change(0) + change(2), change(3))
+    await stand.answers(3, change(0))
+    await stand.answers(4)
+    await stand.rests()
+    assert stand.order() == [
+        (3, "passes"),
+        (2, "passes, with 6 changed lines against 2"),
+        (1, "breaks test_fifth and test_first still fails"),
+        (4, "it changed nothing"),
+    ]
+    assert stand.text() == "x0 = 1\n" + "".join(f"x{n} = 0\n" for n in range(1, 8))
+    (hunk,) = stand.session.workspace.hunks
+    assert hunk.decision is Decision.PENDING
+    assert stand.said().splitlines() == [
+        "4 attempts: make it one · 3 wins · pass@1 50 % (1 run) · pass@4 100 % (1 run)",
+        "1. attempt 3 passes · +1 −1 · ~19 tokens",
+        "2. attempt 2 passes, with 6 changed lines against 2 · +3 −3 · ~55 tokens",
+        "3. attempt 1 breaks test_fifth and test_first still fails · +1 −1 · ~19 tokens",
+        "4. attempt 4 it changed nothing · ~1 tokens",
+    ]
+    assert stand.session.status.running == ""
+
+
+async def test_each_is_asked_the_same_and_all_at_once_before_the_first_answers() -> None:
+    stand = Stand()
+    await stand.asks("3 --temperature 0.2,0.9 make it one")
+    asked = [stand.world.wires[f"main attempt-{n}"].requests for n in (1, 2, 3)]
+    assert [len(one) for one in asked] == [1, 1, 1]
+    assert {texts(one[0])[-1] for one in asked} == {"make it one"}
+    assert [one[0]["temperature"] for one in asked] == [0.2, 0.9, 0.2]
+    assert "main" not in stand.world.wires or not stand.world.wire.requests
+    stand.session.submit(intents.StopAttempts())
+    await stand.rests()
+
+
+async def test_the_first_green_one_ends_the_others() -> None:
+    stand = Stand()
+    await stand.asks("3 make it one")
+    slow = await stand.model(1)
+    slow.say(slow.open_text(), "Well")
+    await stand.answers(2, change(0))
+    await stand.rests()
+    assert stand.order() == [
+        (2, "passes"),
+        (1, "stopped: another one passes"),
+        (3, "stopped: another one passes"),
+    ]
+    assert stand.attempts.rows[0].said == "Well"
+    assert stand.world.wires["main attempt-1"].state == "closed"
+    assert stand.attempts.tally.at(1) == (1.0, 1)
+
+
+async def test_what_waits_on_the_screen_and_what_was_typed_is_in_each() -> None:
+    stand = Stand(
+        lambda files: [] if has(files, 0) and b"mine" in (files["a.py"] or b"") else ["t"]
+    )
+    stand.session.submit(intents.OpenFile("a.py"))
+    await settle()
+    stand.session.workspace.edit("a.py", (7, 0), (7, 0), "mine = 1\n")
+    await stand.asks("2 make it one")
+    await stand.answers(1, change(0))
+    await stand.rests()
+    assert stand.order()[0] == (1, "passes")
+    assert stand.text().startswith("x0 = 1\nx1 = 0\n")
+    assert "mine = 1\n" in stand.text()
+
+
+async def test_what_the_user_typed_meanwhile_stays() -> None:
+    stand = Stand()
+    stand.session.submit(intents.OpenFile("a.py"))
+    await stand.asks("2 make it one")
+    stand.session.workspace.edit("a.py", (8, 0), (8, 0), "mine = 1\n")
+    stand.session.workspace.edit("a.py", (0, 0), (0, 2), "y0")
+    await stand.answers(1, change(0))
+    await stand.rests()
+    (hunk,) = stand.session.workspace.hunks
+    assert (hunk.base, hunk.agent) == ("y0 = 0\n", "x0 = 1\n")
+    assert hunk.flags == ("replaces lines that were changed meanwhile",)
+    stand.session.submit(intents.Reject())
+    await stand.until(lambda: stand.session.at_rest)
+    assert stand.text().startswith("y0 = 0\nx1 = 0\n")
+    assert stand.text().endswith("\nmine = 1\n")
+
+
+async def test_without_a_verifier_there_are_candidates_and_no_winner() -> None:
+    stand = Stand()
+    stand.world.verify = None
+    await stand.asks("2 make it one")
+    await stand.answers(1, change(0), change(2))
+    await stand.answers(2, change(0))
+    await stand.rests()
+    assert stand.order() == [(2, "not judged"), (1, "not judged, with 4 changed lines against 2")]
+    assert NO_VERIFIER in notes(stand.world)
+    assert not stand.session.workspace.hunks
+    assert "wins" not in stand.said()
+    assert "pass@" not in stand.said()
+    stand.session.submit(intents.TakeAttempt(1))
+    await stand.rests()
+    assert stand.text().startswith("x0 = 1\nx1 = 0\nx2 = 1\n")
+    assert len(stand.session.workspace.hunks) == 2
+
+
+async def test_only_one_file_of_another_is_taken() -> None:
+    stand = Stand()
+    await stand.asks("2 --all make it one")
+    new = "*** Begin Patch\n*** Add File: new.py\n+n = 1\n*** End Patch\n"
+    await stand.answers(1, change(4), new)
+    await stand.answers(2, change(0))
+    await stand.rests()
+    stand.session.submit(intents.TakeAttempt(1, "new.py"))
+    await stand.rests()
+    assert stand.text("new.py") == "n = 1\n"
+    assert "x4 = 0" in stand.text()
+    stand.session.submit(intents.UndoTurn())
+    await stand.until(lambda: stand.session.at_rest)
+    assert stand.text().startswith("x0 = 1\n"), "each that came home is a turn of its own"
+
+
+@pytest.mark.parametrize(
+    ("number", "path", "said"),
+    [(9, "", "attempt 9"), (1, "", "attempt 1"), (2, "z.py", "did not change z.py")],
+)
+async def test_what_cannot_be_taken_is_said(number: int, path: str, said: str) -> None:
+    stand = Stand()
+    await stand.asks("2 --all make it one")
+    await stand.answers(1)
+    await stand.answers(2, change(4))
+    await stand.rests()
+    stand.session.drain()
+    stand.session.submit(intents.TakeAttempt(number, path))
+    (trouble,) = stand.session.drain().troubles
+    assert said in trouble.what
+
+
+async def test_changes_of_tests_do_not_count() -> None:
+    def failing(files: Files) -> list[str]:
+        return [] if b"t = 1" in (files["test_a.py"] or b"") else wrong(files)
+
+    stand = Stand(failing)
+    await stand.asks("2 --all make it one")
+    await stand.answers(1, update("test_a.py", "-t = 0\n+t = 1\n"))
+    await stand.answers(2, change(0))
+    await stand.rests()
+    assert stand.order() == [
+        (2, "passes"),
+        (
+            1,
+            "breaks nothing, mends nothing: 1 test fails as before,"
+            " without its changes of test_a.py",
+        ),
+    ]
+
+
+async def test_tests_that_do_not_run_any_more_break_it() -> None:
+    stand = Stand()
+    stand.judge.skipped = lambda files: 3 if has(files, 2) else 0
+    await stand.asks("2 --all make it one")
+    await stand.answers(1, change(0), change(2))
+    await stand.answers(2, change(0))
+    await stand.rests()
+    assert stand.order() == [(2, "passes"), (1, "breaks 3 tests: skipped")]
+
+
+async def test_a_model_that_says_nothing_or_cannot_be_reached_is_no_candidate() -> None:
+    stand = Stand()
+    stand.world._wire("main", "attempt-1").refusals = [EndpointError("no route to host")] * 9
+    await stand.asks("3 --all make it one")
+    model = await stand.model(2)
+    model.complete()
+    await stand.answers(3, change(0))
+    for _ in range(40):
+        stand.world.clock.advance(60)
+        await settle()
+    await stand.rests()
+    assert stand.order()[0] == (3, "passes")
+    told = dict(stand.order())
+    assert told[2] == "the model answered nothing"
+    assert "no route to host" in told[1]
+
+
+async def test_esc_ends_all_and_nothing_comes_home() -> None:
+    stand = Stand()
+    await stand.asks("3 make it one")
+    await stand.answers(1, change(4))
+    await stand.until(lambda: stand.attempts.rows[0].result is not None)
+    model = await stand.model(2)
+    stand.session.submit(intents.StopCommand())
+    assert model.wire.interrupts == 1, "at once"
+    await stand.rests()
+    assert stand.order() == [
+        (1, "breaks test_fifth and test_first still fails"),
+        (2, "stopped"),
+        (3, "stopped"),
+    ]
+    assert not stand.session.workspace.hunks
+    assert stand.attempts.tally.at(3) == (0.0, 0), "nobody knows what they would have come to"
+
+
+async def test_one_is_stopped_and_the_others_go_on() -> None:
+    stand = Stand()
+    await stand.asks("2 make it one")
+    stand.session.submit(intents.StopAttempts(1))
+    await stand.answers(2, change(0))
+    await stand.rests()
+    assert stand.order() == [(2, "passes"), (1, "stopped")]
+
+
+async def test_no_more_at_once_than_the_server_lets_ask() -> None:
+    stand = Stand()
+    stand.session.status.limits = (Limit("requests", 2.0, 100.0),)
+    await stand.asks("3 make it one")
+    assert "main attempt-3" not in stand.world.wires
+    await stand.answers(1)
+    await settle()
+    assert stand.world.wires["main attempt-3"].requests
+    stand.session.submit(intents.StopAttempts())
+    await stand.rests()
+
+
+async def test_the_failure_of_the_last_verdict_is_what_is_tried() -> None:
+    stand = Stand()
+    stand.session.submit(intents.OpenFile("a.py"))
+    stand.session.submit(intents.Verify())
+    await stand.rests()
+    await stand.asks("2")
+    request = stand.world.wires["main attempt-1"].requests[0]
+    assert "`pytest -q` failed (exit 1): 1 test" in texts(request)[-1]
+    await stand.answers(1, change(0))
+    await stand.rests()
+    assert "2 attempts: Fix the failed test of pytest -q · 1 wins" in stand.said()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("2", "Nothing to try"),
+        ("2 --models nobody x", "No attempt began"),
+    ],
+)
+async def test_what_cannot_begin_is_said(words: str, said: str) -> None:
+    stand = Stand()
+    await stand.asks(words)
+    await stand.rests()
+    assert said in [trouble.what for trouble in stand.session.drain().troubles]
+    assert not any("attempt" in name for name in stand.world.wires)
+
+
+async def test_a_second_run_waits_for_the_user_to_end_the_first() -> None:
+    stand = Stand()
+    await stand.asks("2 make it one")
+    await stand.asks("2 make it two")
+    assert "Attempts are running" in [one.what for one in stand.session.drain().troubles]
+    stand.session.submit(intents.StopAttempts())
+    await stand.rests()
+    assert stand.attempts.asked == "make it one"
+
+
+async def test_models_are_taken_in_turn() -> None:
+    stand = Stand()
+    await stand.asks("3 --models fast,deep make it one")
+    asked = [stand.world.wires[f"main attempt-{n}"].requests[0]["model"] for n in (1, 2, 3)]
+    assert asked == ["quick-1", "slow-1", "quick-1"]
+    stand.session.submit(intents.StopAttempts())
+    await stand.rests()
+
+
+async def test_what_comes_home_waits_for_the_answer_that_streams() -> None:
+    stand = Stand()
+    await stand.asks("2 make it one")
+    stand.session.submit(intents.Prompt("and now?"))
+    await stand.world.wire.request(1)
+    model = SteppedRehearsal(stand.world.wire)
+    model.begin()
+    await stand.answers(1, change(0))
+    await settle()
+    assert not stand.session.workspace.hunks
+    model.finishes("Well.")
+    await stand.rests()
+    (hunk,) = stand.session.workspace.hunks
+    assert hunk.turn == 2
+    shown = [b.title for b in stand.session.transcript.blocks if b.kind is BlockKind.USER]
+    assert shown == ["", "attempt 1 of 2"]
+
+
+async def test_a_failed_request_is_said() -> None:
+    stand = Stand()
+    await stand.asks("2 --all make it one")
+    model = await stand.model(1)
+    model.wire.give(events.ErrorEvent(400, "invalid_prompt", "this prompt is refused"))
+    await stand.answers(2, change(0))
+    await stand.rests()
+    assert "this prompt is refused" in dict(stand.order())[1]

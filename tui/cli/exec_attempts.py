@@ -1,0 +1,146 @@
+"""``duetto exec --attempts N``: attempts without a screen, and their table as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import signal
+import sys
+
+from tui.cli.composition import Composition
+from tui.cli.open_app import log_broken
+from tui.core.attempts import AttemptPlan, count_refusal
+from tui.core.inert_text import inert
+from tui.engine.attempts import AttemptView
+from tui.engine.intents import Accept, Answer, Intent, MakeAttempts, Prompt, StopAttempts
+from tui.engine.session import Session
+from tui.errors import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_OVER_BUDGET,
+    EXIT_UNREACHABLE,
+    UsageError,
+)
+
+_FRAME_S = 0.02
+
+
+def play_attempts(
+    composition: Composition, count: int | None, asked: Intent, *, apply: bool
+) -> int:
+    """Make them, print the table, and write what the winner changed if it is to be applied.
+
+    Raises UsageError: there cannot be so many, or it is no prompt that is asked.
+    """
+    if isinstance(asked, Prompt) and count is not None:
+        if problem := count_refusal(count):
+            raise UsageError(f"--attempts {count}: {problem}")
+        asked = MakeAttempts(AttemptPlan(count, asked.text))
+    if not isinstance(asked, MakeAttempts):
+        raise UsageError("--attempts needs a prompt: duetto exec --attempts 5 PROMPT")
+    return asyncio.run(_run(composition, asked, apply=apply))
+
+
+async def _run(composition: Composition, asked: MakeAttempts, *, apply: bool) -> int:
+    asyncio.get_running_loop().set_exception_handler(log_broken)
+    try:
+        return await AttemptsTurn(composition.session).play(asked, apply=apply)
+    finally:
+        await composition.close()
+
+
+class AttemptsTurn:
+    """Follows one run of attempts to its end."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._interrupted = self._unreachable = self._over_budget = False
+
+    async def play(self, asked: MakeAttempts, *, apply: bool) -> int:
+        """Returns the exit code."""
+        session = self._session
+        with contextlib.suppress(NotImplementedError):  # Windows
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupt)
+        session.submit(asked)
+        await self._rest()
+        if apply and not self._interrupted:
+            self._accept()
+            await self._rest()
+        print(json.dumps(table(session), indent=2, ensure_ascii=False))
+        return self._code()
+
+    async def _rest(self) -> None:
+        session = self._session
+        while not session.at_rest:
+            self._take()
+            await asyncio.sleep(_FRAME_S)
+        self._take()
+
+    def _take(self) -> None:
+        """Say what went wrong; questions get the safe answer: nobody is there to ask."""
+        for trouble in self._session.drain().troubles:
+            self._unreachable |= trouble.unreachable
+            self._over_budget |= trouble.over_budget
+            words = ": ".join(filter(None, (trouble.what, trouble.why)))
+            print(f"duetto: {inert(words)}", file=sys.stderr)
+        for ask in list(self._session.status.asks):
+            print(f"duetto: {inert(ask.question)} {inert(ask.choices[-1])}", file=sys.stderr)
+            self._session.submit(Answer(ask.id, ask.choices[-1]))
+
+    def _accept(self) -> None:
+        """The winner's hunks that need no look."""
+        workspace = self._session.workspace
+        chosen = [hunk.id for hunk in workspace.hunks if workspace.may_be_taken_as_read(hunk)]
+        if chosen:
+            self._session.submit(Accept(tuple(chosen)))
+
+    def _interrupt(self) -> None:
+        self._interrupted = True
+        self._session.submit(StopAttempts())
+
+    def _code(self) -> int:
+        if self._interrupted:
+            return EXIT_INTERRUPTED
+        if any(view.wins for view in self._session.attempts.views()):
+            return EXIT_OK
+        if self._unreachable:
+            return EXIT_UNREACHABLE
+        return EXIT_OVER_BUDGET if self._over_budget else EXIT_FAILED
+
+
+def table(session: Session) -> dict[str, object]:
+    """All that is known of the attempts, the best one first."""
+    attempts = session.attempts
+    views = attempts.views()
+    winner = next((view.attempt.number for view in views if view.wins), None)
+    chances = {
+        f"pass@{k}": {"share": share, "runs": runs}
+        for k in (1, len(views))
+        for share, runs in [attempts.tally.at(k)]
+        if runs
+    }
+    return {"winner": winner, **chances, "attempts": [_row(view) for view in views]}
+
+
+def _row(view: AttemptView) -> dict[str, object]:
+    row, meter, result = view.attempt, view.meter, view.attempt.result
+    return {
+        "attempt": row.number,
+        "model": row.spec.model,
+        "temperature": row.spec.temperature,
+        "verdict": result.verdict if result is not None else "",
+        "reason": view.words,
+        "broke": list(result.broke) if result is not None else [],
+        "failed": list(result.failed) if result is not None else [],
+        "files": sorted(row.changes),
+        "added": view.added,
+        "removed": view.removed,
+        "tokens": meter.tokens,
+        "tokens_estimated": meter.tokens_estimated,
+        "tokens_s": meter.tokens_s,
+        "usd": meter.cost.turn_usd,
+        "seconds": round(view.seconds, 3),
+        "not_allowed": list(row.denied),
+    }

@@ -1,0 +1,186 @@
+"""What the verifiers say of an attempt, beside what they say without it.
+
+An attempt is judged in a shadow with the texts that it began with and its changes, but for those
+of files that judge it. Its tests run first; linters and types, which only look at what passes, may
+find that it broke something.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from tui.core.attempts import Result
+from tui.core.blame import THE_RUN
+from tui.core.files import digest_of
+from tui.core.run_progress import RunProgress
+from tui.core.run_report import RunReport
+from tui.core.text.diff import blocks
+from tui.core.text.rows import keep_ends
+from tui.engine.judging import judge
+from tui.engine.ports import Ports, RunResult, Shadows, VerifyCommand
+from tui.engine.verifier_plan import Verdict, verdict_of
+from tui.errors import FileRefused
+
+Texts = Mapping[str, bytes | None]
+Changes = Mapping[str, tuple[bytes | None, bytes | None]]
+"""Path -> what was there, and what is there now; None: there is no such file."""
+_THE_TESTS = "the tests"
+
+
+class _Said(NamedTuple):
+    """What one verifier says of texts."""
+
+    verdict: Verdict
+    failed: Sequence[str]
+    """Each with a name that it has wherever its lines are."""
+    report: RunReport
+    why: str = ""
+    """Why it could not judge."""
+
+
+class AttemptJudge:
+    """The verifiers of one run of attempts; any number of attempts is judged side by side."""
+
+    def __init__(self, ports: Ports, commands: Sequence[VerifyCommand], texts: Texts) -> None:
+        """``texts`` are those on the screen that are not on the disk, when the attempts begin."""
+        self._ports, self._texts = ports, dict(texts)
+        tests = [one for one in commands if one.kind == "tests"]
+        checks = [one for one in commands if one.kind in ("lint", "types")]
+        self._commands = (*tests, *checks)
+        self._marks = [one.marks for one in tests]
+        workers = None if ports.workers is None else ports.workers()
+        self._workers = workers
+        places = ports.side_by_side if workers is None else workers.places
+        self._places = asyncio.Semaphore(max(places, 1))
+        self._before: dict[int, asyncio.Task[_Said]] = {}
+        self.spent_s = 0.0
+        """What the verifiers took, all runs added."""
+
+    @property
+    def judges(self) -> bool:
+        """Something can say whether an attempt is right."""
+        return bool(self._marks) and (self._ports.shadows is not None or self._workers is not None)
+
+    def begin(self) -> None:
+        """Find out what fails without any attempt, while the first answers stream."""
+        for at, command in enumerate(self._commands if self.judges else ()):
+            run = self._run(command, self._texts, lambda words: None)
+            self._before[at] = asyncio.ensure_future(run)
+
+    async def end(self) -> None:
+        """Nothing is to be judged any more."""
+        for task in self._before.values():
+            task.cancel()
+        await asyncio.gather(*self._before.values(), return_exceptions=True)
+
+    def uncounted(self, changes: Changes) -> tuple[str, ...]:
+        """The files of these that judge."""
+        return tuple(sorted(path for path in changes if any(m.judge(path) for m in self._marks)))
+
+    async def judge(
+        self, number: int, changes: Changes, progress: Callable[[str], None] = lambda words: None
+    ) -> Result:
+        """What it comes to; ``progress`` is told how far its tests are."""
+        left_out = self.uncounted(changes)
+        texts = {path: now for path, (_, now) in changes.items()}
+        added, removed = size_of(changes)
+        counted = {path: text for path, text in texts.items() if path not in left_out}
+
+        result = partial(
+            Result,
+            number,
+            added=added,
+            removed=removed,
+            texts=digest_of(texts) if texts else b"",
+            uncounted=left_out,
+        )
+        if not texts or not self.judges:
+            return result("")
+        old: list[str] = []
+        for at, command in enumerate(self._commands):
+            said = await self._run(command, {**self._texts, **counted}, progress)
+            before = await asyncio.shield(self._before[at])
+            if said.verdict not in ("passed", "failed"):
+                if command.kind == "tests":
+                    return result(said.verdict, why=said.why)
+                continue
+            known = set(before.failed)
+            fresh = tuple(one for one in said.failed if one not in known)
+            old += [one for one in said.failed if one in known and command.kind == "tests"]
+            fresh += _missing(before.report, said.report) if command.kind == "tests" else ()
+            if fresh:
+                return result("failed", broke=fresh, failed=tuple(old))
+        if not old:
+            return result("passed")
+        mended = set(self._before[0].result().failed) - set(old)
+        return result("failed" if mended else "same", failed=tuple(old))
+
+    async def _run(
+        self, command: VerifyCommand, texts: Texts, progress: Callable[[str], None]
+    ) -> _Said:
+        found = RunProgress(command.progress)
+
+        def feed(data: bytes) -> None:
+            found.feed(data)
+            progress(found.words)
+
+        shadows = self._workers if self._workers is not None else self._shadows()
+        try:
+            async with self._places:
+                run, report = await judge(self._ports.runner, shadows, command, texts, feed)
+        except FileRefused as error:
+            return _Said("error", (), RunReport(), str(error))
+        self.spent_s += run.seconds
+        return _said(command, run, report)
+
+    def _shadows(self) -> Shadows:
+        assert self._ports.shadows is not None
+        return self._ports.shadows()
+
+
+def _said(command: VerifyCommand, run: RunResult, report: RunReport) -> _Said:
+    verdict = verdict_of(run, report)
+    if run.strayed:
+        return _Said("error", (), report, f"the tests used {run.strayed} as it is on the disk")
+    if verdict == "failed":
+        failed = [_name(command, one.name, one.path, one.message) for one in report.failed]
+        if not failed and command.kind != "tests":
+            return _Said("error", (), report)
+        return _Said(verdict, failed or [THE_RUN or _THE_TESTS], report)
+    return _Said(verdict, (), report, report.fault or run.error)
+
+
+def _name(command: VerifyCommand, name: str, path: str, message: str) -> str:
+    """By which a failure is known again, and shown."""
+    return name if command.kind == "tests" else f"{path} ({command.name}: {message or name})"
+
+
+def _missing(before: RunReport, now: RunReport) -> tuple[str, ...]:
+    """Tests that ran before and do not any more, in words.
+
+    How many there are says nothing: some projects choose their tests by what was changed.
+    """
+    if before.counts is None or now.counts is None:
+        return ()
+    if sum(before.counts) and not sum(now.counts):
+        return ("all tests: none ran",)
+    skipped = now.counts.skipped - before.counts.skipped
+    return (f"{skipped} tests: skipped",) if skipped > 0 else ()
+
+
+def size_of(changes: Changes) -> tuple[int, int]:
+    """Lines that were put in and taken out; a binary file counts as one."""
+    added = removed = 0
+    for was, now in changes.values():
+        try:
+            old, new = (keep_ends((text or b"").decode()) for text in (was, now))
+        except UnicodeDecodeError:
+            added, removed = added + (now is not None), removed + (was is not None)
+            continue
+        for block in blocks(old, new):
+            added += block.new_last - block.new_first
+            removed += block.old_last - block.old_first
+    return added, removed

@@ -1,0 +1,481 @@
+"""Attempts: one prompt is tried several times at once, and the project's own tests choose.
+
+Each attempt is a turn in a lane session: it sees what the screen showed when it began, asks
+nobody, and changes nothing here. The best one that passes comes home as pending hunks; of the
+others what they came to is kept until the next ones, to be looked at and taken from.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tui.core.attempts import MOST, AttemptPlan, JudgedRun, Ranked, Result, Tally, ranked
+from tui.core.conversation import BlockKind
+from tui.core.files import counted
+from tui.core.inert_text import PROSE, inert
+from tui.core.meter import MeterView, dollars
+from tui.core.patches.bringing_home import LaneFile
+from tui.engine import intents
+from tui.engine.attempt_judging import AttemptJudge, Texts
+from tui.engine.bringing_home import BringingHome, LaneResult
+from tui.engine.intents import Intent
+from tui.engine.lane_session import LaneSession, LaneSessions
+from tui.engine.model_choice import NO_CATALOGUE, find_offer
+from tui.engine.notices import Trouble
+from tui.engine.ports import RoleSpec, VerifyCommand
+from tui.engine.services import Services
+from tui.engine.verification import is_allowed
+from tui.errors import DuettoError
+
+AT_ONCE = 16
+"""Answers that stream side by side, as many as one socket carries."""
+DEADLINE_S = 900.0
+"""Of one attempt's answer."""
+_MOST_NOTED = 5
+"""Attempts that the conversation lists when they are over."""
+_SAID_CHARS = 20_000
+"""Of what a model said that is kept of an attempt; the end."""
+AttemptState = Literal["waiting", "answering", "judging", "over"]
+
+
+class Attempt(Struct, eq=False):
+    """One of the tries; read by front ends."""
+
+    number: int
+    spec: RoleSpec
+    state: AttemptState = "waiting"
+    lane: LaneSession | None = None
+    """While it answers."""
+    tests: str = ""
+    """How far the tests have come: ``37/120``."""
+    began_s: float = 0.0
+    seconds: float = 0.0
+    """What it took, when it is over."""
+    changes: Mapping[str, LaneFile] = {}
+    result: Result | None = None
+    meter: MeterView = MeterView()
+    """Of its answer, when that is over."""
+    said: str = ""
+    why: str = ""
+    """Why it was stopped."""
+    denied: tuple[str, ...] = ()
+    """Commands that it was not allowed to run."""
+
+
+class AttemptStart(NamedTuple):
+    """What all attempts of a run begin with."""
+
+    text: str
+    texts: Texts
+    is_judged: bool
+
+
+class AttemptView(NamedTuple):
+    """An attempt at one moment."""
+
+    attempt: Attempt
+    words: str
+    """Its state, or what it came to."""
+    meter: MeterView
+    added: int
+    removed: int
+    seconds: float
+    place: int = 0
+    """In the ranking, from 1; 0: it is not ranked yet."""
+    wins: bool = False
+
+
+class Attempts:
+    """One run of attempts at a time."""
+
+    def __init__(
+        self,
+        services: Services,
+        lanes: LaneSessions,
+        failure: Callable[[], tuple[str, str] | None],
+        home: BringingHome,
+    ) -> None:
+        """``failure`` is what the last verdict found, as a prompt and in brief."""
+        self._services, self._state, self._ports = services, services.state, services.ports
+        self._lanes, self._failure, self._home = lanes, failure, home
+        self.rows: list[Attempt] = []
+        """Of the last run, by their numbers."""
+        self.prompt = self.asked = ""
+        """What they were asked, and that in brief."""
+        self.said = ""
+        """How the run goes, or ended."""
+        self._order: list[Ranked] = []
+        self.tally = Tally()
+        self._task: asyncio.Task[None] | None = None
+        self._tries: dict[int, asyncio.Task[None]] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+        """Lanes whose servers still say what was spent, and what comes home."""
+        self._greens: list[bool] = []
+        self._why = ""
+        """Why no more of them begin."""
+        self._stopped = False
+        self.on_over: Callable[[Result | None], None] = lambda winner: None
+        """Told of the winner when a run is over, once."""
+
+    @property
+    def active(self) -> bool:
+        """True while they run."""
+        return self._task is not None
+
+    @property
+    def at_work(self) -> bool:
+        """True also while lanes that are over are being left."""
+        return self.active or bool(self._ending)
+
+    def handle(self, intent: Intent) -> None:
+        """Begin, stop, or take what one of them made."""
+        match intent:
+            case intents.MakeAttempts(plan):
+                self.begin(plan)
+            case intents.StopAttempts(number):
+                self.stop(number)
+            case intents.TakeAttempt(number, path):
+                self.take(number, path)
+
+    def begin(self, wanted: AttemptPlan) -> bool:
+        """False: not now; it is said why."""
+        text, brief = wanted.prompt, wanted.prompt
+        if self.active:
+            step = "wait for them, or stop them with /attempts stop"
+            self._warn("Attempts are running", step)
+            return False
+        if not text and (failure := self._failure()) is not None:
+            text, brief = failure
+        if not text:
+            self._warn("Nothing to try", "say what: /attempts 5 PROMPT; or verify first")
+            return False
+        self.rows, self._order, self._greens, self._why = [], [], [], ""
+        self._stopped = False
+        self.prompt, self.asked = text, brief.strip().partition("\n")[0]
+        work = self._run(wanted, text)
+        self._task = self._services.supervisor.start(work, "attempts")
+        self._task.add_done_callback(self._over)
+        self._say("beginning")
+        return True
+
+    def stop(self, number: int = 0) -> None:
+        """End one of them, or all (0)."""
+        chosen = [row for row in self.rows if number in (0, row.number)]
+        self._stopped |= self.active and not number
+        if self.active and not self.rows and self._task is not None:
+            self._task.cancel()
+        for row in chosen:
+            self._end(row, "stopped")
+
+    def _end(self, row: Attempt, why: str) -> None:
+        """Stop an attempt, unless it is over."""
+        task = self._tries.get(row.number)
+        if task is None or task.done() or row.why:
+            return
+        row.why = why
+        if row.lane is not None:  # at once, whatever the task waits for
+            row.lane.session.submit(intents.Interrupt())
+        task.cancel()
+
+    def views(self) -> list[AttemptView]:
+        """All of them now: the best first, those that are not over behind."""
+        now = self._ports.clock.now()
+        places = {one.result.number: at for at, one in enumerate(self._order, 1)}
+        found = [self._view(row, places.get(row.number, 0), now) for row in self.rows]
+        return sorted(found, key=lambda one: (not one.place, one.place, one.attempt.number))
+
+    def _view(self, row: Attempt, place: int, now: float) -> AttemptView:
+        if row.lane is not None:
+            meter = row.lane.state.meter.view(now)
+            return AttemptView(row, _answering(row), meter, 0, 0, now - row.began_s)
+        result = row.result
+        if result is None:
+            words = f"tests {row.tests}".strip() if row.state == "judging" else row.state
+            seconds = now - row.began_s if row.state == "judging" else 0.0
+            return AttemptView(row, words, row.meter, 0, 0, seconds)
+        ranked_as = self._order[place - 1] if place else None
+        words = ranked_as.reason if ranked_as is not None else result.why
+        wins = ranked_as is not None and ranked_as.wins
+        lines = (result.added, result.removed)
+        return AttemptView(row, words, row.meter, *lines, row.seconds, place, wins)
+
+    def words(self, most: int = MOST) -> str:
+        """The table in words, a line for each of the first ones."""
+        if not self.rows:
+            return self.said or NONE_YET
+        lines = [self.said, *map(view_words, self.views()[:most])]
+        lines += [f"… and {len(self.rows) - most} more: /attempts show"] * (len(self.rows) > most)
+        return inert("\n".join(lines), PROSE)
+
+    def take(self, number: int, path: str = "") -> None:
+        """Bring what one of them made home, or only one of its files."""
+        row = next((one for one in self.rows if one.number == number), None)
+        if row is None or not row.changes:
+            why = "it changed nothing" if row is not None else "/attempts show lists them"
+            self._warn(f"There is nothing to take of attempt {number}", why)
+            return
+        files = {name: one for name, one in row.changes.items() if path in ("", name)}
+        if not files:
+            why = f"it changed {', '.join(map(inert, row.changes))}"
+            self._warn(f"Attempt {number} did not change {inert(path)}", why)
+            return
+        who = f"attempt {number} of {len(self.rows)}"
+        result = LaneResult(who, self.prompt, row.spec, files, row.said)
+        task = self._services.supervisor.start(self._bring(result), "bringing an attempt home")
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    async def _bring(self, result: LaneResult) -> None:
+        await self._home.bring(result)
+
+    async def _run(self, wanted: AttemptPlan, text: str) -> None:
+        specs = await self._specs(wanted)
+        if isinstance(specs, str):
+            self._warn("No attempt began", specs)
+            self.said = specs
+            return
+        commands = await self._verifiers()
+        screen = await self._lanes.screen()
+        texts = await asyncio.to_thread(screen.files)
+        judge = AttemptJudge(self._ports, commands, texts)
+        if not judge.judges:
+            self._state.note(0, NO_VERIFIER)
+        self.rows = [Attempt(number, spec) for number, spec in enumerate(specs, 1)]
+        self._say_progress()
+        judge.begin()
+        try:
+            await self._all(AttemptStart(text, texts, judge.judges), judge, first=not wanted.all)
+        finally:
+            await judge.end()
+        self._conclude(wanted)
+
+    async def _all(self, task: AttemptStart, judge: AttemptJudge, *, first: bool) -> None:
+        """All attempts, until one passes or they are over; none goes on behind this."""
+        wide = asyncio.Semaphore(self._width())
+        start = asyncio.get_running_loop().create_task
+        self._tries = {
+            row.number: start(self._one(row, task, judge, wide), name=f"attempt {row.number}")
+            for row in self.rows
+        }
+        try:
+            left = set(self._tries.values())
+            while left:
+                done, left = await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
+                for one in done:
+                    if not one.cancelled() and (error := one.exception()) is not None:
+                        raise error
+                if self._why or (first and any(self._greens)):
+                    self._why = self._why or ANOTHER
+                    for row in self.rows:
+                        self._end(row, f"stopped: {self._why}")
+        finally:
+            for row in self.rows:
+                self._end(row, "stopped")
+            await asyncio.gather(*self._tries.values(), return_exceptions=True)
+            self._tries = {}
+
+    async def _one(
+        self, row: Attempt, task: AttemptStart, judge: AttemptJudge, wide: asyncio.Semaphore
+    ) -> None:
+        clock = self._ports.clock
+        try:
+            async with wide:
+                row.began_s = clock.now()
+                why = await self._answered(row, task)
+            if why:
+                row.result = Result(row.number, why=why)
+                return
+            row.state = "judging"
+            self._say_progress()
+
+            def progress(words: str) -> None:
+                row.tests = words
+
+            row.result = await judge.judge(row.number, row.changes, progress)
+            if row.result.verdict not in ("", "error"):
+                self._greens.append(row.result.passes)
+        except asyncio.CancelledError:
+            words = self._why or "stopped"
+            row.result = Result(
+                row.number, why=f"stopped: {words}" if words != "stopped" else words
+            )
+            raise
+        finally:
+            row.state = "over"
+            row.seconds = clock.now() - row.began_s if row.began_s else 0.0
+            self._order = ranked([one.result for one in self.rows if one.result is not None])
+            self._say_progress()
+
+    async def _answered(self, row: Attempt, task: AttemptStart) -> str:
+        """Have it answered; returns why there is nothing to judge."""
+        lane = row.lane = self._lanes.make("attempt", row.spec, task.texts)
+        troubles: list[Trouble] = []
+        lane.on_stirred = lambda notices: troubles.extend(notices.troubles)
+        row.state = "answering"
+        self._say_progress()
+        try:
+            try:
+                async with asyncio.timeout(DEADLINE_S):
+                    await lane.begin(talk=True)
+                    lane.prompt(task.text)
+                    await lane.rest()
+            except TimeoutError:
+                return f"no end of the answer in {DEADLINE_S:g} s"
+            row.changes = lane.changes
+        finally:
+            self._keep(row, lane)
+            ending = self._services.supervisor.start(self._lanes.end(lane), "ending an attempt")
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+        if lane.state.status.outcome == "completed":
+            self._greens += [False] * (task.is_judged and not row.changes)
+            return "" if row.changes else _unchanged(row)
+        if any(one.over_budget for one in troubles):
+            self._why = ": ".join(filter(None, (troubles[-1].what, troubles[-1].why)))
+        told = next((one for one in troubles if one.severity == "error"), None)
+        return "" if row.changes else _trouble_words(told)
+
+    def _keep(self, row: Attempt, lane: LaneSession) -> None:
+        """What is looked at later of an answer that is over."""
+        row.lane, row.meter = None, lane.state.meter.view(self._ports.clock.now())
+        blocks = lane.state.transcript.blocks
+        said = [block.text for block in blocks if block.kind is BlockKind.TEXT]
+        row.said = "\n\n".join(said)[-_SAID_CHARS:]
+        row.denied = tuple(ask.command or ask.question for ask in lane.denied)
+
+    async def _specs(self, wanted: AttemptPlan) -> list[RoleSpec] | str:
+        """Who makes each attempt; a str says why one cannot."""
+        status, roles = self._state.status, self._state.roles
+        found: dict[str, RoleSpec] = {"": roles[status.role]}
+        for name in wanted.models:
+            if name in ("fast", "deep"):
+                spec = next((one for role, one in roles.items() if role == name), None)
+                if spec is None:
+                    return f"no {name} model is set up: /connect sets it up"
+            elif known := [one for one in roles.values() if one.model == name]:
+                spec = known[0]
+            else:
+                offered = await self._offered(name)
+                if isinstance(offered, str):
+                    return offered
+                spec = offered
+            found[name] = spec
+        count = range(1, wanted.count + 1)
+        return [
+            replace(found[wanted.model(one)], temperature=wanted.temperature(one)) for one in count
+        ]
+
+    async def _offered(self, name: str) -> RoleSpec | str:
+        catalogue, status = self._ports.catalogue, self._state.status
+        if catalogue is None:
+            return NO_CATALOGUE
+        offer = find_offer(name, await catalogue().offers(), status.endpoint)
+        if isinstance(offer, str):
+            return offer
+        try:
+            return await catalogue().spec(status.role, offer.endpoint, offer.model)
+        except DuettoError as error:
+            return f"{offer.model} cannot be used on {offer.endpoint}: {error}"
+
+    async def _verifiers(self) -> Sequence[VerifyCommand]:
+        """What may judge; the user is asked before, as nobody is later."""
+        found: list[VerifyCommand] = []
+        with suppress(DuettoError):  # F5 says why
+            found = [one for one in await self._ports.verifiers() if one.argv]
+        if await is_allowed(self._state, self._ports, *found):
+            return found
+        return [one for one in found if not one.needs_consent]
+
+    def _width(self) -> int:
+        """How many at once: no more than the server lets ask now."""
+        left = [one.remaining for one in self._state.status.limits if one.name == "requests"]
+        return max(int(min([AT_ONCE, len(self.rows), *left])), 1)
+
+    def _conclude(self, wanted: AttemptPlan) -> None:
+        """Say what came of it, and bring the winner home."""
+        whole = not (self._why or self._stopped)
+        self.tally.add(JudgedRun(tuple(self._greens), whole))
+        best = self._order[0] if self._order else None
+        winner = best.result if best is not None and best.wins else None
+        self.said = self._words(wanted, winner)
+        self._state.note(0, self.words(_MOST_NOTED))
+        if winner is not None:
+            self.take(winner.number)
+        told, self.on_over = self.on_over, lambda winner: None
+        told(winner)
+
+    def _words(self, wanted: AttemptPlan, winner: Result | None) -> str:
+        usd = sum(row.meter.cost.turn_usd or 0.0 for row in self.rows)
+        told = [f"{counted(len(self.rows), 'attempt')}: {self.asked}"]
+        if winner is not None:
+            told.append(f"{winner.number} wins")
+        elif self._greens:
+            told.append("none passes")
+        told += [dollars(usd)] if usd else []
+        told += [words] if (words := self.tally.words(wanted.count)) else []
+        return " · ".join(told)
+
+    def _over(self, task: asyncio.Task[None]) -> None:
+        if task is self._task:
+            self._task = None
+            self._state.status.running = ""
+            self._state.restated()
+
+    def _say_progress(self) -> None:
+        over = sum(row.state == "over" for row in self.rows)
+        passes = sum(self._greens)
+        self._say(f"{over} of {len(self.rows)}" + (f" · {passes} pass" if passes else ""))
+
+    def _say(self, words: str) -> None:
+        self._state.status.running = f"attempts · {words}"
+        self._state.restated()
+
+    def _warn(self, what: str, why: str) -> None:
+        self._state.trouble(Trouble(what, why, severity="warning"))
+
+
+ANOTHER = "another one passes"
+NO_VERIFIER = "nothing judges here, so there are candidates, and no winner: /attempts take 2"
+
+
+def view_words(view: AttemptView) -> str:
+    """An attempt in a line."""
+    row, meter = view.attempt, view.meter
+    place = f"{view.place}. " if view.place else ""
+    told = [f"{place}attempt {row.number} {view.words}"]
+    told += [f"+{view.added} −{view.removed}"] if view.added or view.removed else []
+    about = "~" * meter.tokens_estimated
+    told += [f"{about}{meter.tokens:,} tokens"] if meter.tokens else []
+    told += [f"{view.seconds:.1f} s"] if view.seconds else []
+    told += [dollars(meter.cost.turn_usd)] if meter.cost.turn_usd else []
+    told += [f"{counted(len(row.denied), 'command')} not allowed"] if row.denied else []
+    return " · ".join(told)
+
+
+NONE_YET = "There are no attempts yet: /attempts 5 PROMPT makes some."
+
+
+def _answering(row: Attempt) -> str:
+    """What the model does now."""
+    assert row.lane is not None
+    status = row.lane.state.status
+    running = [task.command for task in status.tasks if not task.ended]
+    return f"runs {running[0]}" if running else "answering"
+
+
+def _trouble_words(trouble: Trouble | None) -> str:
+    """Why a turn failed."""
+    if trouble is None:
+        return "the answer did not come to an end"
+    return ": ".join(filter(None, (trouble.what, trouble.why)))
+
+
+def _unchanged(row: Attempt) -> str:
+    """Why nothing is there to judge."""
+    return "it changed nothing" if row.said.strip() else "the model answered nothing"

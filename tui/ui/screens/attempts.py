@@ -1,0 +1,226 @@
+"""The table of attempts while they run and afterwards; one of them looked into, or taken from."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Literal
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from tui.core.conversation import BlockKind
+from tui.core.inert_text import inert
+from tui.core.meter import dollars
+from tui.core.patches.bringing_home import LaneFile
+from tui.engine.attempts import Attempt, AttemptView
+from tui.engine.intents import Interrupt, StopAttempts, TakeAttempt
+from tui.engine.notices import Notices
+from tui.engine.session import Session
+from tui.ui import theme
+from tui.ui.finding.pick_list import KeyedScreen, PickList
+from tui.ui.keymap import way_out
+from tui.ui.screens.status import Parts, StatusScreen, paragraph
+from tui.ui.styled_text import Piece, clip, one_line
+
+_TICK_S = 0.2
+_LEAST_WIDTH = 30
+_SHOWN_LINES = 600
+"""Of a difference."""
+_FIGURES = 11, 12, 9, 9, 9
+"""Cells of the difference, tokens, their rate, the price and the time."""
+_NARROW = 80
+"""Cells below which a row has no price."""
+
+
+class AttemptRows(PickList[AttemptView]):
+    """One a row: its place, its state or what it came to, and its figures."""
+
+    def row(self, item: AttemptView, width: int) -> tuple[list[Piece], list[Piece]]:
+        """Number and words left, figures right."""
+        style = theme.active().style
+        over = item.attempt.state == "over"
+        sign, colour = ("✓", "success") if item.wins else ("·", "muted")
+        if not over:
+            sign, colour = ("●", "accent") if item.attempt.began_s else ("○", "faint")
+        left = [
+            (f"{sign} ", style(colour)),
+            (f"{item.attempt.number:>2}  ", style("faint")),
+            (one_line(item.words), style("foreground" if item.wins or not over else "muted")),
+        ]
+        return left, [(figures(item, width), style("muted" if over else "foreground"))]
+
+
+def figures(item: AttemptView, width: int) -> str:
+    """Those of an attempt, each in its column, for a row of so many cells."""
+    meter, usd = item.meter, item.meter.cost.turn_usd
+    about = "~" * meter.tokens_estimated
+    rate = "" if meter.tokens_s is None else f"{'~' * meter.estimated}{meter.tokens_s:,.0f}/s"
+    said = (
+        f"+{item.added} −{item.removed}" if item.added or item.removed else "",
+        f"{about}{meter.tokens:,} tok" if meter.tokens else "",
+        rate,
+        dollars(usd) if usd else "",
+        f"{item.seconds:.1f} s" if item.seconds else "",
+    )
+    cells = [f"{words:>{room}}" for words, room in zip(said, _FIGURES, strict=True)]
+    if width < _NARROW:
+        del cells[3]
+    return "".join(cells) + " "
+
+
+class AttemptsScreen(KeyedScreen[Attempt | None]):
+    """Enter looks into one; it follows what happens, and Esc stops what runs first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+c", "stop_or_leave", show=False, priority=True),
+        Binding("space", "take", show=False, priority=True),
+        Binding("t", "want('take')", show=False, priority=True),
+        Binding("x", "want('stop')", show=False, priority=True),
+    ]
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._views: list[AttemptView] = []
+        self._list = AttemptRows()
+        self._lit.display = True
+        self._box.border_title = "attempts"
+
+    def on_mount(self) -> None:
+        """Figures move while they run."""
+        self._take_up()
+        self.set_interval(_TICK_S, self._take_up)
+
+    def sync(self, notices: Notices) -> None:
+        """Something changed; called once a frame."""
+        if notices.status:
+            self._take_up()
+
+    def action_stop_or_leave(self) -> None:
+        """Stop the answer, or the attempts, that run; else leave the table."""
+        session = self._session
+        if session.status.busy:
+            session.submit(Interrupt())
+        elif session.attempts.active:
+            session.submit(StopAttempts())
+        else:
+            self.dismiss(None)
+
+    def action_take(self) -> None:
+        """Look into the one that is lit."""
+        if (chosen := self._list.chosen) is not None:
+            self.app.push_screen(AttemptScreen(self._session, chosen.attempt))
+
+    def action_want(self, what: Literal["take", "stop"]) -> None:
+        """Have something done about it."""
+        if (chosen := self._list.chosen) is not None:
+            number = chosen.attempt.number
+            self._session.submit(TakeAttempt(number) if what == "take" else StopAttempts(number))
+
+    def _take_up(self) -> None:
+        """All as they are now; the one that was lit stays lit."""
+        chosen, views = self._list.chosen, self._session.attempts.views()
+        number = chosen.attempt.number if chosen is not None else 0
+        found = (at for at, one in enumerate(views) if one.attempt.number == number)
+        self._views = views
+        self.show(views, next(found, 0))
+        self._box.border_subtitle = one_line(self._session.attempts.said)
+        self.lit()
+
+    def lit(self) -> None:
+        """What there is no room for in the row, and what can be done."""
+        chosen, attempts = self._list.chosen, self._session.attempts
+        if chosen is None:
+            self._status.update("no attempts yet: /attempts 5 PROMPT makes some · q back")
+            self._lit.update(one_line(attempts.said))
+            return
+        row = chosen.attempt
+        told = [row.spec.model]
+        told += [] if row.spec.temperature is None else [f"at {row.spec.temperature:g}"]
+        told += [f"{len(row.denied)} denied"] if row.denied else []
+        words = one_line(f"{row.number}  {' · '.join(told)} · {chosen.words}")
+        self._lit.update(clip(words, max(self._list.size.width, _LEAST_WIDTH)))
+        take = " · t takes its change" if row.changes else ""
+        stop = " · x stops it · Esc stops all" if attempts.active else ""
+        self._status.update(f"Enter looks into it{take}{stop} · q back")
+
+
+class AttemptScreen(StatusScreen):
+    """One attempt: what it came to, what it changed, and what its model says."""
+
+    ABOUT: ClassVar[str] = "attempt"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("t", "want", show=False),
+    ]
+
+    def __init__(self, session: Session, attempt: Attempt) -> None:
+        super().__init__(session)
+        self._attempt = attempt
+        self.box.border_title = f"attempt {attempt.number} · {one_line(attempt.spec.model)}"
+
+    def on_mount(self) -> None:
+        """It is looked at more often than others: it may stream."""
+        super().on_mount()
+        self.set_interval(_TICK_S, self._follow)
+
+    def say_ways(self) -> None:
+        """The keys of the screen itself."""
+        self.box.border_subtitle = f"t takes its change · c copies · {way_out(self)}"
+
+    def action_want(self) -> None:
+        """Bring its change home."""
+        self._session.submit(TakeAttempt(self._attempt.number))
+
+    def _follow(self) -> None:
+        if self._attempt.state != "over":
+            self.look()
+
+    def report(self, width: int) -> Content:
+        """What is shown in rows of ``width`` cells."""
+        row = self._attempt
+        views = self._session.attempts.views()
+        words = next((one.words for one in views if one.attempt is row), row.state)
+        parts: Parts = paragraph(one_line(words), "bold $foreground", width, "")
+        if row.result is not None:
+            for name, tests in (("breaks", row.result.broke), ("fails", row.result.failed)):
+                parts += [
+                    (clip(f"  {name} {one_line(test)}", width) + "\n", "$error") for test in tests
+                ]
+        for command in row.denied:
+            parts.append((clip(f"  not allowed: {one_line(command)}", width) + "\n", "$warning"))
+        changes = row.changes if row.lane is None else row.lane.changes
+        for line in _difference(changes):
+            colour = _COLOURS.get(line[:1], "$muted")
+            words = inert(line.removeprefix("=").expandtabs(4))
+            parts.append((f"{clip(words, width)}\n", colour))
+        if said := _said(row).strip():
+            parts.append(("\n", ""))
+            for line in said.split("\n"):
+                parts += paragraph(one_line(line), "$foreground", width, "")
+        return Content.assemble(*parts).rstrip("\n")
+
+
+_COLOURS = {"+": "$success", "-": "$error", "=": "bold $accent"}
+
+
+def _said(row: Attempt) -> str:
+    """What its model has said, up to now."""
+    if row.lane is None:
+        return row.said
+    blocks = row.lane.state.transcript.blocks
+    return "\n\n".join(block.text for block in blocks if block.kind is BlockKind.TEXT)
+
+
+def _difference(changes: Mapping[str, LaneFile]) -> Iterator[str]:
+    """The lines of all differences, as far as they are shown."""
+    lines = 0
+    for path, (was, now) in changes.items():
+        state = " (new)" if was is None else " (deleted)" if now is None else ""
+        yield f"={path}{state}"
+        old, new = ((text or b"").decode(errors="replace").splitlines() for text in (was, now))
+        for line in list(difflib.unified_diff(old, new, lineterm="", n=2))[2:]:
+            if (lines := lines + 1) > _SHOWN_LINES:
+                yield "… the rest is not shown: take it to see all"
+                return
+            yield line
