@@ -48,6 +48,7 @@ from tui.settings import Paths
 if TYPE_CHECKING:
     from tui.cli.catalogue import Catalogue
     from tui.cli.connecting import Connector
+    from tui.cli.verifiers.kept_syntax import KeptSyntax
     from tui.effects.clipboard import ClipboardTool, LocalPictures
     from tui.effects.git import Git
     from tui.effects.prices import Prices
@@ -401,6 +402,8 @@ class Composition:
             await asyncio.to_thread(self.store.close)
         if "shadows" in self.__dict__:
             await self.shadows.close()
+        if "kept_syntax" in self.__dict__:
+            await self.kept_syntax.close()
         self.prompting.close()
         self._journal.close()
         await self._network.close()
@@ -461,9 +464,17 @@ class Composition:
         from tui.cli import workspace_commands
 
         setup = self._setup
-        return await asyncio.to_thread(
+        found = await asyncio.to_thread(
             workspace_commands.find_verifiers, setup.root, setup.settings
         )
+        return [self.kept_syntax.serving(one) if one.kind == "syntax" else one for one in found]
+
+    @functools.cached_property
+    def kept_syntax(self) -> KeptSyntax:
+        """What checks the syntax of texts that nobody saved."""
+        from tui.cli.verifiers.kept_syntax import KeptSyntax  # at the first verification
+
+        return KeptSyntax(self._setup.root)
 
     async def _format_command(self) -> VerifyCommand | None:
         from tui.cli import workspace_commands

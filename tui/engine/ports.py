@@ -517,6 +517,10 @@ class Part(Struct, frozen=True):
     """Tests as the user names them."""
 
 
+AtOnce = Callable[[Mapping[str, bytes | None]], Awaitable[tuple[int, bytes] | None]]
+"""Texts that differ from the disk -> exit status and output of the command; None: it has to run."""
+
+
 @dataclass(frozen=True, slots=True)
 class VerifyCommand:
     """A command that duetto runs by itself (the tests, the formatter), and where it comes from."""
@@ -549,6 +553,8 @@ class VerifyCommand:
     For a thread: it reads files. Each has a report of its own, so that several can run at once:
     with an empty part it is the same command once more.
     """
+    at_once: AtOnce | None = compared(default=None, compare=False)
+    """Judges without a run, where that is quicker; what it cannot judge is run."""
     marks: FileMarks = _NO_MARKS
     memory: int = 0
     """Bytes that it may have with all that it starts; 0: as many as there are."""

@@ -532,7 +532,7 @@ class Verification:
             sink.feed(data)
 
         try:
-            result = await self._executed(command, shadow, feed)
+            result = await self._executed(command, shadow, feed, ground)
         except asyncio.CancelledError:
             sink.end("[stopped]")
             state.close(block, "cut")
@@ -552,7 +552,7 @@ class Verification:
         from tui.core.shell.clipping import Clip  # after the first paint
 
         clip = Clip(USER_HEAD_BYTES, USER_TAIL_BYTES)
-        result = await self._executed(command, shadow, clip.feed)
+        result = await self._executed(command, shadow, clip.feed, ground)
         output = clip.text()
         report = await self._report_of(command, output, result, ground)
         block = _card(command)
@@ -572,11 +572,20 @@ class Verification:
         self._state.restated()
 
     async def _executed(
-        self, command: VerifyCommand, shadow: Shadow | None, feed: Callable[[bytes], None]
+        self,
+        command: VerifyCommand,
+        shadow: Shadow | None,
+        feed: Callable[[bytes], None],
+        ground: Ground | None,
     ) -> RunResult:
         """How it ended, by itself or stopped by the user."""
         witness, clock = self._state.witness, self._services.ports.clock
         words, start_s = _words(command), clock.now()
+        if command.at_once is not None and ground is not None:
+            texts = {} if shadow is None else await asyncio.to_thread(ground.screen.files)
+            if (said := await command.at_once(texts)) is not None:
+                feed(said[1])
+                return RunResult(said[0], clock.now() - start_s)
         self._running[words] = None
         self._say_running()
         argv = whole_argv(command)
