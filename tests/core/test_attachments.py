@@ -17,6 +17,9 @@ from tui.core.attachments import Mention, in_folder, mentions, pasted_paths
         ("@a.py @a.py twice", ["a.py"]),
         ("„@a.py“, «@b.py» and @c.py…", ["a.py", "b.py", "c.py"]),
         ("看看，@a.py。 「@b.py」", ["a.py", "b.py"]),
+        ("'@shot.png' and \"@a.py\" and '@a.py:3'", ["shot.png", "a.py", "a.py:3"]),
+        ("看@shot.png里的内容 와@a.py를 見て@b.py:3-5は", ["shot.png", "a.py", "b.py:3-5"]),
+        ("@メモ.md", ["メモ.md"]),
         ("mail me@example.com, 3 @ 4, @", []),
         ("@a.py:40-10", ["a.py:40"]),
         ('@"broken', []),
@@ -30,6 +33,13 @@ def test_what_hardly_means_anything_but_a_file() -> None:
     assert Mention("src/a").like_a_path
     assert Mention("a.py").like_a_path
     assert not Mention("property").like_a_path
+
+
+def test_a_package_in_quotes_is_no_file_that_is_missed_and_an_image_is() -> None:
+    (package,) = mentions("import x from '@angular/core'")
+    assert not package.like_a_path
+    (image,) = mentions("look at '@shot.png'")
+    assert image.like_a_path
 
 
 def test_a_folder_is_named_with_or_without_its_slash() -> None:

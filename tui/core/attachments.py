@@ -28,9 +28,14 @@ MADE_FOR_PROMPT = f"{ATTACHED}@"
 """The same of what was made for a prompt, as a difference."""
 MOST_FILES = 100
 """Of a folder so many are attached."""
+EAST_ASIAN = r"\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+"""Letters of scripts that have no blanks between words."""
 _MENTION = pattern(
-    r"(?:^|(?<=[\s(\[{<,;:=|&„“‚‘«‹「『（。，、：；！？]))@(?:(\"(?:[^\"\\\n]|\\.)*\")(:\d+(?:-\d+)?)?|([^\s@\"]+))"
+    rf"(?:^|(?<=[\s(\[{{<,;:=|&„“‚‘«‹「『（。，、：；！？'\"{EAST_ASIAN}]))"
+    r"@(?:(\"(?:[^\"\\\n]|\\.)*\")(:\d+(?:-\d+)?)?|([^\s@\"]+))"
 )
+_RUNS_ON = pattern(rf".*?\.[A-Za-z0-9]{{1,8}}(?:(?::\d+(?:-\d+)?)?(?=[{EAST_ASIAN}]))")
+"""A name with an ending, and words right behind it."""
 _LINES = pattern(r":(\d{1,9})(?:-(\d{1,9}))?$")
 _BEHIND = ".,;:!?)]}>'…“”‘’»›」』）。，、：；！？"
 """What prose puts behind a name."""
@@ -42,6 +47,8 @@ class Mention(NamedTuple):
     name: str
     lines: tuple[int, int] | None = None
     """First and last line, 1-based; None: all."""
+    in_quotes: bool = False
+    """So packages are written in code, too: ``'@scope/name'``."""
 
     def __str__(self) -> str:
         return self.name if self.lines is None else f"{self.name}:{span_words(self.lines)}"
@@ -49,6 +56,8 @@ class Mention(NamedTuple):
     @property
     def like_a_path(self) -> bool:
         """It hardly means anything but a file: it is said when there is none."""
+        if self.in_quotes:
+            return is_image_name(self.name)
         return self.lines is not None or "/" in self.name or "." in self.name.strip(".")
 
 
@@ -69,13 +78,16 @@ def mentions(text: str) -> list[Mention]:
             except ValueError:
                 continue
         else:
+            if on := _RUNS_ON.match(name):
+                name = on[0]
             name = name.rstrip(_BEHIND)
+        quoted = text[match.start() - 1 : match.start()] in ("'", '"')
         if lines := _LINES.search(behind or name):
             name = name if behind else name[: lines.start()]
             first = max(int(lines[1]), 1)
-            found[Mention(name, (first, max(int(lines[2] or first), first)))] = None
+            found[Mention(name, (first, max(int(lines[2] or first), first)), quoted)] = None
         elif name:
-            found[Mention(name)] = None
+            found[Mention(name, None, quoted)] = None
     return list(found)
 
 

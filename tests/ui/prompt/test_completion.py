@@ -29,6 +29,7 @@ def typed(text: str, *paths: str) -> tuple[TextArea, Completer]:
     "path, text, taken",
     [
         ("my notes.md", "@no", '@"my notes.md" '),
+        ("ledger/cache.py", "看@ca", "看@ledger/cache.py "),
         ("my notes.md", '@"my no', '@"my notes.md" '),
         ('a"b.md', "@ab", '@"a\\"b.md" '),
         ("größe📦.md", "@gröss", "@gröss"),

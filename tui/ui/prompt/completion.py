@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from textual.widgets import TextArea
 
+from tui.core.attachments import EAST_ASIAN
 from tui.core.files import kind_by_name
 from tui.core.fuzzy import FuzzyMatch, Sieve, fit, folded, holds
 from tui.core.text.patterns import pattern
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 
 _COMMAND = pattern(r"/([\w-]*)$")
 _ARGUMENT = pattern(r"/([\w-]+)((?:[ \t]+\S+)*)[ \t]+(\S*)$")
-_MENTION = pattern(r"(?:^|[\s(\[{<,;:=|&„“‚‘«‹「『（。，、：；！？])@(?:\"([^\"]*)|([^\s@\"]*))$")
+_MENTION = pattern(
+    rf"(?:^|[\s(\[{{<,;:=|&„“‚‘«‹「『（。，、：；！？'\"{EAST_ASIAN}])@(?:\"([^\"]*)|([^\s@\"]*))$"
+)
 _BEST = 3
 """Files that are offered before all else that has the letters."""
 _LINES = pattern(r"\w:\d*(?:-\d*)?$")
