@@ -29,6 +29,8 @@ EVERYTHING: list[Intent] = [
     intents.DropPart("a.py"),
     intents.Pin("a.py"),
     intents.SetBudget("day", 1.0),
+    intents.RedoHunk(1, "use two"),
+    intents.StopRedoing(),
     intents.Accept(),
     intents.Accept((99,)),
     intents.Reject((99,), "no"),

@@ -117,6 +117,19 @@ class Reject(Intent, frozen=True):
     words: str = ""
 
 
+class RedoHunk(Intent, frozen=True):
+    """Have the fast model make a pending hunk anew by these words, while the review goes on."""
+
+    hunk_id: int
+    words: str
+
+
+class StopRedoing(Intent, frozen=True):
+    """Make this hunk, or none (0), anew no more; the hunk stays as it is."""
+
+    hunk_id: int = 0
+
+
 class PlaceHunk(Intent, frozen=True):
     """Put an ambiguous hunk at one of its candidates (a 0-based line)."""
 

@@ -163,16 +163,20 @@ class LaneSession:
         self._tell = changed
         return asyncio.sleep(0)
 
-    async def begin(self, *, talk: bool = False) -> None:
-        """Dial, and open what the user has open; ``talk``: with what was said before."""
+    async def begin(self, *paths: str, talk: bool = False) -> None:
+        """Dial, and open these files, or what the user has open.
+
+        ``talk``: with what was said before.
+        """
         if talk:
             said = self._parent.requests.history.entries
             self.session.services.requests.history.begin_with(
                 [replace(entry, turn=0) for entry in said]
             )
         status = self._parent.state.status
-        for path in status.open_paths:
-            self.session.submit(intents.OpenFile(path, aside=path != status.active_path))
+        for path in paths or status.open_paths:
+            aside = not paths and path != status.active_path
+            self.session.submit(intents.OpenFile(path, aside=aside))
         await self.session.run()
 
     def prompt(self, text: str) -> None:

@@ -62,14 +62,38 @@ if TYPE_CHECKING:
     from tui.engine.model_window import ModelWindow
     from tui.engine.noting import Noting
     from tui.engine.recording import SessionRecording
+    from tui.engine.redoing import Redoing
     from tui.engine.resuming import Resuming, Resumption
     from tui.engine.rewinding import Rewinding
-    from tui.engine.sessions import SessionKeeping
 
 PromptLabel = Literal["send", "redirect", "queue"]
 AltLabel = Literal["steer", "queue"]
 
 
+OF_CONVERSATION = (
+    intents.Prompt,
+    intents.Queue,
+    intents.Steer,
+    intents.Unqueue,
+    intents.EditQueued,
+    intents.HoldQueued,
+    intents.Prewarm,
+    intents.Switch,
+    intents.SetEffort,
+    intents.SetTier,
+    intents.Throttle,
+    intents.NewConversation,
+)
+OF_HUNKS = (
+    intents.Accept,
+    intents.Reject,
+    intents.PlaceHunk,
+    intents.UndoTurn,
+    intents.StopDeciding,
+    intents.SetAutoAccept,
+    intents.ShowDiff,
+)
+OF_REDOING = (intents.RedoHunk, intents.StopRedoing)
 OF_NOTES = (
     *(intents.PutNote, intents.TakeNotes, intents.DropNotes, intents.SendNotes),
     *(intents.AskChange, intents.AskOnly, intents.Inspect),
@@ -181,29 +205,6 @@ class Session:
     def _handlers_by_type(self) -> dict[type, Callable[[Any], None]]:
         """Who does what; all else is about what is looked at."""
         foreground, saving = self._foreground, self._saving
-        of_conversation = (
-            intents.Prompt,
-            intents.Queue,
-            intents.Steer,
-            intents.Unqueue,
-            intents.EditQueued,
-            intents.HoldQueued,
-            intents.Prewarm,
-            intents.Switch,
-            intents.SetEffort,
-            intents.SetTier,
-            intents.Throttle,
-            intents.NewConversation,
-        )
-        of_hunks = (
-            intents.Accept,
-            intents.Reject,
-            intents.PlaceHunk,
-            intents.UndoTurn,
-            intents.StopDeciding,
-            intents.SetAutoAccept,
-            intents.ShowDiff,
-        )
         of_commands = (
             *(intents.Verify, intents.FindBlame, intents.RunCommand),
             *(intents.StopCommand, intents.SendFailure),
@@ -213,15 +214,18 @@ class Session:
             intents.SetBudget: lambda asked: self._looking.append(
                 self.services.budget().set(asked.span, asked.usd)
             ),
-            intents.Continue: self._continue,
-            **dict.fromkeys(of_conversation, foreground.handle),
-            **dict.fromkeys(of_hunks, self._deciding.handle),
+            intents.Continue: lambda intent: _behind_reading(
+                self.services, self._resuming, lambda: foreground.handle(intent)
+            ),
+            **dict.fromkeys(OF_CONVERSATION, foreground.handle),
+            **dict.fromkeys(OF_HUNKS, self._deciding.handle),
             **dict.fromkeys(of_commands, self._verifying.handle),
             **dict.fromkeys(OF_ATTEMPTS, lambda intent: self.attempts.handle(intent)),
             **dict.fromkeys(
                 (intents.SetMode, intents.ToBackground, intents.StopTask),
                 self.services.commands.handle,
             ),
+            **dict.fromkeys(OF_REDOING, lambda intent: self.redoing.handle(intent)),
             **dict.fromkeys(OF_REWINDING, lambda intent: self.rewinding.handle(intent)),
             **dict.fromkeys(
                 (intents.UseModel, intents.ChooseModel),
@@ -229,10 +233,13 @@ class Session:
             ),
             intents.SaveFile: saving.save,
             intents.Reload: saving.changes.reload,
-            **dict.fromkeys((intents.Rename, intents.Export), self._keep),
+            **dict.fromkeys(
+                (intents.Rename, intents.Export),
+                lambda intent: _keep(self, self._resuming, intent),
+            ),
             intents.Restore: self._rescuing.handle,
             intents.Dismiss: self._rescuing.handle,
-            intents.Forget: self._forget,
+            intents.Forget: partial(_forget, self),
             **dict.fromkeys(OF_NOTES, lambda intent: self._noting.handle(intent)),
             **dict.fromkeys(OF_SUMMARY, lambda intent: self.compaction().handle(intent)),
         }
@@ -258,9 +265,14 @@ class Session:
         running = self._verifying.active or self.formatting.running or looking
         running = running or self._deciding.at_work or self.hooks_run or self.prepares
         running = running or ("rewinding" in self.__dict__ and self.rewinding.busy)
-        running = running or self._foreground.tells_parts
+        running = running or self._foreground.tells_parts or bool(self.redone)
         running = running or ("attempts" in self.__dict__ and self.attempts.at_work)
         return not (running or self.status.busy or self.status.retry_s is not None)
+
+    @property
+    def redone(self) -> list[int]:
+        """The numbers of the hunks that are made anew now, or judged after that."""
+        return self.redoing.at_work if "redoing" in self.__dict__ else []
 
     def prompt_label(self) -> PromptLabel:
         """What Enter in the prompt does now."""
@@ -294,6 +306,13 @@ class Session:
         from tui.engine.lane_session import LaneSessions  # after the first paint
 
         return LaneSessions(self.services, self.options, Session)
+
+    @functools.cached_property
+    def redoing(self) -> Redoing:
+        """Has hunks made anew while the review goes on."""
+        from tui.engine.redoing import Redoing  # when one is wanted
+
+        return Redoing(self.services, self.lanes, self.submit)
 
     @functools.cached_property
     def bringing_home(self) -> BringingHome:
@@ -471,38 +490,6 @@ class Session:
         self._state.witness = self.recording
         store.on_lost = self.recording.renew
 
-    def _forget(self, intent: intents.Forget) -> None:
-        from tui.engine.recording import forgetting  # hardly ever
-
-        store = self._ports.store() if self._ports.store is not None else None
-        forgotten = forgetting(self._state, store, all_sessions=intent.all_sessions)
-        self._supervisor.start(forgotten, "forgetting")
-
-    def _keep(self, intent: intents.Rename | intents.Export) -> None:
-        from tui.engine.sessions import SessionKeeping  # after the first paint
-
-        keeping = SessionKeeping(self.services, self.recording, self.stored_as)
-        if self._resuming is None or self._resuming.is_read or isinstance(intent, intents.Rename):
-            keeping.handle(intent)
-        else:
-            self._supervisor.start(self._export(keeping, intent, self._resuming), "exporting")
-
-    async def _export(
-        self, keeping: SessionKeeping, intent: intents.Export, resuming: Resuming
-    ) -> None:
-        await resuming.read()
-        keeping.handle(intent)
-
-    def _continue(self, intent: intents.Continue) -> None:
-        if self._resuming is None or self._resuming.is_read:
-            self._foreground.handle(intent)
-        else:
-            self._supervisor.start(self._continue_soon(intent, self._resuming), "continuing")
-
-    async def _continue_soon(self, intent: intents.Continue, resuming: Resuming) -> None:
-        await resuming.read()
-        self._foreground.handle(intent)
-
     def _look(self, intent: Intent) -> None:
         match intent:
             case intents.OpenFile(path, line, col, aside, new):
@@ -566,6 +553,40 @@ class Session:
             compaction,
             functools.cache(lambda: _budget(self, window(), self._parent)),
         )
+
+
+def _forget(session: Session, intent: intents.Forget) -> None:
+    from tui.engine.recording import forgetting  # hardly ever
+
+    services = session.services
+    store = services.ports.store() if services.ports.store is not None else None
+    forgotten = forgetting(services.state, store, all_sessions=intent.all_sessions)
+    services.supervisor.start(forgotten, "forgetting")
+
+
+def _keep(
+    session: Session, resuming: Resuming | None, intent: intents.Rename | intents.Export
+) -> None:
+    from tui.engine.sessions import SessionKeeping  # after the first paint
+
+    keeping = SessionKeeping(session.services, session.recording, session.stored_as)
+    if isinstance(intent, intents.Rename):
+        keeping.handle(intent)
+    else:
+        _behind_reading(session.services, resuming, lambda: keeping.handle(intent))
+
+
+def _behind_reading(services: Services, resuming: Resuming | None, act: Callable[[], None]) -> None:
+    """Do it when the earlier part of the session was read."""
+    if resuming is None or resuming.is_read:
+        act()
+        return
+
+    async def soon() -> None:
+        await resuming.read()
+        act()
+
+    services.supervisor.start(soon(), "reading the earlier part")
 
 
 def _budget(session: Session, window: ModelWindow, parent: Services | None) -> Budget:
@@ -657,6 +678,9 @@ def reasons_to_stay(session: Session, draft: str) -> list[str]:
         for task in status.tasks
         if not (task.ended or task.stopping)
     ]
+    if redone := session.redone:
+        what = "hunk is" if len(redone) == 1 else "hunks are"
+        reasons.append(f"{len(redone)} {what} being redone: that ends with duetto.")
     if status.running:
         reasons.append(f"A command still runs: {inert(status.running)}.")
     return reasons

@@ -58,6 +58,15 @@ ALLOW_ALWAYS = "Always run it here"
 REFUSE = "Do not run it"
 
 
+def runs_unasked(ports: Ports, commands: Iterable[VerifyCommand]) -> list[VerifyCommand]:
+    """Those that may be run without a question."""
+    return [
+        one
+        for one in commands
+        if one.argv and (not one.needs_consent or _known(one) in ports.consents)
+    ]
+
+
 async def is_allowed(state: SessionState, ports: Ports, *commands: VerifyCommand) -> bool:
     """True if these may be run; the user is asked about all of them at once."""
     asked = [one for one in commands if one.needs_consent and _known(one) not in ports.consents]
@@ -240,11 +249,7 @@ class Verification:
             found = await ports.verifiers()
         except DuettoError:
             return []  # F5 says why
-        return [
-            one
-            for one in found
-            if one.argv and (not one.needs_consent or _known(one) in ports.consents)
-        ]
+        return runs_unasked(ports, found)
 
     async def _found(self, named: Sequence[str] = ()) -> list[VerifyCommand]:
         """The verifiers that may run; none: there are none, which is said.

@@ -178,6 +178,8 @@ class Hunk:
     in conflict would have stood: told and shown only."""
     words: str = ""
     """What the user said when rejecting it."""
+    redone: str = ""
+    """How far it is that it is made anew, or that it was, and what the tests say of it."""
     added: int = 0
     removed: int = 0
     told: int = field(default=0, repr=False)

@@ -1,0 +1,293 @@
+"""A hunk is made anew by the user's words, on a lane of its own, while the review goes on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.support.fakes import FakeWire, World, settle
+from tests.support.judged_runs import TESTS, Files, Judge, judged, read
+from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.turns import begun, land, notes, texts, update
+from tui.core.document.hunk import Decision, Hunk
+from tui.core.wire.events import ErrorEvent
+from tui.engine import intents, lane_session
+from tui.engine.ports import Abilities, Part, VerifyCommand
+from tui.engine.session import reasons_to_stay
+
+FILES = {"a.py": "".join(f"x{n} = 0\n" for n in range(9)), "b.py": "b = 1\n"}
+
+
+@pytest.fixture(autouse=True)
+def no_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has changed is looked at in the next turn of the event loop."""
+    monkeypatch.setattr(lane_session, "FRAME_S", 0.0)
+
+
+class Review:
+    """Two hunks wait, and the server of each lane is at hand."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.session = world, world.session
+        land(
+            world, update("a.py", "-x2 = 0", "+x2 = 1", " x3 = 0", " x4 = 0", "-x5 = 0", "+x5 = 1")
+        )
+
+    @property
+    def hunks(self) -> list[Hunk]:
+        return self.session.workspace.hunks
+
+    @property
+    def text(self) -> str:
+        return self.session.workspace.open("a.py").text()
+
+    def redo(self, hunk_id: int, words: str = "use two") -> None:
+        self.session.submit(intents.RedoHunk(hunk_id, words))
+
+    async def asked(self, number: int = 1) -> Server:
+        """The server of this lane has its request."""
+        while f"main redo-{number}" not in self.world.wires:
+            await settle()
+        wire = self.world.wires[f"main redo-{number}"]
+        await wire.request(1)
+        return Server(wire, self)
+
+    async def rests(self) -> None:
+        while not self.session.at_rest:
+            self.session.drain()
+            await settle()
+        self.session.drain()
+
+
+class Server:
+    def __init__(self, wire: FakeWire, review: Review) -> None:
+        self.wire, self.review = wire, review
+        self.model = SteppedRehearsal(wire)
+        self.model.begin()
+
+    async def patches(self, patch: str) -> None:
+        """This, and no more."""
+        self.model.patch(patch, "c1")
+        self.model.complete()
+        await self.wire.request(2)
+        self.model.answers("Done.")
+        await self.review.rests()
+
+
+@pytest.fixture
+async def review() -> AsyncIterator[Review]:
+    world = World(FILES)
+    world.verify = None
+    yield Review(world)
+    await world.session.close()
+
+
+def replaced(*numbers: int, text: str = "2") -> str:
+    lines = [f"x{n} = {text if n in numbers else 1 if n in (2, 5) else 0}\n" for n in range(9)]
+    return "".join(lines)
+
+
+async def test_the_new_hunk_takes_the_place_of_the_old_one(review: Review) -> None:
+    review.redo(1, "use two, not one")
+    server = await review.asked()
+    (request,) = (one for one in texts(server.wire.requests[0]) if "rejected" in one)
+    assert "The user rejected that: use two, not one" in request
+    assert "Line 3 of a.py was" in request
+    assert "-x2 = 0\n+x2 = 1" in request
+    assert "x2 = 0\nx3 = 0\nx4 = 0\nx5 = 1" in "\n".join(texts(server.wire.requests[0]))
+    assert review.hunks[0].redone == "redoing"
+    assert review.text == replaced()
+    await server.patches(update("a.py", "-x2 = 0", "+x2 = 2"))
+    old, other, new = review.hunks
+    assert (old.decision, old.words) == (Decision.REJECTED, "use two, not one")
+    assert (other.decidable, new.decidable) == (True, True)
+    assert (new.call_id, new.turn, new.redone) == (old.call_id, old.turn, "redone from hunk 1")
+    assert review.text == replaced(2)
+    assert review.world.files.writes == []
+    review.session.submit(intents.Accept((new.id,)))
+    assert b"x2 = 2\nx3 = 0\nx4 = 0\nx5 = 0\n" in review.world.files.data["a.py"]
+    await begun(review.world, "go on")
+    told = str(review.world.wire.requests[-1]["input"])
+    assert "another model made it anew as hunk 3: use two, not one" in told
+
+
+async def test_several_at_once_while_the_user_types_and_a_turn_runs(review: Review) -> None:
+    review.redo(1)
+    review.redo(2, "use three")
+    first, second = await review.asked(1), await review.asked(2)
+    model = await begun(review.world, "more")
+    review.session.workspace.edit("a.py", (0, 0), (0, 0), "# typed\n")
+    second.model.patch(update("a.py", "-x5 = 0", "+x5 = 3"), "c1")
+    second.model.answers("")
+    first.model.patch(update("a.py", "-x2 = 0", "+x2 = 2"), "c1")
+    first.model.complete()
+    await first.wire.request(2)
+    first.model.answers("Done.")
+    await settle()
+    second.model.answers("Done.")
+    model.finishes("Done.")
+    await review.rests()
+    assert review.text == "# typed\n" + replaced(2).replace("x5 = 1", "x5 = 3")
+
+
+async def test_what_is_changed_elsewhere_is_left_out_and_said(review: Review) -> None:
+    review.redo(1)
+    server = await review.asked()
+    await server.patches(
+        update(
+            "a.py", "-x2 = 0", "+x2 = 2", " x3 = 0", " x4 = 0", " x5 = 1", "-x6 = 0", "+x6 = 9"
+        ).replace("*** End Patch\n", "*** Update File: b.py\n@@\n-b = 1\n+b = 2\n*** End Patch\n")
+    )
+    assert review.text == replaced(2)
+    assert "hunk 1: left out changes of b.py, 1 change elsewhere in a.py" in notes(review.world)
+    assert not [one for one in review.hunks if one.path == "b.py"]
+
+
+async def test_a_new_file_is_made_anew_as_a_whole(review: Review) -> None:
+    add = "*** Begin Patch\n*** Add File: new.py\n+n = {}\n*** End Patch\n"
+    land(review.world, add.format(1), turn=2)
+    review.redo(3)
+    server = await review.asked()
+    assert "A new file, new.py, was proposed" in str(texts(server.wire.requests[0]))
+    await server.patches(add.format(2))
+    assert review.session.workspace.open("new.py").text() == "n = 2\n"
+    assert [one.decision for one in review.hunks[2:]] == [Decision.REJECTED, Decision.PENDING]
+    review.session.submit(intents.Reject())
+    assert "new.py" not in review.world.files.data
+
+
+async def test_what_the_user_does_with_the_hunk_meanwhile_counts(review: Review) -> None:
+    def accept() -> None:
+        review.session.submit(intents.Accept((1,)))
+
+    def edit() -> None:
+        review.session.workspace.edit("a.py", (5, 0), (5, 0), "y")
+
+    def stop() -> None:
+        review.session.submit(intents.StopRedoing(3))
+
+    land(review.world, update("a.py", "-x7 = 0", "+x7 = 1"))
+    for number, (act, why) in enumerate(
+        [(accept, "it is accepted"), (edit, "you edited it"), (stop, "you stopped it")], 1
+    ):
+        review.redo(number)
+        server = await review.asked(number)
+        act()
+        troubles = review.session.drain().troubles
+        await settle()
+        troubles += review.session.drain().troubles
+        assert [(one.what, one.why) for one in troubles] == [(f"Hunk {number} was not redone", why)]
+        server.model.interrupted()
+        await review.rests()
+        assert server.wire.interrupts == 1
+        assert not review.session.redone
+    assert len(review.hunks) == 3
+    assert review.hunks[2].redone == "not redone: you stopped it"
+
+
+async def test_an_answer_without_a_change_keeps_the_hunk(review: Review) -> None:
+    review.redo(1)
+    server = await review.asked()
+    server.model.finishes("I would rather not.")
+    await review.rests()
+    assert review.hunks[0].decidable
+    words = "not redone: the model changed nothing: I would rather not."
+    assert review.hunks[0].redone == words
+    review.redo(1)
+    server = await review.asked(2)
+    await server.patches(update("b.py", "-b = 1", "+b = 2"))
+    assert "the model made only changes of b.py" in review.hunks[0].redone
+    review.redo(1)
+    server = await review.asked(3)
+    server.wire.give(ErrorEvent(400, "invalid_request", "it broke"))
+    await review.rests()
+    assert "it broke" in review.hunks[0].redone
+    assert review.text == replaced()
+
+
+async def test_esc_stops_the_foreground_only(review: Review) -> None:
+    review.redo(1)
+    server = await review.asked()
+    await begun(review.world, "more")
+    review.session.submit(intents.Interrupt())
+    assert review.world.wire.interrupts == 1
+    assert server.wire.interrupts == 0
+    assert review.session.redone == [1]
+    assert "1 hunk is being redone: that ends with duetto." in reasons_to_stay(review.session, "")
+
+
+async def test_one_after_the_other_behind_the_foreground_where_there_are_no_lanes(
+    review: Review,
+) -> None:
+    review.world.wire.can = Abilities(lanes=False)
+    model = await begun(review.world, "more")
+    review.redo(1)
+    review.redo(2)
+    await settle()
+    assert [one.redone for one in review.hunks] == ["redoing: waits for its turn"] * 2
+    assert list(review.world.wires) == ["main"]
+    model.finishes("Done.")
+    review.session.drain()
+    server = await review.asked()
+    assert "main redo-2" not in review.world.wires
+    server.model.finishes("No.")
+    await settle()
+    server = await review.asked(2)
+    server.model.finishes("No.")
+    await review.rests()
+
+
+async def test_it_waits_while_a_model_writes_in_the_file(review: Review) -> None:
+    review.redo(1)
+    server = await review.asked()
+    model = await begun(review.world, "more")
+    key = model.open_patch("p1")
+    model.patch_delta(key, "*** Begin Patch\n*** Update File: a.py\n@@\n x7 = 0\n-x8 = 0\n+x8 =")
+    server.model.patch(update("a.py", "-x2 = 0", "+x2 = 2"), "c1")
+    server.model.complete()
+    await server.wire.request(2)
+    server.model.answers("Done.")
+    await settle()
+    review.session.drain()
+    assert review.hunks[0].decidable
+    patch = "*** Begin Patch\n*** Update File: a.py\n@@\n x7 = 0\n-x8 = 0\n+x8 = 4\n*** End Patch\n"
+    model.patch_delta(key, " 4\n*** End Patch\n")
+    model.close_patch(key, "p1", patch)
+    model.complete()
+    await settle()
+    model.answers("Done.")
+    await review.rests()
+    assert review.text == replaced(2).replace("x8 = 0", "x8 = 4")
+
+
+async def test_what_cannot_be_made_anew_is_said(review: Review) -> None:
+    review.session.submit(intents.Accept((1,)))
+    review.redo(1)
+    review.redo(2, " ")
+    review.redo(9)
+    whys = [one.why for one in review.session.drain().troubles]
+    assert whys == ["it is not pending", "say what is wrong with it", "there is no such hunk"]
+    assert not review.session.redone
+
+
+def part(wanted: Part) -> VerifyCommand | None:
+    return TESTS if wanted.changed == ("a.py",) else None
+
+
+async def test_the_tests_that_belong_to_it_say_what_they_think_of_it() -> None:
+    def failing(files: Files) -> list[str]:
+        return ["test_a"] if b"x2 = 2" in (files["a.py"] or b"") else []
+
+    world, judge = judged(9, failing)
+    world.verify = VerifyCommand(("pytest",), "pytest found", reader=read, part=part)
+    review = Review(world)
+    for number, value, verdict in ((1, 2, "1 failed · 9 passed: test_a"), (3, 3, "10 passed")):
+        review.redo(number)
+        server = await review.asked((number + 1) // 2)
+        await server.patches(update("a.py", "-x2 = 0", f"+x2 = {value}"))
+        assert review.hunks[-1].redone == f"redone from hunk {number} · {verdict}"
+    assert isinstance(judge, Judge)
+    assert world.session.status.verdict == ""
+    assert b"x5 = 1" in (judge.seen[-1]["a.py"] or b"")
+    await world.session.close()
