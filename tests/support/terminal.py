@@ -226,7 +226,7 @@ class Terminal:
 
     def children(self) -> list[int]:
         """The processes that the process has started and that are there."""
-        return list(_children(self.pid))
+        return list(children_of(self.pid))
 
     def _works(self) -> bool:
         return works(self.pid, self.path)
@@ -419,11 +419,11 @@ def _states(pid: int) -> Iterator[str]:
     for task in Path(f"/proc/{pid}/task").glob("*"):
         with contextlib.suppress(OSError):  # it has just ended
             yield (task / "stat").read_text().rsplit(")", 1)[1].split()[0]
-    for child in _children(pid):
+    for child in children_of(pid):
         yield from _states(child)
 
 
-def _children(pid: int) -> Iterator[int]:
+def children_of(pid: int) -> Iterator[int]:
     """The processes that a process has started, where the system tells."""
     for task in Path(f"/proc/{pid}/task").glob("*"):
         with contextlib.suppress(OSError):  # it has just ended

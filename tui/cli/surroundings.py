@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
+from tui import own_process
 from tui.cli.catalogue import NO_MODEL, ModelList, listed
 from tui.cli.endpoints import names
 from tui.core.programs import safe_path
@@ -211,7 +212,7 @@ async def _git(tell: Tell) -> None:
         return
     version = ""
     with contextlib.suppress(OSError, TimeoutError):
-        running = await asyncio.create_subprocess_exec(
+        running = await own_process.spawned(
             program,
             "--version",
             stdin=asyncio.subprocess.DEVNULL,

@@ -132,8 +132,10 @@ class BridgeProcess:
             await self._end()
 
     async def _start(self) -> Address:
+        from tui import own_process  # not before the first paint
+
         try:
-            self._process = await asyncio.create_subprocess_exec(
+            self._process = await own_process.spawned(
                 *self._command,
                 stdin=PIPE,
                 stdout=PIPE,

@@ -225,7 +225,9 @@ class Git:
 
         What was cut counts as a success. Raises OSError or ValueError.
         """
-        process = await asyncio.create_subprocess_exec(
+        from tui import own_process  # not before the first paint
+
+        process = await own_process.spawned(
             "git",
             *NO_COMMANDS,
             *arguments,

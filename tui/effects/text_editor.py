@@ -27,6 +27,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tui import own_process
 from tui.core.programs import Edited, safe_path
 from tui.shared_files import is_held
 
@@ -201,7 +202,7 @@ class TextEditor:
         """Until it has ended; the exit code, negative for a signal. Raises OSError."""
         with _interrupts_are_its_own():
             screen = 2 if sys.__stderr__ is None else sys.__stderr__.fileno()
-            process = self._process = await asyncio.create_subprocess_exec(
+            process = self._process = await own_process.spawned(
                 *command,
                 env=self._environment,
                 stdout=screen,
