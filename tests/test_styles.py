@@ -122,6 +122,8 @@ def private_imports(source: Source) -> Iterator[str]:
     """A name with an underscore is its module's own."""
     if source.path.startswith("tui/"):
         for name, line in source.imports():
+            if name == "_thread":
+                continue  # Python's own, and documented
             if any(part.startswith("_") and not part.startswith("__") for part in name.split(".")):
                 yield f"{source.path}:{line} {name}"
 

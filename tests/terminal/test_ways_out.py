@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.terminal import DEADLINE_S, Terminal
+from tests.terminal.crashing import HANGING
 
 Start = Callable[..., Terminal]
 DEADLY = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
@@ -51,13 +53,70 @@ def test_a_fault(environment: dict[str, str], tmp_path: Path, fault: str) -> Non
         if fault != "while_composing":
             term.wait_for("send")
             term.type("x")
-        assert term.wait_exit() != 0
+        status = term.wait_exit()
         assert term.trouble() == ""
         assert "Traceback" not in term.text
         if fault == "in_handler":
             assert "internal error (ZeroDivisionError)" in term.text.replace("\n", " ")
+        if fault == "exit_in_handler":
+            assert status == 3
+            assert "internal error" not in term.text
+        assert status != 0
     if fault == "in_handler":
         assert "Traceback" in (tmp_path / "home" / "state" / "duetto.log").read_text()
+
+
+@pytest.mark.parametrize("fault", HANGING)
+@pytest.mark.parametrize("number", [None, signal.SIGTERM], ids=["quit", "SIGTERM"])
+def test_what_hangs_is_left(
+    environment: dict[str, str], tmp_path: Path, fault: str, number: signal.Signals | None
+) -> None:
+    """Whatever does not end: the terminal is given back, and the process ends."""
+    command = [sys.executable, "-m", "tests.terminal.crashing", fault]
+    with Terminal(command, env=environment, cwd=tmp_path) as term:
+        term.wait_for("send")
+        if number is None:
+            term.type("\x11")
+        else:
+            term.type("zebra")
+            term.wait_for("zebra")
+            term.signal(number)
+        assert term.wait_exit() == (0 if number is None else 128 + number)
+        assert term.trouble() == ""
+    assert b"not everything ended within" in term.output
+    assert (b"a draft not saved: kept in" in term.output) == (number is not None)
+    assert "thread" in (tmp_path / "home" / "state" / "duetto.log").read_text().lower()
+
+
+def test_a_signal_while_the_event_loop_hangs(environment: dict[str, str], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.terminal.crashing", "loop_hangs"]
+    with Terminal(command, env=environment, cwd=tmp_path) as term:
+        term.wait_for("send")
+        term.type("x")
+        term.wait_for(lambda _: b"it hangs" in term.output)
+        term.signal(signal.SIGTERM)
+        assert term.wait_exit() == 128 + signal.SIGTERM
+        assert term.trouble() == ""
+    assert b"a draft not saved: kept in" in term.output
+
+
+@pytest.mark.parametrize("fault", HANGING)
+@pytest.mark.parametrize("arguments", [("exec", "hello"), ("--linear",)], ids=["exec", "linear"])
+def test_what_hangs_without_a_screen_is_left(
+    environment: dict[str, str], tmp_path: Path, fault: str, arguments: tuple[str, ...]
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.terminal.crashing", fault, *arguments],
+        cwd=tmp_path,
+        env=environment,
+        input="/quit\n",
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert "not everything ended within" in done.stderr
 
 
 def test_its_bridge_is_killed(start: Start) -> None:

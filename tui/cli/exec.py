@@ -27,7 +27,7 @@ from tui.cli.options import (
     settings_for,
     trace_option,
 )
-from tui.cli.process import text_of
+from tui.cli.process import end_in_time, text_of
 from tui.cli.target import target_of
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import PLACED, Decision, Hunk, Stage
@@ -313,11 +313,14 @@ def _setup(folder: str, flags: ModelFlags) -> SessionSetup:
 async def _run(composition: Composition, text: str, report: Report, *, apply: bool) -> int:
     asyncio.get_running_loop().set_exception_handler(log_broken)
     turn = ExecTurn(composition.session, report, composition.recorded)
+    code = EXIT_FAILED
     try:
         code = await turn.play(text, apply=apply)
+        code = EXIT_INTERRUPTED if turn.interrupted else code
+        return code
     finally:
+        end_in_time(code)
         await composition.close()
-    return EXIT_INTERRUPTED if turn.interrupted else code
 
 
 async def _compact(composition: Composition, words: str) -> int:
@@ -338,6 +341,7 @@ async def _compact(composition: Composition, words: str) -> int:
             print(f"duetto: {trouble.what}: {trouble.why}", file=sys.stderr)
         return EXIT_OK if session.compaction().text != before else EXIT_FAILED
     finally:
+        end_in_time(EXIT_FAILED)
         await composition.close()
 
 

@@ -169,6 +169,7 @@ def main() -> None:
     except KeyboardInterrupt:
         process.end_at_once()
         code = EXIT_INTERRUPTED
+    process.end_in_time(code)
     process.ended(code)
     sys.exit(code)
 
@@ -197,9 +198,19 @@ def run(args: Sequence[str]) -> int:
         # whoever read our output has gone
         process.abandon()
         return EXIT_FAILED
+    except SystemExit as end:  # something that runs in it ends the interpreter
+        return _ended_by(end)
     except Exception as error:
         return _broken(error, log_file)
     return result if isinstance(result, int) else EXIT_OK
+
+
+def _ended_by(end: SystemExit) -> int:
+    """The exit code; instead of one there may be a sentence, which Python would say."""
+    if end.code is None or isinstance(end.code, int):
+        return end.code or EXIT_OK
+    say(str(end.code))
+    return EXIT_FAILED
 
 
 def _broken(error: Exception, log_file: Path | None) -> int:

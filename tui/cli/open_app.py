@@ -23,6 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tui import kept_frame
+from tui.cli import process
 from tui.cli.appearance import (
     THEME_FILE,
     StartTheme,
@@ -325,9 +326,10 @@ def open_app(asked: Invocation, beginning: Beginning | None = None) -> int:
         config = asked.flags.config or setup.paths.config_file
         join = None if beginning is None else beginning.join
         join = _list_sessions if asked.lists else join
-        code, onward = asyncio.run(_run(start, opened, join, config))
+        code, onward = _played(start, opened, join, config)
         if onward is None:
             return code
+        process.stay()
         from tui.cli import resume
 
         again, beginning = resume.again(setup.paths, onward, whole=False), None
@@ -492,19 +494,31 @@ def _list_sessions(app: DuettoApp) -> None:
     app.on_begun = partial(app.call_later, resume, app, app.session)
 
 
-async def _run(
+def _played(
     start: Start,
     opened: Callable[[], DuettoApp],
     join: Callable[[DuettoApp], None] | None,
     config: Path,
 ) -> tuple[int, Onward | None]:
     """Until the user leaves; the exit code, and the session to go to."""
-    composition, setup, target = start.composition, start.setup, start.target
-    loop = asyncio.get_running_loop()
-    loop.set_exception_handler(log_broken)
     # nothing is there yet that Ctrl+C could harm, and a task that it cancels fails in odd ways
     signal.signal(signal.SIGINT, kept_frame.end)
     app = opened()
+    with asyncio.Runner() as runner:
+        try:
+            return runner.run(_run(start, app, join, config))
+        except SystemExit:
+            app.leaving.before()  # its parts end one by one: no frame may look for them
+            raise
+
+
+async def _run(
+    start: Start, app: DuettoApp, join: Callable[[DuettoApp], None] | None, config: Path
+) -> tuple[int, Onward | None]:
+    """The same in the event loop; whatever ends it, what is unsaved is kept."""
+    composition, setup, target = start.composition, start.setup, start.target
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(log_broken)
     app.stamp = setup.stamp
     app.copy_here = composition.copy_here
     app.connecting = composition.connector
@@ -517,9 +531,17 @@ async def _run(
     open_files(composition.session, target)
     last_words = LastWords(app.leaving.unsaved, composition.rescue)
     app.leaving.on_forced = last_words.keep
+
+    def last() -> None:
+        app.leaving.give_terminal_back()
+        last_words.keep()
+        last_words.say()
+
+    app.leaving.on_begun = partial(process.end_in_time, last=last)
     try:
         code = await app.run_async()
     finally:
+        process.end_in_time(EXIT_FAILED, last)
         last_words.keep()
         last_words.add(await composition.prompting.leave())
         last_words.say()
@@ -566,6 +588,9 @@ def made_app(session: Session, settings: Settings, root: Path, theme: StartTheme
 
         def _handle_exception(self, error: Exception) -> None:
             """Textual's last handler (tests/cli/test_open_app.py notices if it moves)."""
+            if self.bench.is_ending:
+                log.warning("broken off on the way out", exc_info=error)
+                return
             self.broken = True
             log.error("the app broke", exc_info=error)
             name, where = type(error).__name__, Paths.find().log_file

@@ -69,6 +69,7 @@ def open_linear(asked: Invocation) -> int:
         code = linear.run()
         if (onward := linear.app.onward) is None:
             return code
+        process.stay()
         from tui.cli import resume
 
         again, rest = resume.again(start.setup.paths, onward), linear.app.rest
@@ -128,7 +129,7 @@ class Linear:
             line=lambda text, taken: call(self._hear, text, taken),
             interrupted=lambda cleared, taken: call(self._stop, cleared, taken),
             ended=lambda: call(app.ended),
-            killed=lambda code: call(app.end, code),
+            killed=self._kill,
             typing=lambda text: call(app.typing, text),
         )
         with ThreadPoolExecutor(1, thread_name_prefix="session") as second:
@@ -145,6 +146,7 @@ class Linear:
                 self._begun.wait()  # Ctrl+C may have come before it began, and before `serve`
                 self._console.finished.set()
                 call(app.end, EXIT_FAILED)
+                process.end_in_time(EXIT_FAILED, self._last)
                 wait([ended])
                 self._console.release()
         return ended.result()
@@ -165,9 +167,12 @@ class Linear:
         session = self._composition.session
         self._begun.set()
         open_files(session, self._target)
+        code = EXIT_FAILED
         try:
-            return await self.app.run(opening(session.status, self._target.root))
+            code = await self.app.run(opening(session.status, self._target.root))
+            return code
         finally:
+            process.end_in_time(code, self._last)
             # whoever reads lines has to stop first: what stands in one is kept, too
             await asyncio.to_thread(self._console.finish, _PATIENCE_S)
             self._last_words.keep()
@@ -176,6 +181,14 @@ class Linear:
             await self._composition.close()
             if self.app.onward is None:
                 self._last_words.say_way_back(self._composition.kept_as)
+
+    def _last(self) -> None:
+        self._last_words.keep()
+        self._last_words.say()
+
+    def _kill(self, code: int) -> None:
+        process.end_in_time(code, self._last)
+        self._call(self.app.end, code)
 
     def _hear(self, text: str, taken: Callable[[], None]) -> None:
         try:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import errno
 import io
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, BinaryIO
@@ -159,6 +160,70 @@ def leave() -> None:
         except (OSError, ValueError, AttributeError):
             return  # Python says so as it goes on
         os._exit(_ended[-1])
+
+
+END_S = 10.0
+"""So long the way out may take."""
+_LAST_S = 2.0
+_ways_out: list[_thread.LockType] = []
+"""Held by the way out that has begun, until it is no longer one."""
+
+
+def end_in_time(code: int, last: Callable[[], None] = lambda: None) -> None:
+    """The way out begins: whatever hangs, the process ends within `END_S`, with this exit code.
+
+    ``last`` is called before, in a thread of its own, for what must be said and kept even then. The
+    first call counts. A handler of a signal may call it: no lock of Python's is taken.
+    """
+    if not _ways_out:
+        held = _thread.allocate_lock()
+        held.acquire()
+        _ways_out.append(held)
+        _thread.start_new_thread(_end_overdue, (held, code, last))
+
+
+def stay() -> None:
+    """The way out led to another session."""
+    while _ways_out:
+        _ways_out.pop().release()
+
+
+def _end_overdue(held: _thread.LockType, code: int, last: Callable[[], None]) -> None:
+    """Unless it is let go of in time."""
+    if held.acquire(timeout=END_S):
+        return
+    done = _thread.allocate_lock()
+    done.acquire()
+
+    def say() -> None:
+        try:
+            last()
+            _say_what_hangs()
+        finally:
+            done.release()
+
+    _thread.start_new_thread(say, ())
+    done.acquire(timeout=_LAST_S)
+    turn_on()
+    kept_frame.leave()
+    os._exit(code)
+
+
+def _say_what_hangs() -> None:
+    """On stderr that something does; where all threads are, in the log."""
+    import faulthandler
+
+    from tui.settings import Paths
+
+    log_file = Paths.find().log_file
+    words = f"duetto: not everything ended within {END_S:.0f} s"
+    try:
+        with log_file.open("a", encoding="utf-8") as opened:
+            print(f"{words}; the threads:", file=opened, flush=True)
+            faulthandler.dump_traceback(opened)
+        words += f"; details are in {log_file}"
+    finally:
+        os.write(2, f"{words}\n".encode("utf-8", "replace"))
 
 
 def raise_again() -> None:

@@ -314,6 +314,8 @@ class DuettoApp(TerminalApp, inherit_bindings=False):
     def _paint(self) -> None:
         """One frame: drain, and let the screen take it up."""
         bench = self.bench
+        if bench.is_ending:
+            return
         if not bench.is_mounted:
             if self._frame is not None:  # what is not drained wakes nothing again
                 bench.call_later(self._frame.wake)

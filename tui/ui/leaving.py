@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from textual.app import App
@@ -29,10 +32,14 @@ class Leaving:
         """The session to go to then; None: the shell."""
         self._left = False
         """The user wants to leave, and was asked about what would be lost."""
+        self._later = frozenset[str]()
+        """What was on its way to the disk then."""
         self.before: Callable[[], None] = lambda: None
         """Called when the session is about to be closed: no more frames."""
         self.on_forced: Callable[[], None] = lambda: None
         """Called when a signal ends the app, before anything else."""
+        self.on_begun: Callable[[int], None] = lambda code: None
+        """Called with the exit code when the way out begins, maybe in a signal's handler."""
 
     async def ask(self, onward: Onward | None = None) -> None:
         """Leave, for another session maybe; ask first when something would be left behind."""
@@ -56,24 +63,39 @@ class Leaving:
             self._app.call_later(self._leave)
 
     async def _leave(self) -> None:
-        self._left = True
+        self._later, self._left = self._session.written_later(), True
+        self.on_begun(0)
         self.before()
-        later = self._session.written_later()
         await self._session.close()
-        # what was on its way to the disk and could not be written is kept as after a crash
-        self._left = not any(map(self._session.workspace.is_dirty, later))
         self._app.exit(0)
 
+    def give_terminal_back(self) -> None:
+        """Whatever the app does."""
+        if self._app._driver is not None:
+            self._app._driver.stop_application_mode()
+
     def unsaved(self) -> Unsaved:
-        """What would be lost if the app ended now; nothing if the user left it behind."""
-        return Unsaved() if self._left else self._session.unsaved(self._draft())
+        """What would be lost if the app ended now; nothing if the user left it behind.
+
+        What was on its way to the disk and could not be written is kept as after a crash.
+        """
+        left = self._left and not any(map(self._session.workspace.is_dirty, self._later))
+        return Unsaved() if left else self._session.unsaved(self._draft())
 
     def catch_signals(self) -> None:
-        """What would end the process ends the app in order: the terminal is restored."""
+        """What would end the process ends the app in order: the terminal is restored.
+
+        Where the loop is held up the way out begins all the same: Python calls its own handlers
+        between any two steps.
+        """
         loop = asyncio.get_running_loop()
         for number in ENDING:
             with suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(number, self._end, 128 + number)
+                signal.signal(number, partial(self._heard, 128 + number))
+
+    def _heard(self, code: int, number: int, frame: FrameType | None) -> None:
+        self.on_begun(code)
 
     def _end(self, code: int) -> None:
         """By force; a terminal that is gone may hold up the way out, so the text is kept first."""

@@ -202,6 +202,11 @@ class Workbench(PaintedScreen):
         self.update_keys()
 
     @property
+    def is_ending(self) -> bool:
+        """It has ended, and its parts go one by one: what is called now may miss some."""
+        return self.is_mounted and not self.is_running
+
+    @property
     def scopes(self) -> tuple[Scope, ...]:
         """Whose keys work now, the nearest first."""
         focused = self.focused
