@@ -194,6 +194,10 @@ class EditGrammar(Protocol):
     rest: list[str]
     """Whole lines with their endings."""
 
+    def __init__(self, sections: int) -> None:
+        self.ended = self.failed = self.wrapper_closed = False
+        self.sections, self.rest = sections, []
+
     def take(self, text: str, ending: str, number: int, closing: bool) -> list[Ev]:
         r"""Read one whole line.
 

@@ -61,16 +61,12 @@ def nearly_search(line: str) -> bool:
     return len(line) <= 80 and _SEARCH.fullmatch(line) is not None
 
 
-class ListingGrammar:
+class ListingGrammar(EditGrammar):
     """One whole file."""
 
     def __init__(self, path: str, opening: str, sections: int, *, marked: bool = False) -> None:
         """``opening`` is the line of the fence; ``marked``: other formats' markers are errors."""
-        self.ended = False
-        self.failed = False
-        self.wrapper_closed = False
-        self.sections = sections
-        self.rest: list[str] = []
+        super().__init__(sections)
         self._path = path
         stripped = opening.strip()
         self._char = stripped[0]
@@ -164,7 +160,7 @@ def is_search(line: str) -> bool:
     return len(line) <= 80 and _OPENING.fullmatch(line) is not None
 
 
-class BlockGrammar:
+class BlockGrammar(EditGrammar):
     """The blocks of one file: one `FileOp`, a section each.
 
     Behind a block it is `ended` but its file is not: the next block may `resume` it, else
@@ -172,12 +168,8 @@ class BlockGrammar:
     """
 
     def __init__(self, path: str, others: tuple[str, ...], sections: int) -> None:
+        super().__init__(sections)
         self.path = path
-        self.ended = False
-        self.failed = False
-        self.wrapper_closed = False
-        self.sections = sections
-        self.rest: list[str] = []
         self._others = others
         self._indent = ""
         self._indent_sure = False

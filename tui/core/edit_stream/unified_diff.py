@@ -17,6 +17,7 @@ from tui.core.document.hunk import Kind
 from tui.core.edit_stream.events import (
     Anchor,
     Cut,
+    EditGrammar,
     End,
     Ev,
     Failure,
@@ -324,19 +325,15 @@ _OPS: dict[str, Literal["=", "-", "+"]] = {" ": "=", "-": "-", "+": "+"}
 _ITEM = re.compile(r"[-+] \S")
 
 
-class DiffGrammar:
+class DiffGrammar(EditGrammar):
     """The files of one diff."""
 
     def __init__(
         self, sections: int, exists: Exists, *, indent: str, fenced: bool, strict: bool
     ) -> None:
         """``fenced``: something closes around it; ``strict``: nothing else may stand behind."""
+        super().__init__(sections)
         self._exists = exists
-        self.ended = False
-        self.failed = False
-        self.wrapper_closed = False
-        self.sections = sections
-        self.rest: list[str] = []
         self._indent = indent
         self._fenced = fenced
         self._strict = strict

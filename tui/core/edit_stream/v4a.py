@@ -17,6 +17,7 @@ from tui.core.document.hunk import Kind
 from tui.core.edit_stream.events import (
     Anchor,
     Cut,
+    EditGrammar,
     End,
     EndOfFile,
     Ev,
@@ -115,7 +116,7 @@ class _Held(Struct, frozen=True):
         return bool(self.text.strip()) and not self.wrapper
 
 
-class Grammar:
+class Grammar(EditGrammar):
     """The state between two lines; every method returns the events that it decides."""
 
     def __init__(self, indent: str = "", sections: int = 0, folder: str = "") -> None:
@@ -124,13 +125,8 @@ class Grammar:
         ``sections`` is the number of sections of earlier patches in the stream, ``folder`` is
         what relative paths begin at.
         """
+        super().__init__(sections)
         self._folder = folder
-        self.rest: list[str] = []
-        self.ended = False
-        self.failed = False
-        self.wrapper_closed = False
-        """The line that closed the wrapper came without an end marker, and was read."""
-        self.sections = sections
         self._indent = indent
         self._indent_sure = False
         self._file: _File | None = None
