@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 
 CORPUS = Path(__file__).parent.parent / "corpus" / "scenarios"
@@ -22,18 +23,18 @@ class Scenario:
     def __str__(self) -> str:
         return f"{self.folder.parent.name}/{self.folder.name}"
 
-    @property
+    @cached_property
     def patch(self) -> str:
         """The stream, as it came."""
         return (self.folder / "patch.txt").read_bytes().decode()
 
-    @property
+    @cached_property
     def error(self) -> str:
         """A part of the reason that must be told; empty if all is well."""
         file = self.folder / "error.txt"
         return file.read_text("utf-8").strip() if file.exists() else ""
 
-    @property
+    @cached_property
     def meta(self) -> dict[str, object]:
         """Source, whether the stream is cut, what peers do."""
         found: dict[str, object] = json.loads((self.folder / "meta.json").read_text("utf-8"))
@@ -64,7 +65,7 @@ class Scenario:
         """All files of one of its folders."""
         links = self.meta.get("symlinks", [])
         assert isinstance(links, list)
-        tree = tree_of(self.folder / name)
+        tree = _kept(self.folder / name)
         return {path: LINK + data if path in links else data for path, data in tree.items()}
 
 
@@ -78,6 +79,10 @@ def tree_of(root: Path) -> Tree:
         elif file.is_file():
             tree[path] = file.read_bytes()
     return tree
+
+
+_kept = cache(tree_of)
+"""Of the corpus, which stays as it is: each folder is played very many times."""
 
 
 def scenarios(fmt: str = "v4a") -> list[Scenario]:

@@ -19,12 +19,13 @@ def cuts(text: str, most: int) -> list[int]:
     return sorted({*range(1, len(text), step), *ends})
 
 
+@pytest.mark.parametrize("third", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])
 @pytest.mark.parametrize("scenario", WHOLE, ids=str)
-def test_it_comes_out_as_if_it_had_not_been_cut(scenario: Scenario) -> None:
+def test_it_comes_out_as_if_it_had_not_been_cut(scenario: Scenario, third: int) -> None:
     text = scenario.patch
     for channel in ("text", "custom"):
         uncut = of_scenario(scenario, channel)
-        for at in cuts(text, 5):
+        for at in cuts(text, 5)[third::3]:
             disk, landing = begun(scenario, channel, text[:at])
             if landing.reopen(text[:at]) is None:
                 assert landing.failure, (channel, text[max(at - 60, 0) : at])
