@@ -9,6 +9,7 @@ import pytest
 from tests.support.fakes import World, settle
 from tests.support.tables import each
 from tests.support.turns import begun
+from tui.core.attempts import AttemptPlan
 from tui.engine import intents
 from tui.engine.intents import Intent
 from tui.errors import FileRefused
@@ -23,6 +24,11 @@ EVERYTHING: list[Intent] = [
     intents.Steer("and this"),
     intents.Prewarm(),
     intents.Interrupt(),
+    intents.Delegate("port it"),
+    intents.MakeAttempts(AttemptPlan(2, "port it")),
+    intents.StopAttempts(),
+    intents.TakeAttempt(1),
+    intents.TendDelegate(1, "pause"),
     intents.Rewind(1),
     intents.Forward(),
     intents.ShowContext(),

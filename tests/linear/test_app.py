@@ -365,7 +365,7 @@ def test_the_mode_and_the_tasks_are_said(stage: LinearStage) -> None:
     assert "one of manual, sandbox, plan" in stage.enter("/mode fast")
     stage.enter("/plan")
     assert stage.session.intents[-1] == SetMode("plan")
-    assert "No command" in stage.enter("/tasks")
+    assert "no command of the model runs" in stage.enter("/tasks")
     status.tasks = [TaskView(3, "npm run dev", "call_1", 0.0, background=True)]
     status.tasks += [TaskView(4, "make", "call_2", 0.0)]
     said = "Task 3 runs in the background and ends with duetto: npm run dev\n"

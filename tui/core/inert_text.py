@@ -17,6 +17,12 @@ def inert(text: str, keep: str = "") -> str:
     return "".join(char if _is_harmless(char, keep) else _escaped(char) for char in text)
 
 
+def brief(text: str, most: int = 160) -> str:
+    """The first words of a text, on one line."""
+    line = " ".join(inert(" ".join(text[: 4 * most].split())).split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
 def _is_harmless(char: str, keep: str) -> bool:
     return char.isprintable() or char in keep or unicodedata.category(char) not in _ACTING
 

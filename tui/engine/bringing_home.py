@@ -11,10 +11,14 @@ from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Hunk, Stage
 from tui.core.document.report import shown
 from tui.core.files import counted
+from tui.core.inert_text import brief
 from tui.core.patches.bringing_home import MET, LaneFile, bringing_home
 from tui.engine.ports import RoleSpec
 from tui.engine.response_items import PATCH_TOOL
 from tui.engine.services import Services
+
+_BRIEF = 80
+"""Characters of a prompt that are shown where it comes home."""
 
 
 class LaneResult(Struct, frozen=True):
@@ -45,14 +49,19 @@ class BringingHome:
         """Bring it home as soon as no answer streams; returns its hunks, the refused ones too."""
         async with self._one:
             while self._services.state.status.busy:
-                self._idle.clear()
-                await self._idle.wait()
-                await asyncio.sleep(0)  # what was queued may have begun
+                await self.turn_over()
             return await self._bring(result)
+
+    async def turn_over(self) -> None:
+        """Return when the turn that runs is over, and another may have begun."""
+        self._idle.clear()
+        await self._idle.wait()
+        await asyncio.sleep(0)
 
     async def _bring(self, result: LaneResult) -> Sequence[Hunk]:
         services, state, role = self._services, self._services.state, result.spec.role
-        number = self._new_turn(result.prompt, result.who, result.spec)
+        in_brief = f"{result.who}: {brief(result.prompt, _BRIEF)}"
+        number = self._new_turn(result.prompt, in_brief, result.spec)
         call_id = f"{result.who}, turn {number}"
         if result.said:
             state.add(Block(BlockKind.TEXT, number, "", role, state="done"), result.said)

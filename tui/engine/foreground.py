@@ -23,6 +23,7 @@ from tui.engine.requests import Outcome, Request, TurnLimits, TurnRequest, origi
 from tui.engine.response_items import message_item
 from tui.engine.results import forget_served
 from tui.engine.services import Services, Waiting
+from tui.engine.session_state import SessionState
 from tui.engine.turn import Turn
 from tui.errors import DuettoError
 
@@ -303,6 +304,14 @@ class Foreground:
         state.restated()
         turn.stop()
 
+    def take_over(self) -> str:
+        """Stop the turn that runs, as another goes on with it; its prompt, or empty: none runs."""
+        turn = self._turn
+        if turn is None or turn.stopped:
+            return ""
+        self.interrupt(intents.Interrupt())
+        return turn.request.way.typed or turn.request.text
+
     def _stop_words(self) -> str:
         view = self._services.state.meter.view(self._services.ports.clock.now())
         about = "~" if view.tokens_estimated else ""
@@ -477,7 +486,7 @@ class Foreground:
         self._asked.add(text.strip())
         self._suggest()
         self._connections.describe(spec)
-        self._tell_outdated(spec)
+        _tell_outdated(state, self._told, spec)
         request = TurnRequest(
             self._number,
             text,
@@ -497,12 +506,6 @@ class Foreground:
         effort, tier = request.effort or "", request.tier
         state.witness.turn_begins(self._number, text, spec, effort, tier)
         self._turn.start()
-
-    def _tell_outdated(self, spec: RoleSpec) -> None:
-        """Once: a model that is gone may be refused, one that is legacy will be."""
-        if spec.outdated and spec.outdated not in self._told:
-            self._told.add(spec.outdated)
-            self._services.state.trouble(Trouble(spec.outdated, severity="information"))
 
     def _ended(self, outcome: Outcome) -> None:
         """The turn is over and the lane is free."""
@@ -613,6 +616,13 @@ class Foreground:
         if self._turn is not None:
             self._turn.frame()
         self._connections.look(self._roles[self._status.role])
+
+
+def _tell_outdated(state: SessionState, told: set[str], spec: RoleSpec) -> None:
+    """Once: a model that is gone may be refused, one that is legacy will be."""
+    if spec.outdated and spec.outdated not in told:
+        told.add(spec.outdated)
+        state.trouble(Trouble(spec.outdated, severity="information"))
 
 
 def _keep_speed(services: Services, turn: Turn, outcome: Outcome) -> None:

@@ -24,6 +24,10 @@ Mode = Literal["manual", "sandbox", "plan"]
 """What the model's commands may do: ask, run in the sandbox without a question, only read."""
 
 
+Tending = Literal["pause", "go", "stop", "take", "tell", "answer"]
+"""``take``: bring home what it made before it was stopped."""
+
+
 class Intent(Struct, frozen=True):
     """What the user wants."""
 
@@ -384,6 +388,21 @@ class StopTask(Intent, frozen=True):
     """End a command of the model, wherever it runs."""
 
     task: int
+
+
+class Delegate(Intent, frozen=True):
+    """Have the deep model do this beside the conversation; empty: what streams now."""
+
+    text: str = ""
+
+
+class TendDelegate(Intent, frozen=True):
+    """Look after what is delegated."""
+
+    number: int
+    what: Tending
+    words: str = ""
+    """What it is told, or the answer to what it asks (empty: the refusal)."""
 
 
 class ShowContext(Intent, frozen=True):

@@ -69,6 +69,35 @@ class TaskView(Struct, frozen=True):
     """How it ended, in words; empty: it runs."""
 
 
+DelegateState = Literal["works", "paused", "failed", "done", "home", "stopped"]
+OVER: frozenset[DelegateState] = frozenset({"home", "stopped"})
+
+
+class DelegateView(Struct, frozen=True):
+    """What is delegated: a lane of its own, beside the conversation."""
+
+    number: int
+    """`/tasks` calls it ``d1``."""
+    prompt: str
+    model: str
+    began_s: float
+    """On the session's clock."""
+    state: DelegateState = "works"
+    """``failed`` and ``paused``: it waits for the user; ``done``: it waits to come home."""
+    last: str = ""
+    """What it did or said last, in a line."""
+    tokens: int = 0
+    estimated: bool = True
+    usd: float | None = None
+    """None: nothing is known of that."""
+    files: int = 0
+    """How many it changed."""
+    ask: Ask | None = None
+    """What it asks, in the tray."""
+    ended: str = ""
+    """How it ended, or why it waits, in words."""
+
+
 class Notices(Struct):
     """What changed since the last drain."""
 
@@ -180,6 +209,7 @@ class Status(Struct):
     """What confines the model's commands, in words; empty: it is not known yet."""
     sandboxed: bool = False
     """There is a sandbox that works."""
+    delegates: list[DelegateView] = field(default_factory=list)
     tasks: list[TaskView] = field(default_factory=list)
     """Running ones first, then those of the background that ended."""
     can_continue: bool = False

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from tui.core.document.workspace import Workspace
-from tui.core.inert_text import inert
+from tui.core.inert_text import brief, inert
 from tui.core.text.change_set import Position
 from tui.core.unsaved import Unsaved
 from tui.core.wire.endpoint_facts import SocketView
@@ -29,7 +29,7 @@ from tui.engine.foreground import Foreground
 from tui.engine.formatting import Formatting
 from tui.engine.intents import Intent, Role
 from tui.engine.mapping import ProjectMapping
-from tui.engine.notices import Notices, Status, Trouble
+from tui.engine.notices import OVER, Notices, Status, Trouble
 from tui.engine.open_files import SEND, OpenFiles, Selection
 from tui.engine.ports import (
     Abilities,
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from tui.engine.bringing_home import BringingHome
     from tui.engine.budget import Budget
     from tui.engine.compaction import Compaction
+    from tui.engine.delegating import Delegates
     from tui.engine.hooks import Hooks
     from tui.engine.lane_session import LaneSessions
     from tui.engine.model_choice import ModelChoice
@@ -101,6 +102,7 @@ OF_NOTES = (
 """What is noted on lines, or asked about them."""
 OF_SUMMARY = (intents.Compact, intents.EditSummary)
 OF_ATTEMPTS = (intents.MakeAttempts, intents.StopAttempts, intents.TakeAttempt)
+OF_DELEGATES = (intents.Delegate, intents.TendDelegate)
 OF_REWINDING = (intents.Rewind, intents.Forward, intents.UndoDecision, intents.RedoDecision)
 
 
@@ -240,6 +242,7 @@ class Session:
             intents.Restore: self._rescuing.handle,
             intents.Dismiss: self._rescuing.handle,
             intents.Forget: partial(_forget, self),
+            **dict.fromkeys(OF_DELEGATES, lambda intent: self.delegates.handle(intent)),
             **dict.fromkeys(OF_NOTES, lambda intent: self._noting.handle(intent)),
             **dict.fromkeys(OF_SUMMARY, lambda intent: self.compaction().handle(intent)),
         }
@@ -329,6 +332,14 @@ class Session:
         made = Attempts(self.services, self.lanes, self._verifying.failure, self.bringing_home)
         self._verifying.stop_other = made.stop
         return made
+
+    @functools.cached_property
+    def delegates(self) -> Delegates:
+        """What is delegated."""
+        from tui.engine.delegating import Delegates  # after the first paint
+
+        services, take_over = self.services, self._foreground.take_over
+        return Delegates(services, lambda: self.lanes, self.bringing_home, take_over)
 
     @functools.cached_property
     def _hooks(self) -> Hooks:
@@ -681,6 +692,11 @@ def reasons_to_stay(session: Session, draft: str) -> list[str]:
     if redone := session.redone:
         what = "hunk is" if len(redone) == 1 else "hunks are"
         reasons.append(f"{len(redone)} {what} being redone: that ends with duetto.")
+    reasons += [
+        f"d{one.number} still works, and ends with duetto: {brief(one.prompt)}"
+        for one in status.delegates
+        if one.state not in OVER
+    ]
     if status.running:
         reasons.append(f"A command still runs: {inert(status.running)}.")
     return reasons

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import NamedTuple, get_args
 
+from tui.core.files import counted
+from tui.core.meter import dollars
 from tui.core.text.patterns import pattern
 from tui.core.wire.efforts import EFFORTS, effort_refusal
 from tui.engine.intents import (
@@ -19,6 +21,7 @@ from tui.engine.intents import (
     ChooseModel,
     Compact,
     Continue,
+    Delegate,
     Dismiss,
     DropNotes,
     DropPart,
@@ -52,12 +55,14 @@ from tui.engine.intents import (
     Switch,
     TakeAttempt,
     TakeNotes,
+    TendDelegate,
+    Tending,
     Throttle,
     ToBackground,
     UndoTurn,
     Verify,
 )
-from tui.engine.notices import Status, TaskView
+from tui.engine.notices import OVER, DelegateView, Status, TaskView
 
 AGAINST: tuple[Against, ...] = get_args(Against)
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -146,9 +151,14 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("plan", "Plan mode: the model reads and thinks, and changes nothing"),
     Command(
+        "delegate",
+        "Have the deep model do this beside the conversation, or go on with what streams",
+        "[PROMPT]",
+    ),
+    Command(
         "tasks",
-        "The model's commands: what runs, and what ran in the background",
-        "[stop TASK]",
+        "What is delegated, and the model's commands; stop, pause, tell or answer one",
+        "[stop TASK|pause|go|take D|tell D WORDS|yes D|no D [WORDS]]",
     ),
     Command("background", "Let the command that the model waits for go on behind it", "[TASK]"),
     Command(
@@ -333,13 +343,38 @@ def _background(argument: str, status: Status) -> Intent | str | None:
     return ToBackground(int(argument or 0))
 
 
+_TENDING: Mapping[str, Tending] = {
+    "stop": "stop",
+    "pause": "pause",
+    "go": "go",
+    "take": "take",
+    "tell": "tell",
+    "yes": "answer",
+    "no": "answer",
+}
+
+
 def _tasks(argument: str, status: Status) -> Intent | str | None:
-    word, _, number = argument.partition(" ")
+    word, _, rest = argument.partition(" ")
+    name, _, words = rest.strip().partition(" ")
     if not argument:
         return None
-    if word != "stop" or not number.strip().isdecimal():
-        return "/tasks lists them, /tasks stop TASK ends one."
-    return StopTask(int(number))
+    if word == "stop" and name.isdecimal() and not words:
+        return StopTask(int(name[:9]))
+    what, number = _TENDING.get(word), name.removeprefix("d")
+    needs = word == "tell"
+    takes = word in ("tell", "no")
+    if what is None or name == number or not number.isdecimal() or (needs and not words):
+        return (
+            "/tasks lists them; /tasks stop TASK ends one. Of what is delegated (d1): /tasks pause,"
+            " go, stop, take, yes and no D, /tasks tell D WORDS."
+        )
+    if words and not takes:
+        return f"/tasks {word} takes nothing behind {name}."
+    if word == "yes":
+        asks = (one.ask for one in status.delegates if one.number == int(number[:9]))
+        words = next((ask.choices[0] for ask in asks if ask is not None), "")
+    return TendDelegate(int(number[:9]), what, words.strip())
 
 
 NO_SUMMARY = "All that was said is sent as it was said: there is no summary."
@@ -357,8 +392,18 @@ def mode_words(status: Status) -> str:
 
 
 def task_words(status: Status, now: float) -> str:
-    """The model's commands, a line each; not safe to show as it is."""
+    """What is delegated, and the model's commands, a line each; not safe to show as it is."""
     lines = [
+        line
+        for one in status.delegates
+        for line in (
+            f"d{one.number}  {one.prompt.strip()}  {delegate_state(one, now)}",
+            f"    {one.last}" if one.last and one.state not in OVER else "",
+            f"    {delegate_asks(one)}" if one.ask is not None else "",
+        )
+        if line
+    ]
+    lines += [
         f"{task.number}  {task.command}  "
         + (
             task.ended
@@ -367,7 +412,28 @@ def task_words(status: Status, now: float) -> str:
         + ("  (background)" if task.background and not task.ended else "")
         for task in status.tasks
     ]
-    return "\n".join(lines) or "No command of the model runs."
+    return "\n".join(lines) or "Nothing is delegated, and no command of the model runs."
+
+
+def delegate_state(one: DelegateView, now: float) -> str:
+    """How it is with what is delegated: ``works for 12 s · ~512 tokens · 1 file · $0.004``."""
+    if one.ended:
+        return one.ended
+    asks = "asks" if one.ask is not None else "works"
+    said = [f"{asks}, {now - one.began_s:.0f} s" if one.state == "works" else one.state]
+    said += [f"{'~' * one.estimated}{counted(one.tokens, 'token')}"] * bool(one.tokens)
+    said += [counted(one.files, "file")] * bool(one.files)
+    said += [dollars(one.usd)] if one.usd else []
+    return " · ".join(said)
+
+
+def delegate_asks(one: DelegateView) -> str:
+    """What it asks, and how that is answered."""
+    ask, name = one.ask, f"d{one.number}"
+    if ask is None:
+        return ""
+    about = ask.command or ask.detail
+    return f"{name} asks: {ask.question} {about}  (/tasks yes {name}, /tasks no {name} [WORDS])"
 
 
 class BackgroundNews:
@@ -383,6 +449,28 @@ class BackgroundNews:
                 self._told.add(task.number)
                 where = "runs in the background and ends with duetto"
                 yield task, f"Task {task.number} {where}: {task.command}"
+
+
+class DelegateNews:
+    """What is delegated and waits for the user since the last look."""
+
+    def __init__(self) -> None:
+        self._told: dict[int, object] = {}
+        """What of each was told last."""
+
+    def new(self, status: Status) -> Iterator[str]:
+        """What it asks, or why it stands still; not safe to show as it is."""
+        for one in status.delegates:
+            stands = one.state in ("failed", "paused")
+            now = one.ask.id if one.ask is not None else one.state if stands else None
+            if now == self._told.get(one.number):
+                continue
+            self._told[one.number] = now
+            if one.ask is not None:
+                yield delegate_asks(one)
+            elif stands:
+                why = f": {one.ended}" if one.ended else ""
+                yield f"d{one.number} {one.state}{why} (/tasks go d{one.number})"
 
 
 def _note(argument: str, status: Status) -> Intent | str | None:
@@ -558,6 +646,7 @@ _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {
     "notes": _notes,
     "mode": _mode,
     "background": _background,
+    "delegate": lambda argument, status: Delegate(argument),
     "tasks": _tasks,
     "rescue": _rescue,
     "context": _context,

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Literal, Protocol
 
 from tui.core.files import counted
-from tui.core.inert_text import PROSE, inert
+from tui.core.inert_text import PROSE, brief, inert
 from tui.core.programs import Edited
 from tui.engine import intents
 from tui.engine.connecting import ConnectPort
@@ -28,7 +28,7 @@ from tui.linear.connecting import LineTalk, connect, list_models
 from tui.linear.narrator import Narrator, ReadingPace, Verbatim, broken
 from tui.linear.reading import MOST_LINES, Drafts, LongOutput, Voice
 from tui.linear.sessions import fork, resume
-from tui.linear.words import brief, state_words
+from tui.linear.words import state_words
 
 BLOCK = '"""'
 """On a line of its own: what stands between two of them is one prompt."""

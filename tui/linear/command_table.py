@@ -68,6 +68,7 @@ _SHARED = frozenset(
         "diff",
         "mode",
         "plan",
+        "delegate",
         "tasks",
         "background",
         "resume",
@@ -91,7 +92,9 @@ LINEAR: tuple[Command, ...] = (
     *_INSTEAD.values(),
 )
 """All commands of the linear mode."""
-AT_ONCE = frozenset({"stop", "redirect", "queue", "queued", "steer", "tasks", "background"})
+AT_ONCE = frozenset(
+    {"stop", "redirect", "queue", "queued", "steer", "tasks", "background", "delegate"}
+)
 """What is not kept waiting for the end of an answer where commands come from a file."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from tui.core.document.hunk import Decision, Stage
 from tui.core.files import counted
-from tui.core.inert_text import inert
+from tui.core.inert_text import brief, inert
 from tui.core.programs import Edited
 from tui.engine import intents
 from tui.engine.noting import list_words
@@ -24,7 +24,7 @@ from tui.engine.slash import (
 from tui.errors import EditRefused
 from tui.linear.command_table import LINEAR
 from tui.linear.reading import Picked, Recital, Voice, picked, waiting
-from tui.linear.words import brief, hunk_line, numbers_words
+from tui.linear.words import hunk_line, numbers_words
 
 
 class Commander:

@@ -19,14 +19,13 @@ from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Hunk
 from tui.core.document.workspace import Workspace
 from tui.core.files import counted
-from tui.core.inert_text import inert
+from tui.core.inert_text import brief, inert
 from tui.core.run_report import RunReport, ended_words
 from tui.engine.notices import Notices, Status
 from tui.engine.session import Session
-from tui.engine.slash import BackgroundNews
+from tui.engine.slash import BackgroundNews, DelegateNews
 from tui.linear.words import (
     ask_lines,
-    brief,
     kept_words,
     patch_lines,
     span,
@@ -436,6 +435,7 @@ class Narrator:
         self._echoed: list[str] = []
         self._asked: set[int] = set()
         self._background = BackgroundNews()
+        self._delegated = DelegateNews()
         self._answering = (0, "")
         self._tipped = pace.outputs  # nobody listens, and types into it
         self._running = False
@@ -551,6 +551,7 @@ class Narrator:
             lines.append(state_words(status, self._session.meter.view(self._session.now())))
         self._retrying = status.retry_s is not None
         lines += [brief(words, 240) for _, words in self._background.new(status)]
+        lines += [brief(words, 240) for words in self._delegated.new(status)]
         if self._running and not status.busy:
             lines += self._ended(status)
         self._running = status.busy

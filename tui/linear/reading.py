@@ -15,7 +15,7 @@ from tui.core.document.hunk import PLACED, Hunk, Kind, Stage
 from tui.core.document.hunk_list import waits
 from tui.core.document.workspace import Workspace
 from tui.core.files import counted
-from tui.core.inert_text import inert
+from tui.core.inert_text import brief, inert
 from tui.core.programs import Edited
 from tui.core.text.buffer import Buffer, split_text
 from tui.core.text.diff import LineBlock, blocks
@@ -25,7 +25,7 @@ from tui.engine.rewound_files import preview_words, turn_words
 from tui.engine.session import Session
 from tui.linear.command_table import help_lines
 from tui.linear.narrator import ReadingPace, Speech, Verbatim, verbatim
-from tui.linear.words import brief, hunk_line, meter_lines, state_words, status_lines
+from tui.linear.words import hunk_line, meter_lines, state_words, status_lines
 
 TAB = "\t"
 _REACH = 8

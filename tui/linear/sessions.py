@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
-from tui.core.inert_text import inert
+from tui.core.inert_text import brief, inert
 from tui.core.session_record import SessionLine
 from tui.engine.session import Session
 from tui.engine.sessions import Onward, about, title_of, turn_asked
 from tui.errors import StoreRefused
-from tui.linear.words import brief
 
 _SHOWN = 12
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from tui.core.document.hunk import OPEN, TAKEN_BACK, Decision, Hunk, Kind, Stage
 from tui.core.document.hunk_list import waits
 from tui.core.files import counted
-from tui.core.inert_text import inert
+from tui.core.inert_text import brief, inert
 from tui.core.meter import GHOST_TOKENS_S, PRICE_UNKNOWN, MeterView
 from tui.core.wire.endpoint_facts import SocketView
 from tui.engine.notices import Ask, Status, Trouble
@@ -50,12 +50,6 @@ def span(seconds: float) -> str:
     if seconds < 0.9995:
         return f"{max(seconds, 0) * 1000:.0f} ms"
     return f"{seconds:.1f} s" if seconds < 120 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
-
-
-def brief(text: str, most: int = 160) -> str:
-    """The first words of a text, on one line."""
-    line = " ".join(inert(" ".join(text[: 4 * most].split())).split())
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
 def rate_words(view: MeterView) -> str:

@@ -110,6 +110,9 @@ switch | f2 alt+m | fast/deep | Model and tests: fast ↔ deep model
     Switch between the fast and the deep model, idle or in the middle of an answer
 effort | f3 alt+0 |  | Model and tests: next effort
     Next reasoning effort of the current model
+delegate | alt+w |  | Model and tests: delegate what streams
+    Have the deep model go on with what streams, beside the conversation; with nothing streaming:
+    list what is delegated
 change_selection | alt+e |  | Editor: change the selection
     Ask for a change of what is selected in the editor, or of its line; what the answer changes
     elsewhere is flagged

@@ -15,6 +15,7 @@ from tui.core.wire.efforts import EFFORTS, effort_refusal
 from tui.engine.intents import (
     Accept,
     Against,
+    Delegate,
     EditSummary,
     Intent,
     Interrupt,
@@ -31,7 +32,7 @@ from tui.engine.intents import (
     UndoTurn,
     Verify,
 )
-from tui.engine.notices import Notices, TaskView
+from tui.engine.notices import DelegateView, Notices, TaskView
 from tui.engine.session import Session
 from tui.engine.slash import (
     NO_SUMMARY,
@@ -372,13 +373,18 @@ class TurnActions:
         self._screen.notify(inert(mode_words(self._session.status)), markup=False)
 
     def tasks(self) -> None:
-        """The model's commands: what runs, what ran in the background."""
+        """What is delegated, and the model's commands."""
         from tui.ui.screens.tasks import TasksScreen
 
-        def looked(task: TaskView | None) -> None:
+        def looked(chosen: DelegateView | TaskView | str | None) -> None:
             self.over = None
-            if task is not None:
-                self._panes.look_at_call(task.call_id)
+            if isinstance(chosen, str):
+                self._panes.prompt_box.restore(chosen)
+                self._panes.prompt_box.focus_prompt()
+            elif isinstance(chosen, DelegateView):
+                self._look_into(chosen)
+            elif chosen is not None:
+                self._panes.look_at_call(chosen.call_id)
 
         screen = TasksScreen(self._session)
         self.over = screen.sync
@@ -393,6 +399,27 @@ class TurnActions:
         screen = AttemptsScreen(self._session)
         self.over = screen.sync
         self._screen.app.push_screen(screen, self._reviewed)
+
+    def _look_into(self, one: DelegateView) -> None:
+        """The conversation of what is delegated, as long as it works."""
+        from tui.ui.screens.looking_in import LookingIn
+
+        delegates = self._session.delegates
+        session = delegates.session(one.number)
+        if not isinstance(session, Session):
+            self._screen.notify(f"d{one.number} is over.", markup=False)
+            return
+        root = self._session.workspace.documents.roots[0]
+        screen = LookingIn(session, f" d{one.number}  {one.prompt}", root)
+        delegates.watch(one.number, screen.sync)
+        self._screen.app.push_screen(screen)
+
+    def delegate(self) -> None:
+        """Have the deep model go on with what streams; if nothing does, list what is delegated."""
+        if self._session.status.busy:
+            self._session.submit(Delegate())
+        else:
+            self.tasks()
 
     def notes(self) -> None:
         """The notes on lines."""

@@ -1,15 +1,16 @@
-"""Commands of the model that run, or ran in the background: look at one, stop one."""
+"""What goes on beside the conversation: what is delegated, and commands of the model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal
 
 from textual.binding import Binding, BindingType
 
-from tui.engine.intents import StopTask, ToBackground
-from tui.engine.notices import Notices, TaskView
+from tui.engine.intents import StopTask, TendDelegate, Tending, ToBackground
+from tui.engine.notices import OVER, DelegateView, Notices, TaskView
 from tui.engine.session import Session
+from tui.engine.slash import delegate_state
 from tui.ui import theme
 from tui.ui.conversation.views import wait_words
 from tui.ui.finding.pick_list import KeyedScreen, PickList
@@ -18,47 +19,68 @@ from tui.ui.styled_text import Piece, clip, one_line
 _TICK_S = 1.0
 _STATE = 26
 """Cells of how it is with a command, at most."""
+Beside = DelegateView | TaskView
+"""What goes on beside the conversation."""
 
 
-class TaskList(PickList[TaskView]):
-    """One a row: its number, the command, how it is with it."""
+class TaskList(PickList[Beside]):
+    """One a row: its number, the command or prompt, how it is with it."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         super().__init__()
         self._now = now
 
-    def row(self, item: TaskView, width: int) -> tuple[list[Piece], list[Piece]]:
-        """Number and command left, state and seconds right."""
+    def row(self, item: Beside, width: int) -> tuple[list[Piece], list[Piece]]:
+        """Number and words left, state and seconds right."""
         style = theme.active().style
-        said, colour = item.ended, "muted"
-        if not item.ended:
-            place, colour = ("background", "accent") if item.background else ("running", "warning")
-            place = "being stopped" if item.stopping else place
-            said = f"{wait_words(self._now() - item.began_s)}  {place}"
+        if isinstance(item, DelegateView):
+            colour = "warning" if item.ask or item.state in ("failed", "paused") else "deep"
+            over = item.state in OVER
+            state = clip(one_line(delegate_state(item, self._now())), max(width // 2, _STATE))
+            number, words = f"d{item.number} ", item.prompt
+            said = [(f"  {state} ", style("muted" if over else colour))]
+        else:
+            state, colour = item.ended, "muted"
+            over = bool(item.ended)
+            if not over:
+                place, colour = (
+                    ("background", "accent") if item.background else ("running", "warning")
+                )
+                place = "being stopped" if item.stopping else place
+                state = f"{wait_words(self._now() - item.began_s)}  {place}"
+            number, words = f"{item.number} ", item.command
+            said = [(f"  {clip(one_line(state), _STATE)} ", style(colour))]
         left = [
-            (f"{item.number} ", style("faint")),
-            (one_line(item.command), style("muted" if item.ended else "foreground")),
+            (number, style("faint")),
+            (one_line(words), style("muted" if over else "foreground")),
         ]
-        return left, [(f"  {clip(one_line(said), _STATE)} ", style(colour))]
+        return left, said
 
 
-class TasksScreen(KeyedScreen[TaskView | None]):
-    """Enter looks at one in the conversation; the list follows what happens."""
+class TasksScreen(KeyedScreen[Beside | str | None]):
+    """Enter looks at one; the list follows what happens.
+
+    Its result is what is to be looked at, or a command to go on with in the prompt.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "take", show=False, priority=True),
         Binding("b", "want('background')", show=False, priority=True),
         Binding("s", "want('stop')", show=False, priority=True),
+        Binding("p", "tend('pause')", show=False, priority=True),
+        Binding("g", "tend('go')", show=False, priority=True),
+        Binding("t", "tend('tell')", show=False, priority=True),
+        Binding("y", "answer(True)", show=False, priority=True),
+        Binding("n", "answer(False)", show=False, priority=True),
     ]
     MOST_ROWS = 12
 
     def __init__(self, session: Session) -> None:
-        """The chosen one is the screen's result, to be looked at."""
         super().__init__()
         self._session = session
-        self._tasks: list[TaskView] = []
+        self._items: Sequence[Beside] = ()
         self._list = TaskList(session.now)
-        self._box.border_title = "commands of the model"
+        self._box.border_title = "beside the conversation"
 
     def on_mount(self) -> None:
         """Seconds are counted while it is open."""
@@ -73,27 +95,77 @@ class TasksScreen(KeyedScreen[TaskView | None]):
     def action_want(self, what: Literal["background", "stop"]) -> None:
         """Have something done about it, while it runs."""
         chosen = self._list.chosen
+        if isinstance(chosen, DelegateView):
+            if what == "stop" and chosen.state not in OVER:
+                self._session.submit(TendDelegate(chosen.number, "stop"))
+            return
         if chosen is not None and not chosen.ended and (what == "stop" or not chosen.background):
             stops, number = what == "stop", chosen.number
             self._session.submit(StopTask(number) if stops else ToBackground(number))
 
+    def action_tend(self, what: Tending) -> None:
+        """Pause what is delegated, let it go on, bring in what it left, or tell it something."""
+        one = self._list.chosen
+        if not isinstance(one, DelegateView):
+            return
+        if what == "go" and one.state == "stopped" and one.files:
+            self._session.submit(TendDelegate(one.number, "take"))
+        elif what == "tell" and one.state not in OVER:
+            self.dismiss(f"/tasks tell d{one.number} ")
+        elif one.state in {"pause": ("works",), "go": ("paused", "failed")}.get(what, ()):
+            self._session.submit(TendDelegate(one.number, what))
+
+    def action_answer(self, yes: bool) -> None:
+        """Answer what it asks; with a refusal go words, from the prompt."""
+        chosen = self._list.chosen
+        if not isinstance(chosen, DelegateView) or chosen.ask is None:
+            return
+        if yes:
+            answer = TendDelegate(chosen.number, "answer", chosen.ask.choices[0])
+            self._session.submit(answer)
+        elif chosen.ask.takes_words:
+            self.dismiss(f"/tasks no d{chosen.number} ")
+        else:
+            self._session.submit(TendDelegate(chosen.number, "answer"))
+
     def _take_up(self) -> None:
-        """The tasks as they are now; the one that was lit stays lit."""
-        chosen, tasks = self._list.chosen, list(self._session.status.tasks)
-        if tasks != self._tasks:
-            self._tasks = tasks
-            number = chosen.number if chosen is not None else 0
-            found = (at for at, task in enumerate(tasks) if task.number == number)
-            self.show(tasks, next(found, 0))
+        """All of them as they are now; the one that was lit stays lit."""
+        status, chosen = self._session.status, self._list.chosen
+        items: list[Beside] = [*status.delegates, *status.tasks]
+        if items != self._items:
+            self._items = items
+            same = (
+                at
+                for at, one in enumerate(items)
+                if chosen is not None and type(one) is type(chosen) and one.number == chosen.number
+            )
+            self.show(items, next(same, 0))
         self.lit()
 
     def lit(self) -> None:
-        """Say what can be done about it."""
+        """Say what it does now, and what can be done about it."""
         chosen = self._list.chosen
-        if chosen is None:
-            words = "no command runs, and none ran in the background · q back"
+        said = ""
+        if isinstance(chosen, DelegateView):
+            said, words = self._of_delegate(chosen)
+        elif chosen is None:
+            words = "nothing is delegated, and no command runs in the background · q back"
         else:
             background = "" if chosen.ended or chosen.background else " · b background"
             stop = "" if chosen.ended else f"{background} · s stop"
             words = f"Enter looks{stop} · q back"
+        self._lit.display = bool(said)
+        self._lit.update(said)
         self._status.update(words)
+
+    def _of_delegate(self, one: DelegateView) -> tuple[str, str]:
+        if one.ask is not None:
+            about = one_line(f"{one.ask.question} {one.ask.command or one.ask.detail}")
+            yes = one_line(one.ask.choices[0])
+            return about, f"y {yes} · n no · Enter looks in · s stop · q back"
+        last = one_line(one.ended or one.last)
+        if one.state in OVER:
+            go = "g brings in what it changed · " if one.state == "stopped" and one.files else ""
+            return last, f"{go}q back"
+        go = "p pause" if one.state == "works" else "g goes on"
+        return last, f"Enter looks in · t tell · {go} · s stop · q back"

@@ -18,9 +18,11 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
+from tui.core.inert_text import inert
 from tui.engine.intents import Intent, Prompt, Queue, RunCommand, SetMode, Steer
 from tui.engine.notices import Notices, Trouble
 from tui.engine.session import Session
+from tui.engine.slash import DelegateNews
 from tui.ui.conversation.transcript import TranscriptPane
 from tui.ui.conversation.views import card_words
 from tui.ui.editor.pane import EditorPane
@@ -92,6 +94,7 @@ class Workbench(PaintedScreen):
         self.guide: Guide | None = None
         """The lesson that runs, or ran."""
         self._was_open = self._was_busy = False
+        self._delegated = DelegateNews()
         self._given_back = ""
         """The unsent prompt that the prompt box has taken back."""
         self._had_focus: Widget | None = None
@@ -128,6 +131,7 @@ class Workbench(PaintedScreen):
         if notices.status:
             self.header.update_bar()
             self._after_turn()
+            self._tell_delegated()
         if notices.status or notices.meter:
             self.status_line.sync(only_meter=not notices.status)
         if notices.status or notices.hunks:
@@ -327,6 +331,11 @@ class Workbench(PaintedScreen):
         if unsent and unsent != self._given_back:
             self.prompt_box.restore(unsent)
         self._given_back = unsent
+
+    def _tell_delegated(self) -> None:
+        """What is delegated asks, or stands still: it takes no keys."""
+        for words in self._delegated.new(self.session.status):
+            self.notify(inert(words), severity="warning", timeout=8, markup=False)
 
     def _tell(self, trouble: Trouble) -> None:
         """Say what went wrong, unless the conversation says it, or the screen over this one."""

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from tui.core.files import counted
 from tui.engine.intents import Role
-from tui.engine.notices import Status
+from tui.engine.notices import OVER, Status
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.conversation.views import ROLE_GLYPHS
@@ -64,6 +65,7 @@ class Header(Bar):
         marks: list[Group] = [(0, [("REHEARSAL", warning)])] * self._status.rehearsal
         marks += [(0, [("AUTO-ACCEPT", warning)])] * self._status.auto_accept
         marks += [(0, [mode])] if (mode := self._mode()) else []
+        marks += [(0, [work])] if (work := self._delegated()) else []
         groups = [*marks, *((by_role[role][0] * 2, by_role[role][1]) for role in _ROLES)]
         for gap in (3, 2):  # closer together, before the other model is left out
             shown = fitting(groups, max(width - 8 - 14, 10), gap)
@@ -91,6 +93,18 @@ class Header(Bar):
         asks = "" if status.sandboxed or not status.sandbox else " asks"
         colour = "warning" if asks else "success"
         return (f"SANDBOX{asks}", palette.style(colour, more="bold"))
+
+    def _delegated(self) -> Piece | None:
+        """How many delegates are at work, and whether one waits for the user."""
+        alive = [one for one in self._status.delegates if one.state not in OVER]
+        waits = next((one for one in alive if one.ask or one.state in ("failed", "paused")), None)
+        if not alive:
+            return None
+        style = theme.active().style
+        if waits is not None:
+            how = "asks" if waits.ask else waits.state
+            return (f"d{waits.number} {how}", style("warning", more="bold"))
+        return (counted(len(alive), "delegate"), style("deep"))
 
     def _order(self) -> list[Role]:
         """The role that answers is the more important one."""

@@ -1,0 +1,188 @@
+"""What is delegated: a lane of its own, of which the user hears in the tray."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.support.fakes import FakeWire, World, settle
+from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.turns import CACHE, PATCH, begun, notes, texts, update
+from tui.engine import intents, lane_session
+from tui.engine.notices import DelegateView
+from tui.engine.session import SessionOptions, reasons_to_stay
+from tui.errors import KeyRefused
+
+
+@pytest.fixture(autouse=True)
+def no_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has changed is looked at in the next turn of the event loop."""
+    monkeypatch.setattr(lane_session, "FRAME_S", 0.0)
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    world = World({"cache.py": CACHE}, options=SessionOptions(conversation="c", ask=True))
+    yield world
+    await world.session.close()
+
+
+def wire_of(world: World, number: int = 1) -> FakeWire:
+    return world.wires[f"main delegate-{number}"]
+
+
+def view(world: World, number: int = 1) -> DelegateView:
+    return next(one for one in world.session.status.delegates if one.number == number)
+
+
+async def delegated(world: World, text: str = "make it safe", number: int = 1) -> SteppedRehearsal:
+    world.session.submit(intents.Delegate(text))
+    await settle()
+    wire = wire_of(world, number)
+    await wire.request(1)
+    model = SteppedRehearsal(wire)
+    model.begin("slow-1")
+    return model
+
+
+async def tend(world: World, what: intents.Tending, words: str = "", number: int = 1) -> None:
+    world.session.submit(intents.TendDelegate(number, what, words))
+    await settle()
+
+
+async def finishes(model: SteppedRehearsal, patch: str = PATCH) -> None:
+    """It changes something, and says so."""
+    model.patch(patch, "c1")
+    model.complete()
+    await settle()
+    model.answers("It is safe now.")
+    await settle()
+
+
+async def test_it_works_beside_the_conversation_and_comes_home_as_a_turn(world: World) -> None:
+    model = await delegated(world)
+    assert texts(wire_of(world).requests[0])[-1] == "make it safe"
+    assert wire_of(world).requests[0]["model"] == "slow-1"
+    fast = await begun(world, "what is this?")
+    world.session.submit(intents.Interrupt())
+    fast.interrupted(3)
+    await settle()
+    assert view(world).state == "works", "Esc is not for it"
+    await finishes(model)
+    assert view(world).state == "home"
+    (hunk,) = world.session.workspace.hunks
+    assert (hunk.turn, hunk.decidable) == (2, True)
+    assert world.files.writes == []
+    assert notes(world)[-1] == "delegate d1: 1 hunk in 1 file waits for you"
+
+
+async def test_what_was_typed_meanwhile_stays(world: World) -> None:
+    model = await delegated(world)
+    world.session.workspace.open("cache.py")
+    world.session.workspace.edit("cache.py", (0, 0), (0, 0), "# mine\n")
+    await finishes(model)
+    text = world.session.workspace.buffers["cache.py"].text()
+    assert text.startswith("# mine\nclass Cache")
+    assert "with self.lock" in text
+
+
+async def test_two_of_them_at_once_come_home_one_after_the_other(world: World) -> None:
+    one = await delegated(world)
+    two = await delegated(world, "return something", 2)
+    await finishes(two, update("cache.py", "-        return key", "+        return True"))
+    await finishes(one)
+    assert [one.state for one in world.session.status.delegates] == ["home", "home"]
+    text = world.session.workspace.buffers["cache.py"].text()
+    assert "with self.lock" in text
+    assert "return True" in text
+
+
+async def test_what_streams_is_handed_over_with_what_was_said(world: World) -> None:
+    fast = await begun(world, "make it safe")
+    key = fast.open_text()
+    fast.say(key, "I will add a lock")
+    world.session.submit(intents.Delegate())
+    await settle()
+    assert world.wire.interrupts == 1
+    fast.interrupted(5)
+    await settle()
+    request = await wire_of(world).request(1)
+    assert texts(request)[-1].endswith("make it safe")
+    assert "make it safe" in texts(request)[:-1]
+    assert not world.session.status.unsent
+
+
+async def test_nothing_streams_that_could_be_handed_over(world: World) -> None:
+    world.session.submit(intents.Delegate())
+    assert [one.what for one in world.session.drain().troubles] == [
+        "No answer streams that could be delegated"
+    ]
+    await tend(world, "stop", number=7)
+    assert [one.what for one in world.session.drain().troubles] == ["There is no delegate d7"]
+
+
+async def test_its_commands_ask_in_the_tray_and_not_in_the_prompt(world: World) -> None:
+    model = await delegated(world)
+    model.call("shell", {"command": "rm -r build"}, "c1")
+    model.complete()
+    await settle()
+    ask = view(world).ask
+    assert ask is not None
+    assert ask.command == "rm -r build"
+    assert not world.session.status.asks
+    await tend(world, "answer", "not that one")
+    assert view(world).ask is None
+    assert world.runner.commands == []
+
+
+async def test_it_is_paused_told_something_and_goes_on(world: World) -> None:
+    model = await delegated(world)
+    await tend(world, "pause")
+    model.interrupted(3)
+    await settle()
+    assert view(world).state == "paused"
+    await tend(world, "tell", "use an RLock")
+    request = await wire_of(world).request(2)
+    assert texts(request)[-1] == "use an RLock"
+    assert view(world).state == "works"
+    model.begin()
+    await finishes(model)
+    assert view(world).state == "home"
+
+
+async def test_one_that_is_stopped_keeps_what_it_made_until_it_is_taken(world: World) -> None:
+    model = await delegated(world)
+    model.patch(PATCH, "c1")
+    model.complete()
+    await settle()
+    await tend(world, "stop")
+    model.interrupted(3)
+    await settle()
+    words = "stopped; /tasks take d1 brings in what it changed"
+    assert (view(world).state, view(world).ended) == ("stopped", words)
+    assert not world.session.workspace.hunks
+    await tend(world, "take")
+    assert view(world).state == "home"
+    assert world.session.workspace.hunks[0].decidable
+
+
+async def test_who_leaves_is_told_of_those_that_work(world: World) -> None:
+    await delegated(world)
+    (reason,) = reasons_to_stay(world.session, "")
+    assert reason == "d1 still works, and ends with duetto: make it safe"
+
+
+async def test_one_that_cannot_be_reached_waits_for_the_user(world: World) -> None:
+    world.ports.wires("main", "delegate-1")
+    wire_of(world).refusals.append(KeyRefused("the key was refused"))
+    world.session.submit(intents.Delegate("make it safe"))
+    await settle()
+    assert view(world).state == "failed"
+    assert "the key was refused" in view(world).ended
+    await tend(world, "go")
+    assert view(world).state == "works"
+    model = SteppedRehearsal(wire_of(world))
+    model.begin()
+    await finishes(model)
+    assert view(world).state == "home"

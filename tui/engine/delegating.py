@@ -1,0 +1,252 @@
+"""Delegates: the deep model works on in a lane of its own while the user goes on.
+
+Each begins with what the screen shows and what was said, has tools, and asks in the tray
+(`Status.delegates`). Esc is not for it. What it made of files comes home as a turn with hunks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from tui.core.conversation import Block, BlockKind
+from tui.core.inert_text import brief
+from tui.core.patches.bringing_home import LaneFile
+from tui.engine import intents
+from tui.engine.bringing_home import BringingHome, LaneResult, home_words
+from tui.engine.notices import OVER, DelegateState, DelegateView, Notices, Trouble
+from tui.engine.ports import RoleSpec
+from tui.engine.services import Services
+
+if TYPE_CHECKING:
+    from tui.engine.lane_session import LaneSession, LaneSessions, WholeSession
+
+GOES_ON = "Work on, to the end, on what you were asked when you were stopped:"
+GO_ON = "Go on."
+_LAST_CHARS = 400
+_MOST_OVER = 20
+"""So many that are over stay in the tray."""
+
+
+class _Delegate:
+    """One of them."""
+
+    def __init__(self, view: DelegateView, spec: RoleSpec) -> None:
+        self.view, self.spec = view, spec
+        self.lane: LaneSession | None = None
+        """None: not yet, or not any more."""
+        self.goes_on = asyncio.Event()
+        """The user wants it to go on, or to stop."""
+        self.told: Callable[[Notices], None] = lambda notices: None
+        """Of what changes in its lane."""
+        self.stops = False
+        self.trouble = ""
+        """What went wrong last, in words."""
+        self.result: LaneResult | None = None
+        """What it made, and did not come home."""
+
+    @property
+    def name(self) -> str:
+        """As the user reads it."""
+        return f"delegate d{self.view.number}"
+
+
+class Delegates:
+    """All of a session."""
+
+    def __init__(
+        self,
+        services: Services,
+        lanes: Callable[[], LaneSessions],
+        home: BringingHome,
+        take_over: Callable[[], str],
+    ) -> None:
+        """``take_over`` stops the turn that runs and returns its prompt; empty: none runs."""
+        self._services, self._lanes, self._home = services, lanes, home
+        self._take_over = take_over
+        self._all: dict[int, _Delegate] = {}
+        self._count = 0
+
+    def handle(self, intent: intents.Delegate | intents.TendDelegate) -> None:
+        """Do what the user wants of them."""
+        if isinstance(intent, intents.Delegate):
+            self._begin(intent.text)
+            return
+        one = self._all.get(intent.number)
+        if one is None:
+            self._refuse(f"There is no delegate d{intent.number}", "/tasks lists them")
+        elif intent.what == "stop":
+            self._stop(one)
+        elif intent.what == "take":
+            self._take(one)
+        elif one.lane is None:
+            self._refuse(f"d{intent.number} does not work any more", "/delegate begins another")
+        else:
+            self._tell(one, one.lane, intent)
+
+    def session(self, number: int) -> WholeSession | None:
+        """That of one, to look into; None: it is over."""
+        one = self._all.get(number)
+        return None if one is None or one.lane is None else one.lane.session
+
+    def watch(self, number: int, told: Callable[[Notices], None]) -> None:
+        """Tell of what changes in the lane of one, from now on."""
+        self._all[number].told = told
+
+    def _refuse(self, what: str, step: str = "") -> None:
+        self._services.state.trouble(Trouble(what, "", step, severity="warning"))
+
+    def _begin(self, text: str) -> None:
+        state, status = self._services.state, self._services.state.status
+        prompt = text if text.strip() else self._take_over()
+        if not prompt:
+            self._refuse("No answer streams that could be delegated", "/delegate PROMPT")
+            return
+        spec = state.roles.get("deep") or state.roles[status.role]
+        effort, tier = status.efforts.get(spec.role), status.tiers.get(spec.role, "")
+        spec = replace(spec, effort=effort, tier=tier)
+        self._count += 1
+        view = DelegateView(self._count, prompt, spec.model, self._services.ports.clock.now())
+        one = self._all[self._count] = _Delegate(view, spec)
+        state.note(0, f"{one.name} ({spec.model}) works on: {brief(prompt)}")
+        self._show(one, "works")
+        work = self._work(one, prompt if text.strip() else f"{GOES_ON}\n\n{prompt}")
+        self._services.supervisor.start(work, one.name, lambda: self._broke(one))
+
+    async def _work(self, one: _Delegate, asked: str) -> None:
+        """From the first request until it is home, or stopped."""
+        lanes, status = self._lanes(), self._services.state.status
+        while status.stopping:  # its turn is taken over
+            await self._home.turn_over()
+        screen = await lanes.screen()
+        lane = one.lane = lanes.make("delegate", one.spec, screen.files(), "wait")
+        lane.on_stirred = partial(self._stirred, one, lane)
+        await lane.begin(talk=True)
+        lane.prompt(asked)
+        while not await self._is_over(one, lane):
+            await one.goes_on.wait()
+            one.goes_on.clear()
+        files = {path: LaneFile(*change) for path, change in lane.changes.items()}
+        said = _last_words(lane.state.transcript.blocks)
+        one.result = LaneResult(one.name, one.view.prompt, one.spec, files, said)
+        self._stirred(one, lane, Notices())
+        one.lane = None
+        await lanes.end(lane)
+        if one.stops:
+            take = f"; /tasks take d{one.view.number} brings in what it changed" if files else ""
+            self._show(one, "stopped", f"stopped{take}")
+        else:
+            await self._bring(one)
+
+    def _broke(self, one: _Delegate) -> None:
+        """A bug, which was told."""
+        one.lane = None
+        self._show(one, "stopped", "ended by an internal error")
+
+    async def _is_over(self, one: _Delegate, lane: LaneSession) -> bool:
+        """Wait until it rests; False: it waits for the user."""
+        await lane.rest()
+        if one.stops or lane.state.status.outcome == "completed":
+            return True
+        paused = lane.state.status.outcome == "interrupted"
+        self._show(one, "paused" if paused else "failed", "" if paused else one.trouble)
+        return False
+
+    async def _bring(self, one: _Delegate) -> None:
+        result, one.result = one.result, None
+        if result is not None:
+            self._show(one, "done", "done: comes when no answer streams")
+            self._show(one, "home", home_words(await self._home.bring(result)))
+
+    def _stop(self, one: _Delegate) -> None:
+        one.stops = True
+        one.goes_on.set()
+        if one.lane is not None:
+            one.lane.session.submit(intents.Interrupt())
+
+    def _take(self, one: _Delegate) -> None:
+        if one.result is None:
+            self._refuse(f"d{one.view.number} has nothing that could be taken")
+            return
+        self._services.supervisor.start(self._bring(one), one.name)
+
+    def _tell(self, one: _Delegate, lane: LaneSession, intent: intents.TendDelegate) -> None:
+        """Pause, let go on, steer, or answer what it asks."""
+        submit, status = lane.session.submit, lane.state.status
+        match intent.what:
+            case "pause":
+                submit(intents.Interrupt())
+                return
+            case "answer" if status.asks:
+                ask = status.asks[0]
+                submit(intents.Answer(ask.id, intent.words or ask.choices[-1], intent.words))
+                return
+            case "answer":
+                self._refuse(f"d{one.view.number} asks nothing")
+                return
+            case "tell" if status.busy:
+                submit(intents.Steer(intent.words))
+                return
+            case "tell":
+                submit(intents.Prompt(intent.words))
+            case _ if status.can_continue:
+                submit(intents.Continue())
+            case _ if not status.busy:
+                submit(intents.Prompt(GO_ON))
+        self._show(one, "works")
+        one.goes_on.set()
+
+    def _stirred(self, one: _Delegate, lane: LaneSession, notices: Notices) -> None:
+        """Something changed in its lane."""
+        state = lane.state
+        one.told(notices)
+        for trouble in notices.troubles:
+            one.trouble = ": ".join(filter(None, (trouble.what, trouble.why)))
+        meter = state.meter.view(self._services.ports.clock.now())
+        view = replace(
+            one.view,
+            last=_last_line(state.transcript.blocks) or one.view.last,
+            tokens=meter.tokens,
+            estimated=meter.tokens_estimated,
+            usd=state.meter.session_usd or None,
+            files=len(lane.files.changes),
+            ask=state.status.asks[0] if state.status.asks else None,
+        )
+        if view != one.view:
+            one.view = view
+            self._told()
+
+    def _show(self, one: _Delegate, state: DelegateState, words: str = "") -> None:
+        """How it is with it now."""
+        one.view = replace(one.view, state=state, ended=words)
+        if state == "stopped":  # what comes home says so itself
+            self._services.state.note(0, f"{one.name} {words}")
+        self._told()
+
+    def _told(self) -> None:
+        over = [number for number, one in self._all.items() if one.view.state in OVER]
+        for number in over[:-_MOST_OVER]:
+            del self._all[number]
+        self._services.state.status.delegates = [one.view for one in self._all.values()]
+        self._services.state.restated()
+
+
+def _last_words(blocks: Sequence[Block]) -> str:
+    """The last message of the model."""
+    texts = (block.text for block in reversed(blocks) if block.kind is BlockKind.TEXT)
+    return next(texts, "").strip()
+
+
+def _last_line(blocks: Sequence[Block]) -> str:
+    """What it did last, in a line; not safe to show as it is."""
+    if not blocks:
+        return ""
+    block = blocks[-1]
+    if block.title and block.kind is not BlockKind.USER:
+        return block.title
+    tail = block.text_since(max(block.length - _LAST_CHARS, 0)).strip()
+    return tail.rpartition("\n")[2]
