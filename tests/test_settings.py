@@ -63,6 +63,10 @@ mistakes = 0
 ENDPOINT = '[endpoints.a]\nurl = "wss://h/v1"\n'
 MODEL = '[models.fast]\nname = "m"\n'
 WRONG = [
+    (
+        '[attempts]\nrunner = "dask://host"\n',
+        """line 2: attempts.runner is 'dask://host': write "here", or "dask://HOST:PORT" of""",
+    ),
     ("a =", "line 1: not valid TOML: Invalid value"),
     ("x = 1\ny = [1,\n", "line 2: not valid TOML"),
     ("a = 1\na = 2\n", "line 2: not valid TOML: Cannot overwrite a value"),

@@ -236,6 +236,13 @@ class VerifySettings(ProjectVerifySettings, frozen=True):
     """What is done when the tries were in vain, one after the other."""
 
 
+class AttemptsSettings(SettingsTable, frozen=True):
+    """``[attempts]``: how several tries at one prompt are made."""
+
+    runner: Name = "here"
+    """Where they are judged: on this machine, or by the workers of ``dask://HOST:PORT``."""
+
+
 class CommandsSettings(SettingsTable, frozen=True):
     """``[commands]``: what the model may run, and how long one turn may go on."""
 
@@ -387,6 +394,7 @@ class Settings(SettingsTable, frozen=True):
     verify: VerifySettings = VerifySettings()
     format: FormatSettings = FormatSettings()
     hooks: HooksSettings = HooksSettings()
+    attempts: AttemptsSettings = AttemptsSettings()
     commands: CommandsSettings = CommandsSettings()
     limits: LimitsSettings = LimitsSettings()
     editor: EditorSettings = EditorSettings()
@@ -500,6 +508,11 @@ def parse(text: str, origin: str) -> Settings:
             place = toml_tables.line_of(text, ("endpoints", name, *key))
             dotted = ".".join((name, *key))
             raise SettingsError(f"{origin} line {place}: endpoints.{dotted} {wrong}")
+    runner = settings.attempts.runner
+    if runner != "here" and not _is_cluster(runner):
+        place = toml_tables.line_of(text, ("attempts", "runner"))
+        wrong = f'is {runner!r}: write "here", or "dask://HOST:PORT" of a Dask scheduler'
+        raise SettingsError(f"{origin} line {place}: attempts.runner {wrong}")
     for role in ("fast", "deep"):
         model: ModelSettings | None = getattr(settings.models, role)
         if model is None:
@@ -512,6 +525,12 @@ def parse(text: str, origin: str) -> Settings:
                 place = toml_tables.line_of(text, ("models", role, "fallbacks"))
                 raise SettingsError(f"{origin} line {place}: models.{role}.fallbacks {why}")
     return settings
+
+
+def _is_cluster(address: str) -> bool:
+    from tui.core.cluster import server_of  # few have one, and the first paint waits
+
+    return bool(server_of(address))
 
 
 def _unknown(name: str, settings: Settings, origin: str) -> str:

@@ -1,8 +1,8 @@
 """Measure what duetto promises, on this machine and without a network.
 
 Run ``python -m tests.benchmarks
-ui|stream|edit|transport|bridge|caching|map|window|verify|store_cost|command_cost``; each has
-``--help``.
+ui|stream|edit|transport|bridge|caching|map|window|verify|cluster|store_cost|command_cost``; each
+has ``--help``.
 """
 
 from __future__ import annotations
@@ -236,6 +236,19 @@ def verify_command(is_json: bool, quick: bool, check: bool, project: tuple[Path,
 
     found = measurement.measure(quick=quick, tell=_tell, projects=project)
     _show(found, is_json, check)
+
+
+@bench.command("cluster")
+@_shared
+def cluster_command(is_json: bool, quick: bool, check: bool) -> None:
+    """Measure what it costs to judge attempts on a Dask cluster of this machine.
+
+    250 attempts of an exercise here and there, then while a worker and the scheduler are lost.
+    Needs the extra ``cluster``. Takes some minutes.
+    """
+    from tests.benchmarks import cluster_cost
+
+    _show(cluster_cost.measure(quick=quick, tell=_tell), is_json, check)
 
 
 @bench.command("command_cost")

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from tui.cli.connecting import Connector
     from tui.cli.verifiers.kept_syntax import KeptSyntax
     from tui.effects.clipboard import ClipboardTool, LocalPictures
+    from tui.effects.cluster import Cluster
     from tui.effects.git import Git
     from tui.effects.prices import Prices
     from tui.effects.prompt_history import PromptHistory
@@ -275,6 +276,7 @@ class Composition:
             runner=self._runner,
             verifiers=self._verifiers,
             shadows=lambda: self.shadows,
+            workers=None if setup.settings.attempts.runner == "here" else lambda: self.cluster,
             side_by_side=_cores(),
             format_command=self._format_command,
             hooks=self._hook_commands,
@@ -357,6 +359,18 @@ class Composition:
         return ShadowMaker(source, self._setup.paths.state_dir, self._runner)
 
     @functools.cached_property
+    def cluster(self) -> Cluster:
+        """Shadows on other machines."""
+        from tui.core.cluster import server_of
+        from tui.effects.cluster import Cluster
+
+        server = server_of(self._setup.settings.attempts.runner)
+        return Cluster(server, self._files.root, self._keyless, self._of_cluster)
+
+    def _of_cluster(self, words: str) -> None:
+        self.session.warn(Trouble(words, "", severity="information", noted=True))
+
+    @functools.cached_property
     def store(self) -> StoreWriter:
         """Where the session is kept."""
         from tui.effects.store.writing import StoreWriter
@@ -404,6 +418,8 @@ class Composition:
             await self.shadows.close()
         if "kept_syntax" in self.__dict__:
             await self.kept_syntax.close()
+        if "cluster" in self.__dict__:
+            await self.cluster.close()
         self.prompting.close()
         self._journal.close()
         await self._network.close()

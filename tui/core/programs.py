@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -207,6 +207,20 @@ class Shadow(Protocol):
 
     def close(self) -> None:
         """It is not needed any more; nothing runs in it."""
+
+
+@runtime_checkable
+class RemoteShadow(Shadow, Protocol):
+    """A shadow on another machine: it runs commands itself."""
+
+    async def run(
+        self,
+        command: str | Sequence[str],
+        output: Callable[[bytes], None],
+        deadline_s: float,
+        how: RunOptions,
+    ) -> RunResult:
+        """See `engine.ports.Runner`."""
 
 
 class RunOptions(Struct, frozen=True):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from tui.core.attempts import Result
+from tui.core.attempts import MOST, Result
 from tui.core.blame import THE_RUN
 from tui.core.files import digest_of
 from tui.core.run_progress import RunProgress
@@ -51,9 +51,8 @@ class AttemptJudge:
         checks = [one for one in commands if one.kind in ("lint", "types")]
         self._commands = (*tests, *checks)
         self._marks = [one.marks for one in tests]
-        workers = None if ports.workers is None else ports.workers()
-        self._workers = workers
-        places = ports.side_by_side if workers is None else workers.places
+        self._workers = None if ports.workers is None else ports.workers()
+        places = ports.side_by_side if self._workers is None else MOST
         self._places = asyncio.Semaphore(max(places, 1))
         self._before: dict[int, asyncio.Task[_Said]] = {}
         self.spent_s = 0.0

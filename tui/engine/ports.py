@@ -336,14 +336,6 @@ class Shadows(Protocol):
         """
 
 
-class Workers(Shadows, Protocol):
-    """Shadows on other machines (effects.cluster): the same runner has commands run in them."""
-
-    @property
-    def places(self) -> int:
-        """How many commands at once are faster than one behind the other, as last heard."""
-
-
 class ProjectReader(Protocol):
     """Skills, and the user's own instructions (effects.project_folders); for a thread."""
 
@@ -647,8 +639,9 @@ class Ports(Struct):
     runner: Runner
     shadows: Callable[[], Shadows] | None = None
     """Gives what makes them when it is first needed; None: commands run on the disk."""
-    workers: Callable[[], Workers] | None = None
-    """Gives what makes the shadows that attempts are judged in; None: ``shadows`` does."""
+    workers: Callable[[], Shadows] | None = None
+    """Gives what makes the shadows that attempts are judged in, on other machines, as many at once
+    as are wanted (effects.cluster): the same runner serves them. None: ``shadows`` does."""
     side_by_side: int = 1
     """How many runs of the tests at once are faster than one behind the other."""
     verifiers: Callable[[], Awaitable[Sequence[VerifyCommand]]] = no_verifiers

@@ -22,6 +22,7 @@ from tui.core.programs import (
     Confinement,
     Entry,
     Launch,
+    RemoteShadow,
     RunOptions,
     RunResult,
     Sandbox,
@@ -199,6 +200,8 @@ class CommandRunner:
         At the deadline, and when this is cancelled, the whole process group gets SIGTERM, then
         SIGKILL; a cancelled run raises CancelledError after that.
         """
+        if isinstance(how.shadow, RemoteShadow):
+            return await how.shadow.run(command, output, deadline_s, how)
         clock = asyncio.get_running_loop().time
         began = clock()
         try:

@@ -1,0 +1,233 @@
+"""Commands in shadows on a real Dask cluster: as on this machine, whatever dies on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.dask_cluster import DaskCluster
+from tui.cli.verifiers.finding import find_verifiers
+from tui.cli.verifiers.project import Project
+from tui.core.programs import RunOptions, RunResult
+from tui.core.run_report import RunReport
+from tui.effects.cluster import Cluster
+from tui.effects.commands.runner import CommandRunner
+from tui.engine.judging import judge
+from tui.engine.ports import VerifyCommand, project_tests
+from tui.errors import FileRefused
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("distributed")
+
+WRONG, RIGHT = b"def add(a, b):\n    return a - b\n", b"def add(a, b):\n    return a + b\n"
+TESTS = """\
+import unittest
+from calc import add
+class Adding(unittest.TestCase):
+    def test_add(self):
+        self.assertEqual(add(1, 2), 3)
+"""
+
+
+@pytest.fixture(scope="module")
+def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
+    cluster = DaskCluster(tmp_path_factory.mktemp("dask") / "cluster")
+    for name in ("w0", "w1"):
+        cluster.add(name)
+    yield cluster
+    cluster.close()
+
+
+class House:
+    """A workspace that is judged on the cluster."""
+
+    def __init__(self, root: Path, dask: DaskCluster) -> None:
+        self.root, self.dask = root, dask
+        root.mkdir()
+        (root / "calc.py").write_bytes(WRONG)
+        (root / "test_calc.py").write_text(TESTS)
+        self.said: list[str] = []
+        self.cluster = Cluster(dask.server, str(root), os.environ, self.said.append)
+        self.runner = CommandRunner(str(root))
+
+    @property
+    def tests(self) -> VerifyCommand:
+        found = project_tests(find_verifiers(Project(self.root), 60))
+        assert found is not None
+        return found
+
+    async def judge(self, texts: dict[str, bytes | None]) -> tuple[RunResult, RunReport]:
+        return await judge(self.runner, self.cluster, self.tests, texts)
+
+    async def says(self, command: str, texts: dict[str, bytes | None] | None = None) -> str:
+        shadow, said = await self.cluster.make(texts or {}), bytearray()
+        result = await self.runner.run(command, said.extend, 60, RunOptions(shadow=shadow))
+        assert not result.error
+        return said.decode()
+
+
+@pytest.fixture
+async def house(tmp_path: Path, dask: DaskCluster) -> AsyncIterator[House]:
+    house = House(tmp_path / "work", dask)
+    yield house
+    await house.cluster.close()
+
+
+async def test_the_verdict_is_that_of_this_machine(house: House) -> None:
+    result, report = await house.judge({})
+    assert result.status == 1
+    [failed] = report.failed
+    assert (failed.path, failed.line) == ("test_calc.py", 4)
+    result, report = await house.judge({"calc.py": RIGHT})
+    assert (result.status, report.failed) == (0, ())
+    assert report.counts is not None
+    assert report.counts.passed == 1
+    result, _ = await house.judge({"test_calc.py": None, "calc.py": None, "test_x.py": b"1/0\n"})
+    assert result.status not in (0, None)
+    assert sorted(os.listdir(house.root)) == ["calc.py", "test_calc.py"]
+    assert (house.root / "calc.py").read_bytes() == WRONG
+
+
+async def test_what_the_disk_becomes_is_seen_there(house: House) -> None:
+    (house.root / "below").mkdir()
+    (house.root / "below/link").symlink_to("../calc.py")
+    assert await house.says("cat below/link", {"calc.py": RIGHT}) == RIGHT.decode()
+    (house.root / "calc.py").write_text("saved\n")
+    (house.root / "test_calc.py").unlink()
+    (house.root / "large.txt").write_text("x" * 200_000)
+    assert await house.says("cat calc.py; ls") == "saved\nbelow\ncalc.py\nlarge.txt\n"
+    assert await house.says("wc -c <large.txt") == "200000\n"
+    assert await house.says("wc -c <b.txt", {"b.txt": b"y" * 300_000}) == "300000\n"
+
+
+async def test_nothing_private_leaves(house: House) -> None:
+    secrets = {".env": "A=sesame-1", "id_rsa": "sesame-2", "ignored.txt": "sesame-3"}
+    for name, text in secrets.items():
+        (house.root / name).write_text(text)
+    (house.root / ".gitignore").write_text("ignored.txt\n")
+    (house.root / "leads").symlink_to(".env")
+    os.environ["MY_API_TOKEN"] = "sesame-4"
+    try:
+        said = await house.says("ls -A; env", {".env": b"A=sesame-5", "calc.py": RIGHT})
+    finally:
+        del os.environ["MY_API_TOKEN"]
+    assert said.startswith(".gitignore\ncalc.py\ntest_calc.py\n")
+    assert "sesame" not in said
+    found = await asyncio.to_thread(_everything, house.dask.folder)
+    assert not any(b"sesame" in data for data in found)
+    assert ".env stays on this machine: it is private or ignored" in house.said
+
+
+def _everything(folder: Path) -> list[bytes]:
+    return [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+
+
+async def test_only_what_a_worker_lacks_is_sent(house: House) -> None:
+    for number in range(50):
+        (house.root / f"{number}.txt").write_text(f"{house.root} {number}\n")
+    await house.says("true")
+
+    def blobs() -> set[str]:
+        return {str(path) for path in house.dask.folder.glob("*/**/blobs/*")}
+
+    before = blobs()
+    (house.root / "7.txt").write_text("another\n")
+    (house.root / "8.txt").rename(house.root / "new.txt")
+    assert await house.says("cat 7.txt; ls 8.txt new.txt 2>&1 | grep -c new") == "another\n1\n"
+    assert blobs() == before
+
+
+async def test_its_output_comes_while_it_runs_and_a_stop_ends_it_there(house: House) -> None:
+    shadow, said = await house.cluster.make({}), asyncio.Event()
+    how = RunOptions(shadow=shadow)
+    run = house.runner.run("echo begin; sleep 31.4159", lambda data: said.set(), 60, how)
+    running = asyncio.ensure_future(run)
+    await asyncio.wait_for(said.wait(), 30)
+    assert _sleeping()
+    running.cancel()
+    await asyncio.wait([running])
+    while _sleeping():
+        await asyncio.sleep(0.05)
+
+
+async def test_duetto_gone_nothing_of_it_runs_on(house: House) -> None:
+    shadow, said = await house.cluster.make({}), asyncio.Event()
+    how = RunOptions(shadow=shadow)
+    run = house.runner.run("echo begin; sleep 31.4159", lambda data: said.set(), 60, how)
+    running = asyncio.ensure_future(run)
+    await asyncio.wait_for(said.wait(), 30)
+    assert house.cluster._process is not None
+    house.cluster._process.kill()
+    assert (await running).error.startswith("on the cluster: the process that asks")
+    while _sleeping():
+        await asyncio.sleep(0.05)
+
+
+def _sleeping() -> bool:
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if process.read_bytes() == b"sleep\x0031.4159\x00":
+                return True
+        except OSError:
+            continue
+    return False
+
+
+async def test_deadline_and_missing_program_are_said(house: House) -> None:
+    shadow = await house.cluster.make({})
+    how = RunOptions(shadow=shadow)
+    result = await house.runner.run("sleep 20", lambda data: None, 0.2, how)
+    assert result.timed_out
+    result = await house.runner.run(("/nowhere/tool", "x"), lambda data: None, 20, how)
+    assert result.error.startswith("on the cluster: cannot start 'tool': no such program")
+
+
+async def test_a_cluster_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        server = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    cluster = Cluster(server, str(tmp_path), os.environ, print)
+    with pytest.raises(FileRefused, match=f"no Dask scheduler answers at {server}"):
+        await cluster.make({})
+    await cluster.close()
+
+
+async def test_what_is_lost_on_the_way_is_done_again(tmp_path: Path) -> None:
+    """A worker dies, then the scheduler; each of 30 tries has its verdict all the same."""
+    dask = DaskCluster(tmp_path / "cluster")
+    dask.add("w0")
+    dask.add("w1")
+    house = House(tmp_path / "work", dask)
+    program = "import sys, time, calc; time.sleep(0.2); sys.exit(calc.add(1, 2) != 3)"
+    ended = 0
+
+    async def one(number: int) -> int | None:
+        nonlocal ended
+        shadow = await house.cluster.make({"calc.py": RIGHT if number % 3 else WRONG})
+        how, argv = RunOptions(shadow=shadow), (sys.executable, "-c", program)
+        result = await house.runner.run(argv, lambda data: None, 60, how)
+        assert not result.error
+        ended += 1
+        return result.status
+
+    try:
+        running = asyncio.gather(*(one(number) for number in range(30)))
+        while ended < 4:
+            await asyncio.sleep(0.05)
+        dask.kill("w0")
+        dask.add("w2")
+        while ended < 12:
+            await asyncio.sleep(0.05)
+        await dask.restart_scheduler()
+        statuses = await running
+    finally:
+        await house.cluster.close()
+        dask.close()
+    assert statuses == [0 if number % 3 else 1 for number in range(30)]
+    assert any("is gone: duetto waits for it" in words for words in house.said)

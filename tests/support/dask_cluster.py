@@ -1,0 +1,80 @@
+"""A real Dask cluster of processes on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+class DaskCluster:
+    """A scheduler, and workers of one thread each, which have no nanny that starts them again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        with socket.socket() as one:
+            one.bind(("127.0.0.1", 0))
+            self.port = one.getsockname()[1]
+        self.server = f"tcp://127.0.0.1:{self.port}"
+        self.workers: dict[str, subprocess.Popen[bytes]] = {}
+        self.scheduler = self._scheduler()
+
+    def _start(self, name: str, module: str, *arguments: str) -> subprocess.Popen[bytes]:
+        with (self.folder / f"{name}.log").open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.{module}", *arguments, "--no-dashboard"],
+                env={**os.environ, "PYTHONPATH": str(ROOT), "WORKER": name},
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def _scheduler(self) -> subprocess.Popen[bytes]:
+        place = ("--host", "127.0.0.1", "--port", str(self.port))
+        return self._start("scheduler", "dask_scheduler", *place, "--no-show")
+
+    def add(self, name: str) -> None:
+        """Another worker."""
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        threads = ("--nthreads", "1", "--nworkers", "1", "--no-nanny")
+        place = ("--host", "127.0.0.1", "--local-directory", str(folder), "--name", name)
+        self.workers[name] = self._start(
+            name, "dask_worker", self.server, *threads, *place, "--death-timeout", "60"
+        )
+
+    def kill(self, name: str) -> None:
+        """As a power cut does."""
+        self.workers[name].kill()
+        self.workers.pop(name).wait()
+
+    async def restart_scheduler(self) -> None:
+        """It forgets everything; the workers leave, as Dask's do, and are started again."""
+        self.scheduler.kill()
+        self.scheduler.wait()
+        names = list(self.workers)
+        for name in names:
+            worker = self.workers.pop(name)
+            try:
+                await asyncio.to_thread(worker.wait, 20)
+            except subprocess.TimeoutExpired:
+                worker.kill()
+                worker.wait()
+        self.scheduler = self._scheduler()
+        for name in names:
+            self.add(name)
+
+    def close(self) -> None:
+        """End all of it."""
+        for process in (*self.workers.values(), self.scheduler):
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            process.wait()

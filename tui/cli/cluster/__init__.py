@@ -1,0 +1,1 @@
+"""Commands on the machines of a Dask cluster: the process that asks it, and what runs there."""

@@ -1,0 +1,430 @@
+"""Asks a Dask cluster: sends the workspace once, then commands, and does again what was lost."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+import tui
+from tui.cli.cluster import worker
+from tui.cli.verifiers.table import table
+from tui.core.cluster import (
+    EXTRA,
+    ClusterNews,
+    ClusterOrder,
+    RemoteTask,
+    SentTree,
+    TaskEnd,
+    WorkerFacts,
+    blob_name,
+    differences,
+)
+from tui.core.files import why_private
+from tui.effects.files import Files
+from tui.effects.listing import Listing
+from tui.effects.shadow.copying import ShadowSource
+
+_CONNECT_S = 10.0
+_WAIT_S = 60.0
+"""For a scheduler that is gone, and for a first worker."""
+_TRIES = 6
+"""Of a task whose worker, or scheduler, is lost."""
+_PACK_BYTES = 4 << 20
+_INLINE_BYTES = 64 << 10
+"""A file that is larger is sent once to each worker."""
+_NEAR = 200
+"""Files in which the disk may differ from the tree that was sent, until another one is."""
+
+
+class WorkspaceTree:
+    """The workspace on the disk, as far as it may leave this machine."""
+
+    def __init__(self, root: str) -> None:
+        self._listing = Listing(root, environment=os.environ)
+        self._files = Files(root, self._listing)
+        self._source = ShadowSource(root, table()["caches"], self._files.listing)
+        self._known: dict[str, tuple[object, str, int]] = {}
+        """Path -> what says that a file is as it was, the name of its bytes, its permissions."""
+        self._places: dict[str, str] = {}
+        """Name of bytes -> a file that had them."""
+        self._seen: tuple[Mapping[str, object], Mapping[str, str]] = {}, {}
+        """What the last look found."""
+        self._tree = SentTree()
+        """And what came of it: git is not asked again where all files are as they were."""
+        self.left_out = 0
+
+    def look(self) -> SentTree:
+        """All files that are neither private nor ignored. Raises OSError."""
+        found = self._source.look()
+        if self._seen == (found.files, found.links):
+            return self._tree
+        self._seen = {}, {}
+        private = self._files.privacy_of([*found.files, *found.links])
+        self.left_out = sum(1 for path in found.files if private.get(path))
+        files: dict[str, tuple[str, int]] = {}
+        known = self._known
+        self._known = {}
+        for path, about in found.files.items():
+            if private.get(path):
+                continue
+            if path not in known or known[path][0] != about:
+                with contextlib.suppress(OSError):
+                    data = self._read(path)
+                    mode = os.stat(os.path.join(self._files.root, path)).st_mode & 0o777
+                    known[path] = about, blob_name(data), mode
+            if path in known:
+                self._known[path] = known[path]
+                _, name, mode = known[path]
+                files[path] = name, mode
+                self._places[name] = path
+        links = {
+            path: leads_to
+            for path, leads_to in found.links.items()
+            if not private.get(path) and self._stays(path, leads_to, files)
+        }
+        self._seen, self._tree = (found.files, found.links), SentTree(files, links)
+        return self._tree
+
+    def _stays(self, path: str, leads_to: str, files: Mapping[str, object]) -> bool:
+        """Whether a link leads to what is sent."""
+        meant = os.path.normpath(os.path.join(os.path.dirname(path), leads_to))
+        return meant in files or any(one.startswith(f"{meant}/") for one in files)
+
+    def _read(self, path: str) -> bytes:
+        return Path(self._files.root, path).read_bytes()
+
+    def bytes_of(self, name: str) -> bytes:
+        """Raises OSError: no file has them any more."""
+        if (path := self._places.get(name)) is None or blob_name(data := self._read(path)) != name:
+            raise FileNotFoundError("the file was changed meanwhile")
+        return data
+
+    def public(
+        self, texts: Mapping[str, bytes | None]
+    ) -> tuple[dict[str, bytes | None], list[str]]:
+        """The texts that may leave this machine, and the paths of the others."""
+        there = [path for path, data in texts.items() if data is not None]
+        private = self._files.privacy_of(there)
+        held = [path for path in there if why_private(path) or private.get(path)]
+        return {path: data for path, data in texts.items() if path not in held}, held
+
+
+class _Sent:
+    """What a worker was sent."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.trees: set[str] = set()
+
+
+class ClusterClient:
+    """One cluster, for one workspace."""
+
+    def __init__(
+        self, server: str, root: str, topic: str, tell: Callable[[ClusterNews], None]
+    ) -> None:
+        self._server, self._root, self._topic, self._tell = server, root, topic, tell
+        self._disk = WorkspaceTree(root)
+        self._trees: dict[str, SentTree] = {}
+        """By their names, the last one is that of which tasks are."""
+        self._blobs: dict[str, bytes] = {}
+        """Large texts by their name, while a task needs them."""
+        self._look: asyncio.Task[SentTree] | None = None
+        self._next: asyncio.Task[SentTree] | None = None
+        self._client: Any = None
+        self._connecting = asyncio.Lock()
+        self._sent: dict[str, _Sent] = {}
+        self._runs: dict[int, asyncio.Task[None]] = {}
+        self._begun: dict[int, list[str]] = {}
+        """RemoteTask -> the workers that began it."""
+        self._streamed: dict[int, int] = {}
+        self._said: set[str] = set()
+        self._pythons: dict[str, str] = {}
+
+    async def serve(self, orders: asyncio.Queue[ClusterOrder]) -> None:
+        """Obey until cancelled."""
+        try:
+            await self._connected()
+        except (OSError, ImportError) as error:
+            self._tell(ClusterNews(refused=str(error)))
+            return
+        self._tell(ClusterNews(ready=True))
+        while True:
+            order = await orders.get()
+            number = order.task.number
+            if order.stop:
+                if number in self._runs:
+                    self._runs[number].cancel()
+                continue
+            run = asyncio.create_task(self._run(order.task))
+            self._runs[number] = run
+
+    async def close(self) -> None:
+        """Leave the cluster; what still runs there ends."""
+        for run in self._runs.values():
+            run.cancel()
+        if self._client is not None:
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(self._client.close(), 1.0)
+
+    async def _connected(self) -> Any:
+        """The client, once it is connected. Raises OSError: the scheduler is not there."""
+        async with self._connecting:
+            if self._client is not None and self._client.status == "running":
+                return self._client
+            again = self._client is not None
+            try:
+                from distributed import Client
+            except ImportError as error:
+                raise ImportError(f"Dask is not installed here ({error}): {EXTRA}") from None
+            deadline = time.monotonic() + (_WAIT_S if again else _CONNECT_S)
+            if again:
+                self._say(f"Dask's scheduler at {self._server} is gone: duetto waits for it")
+                with contextlib.suppress(Exception):
+                    await asyncio.wait_for(self._client.close(), 1.0)
+            while True:
+                try:
+                    left = max(min(deadline - time.monotonic(), _CONNECT_S), 0.1)
+                    self._client = await Client(
+                        self._server, asynchronous=True, set_as_default=False, timeout=left
+                    )
+                    break
+                except (OSError, TimeoutError) as error:
+                    if time.monotonic() > deadline:
+                        why = f"no Dask scheduler answers at {self._server}"
+                        raise ConnectionError(why) from error
+                    await asyncio.sleep(0.2)
+            self._sent.clear()
+            self._client.subscribe_topic(self._topic, self._heard)
+            return self._client
+
+    def _heard(self, event: tuple[float, dict[str, Any]]) -> None:
+        """A worker told of a task."""
+        _, said = event
+        number = said["number"]
+        if number not in self._runs:
+            return
+        if "began" in said:
+            began = self._begun.setdefault(number, [])
+            began.append(said["began"])
+            if len(began) > 1:
+                words = f"[{began[-2]} was lost: run again on {began[-1]}]\n"
+                self._tell(ClusterNews(number=number, output=words.encode()))
+                self._streamed[number] = 0
+        else:
+            self._streamed[number] = self._streamed.get(number, 0) + len(said["output"])
+            self._tell(ClusterNews(number=number, output=said["output"]))
+
+    def _say(self, words: str) -> None:
+        if words not in self._said:
+            self._said.add(words)
+            self._tell(ClusterNews(words=words))
+
+    async def _run(self, task: RemoteTask) -> None:
+        """To the end, whatever happens on the way."""
+        number = task.number
+        try:
+            ended = await _settled(self._ended(task))
+        except asyncio.CancelledError:
+            stop = self._client.run(worker.stop, self._topic, number)
+            await asyncio.wait([asyncio.ensure_future(stop)], timeout=2.0)
+            ended = TaskEnd(number, error="stopped")
+        if not isinstance(ended, TaskEnd):
+            ended = TaskEnd(number, error=_words(ended))
+        self._runs.pop(number, None)
+        said = ended.output[self._streamed.pop(number, 0) :]
+        self._begun.pop(number, None)
+        self._tell(ClusterNews(ended=replace(ended, output=said)))
+
+    async def _ended(self, task: RemoteTask) -> TaskEnd:
+        """Run it again where a worker, the scheduler or a file got lost."""
+        from distributed.client import FutureCancelledError
+
+        lost: BaseException | None = None
+        for _ in range(_TRIES):
+            client = await self._connected()
+            ended = await _settled(self._prepared_once(client, task))
+            if isinstance(ended, TaskEnd):
+                return ended
+            gone = client is not self._client or client.status != "running"
+            if isinstance(ended, FileNotFoundError):  # it was changed since the look
+                self._trees.clear()
+            elif not gone and not isinstance(ended, (FutureCancelledError, OSError)):
+                raise ended
+            lost = ended
+        raise OSError(f"it was lost {_TRIES} times") from lost
+
+    async def _prepared_once(self, client: Any, task: RemoteTask) -> TaskEnd:
+        return await self._once(client, await self._prepared(task, await self._now()))
+
+    async def _once(self, client: Any, task: RemoteTask) -> TaskEnd:
+        """Have a worker run it; one that lacks something is sent it. Raises what Dask raises."""
+        tree = self._trees[task.tree]
+        await self._ready(client, tree)
+        at: list[str] | None = None
+        for turn in range(_TRIES):
+            key = f"duetto-{self._topic}-{task.number}-{time.monotonic_ns()}-{turn}"
+            future = client.submit(
+                worker.run,
+                msgspec.msgpack.encode(task),
+                key,
+                key=key,
+                pure=False,
+                workers=at,
+                allow_other_workers=at is not None,
+            )
+            try:
+                ended = msgspec.msgpack.decode(await future, type=TaskEnd)
+            finally:
+                future.release()
+            if not ended.lacks:
+                return ended
+            self._begun.pop(task.number, None)
+            await self._provide(client, ended.worker, tree, ended.lacks)
+            at = [ended.worker]
+        raise OSError("the workers lose what they are sent")
+
+    async def _ready(self, client: Any, tree: SentTree) -> None:
+        """Wait for a worker; each that is there is sent the tree, and says what it is."""
+        try:
+            await client.wait_for_workers(1, timeout=_WAIT_S)
+        except TimeoutError:
+            raise RuntimeError(f"no worker came to {self._server} in {_WAIT_S:.0f} s") from None
+        there = list(client.scheduler_info(n_workers=-1)["workers"])
+        await asyncio.gather(*(self._provide(client, one, tree) for one in there))
+
+    async def _provide(
+        self, client: Any, address: str, tree: SentTree, lacks: Collection[str] = ()
+    ) -> None:
+        """Send what a worker lacks, and nothing else."""
+        sent = self._sent.setdefault(address, _Sent())
+        with contextlib.suppress(KeyError):  # it left meanwhile
+            async with sent.lock:
+                if not sent.trees:
+                    await self._look_at(client, address)
+                if "tree" in lacks or tree.name not in sent.trees:
+                    data, at = msgspec.msgpack.encode(tree), {"workers": [address]}
+                    names = (await client.run(worker.lacking, data, **at))[address]
+                    async for pack in self._packs(names):
+                        await client.run(worker.put, pack, **at)
+                    await client.run(worker.build, data, **at)
+                    sent.trees.add(tree.name)
+                others = {one: self._blobs[one] for one in lacks if one in self._blobs}
+                if others:
+                    await client.run(worker.put, others, workers=[address])
+
+    async def _packs(self, names: Iterable[str]) -> Any:
+        """The bytes of these names, some MB at a time."""
+        pack: dict[str, bytes] = {}
+        for name in names:
+            pack[name] = await asyncio.to_thread(self._disk.bytes_of, name)
+            if sum(map(len, pack.values())) > _PACK_BYTES or len(pack) > 500:
+                yield pack
+                pack = {}
+        if pack:
+            yield pack
+
+    async def _look_at(self, client: Any, address: str) -> None:
+        """Say in what a worker differs."""
+        try:
+            said = (await client.run(worker.facts, workers=[address]))[address]
+        except ModuleNotFoundError:
+            why = f"{address} has no duetto {tui.__version__}: {EXTRA} there"
+            raise RuntimeError(why) from None
+        ours = await worker.own_facts("here", os.path.dirname(self._root) or "/")
+        python = next(iter(self._pythons.values()), platform.python_version())
+        theirs = msgspec.msgpack.decode(said, type=WorkerFacts)
+        for words in differences([theirs], replace(ours, python=python)):
+            self._say(words)
+
+    async def _now(self) -> SentTree:
+        """The workspace on the disk, looked at after this was called; one look serves many."""
+        if self._next is None:
+            self._next = asyncio.create_task(self._look_behind(self._look))
+        return await asyncio.shield(self._next)
+
+    async def _look_behind(self, before: asyncio.Task[SentTree] | None) -> SentTree:
+        if before is not None:
+            await asyncio.wait([before])
+        self._look, self._next = self._next, None
+        return await asyncio.to_thread(self._disk.look)
+
+    async def _prepared(self, task: RemoteTask, disk: SentTree) -> RemoteTask:
+        """The task over a tree that is sent already, where the disk has not become another one."""
+        base = next(reversed(self._trees.values()), SentTree())
+        changed = _changed(base, disk)
+        if len(changed) > _NEAR or not base.files or base.links != disk.links:
+            base, changed = disk, []
+            while len(self._trees) > 1:  # tasks of the last one may be under way
+                del self._trees[next(iter(self._trees))]
+            self._trees[base.name] = base
+        on_disk: dict[str, bytes | None] = {}
+        for path in changed:
+            there = disk.files.get(path)
+            on_disk[path] = None if there is None else self._disk.bytes_of(there[0])
+        texts, held = await asyncio.to_thread(self._disk.public, task.texts)
+        for path in held:
+            self._say(f"{path} stays on this machine: it is private or ignored")
+        if self._disk.left_out:
+            count = self._disk.left_out
+            noun = "file stays" if count == 1 else "files stay"
+            self._say(f"{count} private or ignored {noun} on this machine: tests there run without")
+        if not isinstance(task.argv, str):
+            await asyncio.to_thread(self._learn_python, task.argv[0])
+        given = {**on_disk, **texts}
+        large = {
+            path: blob_name(data)
+            for path, data in given.items()
+            if data is not None and len(data) > _INLINE_BYTES
+        }
+        self._blobs.update({name: given[path] or b"" for path, name in large.items()})
+        small = {path: data for path, data in given.items() if path not in large}
+        return replace(task, tree=base.name, texts=small, large=large, topic=self._topic)
+
+    def _learn_python(self, program: str) -> None:
+        """The version of a Python that tests run with here."""
+        name = os.path.basename(program)
+        if not name.startswith("python") or program in self._pythons:
+            return
+        self._pythons[program] = platform.python_version()
+        if program != sys.executable:
+            with contextlib.suppress(OSError, subprocess.SubprocessError):
+                argv = [os.path.join(self._root, program), "-I", "-S", "-V"]
+                ran = subprocess.run(argv, capture_output=True, text=True, timeout=5, check=True)
+                self._pythons[program] = ran.stdout.split()[-1]
+
+
+async def _settled(work: Coroutine[Any, Any, TaskEnd]) -> TaskEnd | BaseException:
+    """What it gives, or why it gives nothing: Dask raises whatever was raised on a worker."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait([task])
+    finally:
+        task.cancel()
+    return task.exception() or task.result()
+
+
+def _changed(before: SentTree, now: SentTree) -> list[str]:
+    """Files of which one has another text than the other."""
+    paths = {**before.files, **now.files}
+    return [path for path in paths if before.files.get(path) != now.files.get(path)]
+
+
+def _words(error: BaseException) -> str:
+    """Why there is no result."""
+    if type(error).__name__ == "KilledWorker":
+        return "the workers that ran it died one after the other: it may need more memory there"
+    if isinstance(error, ModuleNotFoundError):
+        return f"a worker lacks {error.name}: {EXTRA} there"
+    return str(error) or type(error).__name__

@@ -1,0 +1,334 @@
+"""What runs on a worker: keeps the trees that it was sent, and runs commands in shadows of them.
+
+Dask calls the functions here, by name, on the worker's event loop; bytes go in and out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import sys
+import tempfile
+import time
+import weakref
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+import tui
+from tui.cli.verifiers.table import table
+from tui.core.cluster import RemoteTask, SentTree, TaskEnd, WorkerFacts, moved_back, worker_argv
+from tui.core.programs import Confinement, RunOptions, RunResult
+from tui.effects.commands.runner import CommandRunner
+from tui.effects.commands.sandbox import find_sandbox
+from tui.effects.shadow.copying import ShadowSource
+from tui.effects.shadow.making import ShadowMaker
+from tui.effects.shadow.overlay import clear
+from tui.errors import FileRefused
+
+_PACKAGE = str(Path(tui.__file__).parents[1])
+_MOST_OUTPUT = 2_000_000
+_MOST_TREES, _KEEP_S = 3, 3600.0
+_TELL_S = 0.1
+_LOOK_S = 0.5
+"""How often is looked whether somebody still wants a command."""
+
+
+Tell = Callable[[bytes], None]
+
+
+class _TreePlace:
+    """A tree on the disk, and what runs in shadows of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "tree"
+        root = str(self.root)
+        self.runner = CommandRunner(
+            root, worker_environment(), lambda: find_sandbox(root, [str(folder / "state")])
+        )
+        source = ShadowSource(root, table()["caches"], self._listing)
+        self.shadows = ShadowMaker(source, folder / "state", self.runner)
+        self.folder, self.users = folder, 0
+
+    def _listing(self) -> list[str]:
+        return [str(path.relative_to(self.root)) for path in self.root.rglob("*")]
+
+
+class TreeStore:
+    """What this worker was sent; it goes with the worker."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="duetto-", dir=folder))
+        self._blobs = self._folder / "blobs"
+        self._blobs.mkdir()
+        self._places: dict[str, _TreePlace] = {}
+        self.running: dict[str, _WatchedCommand] = {}
+        self._building = asyncio.Lock()
+        weakref.finalize(self, clear, self._folder)
+
+    def lacking(self, tree: SentTree) -> list[str]:
+        """Which bytes of a tree are not here."""
+        names = {name for name, _ in tree.files.values()}
+        return sorted(name for name in names if not self._blob(name).exists())
+
+    def put(self, blobs: Mapping[str, bytes]) -> None:
+        """Keep these bytes."""
+        for name, data in blobs.items():
+            fresh = self._blobs / f".{os.urandom(6).hex()}"
+            fresh.write_bytes(data)
+            fresh.replace(self._blob(name))
+
+    def _blob(self, name: str) -> Path:
+        return self._blobs / name
+
+    async def build(self, tree: SentTree) -> None:
+        """Have the tree on the disk; older ones that nobody uses go."""
+        async with self._building:
+            if (name := tree.name) not in self._places:
+                folder = self._folder / name
+                await asyncio.to_thread(self._write, tree, folder / "tree")
+                self._places[name] = _TreePlace(folder)
+            await asyncio.to_thread(self._forget, {name for name, _ in tree.files.values()})
+            unused = [one for one, place in self._places.items() if not place.users and one != name]
+            for old in unused[: max(len(self._places) - _MOST_TREES, 0)]:
+                place = self._places.pop(old)
+                await place.shadows.close()
+                await asyncio.to_thread(clear, place.folder)
+
+    def _forget(self, used: set[str]) -> None:
+        """Remove bytes of an hour ago."""
+        for blob in os.scandir(self._blobs):
+            if blob.name not in used and time.time() - blob.stat().st_mtime > _KEEP_S:
+                os.unlink(blob.path)
+
+    def _write(self, tree: SentTree, root: Path) -> None:
+        clear(root)
+        root.mkdir(parents=True)
+        for path, (name, mode) in tree.files.items():
+            file = root / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(self._blob(name).read_bytes())
+            file.chmod(mode | 0o600)
+        for path, leads_to in tree.links.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).symlink_to(leads_to)
+
+    async def run(self, task: RemoteTask, tell: Tell, wanted: Callable[[], bool]) -> TaskEnd:
+        """Run a command as the workspace was with these texts.
+
+        ``tell`` gets its output while it runs, ``wanted`` says whether anybody waits for it.
+        """
+        place = self._places.get(task.tree)
+        if place is None:
+            return TaskEnd(task.number, lacks=("tree",))
+        lacks = tuple(name for name in task.large.values() if not self._blob(name).exists())
+        if lacks:
+            return TaskEnd(task.number, lacks=lacks)
+        place.users += 1
+        try:
+            large = {path: self._blob(name).read_bytes() for path, name in task.large.items()}
+            texts = {**task.texts, **large}
+            command = _WatchedCommand(task, _Reports(task.brings), tell, wanted)
+            self.running[command.key] = command
+            return await self._run(command, place, texts)
+        except (FileRefused, OSError) as error:
+            return TaskEnd(task.number, error=str(error))
+        finally:
+            self.running.pop(f"{task.topic} {task.number}", None)
+            place.users -= 1
+
+    async def _run(
+        self, command: _WatchedCommand, place: _TreePlace, texts: Mapping[str, bytes | None]
+    ) -> TaskEnd:
+        task, root = command.task, str(place.root)
+        argv = command.reports.printed_by(worker_argv(task, root, _PACKAGE, sys.executable))
+        shadow = await place.shadows.make(texts)
+        try:
+            sandbox = await place.runner.sandbox()
+            confined = Confinement(network=True) if sandbox.works else None
+            how = RunOptions(keys=False, shadow=shadow, memory=task.memory, confined=confined)
+            run = place.runner.run(argv, command.feed, task.deadline_s, how)
+            result = await command.watched(run)
+        finally:
+            shadow.close()
+        back = {root: task.root, _PACKAGE: task.package}
+        said, brought = command.reports.taken_from(bytes(command.output))
+        return TaskEnd(
+            task.number,
+            (),
+            result.status,
+            result.seconds,
+            result.timed_out,
+            result.error,
+            result.strayed,
+            moved_back(said[-_MOST_OUTPUT:], back),
+            {path: moved_back(data, back) for path, data in brought.items()},
+        )
+
+
+class _WatchedCommand:
+    """One that runs."""
+
+    def __init__(
+        self, task: RemoteTask, reports: _Reports, tell: Tell, wanted: Callable[[], bool]
+    ) -> None:
+        self.task, self.reports, self.output = task, reports, bytearray()
+        self._tell, self._wanted, self._told = tell, wanted, 0
+        self._stopped = asyncio.Event()
+        self.key = f"{task.topic} {task.number}"
+
+    def feed(self, data: bytes) -> None:
+        """Take a piece of its output; of much of it the beginning goes."""
+        self.output.extend(data)
+        if (more := len(self.output) - 2 * _MOST_OUTPUT) > 0:
+            del self.output[: more + _MOST_OUTPUT]
+            self._told = max(self._told - more - _MOST_OUTPUT, 0)
+
+    def stop(self) -> None:
+        """End it."""
+        self._stopped.set()
+
+    async def watched(self, run: Coroutine[Any, Any, RunResult]) -> RunResult:
+        """Tell of the output now and again, and end what nobody wants any more."""
+        running, looked = asyncio.ensure_future(run), time.monotonic()
+        stopped = asyncio.ensure_future(self._stopped.wait())
+        try:
+            while not running.done():
+                either = asyncio.FIRST_COMPLETED
+                await asyncio.wait([running, stopped], timeout=_TELL_S, return_when=either)
+                said, _ = self.reports.taken_from(bytes(self.output))
+                if len(said) > self._told and not running.done():
+                    self._tell(said[self._told :])
+                    self._told = len(said)
+                if time.monotonic() - looked > _LOOK_S:
+                    looked = time.monotonic()
+                    if not self._wanted():
+                        self.stop()
+                if self._stopped.is_set():
+                    return RunResult(None, 0.0, stopped=True)
+            return running.result()
+        finally:
+            stopped.cancel()
+            running.cancel()
+            await asyncio.wait([running])
+
+
+class _Reports:
+    """The files that a command leaves: it writes them in its shadow, and prints them at its end.
+
+    That way they come out of any sandbox.
+    """
+
+    def __init__(self, wanted: Sequence[str]) -> None:
+        self._sign = f"duetto-{os.urandom(16).hex()}"
+        self._files = {path: f".{self._sign}-{number}" for number, path in enumerate(wanted)}
+
+    def printed_by(self, argv: tuple[str, ...] | str) -> tuple[str, ...] | str:
+        """The command that does so."""
+        if not self._files:
+            return argv
+        words = ("/bin/sh", "-c", argv) if isinstance(argv, str) else argv
+        for path, file in self._files.items():
+            words = tuple(word.replace(path, file) for word in words)
+        prints = "".join(
+            f"; printf '\\n%s\\n' {self._sign}; cat {file} 2>/dev/null"
+            for file in self._files.values()
+        )
+        return ("/bin/sh", "-c", f'"$@"; status=$?{prints}; exit $status', "sh", *words)
+
+    def taken_from(self, output: bytes) -> tuple[bytes, dict[str, bytes]]:
+        """What the command said itself, and the files."""
+        said, *printed = output.split(f"\n{self._sign}\n".encode())
+        return said, dict(zip(self._files, printed, strict=False))
+
+
+def worker_environment() -> dict[str, str]:
+    """Programs beside the worker's Python come first."""
+    beside = os.path.dirname(sys.executable)
+    return {**os.environ, "PATH": os.pathsep.join(filter(None, (beside, os.environ.get("PATH"))))}
+
+
+async def own_facts(name: str, folder: str) -> WorkerFacts:
+    """What this machine is."""
+    with tempfile.TemporaryDirectory(prefix="duetto-", dir=folder) as place:
+        folds = await asyncio.to_thread(_folds_case, place)
+        runner = CommandRunner(place, None, lambda: find_sandbox(place))
+        sandbox = await runner.sandbox()
+    return WorkerFacts(
+        name,
+        tui.__version__,
+        platform.python_version(),
+        f"{platform.system()} {platform.machine()}",
+        time.time(),
+        folds,
+        sandbox.words if sandbox.works else "",
+    )
+
+
+def _folds_case(folder: str) -> bool:
+    Path(folder, "a").touch()
+    return Path(folder, "A").exists()
+
+
+_stores: dict[str, TreeStore] = {}
+"""Of the workers in this process; a Dask worker's address -> its store."""
+
+
+def _worker() -> Any:
+    from distributed import get_worker
+
+    return get_worker()
+
+
+def _store(worker: Any) -> TreeStore:
+    if worker.address not in _stores:
+        _stores[worker.address] = TreeStore(Path(worker.local_directory))
+    return _stores[worker.address]
+
+
+async def facts(dask_worker: Any) -> bytes:
+    """`WorkerFacts`."""
+    return msgspec.msgpack.encode(await own_facts(dask_worker.address, dask_worker.local_directory))
+
+
+async def lacking(tree: bytes, dask_worker: Any) -> list[str]:
+    """Which bytes of a `SentTree` are not here."""
+    wanted = msgspec.msgpack.decode(tree, type=SentTree)
+    return await asyncio.to_thread(_store(dask_worker).lacking, wanted)
+
+
+async def put(blobs: dict[str, bytes], dask_worker: Any) -> None:
+    """Keep these bytes."""
+    await asyncio.to_thread(_store(dask_worker).put, blobs)
+
+
+async def build(tree: bytes, dask_worker: Any) -> None:
+    """Have the tree on the disk."""
+    await _store(dask_worker).build(msgspec.msgpack.decode(tree, type=SentTree))
+
+
+async def stop(topic: str, number: int, dask_worker: Any) -> None:
+    """End a task that runs."""
+    running = _store(dask_worker).running.get(f"{topic} {number}")
+    if running is not None:
+        running.stop()
+
+
+async def run(task: bytes, key: str) -> bytes:
+    """Run a `RemoteTask`; an `TaskEnd`."""
+    wanted, worker = msgspec.msgpack.decode(task, type=RemoteTask), _worker()
+
+    def tell(output: bytes) -> None:
+        worker.log_event(wanted.topic, {"number": wanted.number, "output": output})
+
+    def is_wanted() -> bool:
+        known = worker.state.tasks.get(key)
+        return known is not None and known.state == "executing"
+
+    worker.log_event(wanted.topic, {"number": wanted.number, "began": worker.address})
+    ended = await _store(worker).run(wanted, tell, is_wanted)
+    return msgspec.msgpack.encode(replace(ended, worker=worker.address))
