@@ -13,17 +13,14 @@ import os
 import re
 import statistics
 import subprocess
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 from tests.benchmarks.flood_cost import Peak
 from tests.benchmarks.screen.measurement import pressed_keys
 from tests.benchmarks.screen.terminal import Emulator, PseudoTerminal
+from tests.benchmarks.workplace import MODEL, ask, p95, ready, waits_ms, workplace
 from tests.support.calling_server import CallingServer
-from tests.support.commands import DUETTO, clean_environment
+from tests.support.commands import DUETTO
 
 BUDGETS = {"start": 15.0, "more in the sandbox": 15.0, "key": 16.0, "grown": 20.0}
 STARTS = 15
@@ -31,34 +28,13 @@ _LONGEST_S = 110.0
 """For all of the output."""
 WHEN = "echo $EPOCHREALTIME"
 PRINTS = 'bash -c "yes 0123456789012345678901234567890123456789 | head -c {size}; sleep 1"'
-CONFIG = """schema = 1
-[commands]
-allow = ["echo", "head", "bash"]
-[endpoints.script]
-url = "ws://127.0.0.1:{port}/v1/responses"
-kind = "responses-ws"
-[models.fast]
-name = "m"
-endpoint = "script"
-"""
-
-
-@contextmanager
-def stand(port: int) -> Iterator[tuple[Path, dict[str, str]]]:
-    """A folder, and the environment of a program whose model is at this port."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
-        home, folder = Path(place) / "home", Path(place) / "work"
-        (home / "state").mkdir(parents=True, mode=0o700)
-        (home / "state" / "first-run.json").write_text("{}\n")
-        (home / "config.toml").write_text(CONFIG.format(port=port))
-        folder.mkdir()
-        yield folder, clean_environment(home)
+CONFIG = f'[commands]\nallow = ["echo", "head", "bash"]{MODEL}'
 
 
 def starts(mode: str) -> float:
     """Median of the milliseconds from a call's last token to its process."""
     server = CallingServer(*[[f"bash -c '{WHEN}'"]] * STARTS)
-    with stand(server.port) as (folder, environment):
+    with workplace(CONFIG.format(port=server.port)) as (folder, environment):
         command = [*DUETTO, "exec", "go", "--mode", mode]
         subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
     found = [re.search(r"(\d+\.\d+)$", said) for said in server.outputs]
@@ -72,27 +48,20 @@ def printing(size: int) -> tuple[float, float]:
     """Echo of keys (95th percentile, ms) and growth (MB) while a command prints so many bytes."""
     server, emulator = CallingServer([PRINTS.format(size=size)]), Emulator()
     with (
-        stand(server.port) as (folder, environment),
+        workplace(CONFIG.format(port=server.port)) as (folder, environment),
         PseudoTerminal([*DUETTO, "."], environment, folder) as terminal,
     ):
-        terminal.quits_with(b"\x11")
-        terminal.rest(0.5)
-        terminal.quiet(0.4, 10.0)
-        terminal.rest(1.0)
+        ready(terminal)
         peak = Peak(terminal.pid)
-        terminal.write(b"go")
-        terminal.rest(0.3)
-        terminal.write(b"\r")
-        terminal.rest(0.5)
+        ask(terminal, 0.5)
         pressed = pressed_keys(terminal, time.monotonic() + 4.0)
         until = time.monotonic() + _LONGEST_S
         while not server.outputs and time.monotonic() < until:
             terminal.rest(0.2)
             peak.look()
-        picture = emulator.read(terminal.take(), [text for _, text in pressed])
+        waits = waits_ms(terminal, emulator, pressed)
     assert any("bytes left out" in said for said in server.outputs), server.outputs
-    waits = [(picture.seen.get(text, at_s + 10.0) - at_s) * 1000 for at_s, text in pressed]
-    return sorted(waits)[int(0.95 * len(waits))], peak.grown
+    return p95(waits), peak.grown
 
 
 def main(*, quick: bool = False) -> int:

@@ -17,7 +17,6 @@ import select
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -32,7 +31,8 @@ import trustme
 from tests.benchmarks import processes
 from tests.benchmarks.screen.measurement import pressed_keys
 from tests.benchmarks.screen.terminal import Emulator, PseudoTerminal
-from tests.support.commands import DUETTO, clean_environment
+from tests.benchmarks.workplace import MODEL, ask, p95, ready, waits_ms, workplace
+from tests.support.commands import DUETTO
 from tests.support.floods import FLOODS
 from tests.support.sources import ROOT
 
@@ -43,16 +43,9 @@ ASKED_S = 5.0
 BEGUN_S = 2.0
 """Behind it, until keys are typed or a signal is sent."""
 TYPED_S = 4.0
-CONFIG = """schema = 1
-[endpoints.flood]
-url = "ws://127.0.0.1:{port}/v1/responses"
-kind = "responses-ws"
-[endpoints.gone]
+CONFIG = f"""[endpoints.gone]
 url = "ws://127.0.0.1:9/v1/responses"
-kind = "responses-ws"
-[models.fast]
-name = "m"
-endpoint = "flood"
+kind = "responses-ws"{MODEL}
 fallbacks = ["gone/m"]
 """
 """A model that has fallbacks is asked through the bridge."""
@@ -121,22 +114,13 @@ class Stand:
         emulator = Emulator()
         command = [*DUETTO, *self.arguments, "."]
         with PseudoTerminal(command, self.environment, self.folder) as terminal:
-            terminal.quits_with(b"\x11")
-            terminal.rest(0.5)
-            terminal.quiet(0.4, 10.0)
-            terminal.rest(1.0)
+            ready(terminal)
             peak = Peak(terminal.pid)
-            terminal.write(b"go")
-            terminal.rest(0.3)
-            terminal.write(b"\r")
-            terminal.rest(BEGUN_S + 1.0)
+            ask(terminal, BEGUN_S + 1.0)
             peak.look()
             pressed = pressed_keys(terminal, time.monotonic() + TYPED_S)
-            terminal.rest(0.3)
             peak.look()
-            picture = emulator.read(terminal.take(), [text for _, text in pressed])
-            waits = [(picture.seen.get(text, at_s + 10.0) - at_s) * 1000 for at_s, text in pressed]
-            felt.key = sorted(waits)[int(0.95 * len(waits))]
+            felt.key = p95(waits_ms(terminal, emulator, pressed))
             if felt.sigint is not None:  # else the turn is over here, too
                 felt.esc = self._stopped(terminal, emulator)
             peak.look()
@@ -177,13 +161,8 @@ class Peak:
 @contextmanager
 def stand(name: str, road: str, server: list[str]) -> Iterator[Stand]:
     """A server with this behaviour, and a program that is set up for it."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
-        folder = Path(place)
-        home, work = folder / "home", folder / "work"
-        (home / "state").mkdir(parents=True, mode=0o700)
-        (home / "state" / "first-run.json").write_text("{}\n")
-        work.mkdir()
-        environment, tls = clean_environment(home), []
+    with workplace() as (work, environment):
+        folder, tls = work.parent, list[str]()
         if road == "wss":
             authority = trustme.CA()
             issued = authority.issue_cert("localhost", "127.0.0.1")
@@ -205,7 +184,8 @@ def stand(name: str, road: str, server: list[str]) -> Iterator[Stand]:
             port = int(process.stdout.readline())
             arguments = ["--endpoint", f"{road}://localhost:{port}/v1/responses", "--fast", "m"]
             if road == "bridge":
-                (home / "config.toml").write_text(CONFIG.format(port=port))
+                config = Path(environment["DUETTO_HOME"]) / "config.toml"
+                config.write_text(f"schema = 1\n{CONFIG.format(port=port)}")
                 arguments = []
             yield Stand(work, arguments, environment)
         finally:

@@ -15,7 +15,6 @@ import argparse
 import itertools
 import math
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -25,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 
 from tests.benchmarks.screen.terminal import Emulator, Piece, PseudoTerminal
-from tests.support.commands import DUETTO, clean_environment
+from tests.benchmarks.workplace import workplace
+from tests.support.commands import DUETTO
 from tests.support.patch_server import PatchServer, made
 from tui.engine.decisions import IDLE_S
 
@@ -120,16 +120,12 @@ def measure(hunks: int, files: int, *, stop: bool) -> list[str]:
     """One turn; ``stop``: with Esc in its middle, else to its end. Returns what is beyond."""
     before, after, patch = made(hunks, files)
     server = PatchServer(patch)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
-        home, work = Path(place, "home"), Path(place, "work")
-        (home / "state").mkdir(parents=True, mode=0o700)
-        (home / "state" / "first-run.json").write_text("{}\n")
-        work.mkdir()
+    with workplace() as (work, environment):
         for path, text in before.items():
             (work / path).write_text(text)
         address = f"ws://127.0.0.1:{server.port}/v1/responses"
         command = [*DUETTO, "--endpoint", address, "--fast", "m", "."]
-        with PseudoTerminal(command, clean_environment(home), work) as terminal:
+        with PseudoTerminal(command, environment, work) as terminal:
             feeler = Feeler(terminal)
             terminal.quits_with(b"\x11")
             terminal.quiet(1.0, 20.0)

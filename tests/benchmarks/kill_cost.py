@@ -14,29 +14,25 @@ import os
 import random
 import signal
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.support.commands import DUETTO, clean_environment
+from tests.benchmarks.workplace import workplace
+from tests.support.commands import DUETTO
 from tests.support.terminal import Terminal
-from tui.cli.open_app import FIRST_RUN
 from tui.effects.rescue import RescueFolders
 
 PROMISED_MS = 1000.0
 KEY = "y"
 
 
-def lost_ms(place: Path, *, linear: bool, keys_s: float, typed_s: float) -> float:
+def lost_ms(
+    work: Path, environment: dict[str, str], *, linear: bool, keys_s: float, typed_s: float
+) -> float:
     """One kill; 0 if nothing is lost."""
-    work, state = place / "work", place / "home" / "state"
-    for folder in (work, state):
-        folder.mkdir(parents=True)
-    (state / FIRST_RUN).write_text("{}\n")
     (work / "a.txt").write_text("old\n")
-    environment = clean_environment(place / "home")
     command = [*DUETTO, *(["--linear"] if linear else []), str(work / "a.txt")]
     with Terminal(command, env=environment, cwd=work) as term:
         if linear:
@@ -49,6 +45,7 @@ def lost_ms(place: Path, *, linear: bool, keys_s: float, typed_s: float) -> floa
         term.signal(signal.SIGKILL)
         killed_s = time.monotonic()
         term.wait_exit()
+    state = Path(environment["DUETTO_HOME"]) / "state"
     offered = RescueFolders(state, str(work)).kept()
     text = "".join(one.draft + "".join(str(file.data) for file in one.files) for one in offered)
     kept = text.count(KEY)
@@ -78,9 +75,8 @@ def main() -> int:
     found: list[float] = []
     for _ in range(given.kills):
         typed_s = random.uniform(0.2, 4.0)
-        with tempfile.TemporaryDirectory() as folder:
-            place = Path(folder)
-            lost = lost_ms(place, linear=given.linear, keys_s=given.keys_s, typed_s=typed_s)
+        with workplace() as place:
+            lost = lost_ms(*place, linear=given.linear, keys_s=given.keys_s, typed_s=typed_s)
         found.append(lost)
         print(f"{lost:7.0f} ms, after {typed_s:.1f} s of keys", flush=True)
     late = sum(one > PROMISED_MS for one in found)

@@ -14,13 +14,13 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.benchmarks.screen.measurement import pressed_keys
 from tests.benchmarks.screen.terminal import Emulator, PseudoTerminal
-from tests.support.commands import DUETTO, clean_environment
+from tests.benchmarks.workplace import MODEL, ask, p95, ready, waits_ms, workplace
+from tests.support.commands import DUETTO
 from tests.support.floods import Flood, flooding, text
 from tests.support.sources import ROOT
 from tui.core.conversation import BlockKind
@@ -53,33 +53,11 @@ BUDGETS = {
     "s from resuming 5,000 turns to the last words of them on the screen": 1.0,
 }
 """A key's echo differs by up to a tenth between two rounds of the same."""
-CONFIG = """schema = 1
-[store]
-on = {on}
-[endpoints.flood]
-url = "ws://127.0.0.1:{port}/v1/responses"
-kind = "responses-ws"
-[models.fast]
-name = "m"
-endpoint = "flood"
-"""
 PACE_S = 0.0026
 TOKENS = Flood((text("word ") * 25 + text("\n")), pause_s=PACE_S)
 """10,000 tokens a second."""
 TURN_TOKENS = 5_000
 CHARS = 4
-
-
-@contextmanager
-def stand(port: int, *, on: bool = True) -> Iterator[tuple[Path, dict[str, str]]]:
-    """A folder, and the environment of a program with a home of its own."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
-        home, folder = Path(place) / "home", Path(place) / "work"
-        (home / "state").mkdir(parents=True, mode=0o700)
-        (home / "state" / "first-run.json").write_text("{}\n")
-        (home / "config.toml").write_text(CONFIG.format(port=port, on=str(on).lower()))
-        folder.mkdir()
-        yield folder, clean_environment(home)
 
 
 def stored(folder: Path, name: str, records: list[Record]) -> None:
@@ -120,7 +98,8 @@ def painted(folder: Path, environment: dict[str, str]) -> float:
 def first_paint(rounds: int, count: int) -> float:
     """How much later it comes over many sessions."""
     taken: tuple[list[float], list[float]] = [], []
-    with stand(9) as (folder, none), stand(9) as (other, environment):
+    nobody = MODEL.format(port=9)
+    with workplace(nobody) as (folder, none), workplace(nobody) as (other, environment):
         many(Path(environment["DUETTO_HOME"]) / "data", count)
         for number in range(rounds + 1):
             for times, place, home in zip(taken, (folder, other), (none, environment), strict=True):
@@ -132,21 +111,16 @@ def first_paint(rounds: int, count: int) -> float:
 def echo(port: int, *, on: bool, typed_s: float) -> list[float]:
     """Milliseconds of each key, while the answer streams."""
     emulator = Emulator()
-    with stand(port, on=on) as (folder, environment):
+    settings = f"[store]\non = {str(on).lower()}{MODEL.format(port=port)}"
+    with workplace(settings) as (folder, environment):
         with PseudoTerminal([*DUETTO, "."], environment, folder) as terminal:
-            terminal.quits_with(b"\x11")
-            terminal.rest(0.5)
-            terminal.quiet(0.4, 10.0)
-            terminal.write(b"go")
-            terminal.rest(0.3)
-            terminal.write(b"\r")
-            terminal.rest(2.0)
+            ready(terminal)
+            ask(terminal, 2.0)
             pressed = pressed_keys(terminal, time.monotonic() + typed_s)
-            terminal.rest(0.3)
-            picture = emulator.read(terminal.take(), [words for _, words in pressed])
+            waits = waits_ms(terminal, emulator, pressed)
         data = Path(environment["DUETTO_HOME"]) / "data"
         assert (data / FILE).exists() == on
-    return [(picture.seen.get(words, at_s + 1.0) - at_s) * 1000 for at_s, words in pressed]
+    return waits
 
 
 def key_echo(rounds: int, typed_s: float) -> float:
@@ -157,8 +131,8 @@ def key_echo(rounds: int, typed_s: float) -> float:
             waits[number % 2 == 0] += echo(port, on=number % 2 == 0, typed_s=typed_s)
     medians = {on: statistics.median(found) for on, found in waits.items()}
     for on, found in waits.items():
-        p95 = sorted(found)[int(0.95 * len(found))]
-        print(f"  store {'on ' if on else 'off'}: median {medians[on]:.2f} ms, p95 {p95:.2f} ms")
+        most = p95(sorted(found))
+        print(f"  store {'on ' if on else 'off'}: median {medians[on]:.2f} ms, p95 {most:.2f} ms")
     return medians[True] / medians[False]
 
 
@@ -266,7 +240,7 @@ def long_session(folder: Path, work: Path, turns: int) -> None:
     for turn in range(1, turns + 1):
         prompt, said = texts.prose(200), texts.prose(1_200)
         said += "\n\nthe very last words" * (turn == turns)
-        records.append(TurnBegan(turn, prompt, "fast", "m", "flood"))
+        records.append(TurnBegan(turn, prompt, "fast", "m", "here"))
         at = 3 * (turn - 1)
         blocks = ((BlockKind.USER, prompt), (BlockKind.PATCH, ""), (BlockKind.TEXT, said))
         for n, (kind, words) in enumerate(blocks):
@@ -283,7 +257,7 @@ def long_session(folder: Path, work: Path, turns: int) -> None:
             ("output", {"type": "message", "content": [{"text": said}]}),
         )
         for n, (what, item) in enumerate(items, 4 * turn):
-            who = "flood\tm" if what == "output" else ""
+            who = "here\tm" if what == "output" else ""
             records.append(EntryMade(n, float(n), what, who, item_as_json(dict(item)), turn))
         state = Kind.EDIT, Stage.LANDED, Decision.ACCEPTED
         records.append(HunkMade(turn, turn, f"call_{turn}", "a.py", *state, 1, "old\n", new))
@@ -295,7 +269,7 @@ def long_session(folder: Path, work: Path, turns: int) -> None:
 def resumed(turns: int, rounds: int) -> float:
     """Seconds from the command to the last words of a long session, the median."""
     taken = []
-    with stand(9) as (folder, environment):
+    with workplace(MODEL.format(port=9)) as (folder, environment):
         long_session(Path(environment["DUETTO_HOME"]) / "data", folder, turns)
         for _ in range(rounds):
             emulator, began_s = Emulator(), time.monotonic()
