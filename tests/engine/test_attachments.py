@@ -300,6 +300,14 @@ async def test_context_says_what_is_sent_and_a_part_can_be_left_out() -> None:
     assert notes(place)[-1] == "It is left out already: listing"
     request = await ask(place, "and without the list")
     assert "are not listed here" in request["instructions"]
+    place.session.submit(intents.AddPart("listing"))
+    await settle()
+    assert notes(place)[-1].startswith("Sent again from now on: listing; ")
+    request = await ask(place, "and with it")
+    assert "are not listed here" not in request["instructions"]
+    place.session.submit(intents.AddPart("listing"))
+    await settle()
+    assert "left out are: a.py" in troubles(place)
     # named again it is back
     assert "a.py" in [path for path, *_ in blocks(await ask(place, "but @a.py"))]
 

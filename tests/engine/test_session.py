@@ -33,6 +33,7 @@ EVERYTHING: list[Intent] = [
     intents.Forward(),
     intents.ShowContext(),
     intents.DropPart("a.py"),
+    intents.AddPart("a.py"),
     intents.Pin("a.py"),
     intents.SetBudget("day", 1.0),
     intents.RedoHunk(1, "use two"),

@@ -415,6 +415,12 @@ class DropPart(Intent, frozen=True):
     name: str
 
 
+class AddPart(Intent, frozen=True):
+    """Send a part again that was left out."""
+
+    name: str
+
+
 class Pin(Intent, frozen=True):
     """Keep a file attached, or words in mind, through a new conversation, too."""
 

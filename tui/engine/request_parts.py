@@ -11,7 +11,7 @@ from tui.core.instructions import MAP_NAME, RULES_NAME
 from tui.core.ledger import RESULTS, InputPrices, RequestPart, TokenLedger, ledger_lines
 from tui.core.recall import said_in
 from tui.core.wire.events import Usage
-from tui.engine.intents import DropPart, Pin, ShowContext
+from tui.engine.intents import AddPart, DropPart, Pin, ShowContext
 from tui.engine.notices import Trouble
 from tui.engine.ports import REHEARSAL, RoleSpec
 from tui.engine.requests import Request
@@ -22,7 +22,7 @@ _DROPPABLE = ("listing", RULES_NAME, MAP_NAME)
 _LOOKED = ("function_call_output", "local_shell_call_output")
 """Answers that say any text."""
 _NO_PINS = "Nothing is pinned: /pin NAME keeps a file attached, /pin WORDS keeps words in mind."
-_HOW = "/context drop NAME leaves a part out, /pin NAME keeps it."
+_HOW = "/context drop NAME leaves a part out, /context add NAME sends it again, /pin NAME keeps it."
 
 
 _NO_RESULT: Item = {"output": "left out by the user: call it again if it is needed"}
@@ -40,13 +40,15 @@ class RequestParts:
         self._ledger = TokenLedger()
         self._task: asyncio.Task[None] | None = None
 
-    def handle(self, intent: ShowContext | DropPart | Pin) -> None:
+    def handle(self, intent: ShowContext | DropPart | AddPart | Pin) -> None:
         """Do it in the background; what came of it is told in the conversation."""
         match intent:
             case ShowContext():
                 work = self._show()
             case DropPart(name):
                 work = self._drop(name)
+            case AddPart(name):
+                work = self._add(name)
             case Pin(words):
                 work = self._pin(words)
         self._task = self._services.supervisor.start(work, "the parts of a request")
@@ -135,6 +137,22 @@ class RequestParts:
         rest = sum(part.tokens for part in parts) - gone
         again = f"the next request says the rest anew, about {rest:,} tokens"
         self._say(f"Left out from now on: {name} ({gone:,} tokens); {again}.")
+
+    async def _add(self, name: str) -> None:
+        dropped = self._attachments.dropped
+        if (called := name.removeprefix("@")) not in dropped:
+            why = (
+                f"left out are: {', '.join(sorted(dropped))}" if dropped else "nothing is left out"
+            )
+            trouble = Trouble(f"{name} was not added", why, severity="warning")
+            self._services.state.trouble(trouble)
+            return
+        dropped.remove(called)
+        self._services.requests.begin_anew()
+        total = sum(part.tokens for part in await self.parts())
+        self._say(
+            f"Sent again from now on: {name}; the next request says all anew, {total:,} tokens."
+        )
 
     def _left_out(self, called: str, name: str) -> bool:
         """Leave out a file, results of calls, an image, or what was made for a prompt."""

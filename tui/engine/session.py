@@ -507,7 +507,7 @@ class Session:
                 self._open_files.open(path, line, col, aside=aside, new=new)
             case intents.CloseFile(path):
                 self._open_files.close(path)
-            case intents.ShowContext() | intents.DropPart() | intents.Pin():
+            case intents.ShowContext() | intents.DropPart() | intents.AddPart() | intents.Pin():
                 self._foreground.parts.handle(intent)
             case intents.Answer(ask_id, choice, words):
                 self._state.questions.answer(ask_id, choice, words)

@@ -15,6 +15,7 @@ from tui.core.meter import dollars
 from tui.core.text.patterns import pattern
 from tui.core.wire.efforts import EFFORTS, effort_refusal
 from tui.engine.intents import (
+    AddPart,
     Against,
     AskChange,
     AskOnly,
@@ -164,7 +165,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "context",
         "Show what the next request holds, with tokens and price, or leave a part out",
-        "[drop NAME]",
+        "[drop NAME | add NAME]",
     ),
     Command(
         "image",
@@ -545,9 +546,12 @@ def _context(argument: str, status: Status) -> Intent | str | None:
     word, _, name = argument.partition(" ")
     if not argument:
         return ShowContext()
-    if word != "drop" or not name.strip():
-        return "/context shows what is sent, /context drop NAME leaves a part out."
-    return DropPart(name.strip())
+    if word not in ("drop", "add") or not name.strip():
+        return (
+            "/context shows what is sent, /context drop NAME leaves a part out,"
+            " /context add NAME sends it again."
+        )
+    return DropPart(name.strip()) if word == "drop" else AddPart(name.strip())
 
 
 def _rescue(argument: str, status: Status) -> Intent | str | None:
