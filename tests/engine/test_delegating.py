@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
 from tests.support.fakes import FakeWire, World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
-from tests.support.turns import CACHE, PATCH, begun, notes, texts, update
+from tests.support.stored_sessions import resumed
+from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts, update
+from tui.effects.store import reading
+from tui.effects.store.writing import StoreWriter
 from tui.engine import intents, lane_session
 from tui.engine.notices import DelegateView
 from tui.engine.session import SessionOptions, reasons_to_stay
@@ -186,3 +192,78 @@ async def test_one_that_cannot_be_reached_waits_for_the_user(world: World) -> No
     model.begin()
     await finishes(model)
     assert view(world).state == "home"
+
+
+async def killed(world: World, store: StoreWriter, folder: Path) -> World:
+    """Another duetto over the same files, when the first one was killed."""
+    await store.settled()
+    return await resumed(world, reading.load(folder, store.id), ask=True)
+
+
+@pytest.fixture
+async def stored(tmp_path: Path) -> AsyncIterator[tuple[World, StoreWriter]]:
+    store = StoreWriter(tmp_path, time.monotonic)
+    world = World({"cache.py": CACHE}, options=SessionOptions(conversation="c", ask=True))
+    world.ports.store = lambda: store
+    await world.runs()
+    fast = await begun(world, "what is this?")
+    fast.finishes("A cache.")
+    await settle()
+    yield world, store
+    await world.session.close()
+    await asyncio.to_thread(store.close)
+
+
+async def test_after_a_kill_it_goes_on_and_nothing_is_asked_twice(
+    stored: tuple[World, StoreWriter], tmp_path: Path
+) -> None:
+    world, store = stored
+    model = await delegated(world)
+    model.patch(PATCH, "c1")
+    model.complete()
+    await wire_of(world).request(2)
+    other = await killed(world, store, tmp_path)
+    assert (view(other).state, view(other).ended) == ("paused", "duetto ended while it worked")
+    await tend(other, "go")
+    request = await wire_of(other).request(1)
+    said = texts(request)
+    assert said.count("make it safe") == 1
+    assert said.count("what is this?") == 1
+    assert said[-1].startswith("duetto was restarted while you worked")
+    assert list(outputs(request)) == ["c1"]
+    model = SteppedRehearsal(wire_of(other))
+    model.begin()
+    model.finishes("It is safe now.")
+    await settle()
+    assert view(other).state == "home"
+    (hunk,) = other.session.workspace.hunks
+    assert "with self.lock" in hunk.agent
+    await other.session.close()
+
+
+async def test_one_that_was_killed_before_its_first_answer_is_asked_then(
+    stored: tuple[World, StoreWriter], tmp_path: Path
+) -> None:
+    world, store = stored
+    await delegated(world)
+    other = await killed(world, store, tmp_path)
+    await tend(other, "go")
+    said = texts(await wire_of(other).request(1))
+    assert said.count("make it safe") == 1
+    assert said[-1].endswith("make it safe")
+    await other.session.close()
+
+
+async def test_what_came_home_or_was_stopped_does_not_come_again(
+    stored: tuple[World, StoreWriter], tmp_path: Path
+) -> None:
+    world, store = stored
+    await finishes(await delegated(world))
+    model = await delegated(world, "another", 2)
+    await tend(world, "stop", number=2)
+    model.interrupted(1)
+    await settle()
+    assert [one.state for one in world.session.status.delegates] == ["home", "stopped"]
+    other = await killed(world, store, tmp_path)
+    assert other.session.status.delegates == []
+    await other.session.close()

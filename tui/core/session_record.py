@@ -318,8 +318,8 @@ class Happened(_Record, frozen=True):
 
     ``what`` is prompt, sent, token, hunk, last, interrupt, redirect, steer, switch or answer;
     cleared: a new conversation has begun; tabs: the detail is `OpenTabs` as JSON; notes: it is
-    `AllNotes`; attached: `AllAttached`; efforts: `AllEfforts`; changes: `AllChanges`; rewound:
-    it is `Rewound`, which is about to be done; rewind done, forward: it is the number of that;
+    `AllNotes`; attached: `AllAttached`; efforts: `AllEfforts`; changes: `AllChanges`; delegates:
+    `AllDelegates`; rewound: `Rewound`, about to be done; rewind done, forward: its number;
     cost: US dollars of a response; reserved: the least that a request costs, until it is answered.
     """
 
@@ -342,6 +342,30 @@ class AllNotes(Struct, frozen=True, array_like=True):
     """The notes on lines."""
 
     notes: tuple[KeptNote, ...] = ()
+
+
+class KeptDelegate(Struct, frozen=True, array_like=True):
+    """What is delegated, as far as it came."""
+
+    number: int
+    prompt: str
+    role: str
+    entries: tuple[EntryMade, ...] = ()
+    """What was said in its lane."""
+    whole: bool = False
+    """What was said before that began is in it, or was nothing."""
+    files: tuple[tuple[str, bytes | None, bytes | None], ...] = ()
+    """Path, what its lane found there, and what it made of that; None: no such file."""
+    said: str = ""
+    """The last message of its model."""
+    done: bool = False
+    """It has only to come home."""
+
+
+class AllDelegates(Struct, frozen=True, array_like=True):
+    """All that is delegated and not over."""
+
+    of: tuple[KeptDelegate, ...] = ()
 
 
 class AllAttached(Struct, frozen=True, array_like=True):
@@ -543,3 +567,4 @@ class StoredSession(Struct, frozen=True):
     attached: AllAttached = AllAttached()
     efforts: AllEfforts = AllEfforts()
     changes: AllChanges = AllChanges()
+    delegates: AllDelegates = AllDelegates()

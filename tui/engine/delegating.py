@@ -7,15 +7,17 @@ Each begins with what the screen shows and what was said, has tools, and asks in
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import json
 from msgspec.structs import replace
 
 from tui.core.conversation import Block, BlockKind
 from tui.core.inert_text import brief
 from tui.core.patches.bringing_home import LaneFile
+from tui.core.session_record import AllDelegates, Happened, KeptDelegate, KeptEntry
 from tui.engine import intents
 from tui.engine.bringing_home import BringingHome, LaneResult, home_words
 from tui.engine.notices import OVER, DelegateState, DelegateView, Notices, Trouble
@@ -27,6 +29,11 @@ if TYPE_CHECKING:
 
 GOES_ON = "Work on, to the end, on what you were asked when you were stopped:"
 GO_ON = "Go on."
+RESTARTED = (
+    "duetto was restarted while you worked: what a command that ran then did is not known."
+    " Work on, to the end, on what you were asked:"
+)
+ENDED = "duetto ended while it worked"
 _LAST_CHARS = 400
 _MOST_OVER = 20
 """So many that are over stay in the tray."""
@@ -48,6 +55,14 @@ class _Delegate:
         """What went wrong last, in words."""
         self.result: LaneResult | None = None
         """What it made, and did not come home."""
+        self.kept: KeptDelegate | None = None
+        """As it is in the store."""
+        self.earlier: KeptDelegate | None = None
+        """As an earlier start left it, until it goes on."""
+        self.entries = 0
+        """So many its history had when that was kept."""
+        self.since = 0
+        """So many entries of its history were said before it began."""
 
     @property
     def name(self) -> str:
@@ -70,6 +85,7 @@ class Delegates:
         self._take_over = take_over
         self._all: dict[int, _Delegate] = {}
         self._count = 0
+        self._as_kept = AllDelegates()
 
     def handle(self, intent: intents.Delegate | intents.TendDelegate) -> None:
         """Do what the user wants of them."""
@@ -83,6 +99,8 @@ class Delegates:
             self._stop(one)
         elif intent.what == "take":
             self._take(one)
+        elif one.earlier is not None and intent.what in ("go", "tell"):
+            self._start(one, f"{RESTARTED}\n\n{intent.words or one.view.prompt}")
         elif one.lane is None:
             self._refuse(f"d{intent.number} does not work any more", "/delegate begins another")
         else:
@@ -113,8 +131,11 @@ class Delegates:
         view = DelegateView(self._count, prompt, spec.model, self._services.ports.clock.now())
         one = self._all[self._count] = _Delegate(view, spec)
         state.note(0, f"{one.name} ({spec.model}) works on: {brief(prompt)}")
+        self._start(one, prompt if text.strip() else f"{GOES_ON}\n\n{prompt}")
+
+    def _start(self, one: _Delegate, asked: str) -> None:
         self._show(one, "works")
-        work = self._work(one, prompt if text.strip() else f"{GOES_ON}\n\n{prompt}")
+        work = self._work(one, asked)
         self._services.supervisor.start(work, one.name, lambda: self._broke(one))
 
     async def _work(self, one: _Delegate, asked: str) -> None:
@@ -122,11 +143,13 @@ class Delegates:
         lanes, status = self._lanes(), self._services.state.status
         while status.stopping:  # its turn is taken over
             await self._home.turn_over()
+        if status.unsent == one.view.prompt:
+            status.unsent = ""
         screen = await lanes.screen()
         lane = one.lane = lanes.make("delegate", one.spec, screen.files(), "wait")
         lane.on_stirred = partial(self._stirred, one, lane)
-        await lane.begin(talk=True)
-        lane.prompt(asked)
+        lane.state.before_request.append(lambda turn: self._keep())
+        await self._begun(one, lane, asked)
         while not await self._is_over(one, lane):
             await one.goes_on.wait()
             one.goes_on.clear()
@@ -134,18 +157,37 @@ class Delegates:
         said = _last_words(lane.state.transcript.blocks)
         one.result = LaneResult(one.name, one.view.prompt, one.spec, files, said)
         self._stirred(one, lane, Notices())
+        self._keep()
         one.lane = None
         await lanes.end(lane)
         if one.stops:
-            take = f"; /tasks take d{one.view.number} brings in what it changed" if files else ""
-            self._show(one, "stopped", f"stopped{take}")
+            self._stopped(one)
         else:
             await self._bring(one)
+
+    def _stopped(self, one: _Delegate) -> None:
+        left = one.result is not None and one.result.files
+        take = f"; /tasks take d{one.view.number} brings in what it changed" if left else ""
+        self._show(one, "stopped", f"stopped{take}")
 
     def _broke(self, one: _Delegate) -> None:
         """A bug, which was told."""
         one.lane = None
         self._show(one, "stopped", "ended by an internal error")
+
+    async def _begun(self, one: _Delegate, lane: LaneSession, asked: str) -> None:
+        """It is asked, perhaps where an earlier start left it."""
+        earlier, one.earlier = one.earlier, None
+        whole = False
+        if earlier is not None:
+            one.result, whole = None, earlier.whole
+            for file in earlier.files:
+                lane.files.took(*file)
+            said = [entry.entry(lambda sha: None) for entry in earlier.entries]
+            lane.session.services.requests.history.begin_with(said)
+        one.since = 0 if whole else len(self._services.requests.history.entries)
+        await lane.begin(talk=not whole)
+        lane.prompt(asked)
 
     async def _is_over(self, one: _Delegate, lane: LaneSession) -> bool:
         """Wait until it rests; False: it waits for the user."""
@@ -157,12 +199,15 @@ class Delegates:
         return False
 
     async def _bring(self, one: _Delegate) -> None:
-        result, one.result = one.result, None
+        result, one.result, one.earlier = one.result, None, None
         if result is not None:
             self._show(one, "done", "done: comes when no answer streams")
             self._show(one, "home", home_words(await self._home.bring(result)))
 
     def _stop(self, one: _Delegate) -> None:
+        if one.earlier is not None:
+            one.earlier = None
+            self._stopped(one)
         one.stops = True
         one.goes_on.set()
         if one.lane is not None:
@@ -202,8 +247,11 @@ class Delegates:
 
     def _stirred(self, one: _Delegate, lane: LaneSession, notices: Notices) -> None:
         """Something changed in its lane."""
-        state = lane.state
+        state, entries = lane.state, len(lane.session.services.requests.history.entries)
         one.told(notices)
+        if entries != one.entries:
+            one.entries = entries
+            self._keep()
         for trouble in notices.troubles:
             one.trouble = ": ".join(filter(None, (trouble.what, trouble.why)))
         meter = state.meter.view(self._services.ports.clock.now())
@@ -223,8 +271,64 @@ class Delegates:
     def _show(self, one: _Delegate, state: DelegateState, words: str = "") -> None:
         """How it is with it now."""
         one.view = replace(one.view, state=state, ended=words)
+        if state in ("works", *OVER):
+            self._keep()
         if state == "stopped":  # what comes home says so itself
             self._services.state.note(0, f"{one.name} {words}")
+        self._told()
+
+    def _keep(self) -> None:
+        """Have the store know how far each came, if there is one."""
+        store = self._services.ports.store
+        if store is None or not store().keeps:
+            return
+        going = (one for one in self._all.values() if one.view.state not in OVER)
+        now = AllDelegates(tuple(self._kept(one) for one in going))
+        if now != self._as_kept:
+            self._as_kept = now
+            turn = self._services.requests.history.turn
+            store().commit(Happened(turn, "delegates", json.encode(now).decode()))
+
+    def _kept(self, one: _Delegate) -> KeptDelegate:
+        """One as it is now; of an earlier start as it was, until it goes on."""
+        kept = one.kept or KeptDelegate(one.view.number, one.view.prompt, one.spec.role)
+        if one.lane is not None:
+            from tui.engine.recording import made
+
+            history = one.lane.session.services.requests.history
+            whole = history.is_compacted or not one.since
+            entries = history.entries if whole else history.entries[one.since :]
+            said = _last_words(one.lane.state.transcript.blocks) or kept.said
+            kept = replace(
+                kept,
+                entries=tuple(
+                    made(KeptEntry(entry, entry.item, number, float(number), 0))
+                    for number, entry in enumerate(entries, 1)
+                    if entry.kind != "context" and entry.image is None
+                ),
+                files=tuple((path, *change) for path, change in one.lane.files.changes.items()),
+                said=said,
+                whole=whole,
+                done=one.result is not None,
+            )
+        one.kept = kept
+        return kept
+
+    def bring_back(self, kept: Iterable[KeptDelegate]) -> None:
+        """These worked when an earlier duetto ended: they wait for the user."""
+        roles, now = self._services.state.roles, self._services.ports.clock.now()
+        for old in kept:
+            spec = next((one for role, one in roles.items() if role == old.role), None)
+            spec = spec or next(iter(roles.values()))
+            one = _Delegate(DelegateView(old.number, old.prompt, spec.model, now), spec)
+            files = {path: LaneFile(*change) for path, *change in old.files}
+            one.kept = one.earlier = old
+            one.result = LaneResult(one.name, old.prompt, spec, files, old.said)
+            self._all[old.number], self._count = one, max(self._count, old.number)
+            take = f"/tasks take d{old.number} brings in what it changed"
+            ended = f"it was done when duetto ended: {take}" if old.done else ENDED
+            one.view = replace(one.view, files=len(files), ended=ended)
+            one.view = replace(one.view, state="stopped" if old.done else "paused")
         self._told()
 
     def _told(self) -> None:

@@ -144,7 +144,8 @@ class Foreground:
         for due in state.before_turn:
             due(self._number)
         state.add(Block(BlockKind.USER, self._number, brief, state="done"), text)
-        state.witness.turn_begins(self._number, text, spec, spec.effort or "", spec.tier)
+        by = replace(spec, role=self._status.role)  # which answers when the session goes on
+        state.witness.turn_begins(self._number, text, by, spec.effort or "", spec.tier)
         return self._number
 
     def rewound(self, first: int) -> None:

@@ -53,6 +53,10 @@ class LaneFiles:
             self._bases[path] = self.read(path).data
         self.texts[path] = data
 
+    def took(self, path: str, base: bytes | None, data: bytes | None) -> None:
+        """It was written in an earlier start."""
+        self._bases[path], self.texts[path] = base, data
+
     def write(self, path: str, data: bytes, expected: bytes | None) -> None:
         """See `engine.ports.WorkspaceFiles`."""
         self._change(path, data, expected)

@@ -181,6 +181,8 @@ class Session:
         )
         self._foreground.go_on_behind(self._deciding.earlier_turns)
         self.rewinding.take_up(self._resuming)
+        if resumption.stored.delegates.of and not resumption.is_fork:
+            self.delegates.bring_back(resumption.stored.delegates.of)
 
     @property
     def on_wake(self) -> Callable[[], None]:
@@ -692,8 +694,9 @@ def reasons_to_stay(session: Session, draft: str) -> list[str]:
     if redone := session.redone:
         what = "hunk is" if len(redone) == 1 else "hunks are"
         reasons.append(f"{len(redone)} {what} being redone: that ends with duetto.")
+    goes_on = "; duetto resume takes it up" if session.stored_as else ""
     reasons += [
-        f"d{one.number} still works, and ends with duetto: {brief(one.prompt)}"
+        f"d{one.number} still works, and ends with duetto{goes_on}: {brief(one.prompt)}"
         for one in status.delegates
         if one.state not in OVER
     ]

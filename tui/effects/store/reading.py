@@ -29,6 +29,7 @@ from tui.core.run_report import RunReport
 from tui.core.session_record import (
     AllAttached,
     AllChanges,
+    AllDelegates,
     AllEfforts,
     AllNotes,
     BlockSaid,
@@ -323,6 +324,7 @@ def _stored(
         attached=_newest(base, n, "attached", AllAttached()),
         efforts=_newest(base, n, "efforts", AllEfforts()),
         changes=_newest(base, n, "changes", AllChanges()),
+        delegates=_newest(base, n, "delegates", AllDelegates()),
     )
 
 

@@ -407,7 +407,7 @@ class TurnActions:
         delegates = self._session.delegates
         session = delegates.session(one.number)
         if not isinstance(session, Session):
-            self._screen.notify(f"d{one.number} is over.", markup=False)
+            self._screen.notify(f"d{one.number} does not work now.", markup=False)
             return
         root = self._session.workspace.documents.roots[0]
         screen = LookingIn(session, f" d{one.number}  {one.prompt}", root)
