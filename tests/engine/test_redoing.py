@@ -13,8 +13,10 @@ from tests.support.turns import begun, land, notes, texts, update
 from tui.core.document.hunk import Decision, Hunk
 from tui.core.wire.events import ErrorEvent
 from tui.engine import intents, lane_session
+from tui.engine.notices import Status
 from tui.engine.ports import Abilities, Part, VerifyCommand
 from tui.engine.session import reasons_to_stay
+from tui.engine.slash import asked
 
 FILES = {"a.py": "".join(f"x{n} = 0\n" for n in range(9)), "b.py": "b = 1\n"}
 
@@ -140,7 +142,8 @@ async def test_what_is_changed_elsewhere_is_left_out_and_said(review: Review) ->
         ).replace("*** End Patch\n", "*** Update File: b.py\n@@\n-b = 1\n+b = 2\n*** End Patch\n")
     )
     assert review.text == replaced(2)
-    assert "hunk 1: left out changes of b.py, 1 change elsewhere in a.py" in notes(review.world)
+    said = "hunk 1 of a.py is redone: hunk 3; left out: changes of b.py, 1 change elsewhere in a.py"
+    assert said in notes(review.world)
     assert not [one for one in review.hunks if one.path == "b.py"]
 
 
@@ -181,7 +184,7 @@ async def test_what_the_user_does_with_the_hunk_meanwhile_counts(review: Review)
         server.model.interrupted()
         await review.rests()
         assert server.wire.interrupts == 1
-        assert not review.session.redone
+        assert not review.session.redoing.at_work
     assert len(review.hunks) == 3
     assert review.hunks[2].redone == "not redone: you stopped it"
 
@@ -200,6 +203,10 @@ async def test_an_answer_without_a_change_keeps_the_hunk(review: Review) -> None
     assert "the model made only changes of b.py" in review.hunks[0].redone
     review.redo(1)
     server = await review.asked(3)
+    await server.patches(update("a.py", "-x2 = 0", "+x2 = 1"))
+    assert review.hunks[0].redone == "not redone: the model made the same change again"
+    review.redo(1)
+    server = await review.asked(4)
     server.wire.give(ErrorEvent(400, "invalid_request", "it broke"))
     await review.rests()
     assert "it broke" in review.hunks[0].redone
@@ -213,7 +220,7 @@ async def test_esc_stops_the_foreground_only(review: Review) -> None:
     review.session.submit(intents.Interrupt())
     assert review.world.wire.interrupts == 1
     assert server.wire.interrupts == 0
-    assert review.session.redone == [1]
+    assert review.session.redoing.at_work == [1]
     assert "1 hunk is being redone: that ends with duetto." in reasons_to_stay(review.session, "")
 
 
@@ -268,7 +275,18 @@ async def test_what_cannot_be_made_anew_is_said(review: Review) -> None:
     review.redo(9)
     whys = [one.why for one in review.session.drain().troubles]
     assert whys == ["it is not pending", "say what is wrong with it", "there is no such hunk"]
-    assert not review.session.redone
+    assert not review.session.redoing.at_work
+
+
+def test_the_command_says_which_hunk_and_what_is_wrong() -> None:
+    asks = {
+        "2 use a plain Lock": intents.RedoHunk(2, "use a plain Lock"),
+        "stop": intents.StopRedoing(),
+        "stop 2": intents.StopRedoing(2),
+    }
+    assert {line: asked("repair", line, Status()) for line in asks} == asks
+    for line in ("", "2", "two words", "stop it"):
+        assert "/repair HUNK WORDS" in str(asked("repair", line, Status()))
 
 
 def part(wanted: Part) -> VerifyCommand | None:
@@ -282,7 +300,7 @@ async def test_the_tests_that_belong_to_it_say_what_they_think_of_it() -> None:
     world, judge = judged(9, failing)
     world.verify = VerifyCommand(("pytest",), "pytest found", reader=read, part=part)
     review = Review(world)
-    for number, value, verdict in ((1, 2, "1 failed · 9 passed: test_a"), (3, 3, "10 passed")):
+    for number, value, verdict in ((1, 2, "1 failed · 9 passed (test_a)"), (3, 3, "10 passed")):
         review.redo(number)
         server = await review.asked((number + 1) // 2)
         await server.patches(update("a.py", "-x2 = 0", f"+x2 = {value}"))

@@ -278,6 +278,8 @@ EDITOR: list[Step] = [
 NOT_HERE = {
     ("review", "next_candidate"): "needs a hunk that fits twice: tests/ui/conversation has one",
     ("review", "previous_candidate"): "the same",
+    ("review", "stop_redoing"): "needs a hunk that is made anew: tests/ui/review has one",
+    ("turn", "stop_redoing"): "the same",
     ("prompt", "edit_outside"): "needs another program: tests of the prompt bring one",
     (
         "global",

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from tui.core.conversation import BlockKind
 from tui.core.document.disk_plan import text_now
-from tui.core.document.hunk import Decision, Hunk, Kind, Stage
+from tui.core.document.hunk import REDOING, REDONE, Decision, Hunk, Kind, Stage
 from tui.core.document.report import shown
 from tui.core.files import counted, decoded
 from tui.core.patches.bringing_home import LaneFile, bringing_home
@@ -23,7 +23,7 @@ from tui.core.run_report import ended_words
 from tui.core.steps import finished
 from tui.core.text.buffer import plain_text
 from tui.core.text.region import changed_only_at, row_in
-from tui.core.text.rows import row_count, whole_text
+from tui.core.text.rows import keep_ends, row_count, whole_text
 from tui.engine import intents
 from tui.engine.baseline import Baseline
 from tui.engine.intents import Intent
@@ -53,6 +53,14 @@ class _RedoPlace(NamedTuple):
     first: int
     last: int
     """Rows of that text that the hunk is about, the last one not included."""
+
+
+class _Remade(NamedTuple):
+    """What a model made of it."""
+
+    data: bytes
+    left_out: list[str]
+    """What it changed elsewhere, in words."""
 
 
 class _Redo:
@@ -110,14 +118,15 @@ class Redoing:
         hunks = self._state.workspace.hunk_list
         hunk = hunks.by_id(hunk_id) if hunk_id in hunks else None
         if why := "there is no such hunk" if hunk is None else self._why_not(hunk, words):
-            what = f"Hunk {hunk_id} is not made anew"
-            self._state.trouble(Trouble(what, why, severity="warning"))
+            step = f"your words were: {words}" if words else ""
+            trouble = Trouble(f"Hunk {hunk_id} is not redone", why, step, severity="warning")
+            self._state.trouble(trouble)
         elif hunk is not None:
             self._stop(hunk_id, "")
             redo = self._redos[hunk_id] = _Redo(hunk, words)
             redo.task = self._services.supervisor.start(self._run(redo), f"hunk {hunk_id} anew")
             redo.task.add_done_callback(lambda _: self._over(redo))
-            self._say(hunk, "redoing")
+            self._say(hunk, REDOING)
 
     def _why_not(self, hunk: Hunk, words: str) -> str:
         if not words:
@@ -178,7 +187,7 @@ class Redoing:
             if self._has_lanes(spec):
                 await self._made(redo, spec)
                 return
-            self._say(redo.hunk, "redoing: waits for its turn")
+            self._say(redo.hunk, f"{REDOING}: waits for its turn")
             async with self._in_turn:
                 await self._until(lambda: not self._state.status.busy)
                 await self._made(redo, spec)
@@ -215,12 +224,12 @@ class Redoing:
             way = intents.TurnWay(takes_notes=False, words=redo.words, brief=redo.words)
             lane.session.submit(intents.Prompt(_prompt(redo, place), way))
             await lane.rest()
-            data = self._result(lane, hunk, place)
+            made = self._result(lane, hunk, place)
         finally:
             ending = self._lanes.end(lane)
             self._services.supervisor.start(ending, "closing a lane")
         await self._until(lambda: not self._is_written(hunk.path))
-        self._put(redo, place, data)
+        self._put(redo, place, made)
 
     def _on_disk(self, path: str) -> bytes | None:
         record = self._documents.records.get(path)
@@ -242,14 +251,14 @@ class Redoing:
             return
         redo.say_again_s = now + _SAY_S
         view, status = lane.state.meter.view(now), lane.state.status
-        words = "redoing"
+        words = REDOING
         if status.running or any(not task.ended for task in status.tasks):
-            words = "redoing: a command runs"
+            words = f"{REDOING}: a command runs"
         elif view.tokens_s:
-            words = f"redoing: {'~' * view.estimated}{view.tokens_s:,.0f} tok/s"
+            words = f"{REDOING}: {'~' * view.estimated}{view.tokens_s:,.0f} tok/s"
         self._say(redo.hunk, words)
 
-    def _result(self, lane: LaneSession, hunk: Hunk, place: _RedoPlace) -> bytes:
+    def _result(self, lane: LaneSession, hunk: Hunk, place: _RedoPlace) -> _Remade:
         """The file as the model left it, but for what it changed elsewhere. Raises _Vain."""
         changes, outcome = dict(lane.changes), lane.state.status.outcome
         made = changes.pop(hunk.path, None)
@@ -266,16 +275,21 @@ class Redoing:
             data = self._documents.records[hunk.path].buffer.form.encode(text)
         if text == place.text:
             raise _Vain(_said(lane, left_out))
-        if left_out:
-            self._state.note(0, f"hunk {hunk.id}: left out {', '.join(left_out)}")
-        return data
+        if text == self._with(hunk, place):
+            raise _Vain("the model made the same change again")
+        return _Remade(data, left_out)
+
+    def _with(self, hunk: Hunk, place: _RedoPlace) -> str:
+        """The file with the hunk as it is."""
+        lines = keep_ends(place.text)
+        return "".join([*lines[: place.first], hunk.agent, *lines[place.last :]])
 
     def _is_written(self, path: str) -> bool:
         """Whether a model writes in a file now."""
         record = self._documents.records.get(path)
         return path in self._documents.busy or (record is not None and bool(record.sections))
 
-    def _put(self, redo: _Redo, place: _RedoPlace, data: bytes) -> None:
+    def _put(self, redo: _Redo, place: _RedoPlace, made: _Remade) -> None:
         """Replace the hunk, in one go. Raises _Vain."""
         old, state = redo.hunk, self._state
         if not old.decidable or self._is_edited(old):
@@ -283,7 +297,7 @@ class Redoing:
         self._submit(intents.Reject((old.id,), redo.words))
         if old.decision is not Decision.REJECTED:
             raise _Vain("it cannot be taken out")
-        files = {old.path: LaneFile(place.data, data)}
+        files = {old.path: LaneFile(place.data, made.data)}
         try:
             new = finished(bringing_home(self._documents, files, old.turn, old.call_id))
         except EditRefused as error:
@@ -294,7 +308,9 @@ class Redoing:
         history.note(f"{words} model made it anew as hunk{count} {told}: {redo.words}")
         self._services.requests.told.mark(new)
         for hunk in new:
-            self._say(hunk, f"redone from hunk {old.id}")
+            self._say(hunk, f"{REDONE}{old.id}")
+        left_out = f"; left out: {', '.join(made.left_out)}" if made.left_out else ""
+        state.note(0, f"hunk {old.id} of {old.path} is redone: hunk{count} {told}{left_out}")
         state.hunks_changed()
         if judges := [hunk for hunk in new if hunk.decidable]:
             self._judge(judges[0], old)
@@ -308,14 +324,14 @@ class Redoing:
     def _judged(self, hunk: Hunk, old: Hunk) -> None:
         self._judging.pop(hunk.id, None)
         if hunk.redone.endswith(_TESTING):
-            self._say(hunk, f"redone from hunk {old.id}")
+            self._say(hunk, f"{REDONE}{old.id}")
         self._state.restated()
 
     async def _tested(self, hunk: Hunk, old: Hunk) -> None:
         ports = self._services.ports
         if ports.shadows is None or not (command := await self._tests_of(hunk.path)):
             return
-        self._say(hunk, f"redone from hunk {old.id}{_TESTING}")
+        self._say(hunk, f"{REDONE}{old.id}{_TESTING}")
         async with self._one_run:
             screen = await self._lanes.screen()
             shadow = await ports.shadows().make(await asyncio.to_thread(screen.files))
@@ -325,11 +341,12 @@ class Redoing:
                 shadow.close()
             report = await self._baseline.without_known(command, result, report)
         verdict = verdict_of(result, report)
-        failed = f": {report.failed[0].name}" if report.failed else ""
+        failed = f" ({report.failed[0].name})" if report.failed else ""
         words = ended_words(report) or {"passed": "tests passed", "failed": "tests failed"}.get(
             verdict, "nothing could be judged"
         )
-        self._say(hunk, f"redone from hunk {old.id} · {words}{failed}")
+        self._say(hunk, f"{REDONE}{old.id} · {words}{failed}")
+        self._state.note(0, f"hunk {hunk.id}: {words}{failed}")
 
     async def _tests_of(self, path: str) -> VerifyCommand | None:
         """The tests that belong to a file, if they may run unasked."""
@@ -368,7 +385,7 @@ def _prompt(redo: _Redo, place: _RedoPlace) -> str:
     if place.data is None:
         where, only = f"A new file, {path}, was proposed", f"Make only {path}."
     elif place.first == place.last:
-        where = f"Lines were to be put in above line {place.first + 1} of {path}"
+        where = f"Above line {place.first + 1} of {path} lines were to be put in"
         only = "Put lines in there only."
     elif place.first + 1 == place.last:
         where, only = f"Line {place.last} of {path} was to be changed", "Change only this line."

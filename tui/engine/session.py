@@ -270,14 +270,10 @@ class Session:
         running = self._verifying.active or self.formatting.running or looking
         running = running or self._deciding.at_work or self.hooks_run or self.prepares
         running = running or ("rewinding" in self.__dict__ and self.rewinding.busy)
-        running = running or self._foreground.tells_parts or bool(self.redone)
+        running = running or self._foreground.tells_parts
+        running = running or ("redoing" in self.__dict__ and bool(self.redoing.at_work))
         running = running or ("attempts" in self.__dict__ and self.attempts.at_work)
         return not (running or self.status.busy or self.status.retry_s is not None)
-
-    @property
-    def redone(self) -> list[int]:
-        """The numbers of the hunks that are made anew now, or judged after that."""
-        return self.redoing.at_work if "redoing" in self.__dict__ else []
 
     def prompt_label(self) -> PromptLabel:
         """What Enter in the prompt does now."""
@@ -691,9 +687,9 @@ def reasons_to_stay(session: Session, draft: str) -> list[str]:
         for task in status.tasks
         if not (task.ended or task.stopping)
     ]
-    if redone := session.redone:
-        what = "hunk is" if len(redone) == 1 else "hunks are"
-        reasons.append(f"{len(redone)} {what} being redone: that ends with duetto.")
+    if redone := sum(hunk.is_redoing for hunk in session.workspace.hunks):
+        what = "hunk is" if redone == 1 else "hunks are"
+        reasons.append(f"{redone} {what} being redone: that ends with duetto.")
     goes_on = "; duetto resume takes it up" if session.stored_as else ""
     reasons += [
         f"d{one.number} still works, and ends with duetto{goes_on}: {brief(one.prompt)}"

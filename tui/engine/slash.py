@@ -38,6 +38,7 @@ from tui.engine.intents import (
     Pin,
     PutNote,
     RedoDecision,
+    RedoHunk,
     Rename,
     Restore,
     Rewind,
@@ -52,6 +53,7 @@ from tui.engine.intents import (
     Span,
     Steer,
     StopAttempts,
+    StopRedoing,
     StopTask,
     Switch,
     TakeAttempt,
@@ -120,6 +122,11 @@ COMMANDS: tuple[Command, ...] = (
         "rewind",
         "Go back to before a turn or a hunk, files and conversation, or come forward again",
         "[TURN|hunk HUNK] [files|talk], or forward",
+    ),
+    Command(
+        "repair",
+        "Have the fast model redo a hunk by your words now, while the review goes on; or stop it",
+        "HUNK WORDS|stop [HUNK]",
     ),
     Command("review", "Review the whole turn: all files, all hunks"),
     Command(
@@ -284,6 +291,15 @@ def _tier(argument: str, status: Status) -> Intent | str | None:
     if not _TIER.fullmatch(argument):
         return "A tier is one word, such as fast, priority or flex; off asks for none."
     return SetTier("" if argument == "off" else argument)
+
+
+def _repair(argument: str, status: Status) -> Intent | str | None:
+    number, _, words = argument.partition(" ")
+    if number == "stop" and (not words.strip() or words.strip().isdecimal()):
+        return StopRedoing(int(words or 0))
+    if number.isdecimal() and words.strip():
+        return RedoHunk(int(number), words.strip())
+    return "Say which hunk, and what is wrong with it: /repair HUNK WORDS, or /repair stop."
 
 
 def _budget(argument: str, status: Status) -> Intent | str | None:
@@ -640,6 +656,7 @@ _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {
     "effort": _effort,
     "tier": _tier,
     "budget": _budget,
+    "repair": _repair,
     "throttle": _throttle,
     "steer": _steer,
     "auto": _auto,

@@ -61,6 +61,7 @@ _SHARED = frozenset(
         "verify",
         "attempts",
         "blame",
+        "repair",
         "fix",
         "undo",
         "redo",

@@ -77,6 +77,14 @@ def test_a_rejected_hunk_is_written_again_on_demand() -> None:
     assert "with self._lock" in talk.files["ledger/cache.py"]
 
 
+def test_one_change_is_made_anew_as_the_user_wants_it() -> None:
+    talk = Conversation(DEEP, shown=("ledger/cache.py",))
+    wanted = "Above line 14 of ledger/cache.py lines were to be put in, like this:"
+    diff = "```diff\n+        self._lock = threading.RLock()\n```"
+    talk.ask(f"{wanted}\n{diff}\nThe user rejected that: use a plain Lock\n\nMake it anew.")
+    assert "self._lock = threading.Lock()" in talk.files["ledger/cache.py"]
+
+
 def test_what_was_not_placed_is_said() -> None:
     talk = Conversation(DEEP, shown=("ledger/cache.py",))
     talk.ask("make the cache safe for threads")

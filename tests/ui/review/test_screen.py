@@ -17,8 +17,10 @@ from tui.core.document.hunk import Stage
 from tui.engine.intents import (
     Accept,
     RedoDecision,
+    RedoHunk,
     Reject,
     StopDeciding,
+    StopRedoing,
     UndoDecision,
     UndoTurn,
 )
@@ -56,6 +58,26 @@ async def test_a_rejection_with_words() -> None:
         await pilot.press("w", "x", "escape")
         await settled(session, pilot)
         assert session.workspace.hunk_list.by_id(2).decidable
+
+
+async def test_words_that_are_sent_now() -> None:
+    async with reviewing() as (session, screen, pilot):
+        await pilot.press("w")
+        await pilot.press(*"keep it", "alt+enter")
+        await settled(session, pilot)
+        assert session.asked[-1] == RedoHunk(1, "keep it")
+        hunk = session.workspace.hunk_list.by_id(1)
+        assert hunk.decidable
+        hunk.redone = "redoing: 812 tok/s"
+        session.workspace.documents.bump()
+        session.changed()
+        await pilot.press("p")
+        await settled(session, pilot)
+        assert any("… redoing" in row for row in seen(screen))
+        assert any("812 tok/s" in row for row in seen(screen))
+        await pilot.press("x")
+        await settled(session, pilot)
+        assert session.asked[-1] == StopRedoing(1)
 
 
 async def test_decisions_are_undone_and_done_again() -> None:

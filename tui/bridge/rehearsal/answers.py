@@ -480,7 +480,7 @@ def answer(
     runs = _RUN_TESTS.search(parsed.prompt) and not shows_failure(parsed.prompt)
     if runs and parsed.shell and _is_practice(parsed):
         return _run_tests(parsed, last, style)
-    choice = choose(parsed.prompt, last)
+    choice = rejected(parsed.prompt) or choose(parsed.prompt, last)
     if choice is None and parsed.images:
         return [TextPart(SEEN.format("\n".join(f"- {words}" for words in parsed.images)))]
     if choice is None:
@@ -534,6 +534,21 @@ def _run_tests(
     if _GREEN.search(parsed.ran):
         return [TextPart(GREEN)]
     return [TextPart(not_run(parsed.ran))]
+
+
+_REJECTED = re.compile(
+    r"\A[^\n]*? of (?P<path>\S+) [^\n]*\n.*^The user rejected that: (?P<why>[^\n]+)$", re.M | re.S
+)
+
+
+def rejected(prompt: str) -> ExerciseChoice | None:
+    """The exercise of which one change is to be made anew, by the user's words."""
+    found = _REJECTED.search(prompt)
+    scripts = (one for one in load_scripts() if found is not None and found["path"] in one.paths)
+    script = next(scripts, None)
+    if found is None or script is None:
+        return None
+    return ExerciseChoice(script, script.asked(found["why"]))
 
 
 def choose(prompt: str, last: ExerciseChoice | None) -> ExerciseChoice | None:

@@ -72,6 +72,10 @@ EDITED = "you changed what this hunk wrote, so it was not taken back"
 """The reason of a conflict in which the text of a hunk stands, as the user edited it."""
 
 
+REDOING, REDONE = "redoing", "redone from hunk "
+"""What `Hunk.redone` begins with while a hunk is made anew, and for the one that came of that."""
+
+
 class Need(IntEnum):
     """What a hunk still needs."""
 
@@ -189,6 +193,11 @@ class Hunk:
     def is_blamed(self) -> bool:
         """True if tests fail because of it, or it changed them to pass."""
         return any(flag.startswith(BLAMES) for flag in self.flags)
+
+    @property
+    def is_redoing(self) -> bool:
+        """True while it is made anew."""
+        return self.redone.startswith(REDOING)
 
     @property
     def stand(self) -> RowAnchor[Hunk] | None:

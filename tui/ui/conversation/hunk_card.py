@@ -16,6 +16,8 @@ from rich.cells import cell_len
 from tui.core.document.hunk import (
     BLAMES,
     PLACED,
+    REDOING,
+    REDONE,
     TAKEN_BACK,
     UNDONE,
     UNPAINTED,
@@ -85,8 +87,12 @@ def look(hunk: Hunk) -> HunkLook:
         return HunkLook("↶", "cut", "hunk-struck")
     if (hunk.stage in PLACED or rejected) and hunk.decision in _DECIDED:
         return _DECIDED[hunk.decision]
+    if hunk.is_redoing:
+        return HunkLook("…", "redoing", "hunk-landing")
     if hunk.is_blamed:
         return HunkLook("●", "blamed", "hunk-blamed")
+    if hunk.stage is Stage.LANDED and hunk.redone.startswith(REDONE):
+        return HunkLook("●", "redone", "hunk-pending")
     return _STAGES[hunk.stage]
 
 
@@ -201,6 +207,8 @@ def reasons(hunk: Hunk) -> list[str]:
         found.append("yours to keep, finish or take back")
     if hunk.words and hunk.words != UNDONE:
         found.append(f"you said: {hunk.words}")
+    if hunk.redone not in ("", REDOING):
+        found.append(hunk.redone)
     return found
 
 
@@ -236,6 +244,8 @@ def _keys(hunk: Hunk, width: int) -> list[Piece]:
     keys: list[tuple[str, str]] = []
     if hunk.decidable and hunk.stage is Stage.CUT:
         keys = CUT_KEYS
+    elif hunk.is_redoing:
+        keys = [("a", "accept"), ("r", "reject"), ("x", "stop redoing")]
     elif hunk.decidable:
         why = [("w", "why")] if width >= _ROOM_FOR_WHY else []
         keys = [("a", "accept"), ("r", "reject"), *why, ("e", "edit")]
@@ -449,5 +459,5 @@ class PatchView(BlockView):
 def _signature(hunk: Hunk) -> tuple[object, ...]:
     """All that a card shows of a hunk."""
     line = None if hunk.start is None else hunk.start.line
-    flags = (tuple(hunk.flags), hunk.reason, hunk.words, hunk.candidates)
+    flags = (tuple(hunk.flags), hunk.reason, hunk.words, hunk.redone, hunk.candidates)
     return (hunk.id, hunk.path, hunk.stage, hunk.decision, line, hunk.added, hunk.removed, flags)

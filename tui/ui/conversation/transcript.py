@@ -19,7 +19,9 @@ from tui.engine.intents import (
     OpenFile,
     PlaceHunk,
     RedoDecision,
+    RedoHunk,
     Reject,
+    StopRedoing,
     UndoDecision,
 )
 from tui.engine.notices import Notices
@@ -280,18 +282,24 @@ class TranscriptPane(PaintedWidget, can_focus=True):
 
     def action_reject_why(self) -> None:
         """Reject the selected hunk with words for the model."""
-        from tui.ui.screens.dialogs import RejectReasonScreen
+        from tui.ui.screens.dialogs import Rejection, RejectReasonScreen
 
         hunk = self.selection.hunk
         if hunk is None:
             return
 
-        def answered(words: str | None) -> None:
-            if words is not None:
-                self._want(Reject((hunk.id,), words))
+        def answered(why: Rejection | None) -> None:
+            if why is not None:
+                redo = RedoHunk(hunk.id, why.words)
+                self._want(redo if why.redo else Reject((hunk.id,), why.words))
                 self.selection.step_hunk(waiting=True)
 
-        self.app.push_screen(RejectReasonScreen(), answered)
+        self.app.push_screen(RejectReasonScreen(hunk), answered)
+
+    def action_stop_redoing(self) -> None:
+        """Have the selected hunk redone no more."""
+        if (hunk := self.selection.hunk) is not None:
+            self._want(StopRedoing(hunk.id))
 
     def action_accept_all(self) -> None:
         """Accept every decidable hunk."""

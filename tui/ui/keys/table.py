@@ -33,11 +33,13 @@ When = Literal[
     "queued",
     "asked",
     "waited",
+    "redoing",
 ]
 """The state in which the footer shows a key: nothing streams, something does, that or a command
 can be stopped, the hunk (or some) can be decided on, some wait for that or to be placed or looked
 at, the last run failed and can be sent, the prompt has the focus under the editor, a hunk was
-opened for editing, messages are queued, a question waits, the answer waits for a command."""
+opened for editing, messages are queued, a question waits, the answer waits for a command, the
+hunk is made anew."""
 
 
 class Key(NamedTuple):
@@ -233,7 +235,10 @@ accept_hunk | a | accept @pending
 reject_hunk | r | reject @pending
     Reject this hunk
 reject_why | w | why @pending
-    Reject this hunk with a sentence that the model gets
+    Reject this hunk with a sentence: Enter sends it with your next message, Alt+Enter has the fast
+    model redo the hunk now
+stop_redoing | x | stop redoing @redoing
+    Have this hunk redone no more: it stays as it is
 accept_all | A
     Accept all pending hunks
 reject_all | R
@@ -259,7 +264,10 @@ accept_hunk | a | accept @pending
 reject_hunk | r | reject @pending
     Reject this hunk, go to the next
 reject_why | w | why @pending
-    Reject this hunk with a sentence that the model gets
+    Reject this hunk with a sentence: Enter sends it with your next message, Alt+Enter has the fast
+    model redo the hunk now
+stop_redoing | x | stop redoing @redoing
+    Have this hunk redone no more: it stays as it is
 decide_file(True) as accept_file | f | file @waiting
     Accept the hunks of this file
 decide_file(False) as reject_file | F

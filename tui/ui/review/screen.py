@@ -24,7 +24,9 @@ from tui.engine.intents import (
     OpenFile,
     PlaceHunk,
     RedoDecision,
+    RedoHunk,
     Reject,
+    StopRedoing,
     UndoDecision,
     UndoTurn,
 )
@@ -226,11 +228,20 @@ class ReviewDecisions:
             self._session.submit(Accept((hunk.id,)))
             self._cursor.next_pending()
 
-    def reject(self, words: str = "") -> None:
-        """Reject the chosen hunk, and choose the next one that waits; the model gets the words."""
+    def reject(self, words: str = "", *, redo: bool = False) -> None:
+        """Reject the chosen hunk, and choose the next one that waits; the model gets the words.
+
+        ``redo``: it gets them now, to make the hunk anew.
+        """
         if (hunk := self._chosen()) is not None:
-            self._session.submit(Reject((hunk.id,), words))
+            asked = RedoHunk(hunk.id, words) if redo else Reject((hunk.id,), words)
+            self._session.submit(asked)
             self._cursor.next_pending()
+
+    def stop_redoing(self) -> None:
+        """Have the chosen hunk redone no more."""
+        if (hunk := self._chosen(any_hunk=True) and self._cursor.hunk) is not None:
+            self._session.submit(StopRedoing(hunk.id))
 
     def to_explain(self) -> Hunk | None:
         """The chosen hunk, if it may be rejected with words."""
@@ -442,6 +453,8 @@ class ReviewScreen(PaintedScreen):
         hunk = self.view.cursor.hunk
         if hunk is not None and (hunk.decidable or hunk.placeable):
             states.add("pending")
+        if hunk is not None and hunk.is_redoing:
+            states.add("redoing")
         if counts.waiting or counts.conflicts:
             states.add("waiting")
         if status.busy or status.retry_s is not None or status.deciding:
@@ -489,16 +502,20 @@ class ReviewScreen(PaintedScreen):
 
     def action_reject_why(self) -> None:
         """Ask why, then reject."""
-        from tui.ui.screens.dialogs import RejectReasonScreen
+        from tui.ui.screens.dialogs import Rejection, RejectReasonScreen
 
         if (hunk := self.decisions.to_explain()) is None:
             return
 
-        def answered(words: str | None) -> None:
-            if words is not None and self.view.cursor.choose_hunk(hunk.id):
-                self.decisions.reject(words)
+        def answered(why: Rejection | None) -> None:
+            if why is not None and self.view.cursor.choose_hunk(hunk.id):
+                self.decisions.reject(why.words, redo=why.redo)
 
-        self.app.push_screen(RejectReasonScreen(), answered)
+        self.app.push_screen(RejectReasonScreen(hunk), answered)
+
+    def action_stop_redoing(self) -> None:
+        """Have the chosen hunk redone no more."""
+        self.decisions.stop_redoing()
 
     def action_take_back(self, what: str) -> None:
         """Take the last ``decision`` back, or the model's last ``turn``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
@@ -11,6 +11,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from tui.core.document.hunk import Hunk, Kind, Stage
 from tui.ui.stylesheets import sheet
 from tui.ui.widgets.field import Field
 
@@ -51,27 +52,49 @@ class LeaveScreen(ModalScreen[Choice]):
             self.dismiss(choice)
 
 
-class RejectReasonScreen(ModalScreen[str | None]):
+class Rejection(NamedTuple):
+    """Why a hunk is rejected."""
+
+    words: str
+    redo: bool = False
+    """It is to be redone now; else the words go with the next message."""
+
+
+class RejectReasonScreen(ModalScreen[Rejection | None]):
     """Gives the words (perhaps none); None: the hunk is left as it is."""
 
     CSS_PATH = sheet("dialogs")
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "leave", show=False, priority=True)
+        Binding("escape,ctrl+c", "leave", show=False, priority=True),
+        Binding("alt+enter,ctrl+t", "redo", show=False, priority=True),
     ]
+
+    def __init__(self, hunk: Hunk) -> None:
+        super().__init__()
+        self._can_redo = hunk.stage is Stage.LANDED and hunk.kind in (Kind.EDIT, Kind.ADD)
 
     def compose(self) -> ComposeResult:
         """A field, and what it is for."""
         with Vertical(id="why"):
             yield Field(placeholder="what is wrong with it?")
             words = "The model reads it with your next message · Enter rejects · Esc leaves it"
+            if self._can_redo:
+                words = (
+                    "Enter rejects, for your next message · Alt+Enter redoes it now · Esc leaves"
+                )
             yield Static(words, markup=False, id="why-words")
 
     def action_leave(self) -> None:
         """Nothing is rejected."""
         self.dismiss(None)
 
+    def action_redo(self) -> None:
+        """These words are sent now."""
+        if self._can_redo and (words := self.query_one(Field).value.strip()):
+            self.dismiss(Rejection(words, redo=True))
+
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
-        self.dismiss(event.value.strip())
+        self.dismiss(Rejection(event.value.strip()))

@@ -227,6 +227,7 @@ class Workbench(PaintedScreen):
         """The footer says what the keys do now."""
         status, hunks = self.session.status, self.session.workspace.hunk_list
         scopes = [scope for scope in self.scopes if scope != "prompt"]
+        selected = self.transcript.selection.hunk
         in_editor = "editor" in scopes
         if "files" in scopes:
             scopes.remove("editor")
@@ -240,6 +241,7 @@ class Workbench(PaintedScreen):
             "under": under and not in_editor,
             "stoppable": self.turn_actions.stoppable or bool(status.running),
             "queued": bool(status.queued) and "queue" not in scopes,
+            "redoing": selected is not None and selected.is_redoing,
             "waited": "background" in self.transcript.commands.names,
             "asked": bool(status.asks) and not self.prompt_box.answers,
             "editing": in_editor and self.turn_actions.edited_hunk is not None,
