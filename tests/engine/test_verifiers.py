@@ -289,6 +289,24 @@ async def test_live_each_file_is_judged_as_soon_as_it_is_whole() -> None:
     assert runner.commands == [], "where there is no shadow, the disk has nothing of it"
 
 
+async def test_live_a_file_that_is_whole_waits_for_the_end_of_a_run_that_is_not_out_of_date() -> (
+    None
+):
+    world, runner = live("live")
+    runner.hold = asyncio.Event()
+    model = await writes(world, *PATCH[:2])
+    model.patch_delta("ctc_call_1", "+x = 3\n*** Update File: c.py\n")
+    await settle()
+    world.session.drain()
+    await settle()
+    assert runner.commands == [("pytest", "a.py")]
+    runner.hold.set()
+    await settle()
+    world.session.drain()
+    await settle()
+    assert runner.commands == [("pytest", "a.py"), ("pytest", "b.py")]
+
+
 async def test_live_what_fails_has_a_card_while_the_model_writes_on() -> None:
     world, runner = live("live", pytest=1)
     runner.green = ("pytest", "test_cache.py")  # on the texts without hunks

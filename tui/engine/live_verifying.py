@@ -1,6 +1,7 @@
 """Verifies unasked, as ``[verify] when`` says: at a turn's end, or each file that is whole.
 
-What is asked for goes first, and what is out of date is cancelled.
+What is asked for goes first, and what is out of date is cancelled: a run whose files were changed
+again. Other files that are whole meanwhile wait for its end, or a fast model would have none end.
 """
 
 from __future__ import annotations
@@ -16,13 +17,19 @@ class LiveVerifying:
     """Of one session."""
 
     def __init__(
-        self, state: SessionState, when: VerifyWhen, verify: Callable[[Verify], bool]
+        self,
+        state: SessionState,
+        when: VerifyWhen,
+        verify: Callable[[Verify], bool],
+        runs: Callable[[], bool],
     ) -> None:
-        """``verify`` says whether it has begun."""
-        self._state, self._verify = state, verify
+        """``verify`` says whether it has begun, ``runs`` whether one still goes on."""
+        self._state, self._verify, self._runs = state, verify, runs
         self._was_busy = False
         self._seen: dict[str, tuple[int, int]] = {}
         """The files, and the version of each that was judged, or was there before the turn."""
+        self._judging: dict[str, tuple[int, int]] = {}
+        """The files of the last run, and the version of each."""
         self._hunks = 0
         if when == "live":
             state.before_drain.append(self._frame)
@@ -52,5 +59,8 @@ class LiveVerifying:
             and not record.sections
             and path not in documents.busy
         }
-        if whole and self._verify(Verify(unasked=True, files=tuple(whole))):
+        if not whole or (self._runs() and not whole.keys() & self._judging.keys()):
+            return
+        if self._verify(Verify(unasked=True, files=tuple(whole))):
             self._seen |= whole
+            self._judging = whole

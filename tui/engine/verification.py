@@ -173,7 +173,7 @@ class Verification:
         if when != "ask":
             from tui.engine.live_verifying import LiveVerifying  # few want it
 
-            LiveVerifying(services.state, when, self.unasked)
+            LiveVerifying(services.state, when, self.unasked, lambda: self._task is not None)
 
     @property
     def active(self) -> bool:
