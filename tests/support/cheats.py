@@ -139,9 +139,7 @@ class Caught(NamedTuple):
 
 async def cheated(root: Path, patch: str) -> Caught:
     """A wrong hunk waits and F5 is red; the model is asked, and answers with this patch."""
-    root.mkdir()
-    (root / "calc.py").write_text(_CODE)
-    (root / "test_calc.py").write_text(_TESTS)
+    small_project(root)
     server = CallingServer([{"name": "apply_patch", "arguments": json.dumps({"input": patch})}])
     flags = ModelFlags(endpoint=server.address, fast="m")
     options = SessionOptions(fix=FixRules(tries=1))
@@ -156,3 +154,10 @@ async def cheated(root: Path, patch: str) -> Caught:
         fresh = session.workspace.hunks[1:]
         assert fresh, f"the patch did not land: {notes}"
         return Caught(notes[-1], tuple(flag for one in fresh for flag in one.flags))
+
+
+def small_project(root: Path) -> None:
+    """Two functions, and a test of each."""
+    root.mkdir()
+    (root / "calc.py").write_text(_CODE)
+    (root / "test_calc.py").write_text(_TESTS)

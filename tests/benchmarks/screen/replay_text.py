@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
 
-EditKind = Literal["edit", "blocks", "diff", "whole"]
-"""V4A, SEARCH/REPLACE, a unified diff, and the file whole."""
+EditKind = Literal["edit", "blocks", "diff", "whole", "files"]
+"""V4A, SEARCH/REPLACE, a unified diff, the file whole, and new files one behind the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,10 @@ class Notation:
     prefix: str
     """Of an added line."""
     tail: str
+
+
+NEW_FILE, FILE_TOKENS = "fresh{}.py", 400
+_ADD = f"*** Add File: {NEW_FILE}\n"
 
 
 def notation(kind: EditKind, path: str, first: str, second: str) -> Notation:
@@ -41,11 +45,13 @@ def notation(kind: EditKind, path: str, first: str, second: str) -> Notation:
         return Notation(head, "+", "")
     if kind == "whole":
         return Notation(f"{path}\n```python\n", "", "```\n")
+    if kind == "files":
+        return Notation(f"*** Begin Patch\n{_ADD.format(0)}", "+", "*** End Patch\n")
     head = f"*** Begin Patch\n*** Update File: {path}\n@@\n {first}\n {second}\n"
     return Notation(head, "+", "*** End Patch\n")
 
 
-Kind = Literal["text", "dense", "edit", "blocks", "diff", "whole"]
+Kind = Literal["text", "dense", "edit", "blocks", "diff", "whole", "files"]
 """``text``: Markdown with code, as a model writes it; ``dense``: a mark every fourth token, to see
 where it stopped; the others: a patch of `EDITED` (`replay_edits.EditKind`)."""
 EDITS: tuple[EditKind, ...] = get_args(EditKind)
@@ -62,7 +68,7 @@ FUNCTION = (
 )
 FUNCTION_LINES = 6
 MARK_TOKENS = 2
-EVERY: dict[Kind, int] = {"text": 40, "dense": 4, "edit": 40, "blocks": 40, "diff": 40, "whole": 40}
+EVERY: dict[Kind, int] = {kind: 4 if kind == "dense" else 40 for kind in get_args(Kind)}
 """So many tokens lie between two marks, or a line more."""
 _GO = re.compile(rf"bench-r(\d+)-n(\d+)-e(\d{{4}})-k({'|'.join(get_args(Kind))})(?:-l(\d+))?")
 _SIZES = (3, 4, 4, 4, 5)
@@ -178,6 +184,8 @@ def _body(tokens: int, kind: Kind, letter: str, line: int) -> tuple[str, ...]:
         steps = _markdown(writer)
     elif kind == "dense":
         steps = _dense(writer)
+    elif kind == "files":
+        steps = _files(writer)
     else:
         steps = _patch(writer, line, kind)
     for _ in steps:
@@ -244,6 +252,22 @@ def _patch(writer: _Writer, line: int, kind: EditKind) -> Iterator[None]:
                 writer.put(f"{told.prefix}    {row}\n" if row else f"{told.prefix}\n")
             writer.mark(f"{told.prefix}        # ", "\n")
             yield
+
+
+def _files(writer: _Writer) -> Iterator[None]:
+    """New files of functions."""
+    chance, number = random.Random(11), 0
+    writer.put(_told("files", 0).head)
+    for file in itertools.count(1):
+        while len(writer.tokens) < file * FILE_TOKENS:
+            number += 1
+            for text in _function(number, chance):
+                rows = text.replace("(self, ", f"(self, n{number}_").splitlines()
+                for row in rows:  # no argument twice
+                    writer.put(f"+{row}\n")
+                writer.mark("+    # ", "\n")
+            yield
+        writer.put(_ADD.format(file))
 
 
 def _whole(writer: _Writer, line: int) -> Iterator[None]:

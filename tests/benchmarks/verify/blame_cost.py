@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from tests.benchmarks.findings import Bound, Findings, Spot, Tell
 from tests.support.composed import composed
+from tests.support.seat import Seat
 from tui.core.blame import Blame, Outcome, Subset
 from tui.core.conversation import BlockKind
 from tui.core.patches.landing import Landing
@@ -25,15 +26,20 @@ from tui.engine.session import Session
 from tui.errors import DuettoError
 
 EXACT, RUNS, BESIDE = "found exactly, %", "runs", "log2 of the hunks"
-SECONDS = "seconds of a search"
+SECONDS, SEARCHES = "seconds of a search", "searches"
 METHOD = (
     "Blame, simulated: one wrong hunk among 3, 10 and 40, and two that only fail together, 100 "
     "times each with two runs at once. Blame in a project: harmless changes of functions and one "
-    "that returns None, pending in the program as it is put together for a user; F5, then /blame.",
+    "that returns None, or two of which one returns None once the other was called, pending in the "
+    "program as it is put together for a user; F5, then /blame.",
 )
-_TIMES = 100
+SEEDS = ((1, 3), (1, 10), (1, 40), (2, 10), (2, 40))
+"""How many are wrong of how many."""
+_SIMULATED = 100
 _LONGEST_S = 300.0
 _MOST_LINES = 12
+_MOST_TRIED = 60
+"""Seeds that no test notices, until the next one is given up."""
 
 
 def bound(spot: Spot) -> Bound | None:
@@ -41,32 +47,32 @@ def bound(spot: Spot) -> Bound | None:
     return Bound(100, at_least=True) if spot.figure == EXACT else None
 
 
-def measure(found: Findings, tell: Tell, *, quick: bool, projects: Sequence[Path] = ()) -> None:
-    """Add all of it."""
+def measure(found: Findings, tell: Tell, *, times: int, projects: Sequence[Path] = ()) -> None:
+    """Add all of it; each real search so many ``times``."""
     rng, exact = random.Random(20), dict[str, list[bool]]()
     tell("blame, simulated")
-    for wrong, count in ((1, 3), (1, 10), (1, 40), (2, 10), (2, 40)):
+    for wrong, count in SEEDS:
         where = f"simulated, {wrong} wrong of {count}"
         exact[where] = _simulated(found, rng, wrong, count)
     with tempfile.TemporaryDirectory() as place:
         for project in projects or [generated(Path(place, "generated"))]:
-            for count in (10,) if quick else (3, 10, 40):
-                for number in range(1 if quick else 3):
-                    tell(f"blame in {project.name}, {count} hunks")
-                    copy = Path(place, f"{count}-{number}", project.name)
-                    shutil.copytree(project, copy)
-                    with suppress(FileExistsError), (copy / "pytest.ini").open("x") as settings:
-                        settings.write("[pytest]\npythonpath = .\n")
-                    with found.guarded(project.name):
-                        was = asyncio.run(_in_project(found, rng, copy, count))
-                        exact.setdefault(f"{project.name}, 1 wrong of {count}", []).append(was)
+            copy = Path(place, "copy", project.name)
+            shutil.copytree(project, copy, ignore=shutil.ignore_patterns(".git"))
+            with suppress(FileExistsError), (copy / "pytest.ini").open("x") as settings:
+                settings.write("[pytest]\npythonpath = . src\n")
+            for wrong, count in SEEDS:
+                where = f"{project.name}, {wrong} wrong of {count}"
+                tell(f"blame in {where}")
+                with found.guarded(where):
+                    asyncio.run(_in_project(found, rng, copy, (wrong, count, times), exact))
     for where, all_of in exact.items():
         found.add(Spot(EXACT, where), 100.0 * sum(all_of) / len(all_of))
+        found.add(Spot(SEARCHES, where), float(len(all_of)))
 
 
 def _simulated(found: Findings, rng: random.Random, wrong: int, count: int) -> list[bool]:
     exact: list[bool] = []
-    for _ in range(_TIMES):
+    for _ in range(_SIMULATED):
         faults = frozenset(rng.sample(range(count), wrong))
         blame = Blame(range(count), 2)
         runs = _driven(blame, faults)
@@ -96,14 +102,22 @@ class Place(NamedTuple):
     lines: tuple[str, ...]
     """From its head to there."""
 
-    def patch(self, *, wrong: bool) -> str:
-        """A harmless change of what it returns, or a wrong one."""
+    def patch(self, change: str) -> str:
+        """A change of what it returns; ``change`` has the old value in braces."""
         *above, last = self.lines
         indent, _, value = last.partition("return ")
-        new = f"{indent}return {'None' if wrong else f'({value})'}"
         rows = [f" {line}" for line in above]
+        new = f"{indent}return {change.format(value)}"
         body = "\n".join(["@@", *rows, f"-{last}", f"+{new}"])
         return f"*** Begin Patch\n*** Update File: {self.path}\n{body}\n*** End Patch\n"
+
+
+_HARMLESS, _WRONG = "({})", "None"
+_SEED = '__import__("builtins").__dict__'
+_FIRST = f"[{{}}, {_SEED}.update(seed=1)][0]"
+"""It leaves a mark, and harms nothing."""
+_SECOND = f'None if {_SEED}.get("seed") else ({{}})'
+"""It is wrong where the mark is."""
 
 
 def places(root: Path) -> Iterator[Place]:
@@ -125,64 +139,70 @@ def places(root: Path) -> Iterator[Place]:
                 yield Place(path, lines)
 
 
-async def _in_project(found: Findings, rng: random.Random, root: Path, count: int) -> bool:
-    every = list(places(root))
-    rng.shuffle(every)
+async def _in_project(
+    found: Findings,
+    rng: random.Random,
+    root: Path,
+    seed: tuple[int, int, int],
+    exact: dict[str, list[bool]],
+) -> None:
+    """Searches in a project, of which the tests notice the seeds."""
+    wrong, count, times = seed
+    every, where = list(places(root)), f"{root.name}, {wrong} wrong of {count}"
     if len(every) < count:
         raise DuettoError(f"{root.name} has {len(every)} functions to change, not {count}")
-    where = f"{root.name}, 1 wrong of {count}"
     async with composed(root) as (seat, _):
         session = seat.session
-        await _until_idle(session, intents.Verify())
+        await seat.rests(intents.Verify(), _LONGEST_S)
         if session.status.verdict != "passed":
             raise DuettoError(f"the tests of {root.name} do not pass as they are")
-        for candidate in every:
-            others = [place for place in every if place is not candidate][: count - 1]
-            chosen = [*others, candidate]
-            rng.shuffle(chosen)
-            ids = [_landed(session, place, wrong=place is candidate) for place in chosen]
-            await _until_idle(session, intents.Verify())
-            if session.status.verdict != "passed":
-                break
-            session.submit(intents.Reject(None))
-            await _until_idle(session, None)
-        else:
-            raise DuettoError(f"the tests of {root.name} notice no wrong return")
-        wrong = ids[chosen.index(candidate)]
-        began = time.monotonic()
-        await _until_idle(session, intents.FindBlame())
-        blamed = {hunk.id for hunk in session.workspace.hunks if hunk.is_blamed}
-        cards = [b for b in session.transcript.blocks if b.kind is BlockKind.RUN]
-        if told := re.search(r"(\d+) runs? in", cards[-1].text):
-            found.add(Spot(RUNS, where), float(told[1]))
-        found.add(Spot(SECONDS, where), time.monotonic() - began)
-        return blamed == {wrong}
+        vain = 0
+        while len(exact.get(where, ())) < times and vain < _MOST_TRIED:
+            chosen = rng.sample(every, count)
+            kinds = [*((_WRONG,) if wrong == 1 else (_FIRST, _SECOND)), *[_HARMLESS] * count]
+            kinds = rng.sample(kinds[:count], count)
+            ids = {
+                _landed(session, place, kind): kind
+                for place, kind in zip(chosen, kinds, strict=True)
+            }
+            await seat.rests(intents.Verify(), _LONGEST_S)
+            if session.status.verdict == "failed":
+                vain = 0
+                seeded = {one for one, kind in ids.items() if kind != _HARMLESS}
+                exact.setdefault(where, []).append(await _blamed(found, where, seat) == seeded)
+            else:
+                vain += 1
+            await seat.rests(intents.Reject(None))
+        if vain:
+            raise DuettoError(f"the tests notice too few of the seeds, {vain} in a row")
 
 
-def _landed(session: Session, place: Place, *, wrong: bool) -> int:
+async def _blamed(found: Findings, where: str, seat: Seat) -> set[int]:
+    """What /blame marks, and what that takes."""
+    began, session = time.monotonic(), seat.session
+    await seat.rests(intents.FindBlame(), _LONGEST_S)
+    cards = [b for b in session.transcript.blocks if b.kind is BlockKind.RUN]
+    if told := re.search(r"(\d+) runs? in", cards[-1].text):
+        found.add(Spot(RUNS, where), float(told[1]))
+    found.add(Spot(SECONDS, where), time.monotonic() - began)
+    return {hunk.id for hunk in session.workspace.hunks if hunk.is_blamed and hunk.undecided}
+
+
+def _landed(session: Session, place: Place, change: str) -> int:
     landing = Landing(session.workspace, turn=1, call_id="call")
-    landing.feed(place.patch(wrong=wrong))
+    landing.feed(place.patch(change))
     landing.finish(cut=False)
     return session.workspace.hunks[-1].id
 
 
-async def _until_idle(session: Session, intent: intents.Intent | None) -> None:
-    if intent is not None:
-        session.submit(intent)
-    until = time.monotonic() + _LONGEST_S
-    while not session.at_rest:
-        session.drain()
-        await asyncio.sleep(0.01)
-        if time.monotonic() > until:
-            raise DuettoError("it took too long")
-
-
 def generated(root: Path) -> Path:
-    """A project of 60 functions, each with a test."""
+    """A project of 60 functions, each with a test, and one test of all."""
     root.mkdir()
     numbers = range(60)
     code = [f"def f{n}(x):\n    y = x + {n}\n    return y\n" for n in numbers]
     checks = [f"def test_{n}():\n    assert f{n}(1) == {n + 1}\n" for n in numbers]
+    every = "def test_all():\n    for n in (*range(60), *range(60)):\n        "
+    checks.append(f"{every}assert globals()[f'f{{n}}'](1) == n + 1\n")
     (root / "functions.py").write_text("\n\n".join(code))
     (root / "test_functions.py").write_text("\n\n".join(["from functions import *\n", *checks]))
     return root
