@@ -385,7 +385,7 @@ async def test_what_comes_home_waits_for_the_answer_that_streams() -> None:
     (hunk,) = stand.session.workspace.hunks
     assert hunk.turn == 2
     shown = [b.title for b in stand.session.transcript.blocks if b.kind is BlockKind.USER]
-    assert shown == ["", "attempt 1 of 2"]
+    assert shown == ["", "attempt 1 of 2: make it one"]
 
 
 async def test_a_failed_request_is_said() -> None:
