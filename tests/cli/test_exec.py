@@ -119,6 +119,32 @@ def test_apply_writes_and_the_exercise_is_solved(
     assert after.returncode == 0, after.stdout
 
 
+def test_the_clocks_of_a_race_are_those_of_the_recording(
+    environment: dict[str, str], root: Path, home: Path
+) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text("[rehearsal]\nmistakes = 0.0\ndeep_tokens_s = 400\n")
+    before, file = snapshot(root), home / "frames.jsonl"
+    done = run(environment, f"/race {PROMPT}", "-C", str(root), "--record", str(file))
+    sides = json.loads(done.stdout)["race"]
+    assert [side["model"] for side in sides] == ["rehearsal-fast", "rehearsal-deep"]
+    assert [side["verdict"] for side in sides] == ["passed", "passed"]
+    assert snapshot(root) == before
+    asked, first, last = dict[str, float](), dict[str, float](), dict[str, float]()
+    for line in map(json.loads, file.read_text().splitlines()):
+        frame, at_s, lane = line["frame"], line["t"], line["frame"].get("stream_id", "")
+        if frame.get("type") == "response.create":
+            asked.setdefault(lane, at_s)
+        elif str(frame.get("type", "")).endswith(".delta"):
+            first.setdefault(lane, at_s)
+            last[lane] = at_s
+    for side in sides:
+        lane = f"attempt-{side['attempt']}"
+        assert side["ttft_s"] == pytest.approx(first[lane] - asked[lane], abs=0.05)
+        assert side["last_token_s"] == pytest.approx(last[lane] - asked[lane], abs=0.05)
+        assert side["ttft_s"] < side["first_hunk_s"] <= side["last_token_s"] < side["judged_s"]
+
+
 def test_json_is_one_event_a_line(environment: dict[str, str], root: Path, home: Path) -> None:
     quiet_mistakes(home)
     done = run(environment, PROMPT, "-C", str(root), "--json", "--role", "fast")

@@ -17,6 +17,7 @@ from tui.core.attempts import (
     passes_at,
     ranked,
     read_plan,
+    read_race,
 )
 
 
@@ -166,3 +167,46 @@ def test_the_tally_in_words() -> None:
     tally.add(JudgedRun((False, False), whole=False))
     assert tally.words(5) == "pass@1 10 % (2 runs) · pass@5 100 % (1 run)"
     assert MOST >= 250
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("mend  it", {"models": ("fast", "deep")}),
+        ("--models a,b mend  it", {"models": ("a", "b")}),
+        ("--effort high,low mend  it", {"efforts": ("high", "low")}),
+        (
+            "--effort=high --tier off,flex mend  it",
+            {"efforts": ("high",), "tiers": ("", "flex")},
+        ),
+        (
+            "--throttle off,50 --models deep mend  it",
+            {"throttles": (None, 50.0), "models": ("deep",)},
+        ),
+        ("--throttle 50 mend  it", {"throttles": (50.0,), "models": ("fast", "deep")}),
+    ],
+)
+def test_who_races(words: str, wanted: dict[str, object]) -> None:
+    plan = AttemptPlan(2, "mend  it", all=True, race=True)
+    assert read_race(words) == replace(plan, **wanted)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("", "A race needs a prompt"),
+        ("--effort low,high", "A race needs a prompt"),
+        ("--models a x", "Both sides would be the same"),
+        ("--models a,a --effort low,low x", "Both sides would be the same"),
+        ("--models a,b,c x", "A race has two sides: --models takes one value for both, or two."),
+        ("--effort loud,low x", "Effort is one of none, minimal"),
+        ("--tier a%,b x", "A tier is one word"),
+        ("--throttle 0,50 x", "from 1 to 20000, or off"),
+        ("--throttle fast,50 x", "from 1 to 20000, or off"),
+        ("--temperature 1 x", "There is no --temperature"),
+    ],
+)
+def test_what_is_no_race_is_said(words: str, said: str) -> None:
+    wrong = read_race(words)
+    assert isinstance(wrong, str)
+    assert said in wrong

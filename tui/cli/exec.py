@@ -64,8 +64,8 @@ CONTINUE = "/continue"
 """As the prompt: the last answer of the session goes on where it was cut."""
 COMPACT = "/compact"
 """As the prompt: no turn, but a summary instead of what was said; behind it ``show``, or words."""
-_COMMANDS = ("ask", "attempts", "change", "continue", "inspect")
-_ONLY = "exec has only /ask, /attempts, /change, /compact, /continue and /inspect"
+_COMMANDS = ("ask", "attempts", "change", "continue", "inspect", "race")
+_ONLY = "exec has only /ask, /attempts, /change, /compact, /continue, /inspect and /race"
 
 
 FRAME_S = 0.01

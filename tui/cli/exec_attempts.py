@@ -114,6 +114,8 @@ def table(session: Session) -> dict[str, object]:
     """All that is known of the attempts, the best one first."""
     attempts = session.attempts
     views = attempts.views()
+    if attempts.race:
+        return {"race": [{**_row(view), **_clocks(view)} for view in views]}
     winner = next((view.attempt.number for view in views if view.wins), None)
     chances = {
         f"pass@{k}": {"share": share, "runs": runs}
@@ -122,6 +124,20 @@ def table(session: Session) -> dict[str, object]:
         if runs
     }
     return {"winner": winner, **chances, "attempts": [_row(view) for view in views]}
+
+
+def _clocks(view: AttemptView) -> dict[str, object]:
+    """Of a side of a race: seconds from its first request."""
+    spec, clocks = view.attempt.spec, view.clocks
+    return {
+        "effort": spec.effort,
+        "tier": spec.tier or None,
+        "throttle": view.attempt.throttle,
+        "ttft_s": clocks.ttft_s,
+        "first_hunk_s": clocks.hunk_s,
+        "last_token_s": clocks.last_s,
+        "judged_s": clocks.judged_s,
+    }
 
 
 def _row(view: AttemptView) -> dict[str, object]:

@@ -6,11 +6,14 @@ less, then the smaller difference. Without a verdict there are candidates, and n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from math import comb
 from typing import Literal
 
 from msgspec import Struct
+
+from tui.core.wire.efforts import EFFORTS, Effort
 
 MOST = 256
 """Attempts of one prompt."""
@@ -20,6 +23,8 @@ _MOST_TEMPERATURE = 2.0
 _MOST_NAMED = 2
 """Tests that a reason names."""
 USAGE = "/attempts [N] [--models A,B] [--temperature T] [--all] PROMPT"
+RACE = "/race [--models A,B] [--effort E,F] [--tier S,T] [--throttle off,50] PROMPT"
+_TIER = re.compile(r"[\w.-]{1,40}")
 
 
 class AttemptPlan(Struct, frozen=True):
@@ -34,10 +39,26 @@ class AttemptPlan(Struct, frozen=True):
     """Taken in turn; none: the model's own."""
     all: bool = False
     """Go on behind the first that passes."""
+    race: bool = False
+    """Two side by side, by the clock: nothing of them comes home by itself."""
+    efforts: tuple[Effort, ...] = ()
+    """Taken in turn, as the next two; none: as the model is asked now."""
+    tiers: tuple[str, ...] = ()
+    throttles: tuple[float | None, ...] = ()
+    """Tokens a second; None: as it comes."""
 
     def model(self, number: int) -> str:
         """Who makes the attempt of this number (from 1); empty: who answers now."""
         return self.models[(number - 1) % len(self.models)] if self.models else ""
+
+    def side(self, number: int) -> tuple[Effort | None, str | None, float | None]:
+        """Effort, tier and rate of this number; None: as they are."""
+        at = number - 1
+        return (
+            self.efforts[at % len(self.efforts)] if self.efforts else None,
+            self.tiers[at % len(self.tiers)] if self.tiers else None,
+            self.throttles[at % len(self.throttles)] if self.throttles else None,
+        )
 
     def temperature(self, number: int) -> float | None:
         """At which temperature; every model has each of them in turn."""
@@ -56,33 +77,86 @@ def read_plan(argument: str) -> AttemptPlan | str:
         if problem := count_refusal(known):
             return problem
         count, argument = known, rest
-    found = AttemptPlan(count, "")
-    models: tuple[str, ...] = ()
-    temperatures: tuple[float, ...] = ()
-    runs_all = False
+    read = _options(argument, ("--models", "--temperature"), ("--all",), USAGE)
+    if isinstance(read, str):
+        return read
+    values, prompt = read
+    temperatures = _temperatures(values.get("--temperature", ()))
+    if temperatures is None:
+        return f"A temperature is a number from 0 to {_MOST_TEMPERATURE:g}, as in 0.8."
+    models = values.get("--models", ())
+    if len(models) > count:
+        return f"{len(models)} models need at least as many attempts: /attempts {len(models)}."
+    return AttemptPlan(count, prompt, models, temperatures, "--all" in values)
+
+
+def read_race(argument: str) -> AttemptPlan | str:
+    """What the words behind ``/race`` ask for; a str says what is wrong with them.
+
+    The fast model against the deep one, unless something else differs.
+    """
+    read = _options(argument, ("--models", "--effort", "--tier", "--throttle"), (), RACE)
+    if isinstance(read, str):
+        return read
+    values, prompt = read
+    if not prompt:
+        return f"A race needs a prompt: {RACE}."
+    for name, given in values.items():
+        if len(given) > 2:
+            return f"A race has two sides: {name} takes one value for both, or two."
+    differ = any(len(set(given)) == 2 for given in values.values())
+    models = values.get("--models", () if differ else ("fast", "deep"))
+    if not differ and len(set(models)) < 2:
+        return f"Both sides would be the same: name two models, efforts, tiers or rates. {RACE}."
+    efforts = tuple(one for given in values.get("--effort", ()) for one in EFFORTS if one == given)
+    if len(efforts) != len(values.get("--effort", ())):
+        return f"Effort is one of {', '.join(EFFORTS)}."
+    tiers = values.get("--tier", ())
+    if not all(map(_TIER.fullmatch, tiers)):
+        return "A tier is one word, such as fast, priority or flex; off asks for none."
+    throttles = _throttles(values.get("--throttle", ()))
+    if throttles is None:
+        return "The throttle is a number of tokens/s from 1 to 20000, or off."
+    asked = tuple("" if one == "off" else one for one in tiers)
+    return AttemptPlan(
+        2,
+        prompt,
+        models,
+        all=True,
+        race=True,
+        efforts=efforts,
+        tiers=asked,
+        throttles=throttles,
+    )
+
+
+def _options(
+    argument: str, valued: Sequence[str], plain: Sequence[str], usage: str
+) -> tuple[dict[str, tuple[str, ...]], str] | str:
+    """The values of each option, and the prompt behind them; a str says what is wrong."""
+    found: dict[str, tuple[str, ...]] = {}
     while argument.startswith("--"):
         option, argument = _split(argument)
         name, equals, value = option.partition("=")
-        if name == "--all":
-            runs_all = True
+        if name in plain:
+            found[name] = ()
             continue
-        if name not in ("--models", "--temperature"):
-            return f"There is no {name}: {USAGE}."
+        if name not in valued:
+            return f"There is no {name}: {usage}."
         if not equals:
             value, argument = _split(argument)
-        parts = tuple(part.strip() for part in value.split(",") if part.strip())
-        if not parts:
-            return f"{name} needs a value: {USAGE}."
-        if name == "--models":
-            models = parts
-        else:
-            read = _temperatures(parts)
-            if read is None:
-                return f"A temperature is a number from 0 to {_MOST_TEMPERATURE:g}, as in 0.8."
-            temperatures = read
-    if len(models) > found.count:
-        return f"{len(models)} models need at least as many attempts: /attempts {len(models)}."
-    return AttemptPlan(count, argument.strip(), models, temperatures, runs_all)
+        found[name] = tuple(part.strip() for part in value.split(",") if part.strip())
+        if not found[name]:
+            return f"{name} needs a value: {usage}."
+    return found, argument.strip()
+
+
+def _throttles(parts: Sequence[str]) -> tuple[float | None, ...] | None:
+    try:
+        rates = tuple(None if part == "off" else float(part) for part in parts)
+    except ValueError:
+        return None
+    return rates if all(rate is None or 1 <= rate <= 20_000 for rate in rates) else None
 
 
 def count_refusal(count: int) -> str:

@@ -218,6 +218,18 @@ class MeterView(Struct, frozen=True):
     """From the turn's prompt until the last piece of output."""
 
 
+class TurnClocks(NamedTuple):
+    """When what happened in a turn: seconds from its first request; None: not yet, or never."""
+
+    asked_s: float | None = None
+    """That request, by the clock."""
+    ttft_s: float | None = None
+    hunk_s: float | None = None
+    """The first line of an edit stood in a file."""
+    last_s: float | None = None
+    """The last piece of output came."""
+
+
 class _Response(Struct):
     """The counts of one response."""
 
@@ -276,6 +288,8 @@ class Meter:
         self._ratios: dict[str, float] = {}
         self._model = ""
         self._turn_s: float | None = None
+        self.first_hunk_s: float | None = None
+        """When the turn's first line of an edit came, by its frame."""
         self._prompted = False
         """The turn's clock runs already, its first request is still to come."""
         self._stopped_s: float | None = None
@@ -344,7 +358,22 @@ class Meter:
 
     def wrote(self, hunk: Hunk, line: int) -> None:
         """What came up to now ends in this line of a file; once a frame at most."""
+        if self.first_hunk_s is None and self._now is not None:
+            self.first_hunk_s = self._now.last_s
         self._trail.wrote(self._chars, hunk, line)
+
+    def clocks(self) -> TurnClocks:
+        """When what happened in this turn, by the times of the frames."""
+        responses = [*self._past, self._now] if self._now is not None else []
+        if not responses or (asked_s := responses[0].asked_s) is None:
+            return TurnClocks()
+        came = [one.last_s for one in responses if one.first_s is not None]
+        return TurnClocks(
+            asked_s,
+            responses[0].ttft_s(),
+            None if self.first_hunk_s is None else self.first_hunk_s - asked_s,
+            max(came) - asked_s if came else None,
+        )
 
     def ghost_place(self, now: float) -> GhostPlace | None:
         """Where a model at 50 tokens/s would be writing now; None: in no file."""
@@ -460,6 +489,7 @@ class Meter:
     def _clear_turn(self) -> None:
         self._past, self._bill = [], {}
         self._first, self._chars, self._turn_unknown = self.responses + 1, 0, False
+        self.first_hunk_s = None
         self._trail.clear()
         self._tool_s, self._tools_s = 0.0, self._turn_s or 0.0
 

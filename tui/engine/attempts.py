@@ -19,8 +19,9 @@ from tui.core.attempts import MOST, AttemptPlan, JudgedRun, Ranked, Result, Tall
 from tui.core.conversation import BlockKind
 from tui.core.files import counted
 from tui.core.inert_text import PROSE, inert
-from tui.core.meter import MeterView, dollars
+from tui.core.meter import MeterView, TurnClocks, dollars
 from tui.core.patches.bringing_home import LaneFile
+from tui.core.wire.efforts import effort_refusal
 from tui.engine import intents
 from tui.engine.attempt_judging import AttemptJudge, Texts
 from tui.engine.bringing_home import BringingHome, LaneResult
@@ -66,6 +67,12 @@ class Attempt(Struct, eq=False):
     """Why it was stopped."""
     denied: tuple[str, ...] = ()
     """Commands that it was not allowed to run."""
+    throttle: float | None = None
+    """Tokens a second at which it is to come; None: as it comes."""
+    clocks: TurnClocks = TurnClocks()
+    """Of its answer, when that is over."""
+    judged_s: float | None = None
+    """When its verdict came, by the clock."""
 
 
 class AttemptStart(NamedTuple):
@@ -74,6 +81,15 @@ class AttemptStart(NamedTuple):
     text: str
     texts: Texts
     is_judged: bool
+
+
+class RaceClocks(NamedTuple):
+    """Seconds from its first request; None: not yet, or never."""
+
+    ttft_s: float | None
+    hunk_s: float | None
+    last_s: float | None
+    judged_s: float | None
 
 
 class AttemptView(NamedTuple):
@@ -89,6 +105,21 @@ class AttemptView(NamedTuple):
     place: int = 0
     """In the ranking, from 1; 0: it is not ranked yet."""
     wins: bool = False
+
+    @property
+    def passes(self) -> bool:
+        """It is over, and green."""
+        return self.attempt.result is not None and self.attempt.result.passes
+
+    @property
+    def clocks(self) -> RaceClocks:
+        """When what of it happened."""
+        row = self.attempt
+        seen = row.clocks if row.lane is None else row.lane.state.meter.clocks()
+        judged_s = None
+        if row.judged_s is not None and seen.asked_s is not None:
+            judged_s = row.judged_s - seen.asked_s
+        return RaceClocks(seen.ttft_s, seen.hunk_s, seen.last_s, judged_s)
 
 
 class Attempts:
@@ -110,6 +141,8 @@ class Attempts:
         """What they were asked, and that in brief."""
         self.said = ""
         """How the run goes, or ended."""
+        self.race = False
+        """The last run is a race: two sides by the clock, and nothing comes home by itself."""
         self._order: list[Ranked] = []
         self.tally = Tally()
         self._task: asyncio.Task[None] | None = None
@@ -156,7 +189,7 @@ class Attempts:
             self._warn("Nothing to try", "say what: /attempts 5 PROMPT; or verify first")
             return False
         self.rows, self._order, self._greens, self._why = [], [], [], ""
-        self._stopped = False
+        self._stopped, self.race = False, wanted.race
         self.prompt, self.asked = text, brief.strip().partition("\n")[0]
         work = self._run(wanted, text)
         self._task = self._services.supervisor.start(work, "attempts")
@@ -188,6 +221,8 @@ class Attempts:
         now = self._ports.clock.now()
         places = {one.result.number: at for at, one in enumerate(self._order, 1)}
         found = [self._view(row, places.get(row.number, 0), now) for row in self.rows]
+        if self.race:
+            return found
         return sorted(found, key=lambda one: (not one.place, one.place, one.attempt.number))
 
     def _view(self, row: Attempt, place: int, now: float) -> AttemptView:
@@ -209,7 +244,8 @@ class Attempts:
         """The table in words, a line for each of the first ones."""
         if not self.rows:
             return self.said or NONE_YET
-        lines = [self.said, *map(view_words, self.views()[:most])]
+        said = race_words if self.race else view_words
+        lines = [self.said, *map(said, self.views()[:most])]
         lines += [f"… and {len(self.rows) - most} more: /attempts show"] * (len(self.rows) > most)
         return inert("\n".join(lines), PROSE)
 
@@ -225,7 +261,7 @@ class Attempts:
             why = f"it changed {', '.join(map(inert, row.changes))}"
             self._warn(f"Attempt {number} did not change {inert(path)}", why)
             return
-        who = f"attempt {number} of {len(self.rows)}"
+        who = side_name(row) if self.race else f"attempt {number} of {len(self.rows)}"
         result = LaneResult(who, self.prompt, row.spec, files, row.said)
         task = self._services.supervisor.start(self._bring(result), "bringing an attempt home")
         self._ending.add(task)
@@ -246,7 +282,10 @@ class Attempts:
         judge = AttemptJudge(self._ports, commands, texts)
         if not judge.judges:
             self._state.note(0, NO_VERIFIER)
-        self.rows = [Attempt(number, spec) for number, spec in enumerate(specs, 1)]
+        self.rows = [
+            Attempt(number, spec, throttle=wanted.side(number)[2])
+            for number, spec in enumerate(specs, 1)
+        ]
         self._say_progress()
         judge.begin()
         try:
@@ -298,6 +337,8 @@ class Attempts:
                 row.tests = words
 
             row.result = await judge.judge(row.number, row.changes, progress)
+            if row.result.verdict:
+                row.judged_s = clock.now()
             if row.result.verdict not in ("", "error"):
                 self._greens.append(row.result.passes)
         except asyncio.CancelledError:
@@ -323,6 +364,8 @@ class Attempts:
             try:
                 async with asyncio.timeout(DEADLINE_S):
                     await lane.begin(talk=True)
+                    if row.throttle is not None:
+                        lane.session.submit(intents.Throttle(row.throttle))
                     lane.prompt(task.text)
                     await lane.rest()
             except TimeoutError:
@@ -343,7 +386,8 @@ class Attempts:
 
     def _keep(self, row: Attempt, lane: LaneSession) -> None:
         """What is looked at later of an answer that is over."""
-        row.lane, row.meter = None, lane.state.meter.view(self._ports.clock.now())
+        meter = lane.state.meter
+        row.lane, row.meter, row.clocks = None, meter.view(self._ports.clock.now()), meter.clocks()
         blocks = lane.state.transcript.blocks
         said = [block.text for block in blocks if block.kind is BlockKind.TEXT]
         row.said = "\n\n".join(said)[-_SAID_CHARS:]
@@ -352,24 +396,40 @@ class Attempts:
     async def _specs(self, wanted: AttemptPlan) -> list[RoleSpec] | str:
         """Who makes each attempt; a str says why one cannot."""
         status, roles = self._state.status, self._state.roles
-        found: dict[str, RoleSpec] = {"": roles[status.role]}
+
+        def as_now(spec: RoleSpec) -> RoleSpec:
+            effort, tier = status.efforts.get(spec.role), status.tiers.get(spec.role, "")
+            return replace(spec, effort=effort, tier=tier)
+
+        found: dict[str, RoleSpec] = {"": as_now(roles[status.role])}
         for name in wanted.models:
             if name in ("fast", "deep"):
                 spec = next((one for role, one in roles.items() if role == name), None)
                 if spec is None:
                     return f"no {name} model is set up: /connect sets it up"
+                spec = as_now(spec)
             elif known := [one for one in roles.values() if one.model == name]:
-                spec = known[0]
+                spec = as_now(known[0])
             else:
                 offered = await self._offered(name)
                 if isinstance(offered, str):
                     return offered
                 spec = offered
             found[name] = spec
-        count = range(1, wanted.count + 1)
-        return [
-            replace(found[wanted.model(one)], temperature=wanted.temperature(one)) for one in count
-        ]
+        specs = []
+        for number in range(1, wanted.count + 1):
+            spec, (effort, tier, _) = found[wanted.model(number)], wanted.side(number)
+            if effort and (why := effort_refusal(effort, spec.model, spec.efforts)):
+                return why
+            specs.append(
+                replace(
+                    spec,
+                    temperature=wanted.temperature(number),
+                    effort=effort or spec.effort,
+                    tier=spec.tier if tier is None else tier,
+                )
+            )
+        return specs
 
     async def _offered(self, name: str) -> RoleSpec | str:
         catalogue, status = self._ports.catalogue, self._state.status
@@ -399,6 +459,10 @@ class Attempts:
 
     def _conclude(self, wanted: AttemptPlan) -> None:
         """Say what came of it, and bring the winner home."""
+        if self.race:
+            self.said = f"race: {self.asked}"
+            self._state.note(0, self.words())
+            return
         whole = not (self._why or self._stopped)
         self.tally.add(JudgedRun(tuple(self._greens), whole))
         best = self._order[0] if self._order else None
@@ -456,6 +520,40 @@ def view_words(view: AttemptView) -> str:
     told += [dollars(meter.cost.turn_usd)] if meter.cost.turn_usd else []
     told += [f"{counted(len(row.denied), 'command')} not allowed"] if row.denied else []
     return " · ".join(told)
+
+
+def side_name(row: Attempt) -> str:
+    """Who races: ``deep gpt-6 · high · 50 tok/s``."""
+    spec = row.spec
+    told = [inert(spec.model), spec.effort or "", inert(spec.tier)]
+    told += [f"{row.throttle:g} tok/s"] if row.throttle is not None else []
+    return " · ".join(filter(None, told))
+
+
+def clock_words(view: AttemptView) -> list[tuple[str, str]]:
+    """The clocks of a race that have stopped, each with its name."""
+    clocks, usd = view.clocks, view.meter.cost.turn_usd
+    judged = "verified" if view.passes else "judged"
+    named = (
+        ("ttft", clocks.ttft_s),
+        ("first hunk", clocks.hunk_s),
+        ("last token", clocks.last_s if view.attempt.lane is None else None),
+        (judged, clocks.judged_s),
+    )
+    told = [(name, _seconds(at)) for name, at in named if at is not None]
+    return told + ([("price", dollars(usd))] if usd else [])
+
+
+def _seconds(at: float) -> str:
+    return f"{at * 1000:,.0f} ms" if at < 1 else f"{at:.2f} s"
+
+
+def race_words(view: AttemptView) -> str:
+    """A side of a race in a line."""
+    clocks = [f"{name} {at}" for name, at in clock_words(view)]
+    row = view.attempt
+    lines = [f"+{view.added} −{view.removed}"] if view.added or view.removed else []
+    return f"{row.number}. {side_name(row)}: {' · '.join([view.words, *clocks, *lines])}"
 
 
 NONE_YET = "There are no attempts yet: /attempts 5 PROMPT makes some."

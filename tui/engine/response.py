@@ -502,6 +502,8 @@ class Reply:
         else:
             call.parts.append(event.delta)
             call.landing.feed(event.delta)
+            if self._meter.first_hunk_s is None and call.landing.last_line is not None:
+                self._meter.first_hunk_s = now
             self._state.wake()
 
     def done(self, event: ItemDone, now: float) -> None:

@@ -115,6 +115,11 @@ COMMANDS: tuple[Command, ...] = (
         "Try a prompt several times at once: the tests choose the best; or list, take, stop them",
         "[N] PROMPT|show|take N [PATH]|stop [N]",
     ),
+    Command(
+        "race",
+        "Have two models, efforts or speeds answer one prompt side by side, by the clock",
+        "[--models A,B] [--effort E,F] PROMPT|show|take N|stop",
+    ),
     Command("blame", "Find the hunks that made the tests fail, or cured them"),
     Command("undo", "Undo the model's last turn, byte for byte"),
     Command("redo", "Redo the last decision or turn that you undid"),
@@ -640,6 +645,15 @@ def _attempts(argument: str, status: Status) -> Intent | str | None:
     return wanted if isinstance(wanted, str) else MakeAttempts(wanted)
 
 
+def _race(argument: str, status: Status) -> Intent | str | None:
+    from tui.core.attempts import read_race  # hardly a session does
+
+    if argument.split()[:1] in ([], ["show"], ["stop"], ["take"]):
+        return _attempts(argument, status)
+    wanted = read_race(argument)
+    return wanted if isinstance(wanted, str) else MakeAttempts(wanted)
+
+
 _PLAIN: Mapping[str, Intent] = {
     "fast": Switch("fast"),
     "deep": Switch("deep"),
@@ -673,6 +687,7 @@ _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {
     "context": _context,
     "verify": _verify,
     "attempts": _attempts,
+    "race": _race,
     "pin": lambda argument, status: Pin(argument),
     "rename": _rename,
     "compact": _compact,

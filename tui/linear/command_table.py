@@ -60,6 +60,7 @@ _SHARED = frozenset(
         "continue",
         "verify",
         "attempts",
+        "race",
         "blame",
         "repair",
         "fix",

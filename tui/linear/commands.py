@@ -125,7 +125,7 @@ class Commander:
             self._voice.models()
         elif intent is None and name == "tasks":
             say(_lines(task_words(status, session.now())))
-        elif intent is None and name == "attempts":
+        elif intent is None and name in ("attempts", "race"):
             say(_lines(session.attempts.words()))
         elif intent is None and name == "notes":
             say(_lines(list_words(session.workspace.notes)))
@@ -326,5 +326,6 @@ def _done(intent: intents.Intent, role: str) -> list[str]:
             return [auto_words(on)]
         case intents.MakeAttempts(plan):
             ways = "/attempts show lists them, /attempts stop ends them"
-            return [f"{plan.count} attempts begin: {ways}."]
+            began = "The race begins" if plan.race else f"{plan.count} attempts begin"
+            return [f"{began}: {ways}."]
     return []

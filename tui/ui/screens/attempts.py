@@ -23,7 +23,7 @@ from tui.ui.keymap import way_out
 from tui.ui.screens.status import Parts, StatusScreen, paragraph
 from tui.ui.styled_text import Piece, clip, one_line
 
-_TICK_S = 0.2
+TICK_S = 0.2
 _LEAST_WIDTH = 30
 _SHOWN_LINES = 600
 """Of a difference."""
@@ -90,7 +90,7 @@ class AttemptsScreen(KeyedScreen[Attempt | None]):
     def on_mount(self) -> None:
         """Figures move while they run."""
         self._take_up()
-        self.set_interval(_TICK_S, self._take_up)
+        self.set_interval(TICK_S, self._take_up)
 
     def sync(self, notices: Notices) -> None:
         """Something changed; called once a frame."""
@@ -162,7 +162,7 @@ class AttemptScreen(StatusScreen):
     def on_mount(self) -> None:
         """It is looked at more often than others: it may stream."""
         super().on_mount()
-        self.set_interval(_TICK_S, self._follow)
+        self.set_interval(TICK_S, self._follow)
 
     def say_ways(self) -> None:
         """The keys of the screen itself."""
@@ -190,21 +190,21 @@ class AttemptScreen(StatusScreen):
         for command in row.denied:
             parts.append((clip(f"  not allowed: {one_line(command)}", width) + "\n", "$warning"))
         changes = row.changes if row.lane is None else row.lane.changes
-        for line in _difference(changes):
-            colour = _COLOURS.get(line[:1], "$muted")
+        for line in difference(changes):
+            colour = COLOURS.get(line[:1], "$muted")
             words = inert(line.removeprefix("=").expandtabs(4))
             parts.append((f"{clip(words, width)}\n", colour))
-        if said := _said(row).strip():
+        if said := said_by(row).strip():
             parts.append(("\n", ""))
             for line in said.split("\n"):
                 parts += paragraph(one_line(line), "$foreground", width, "")
         return Content.assemble(*parts).rstrip("\n")
 
 
-_COLOURS = {"+": "$success", "-": "$error", "=": "bold $accent"}
+COLOURS = {"+": "$success", "-": "$error", "=": "bold $accent"}
 
 
-def _said(row: Attempt) -> str:
+def said_by(row: Attempt) -> str:
     """What its model has said, up to now."""
     if row.lane is None:
         return row.said
@@ -212,7 +212,7 @@ def _said(row: Attempt) -> str:
     return "\n\n".join(block.text for block in blocks if block.kind is BlockKind.TEXT)
 
 
-def _difference(changes: Mapping[str, LaneFile]) -> Iterator[str]:
+def difference(changes: Mapping[str, LaneFile]) -> Iterator[str]:
     """The lines of all differences, as far as they are shown."""
     lines = 0
     for path, (was, now) in changes.items():

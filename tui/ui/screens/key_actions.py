@@ -393,10 +393,15 @@ class TurnActions:
     def attempts(self) -> None:
         """The attempts that run, or ran last."""
         from tui.ui.screens.attempts import AttemptsScreen
+        from tui.ui.screens.race import RaceScreen
 
-        if isinstance(self._screen.app.screen, AttemptsScreen):
+        if isinstance(self._screen.app.screen, AttemptsScreen | RaceScreen):
             return
-        screen = AttemptsScreen(self._session)
+        screen: AttemptsScreen | RaceScreen = (
+            RaceScreen(self._session)
+            if self._session.attempts.race
+            else AttemptsScreen(self._session)
+        )
         self.over = screen.sync
         self._screen.app.push_screen(screen, self._reviewed)
 
@@ -518,6 +523,7 @@ class SlashCommands:
             "tasks": self._turn.tasks,
             "notes": self._turn.notes,
             "attempts": self._turn.attempts,
+            "race": self._turn.attempts,
             "skills": self._list_skills,
             "compact": self._show_summary,
         }

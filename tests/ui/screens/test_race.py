@@ -1,0 +1,76 @@
+"""A race on the screen: two sides, their clocks, and what can be kept of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from tests.support.scripted_app import running
+from tests.support.scripted_session import ScriptedSession
+from tui.core.attempts import AttemptPlan, Result
+from tui.core.meter import MeterView, TurnClocks
+from tui.core.patches.bringing_home import LaneFile
+from tui.engine.attempts import Attempt, AttemptView
+from tui.engine.intents import MakeAttempts, StopAttempts, TakeAttempt
+from tui.engine.ports import RoleSpec
+from tui.ui.screens.race import RaceScreen
+
+FAST, DEEP = RoleSpec("fast", "quick-1", "main"), RoleSpec("deep", "slow-1", "main", effort="high")
+
+
+def side(number: int, spec: RoleSpec, text: bytes, result: Result) -> AttemptView:
+    clocks = TurnClocks(100.0, 0.084, 1.5, 2.25)
+    row = Attempt(number, spec, "over", changes={"a.py": LaneFile(b"x = 0\n", text)})
+    row.clocks, row.judged_s, row.result, row.said = clocks, 103.5, result, "Done."
+    meter = MeterView(tokens=400, tokens_s=900.0)
+    return AttemptView(row, "passes" if result.passes else "fails", meter, 1, 1, 3.5)
+
+
+@dataclass
+class Shown:
+    """The race as the screen reads it."""
+
+    sides: list[AttemptView]
+    active: bool = False
+    race: bool = True
+    asked: str = "make it one"
+    said: str = "race: make it one"
+    rows: list[Attempt] = field(default_factory=list)
+
+    def views(self) -> list[AttemptView]:
+        return self.sides
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_two_sides_with_their_clocks_and_either_is_kept(size: tuple[int, int]) -> None:
+    passed, failed = Result(1, "passed", texts=b"1"), Result(2, "failed", texts=b"2")
+    left, right = side(1, FAST, b"x = 1\n", passed), side(2, DEEP, b"x = 2\n", failed)
+    session = ScriptedSession()
+    session.attempts = shown = Shown([left, right], active=True)
+    async with running(session, size=size) as (app, pilot):
+        app.bench.prompt_box.prompt.restore("/race make it one")
+        await pilot.press("enter")
+        await pilot.pause()
+        [asked] = session.intents
+        assert isinstance(asked, MakeAttempts)
+        assert asked.plan == AttemptPlan(2, "make it one", ("fast", "deep"), all=True, race=True)
+        assert isinstance(app.screen, RaceScreen)
+        rows = str(app.screen.report(70)).splitlines()
+        assert [words.strip() for words in rows[0].split("│")] == [
+            *("1  quick-1", "2  slow-1 · high"),
+        ]
+        for name, told in (("ttft", "84 ms"), ("first hunk", "1.50 s"), ("last token", "2.25 s")):
+            [row] = [row for row in rows if row.startswith(name)]
+            assert row.count(told) == 2
+        [row] = [row for row in rows if row.startswith("verified")]
+        assert [words.split() for words in row.split("│")] == [
+            *(["verified", "3.50", "s"], ["judged", "3.50", "s"]),
+        ]
+        [row] = [row for row in rows if row.startswith("+x = 1")]
+        assert "+x = 2" in row
+        await pilot.press("2", "escape")
+        assert session.intents[1:] == [TakeAttempt(2), StopAttempts()]
+        shown.active = False
+        await pilot.press("escape")
+        assert not isinstance(app.screen, RaceScreen)
