@@ -153,7 +153,7 @@ class Delegates:
         while not await self._is_over(one, lane):
             await one.goes_on.wait()
             one.goes_on.clear()
-        files = {path: LaneFile(*change) for path, change in lane.changes.items()}
+        files = lane.changes
         said = _last_words(lane.state.transcript.blocks)
         one.result = LaneResult(one.name, one.view.prompt, one.spec, files, said)
         self._stirred(one, lane, Notices())
