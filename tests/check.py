@@ -35,6 +35,8 @@ TIERS = {
 }
 WORKERS = (os.cpu_count() or 1) + 2
 """Tests of programs and screens wait more than they compute: two more than there are cores."""
+MANY = 50
+"""Of fewer new modules the workers make bytecode as they go."""
 
 
 def main(arguments: list[str]) -> int:
@@ -55,7 +57,36 @@ def main(arguments: list[str]) -> int:
     os.chdir(ROOT)
     # Without bytecode each worker, and each program that a test starts, compiles all anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    rewrite_once()
     return int(pytest.main(words, plugins=[linters])) or int(linters.failed)
+
+
+def rewrite_once() -> None:
+    """Have pytest rewrite the asserts of a new checkout before all workers do so at once.
+
+    What it makes of them stays beside the tests as bytecode. It takes four times as long as all
+    the rest of collecting, and each worker would do it for itself.
+    """
+    new = [
+        str(path)
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if not {"corpus", "counterparts"} & set(path.parts)
+        if is_new(path)
+    ]
+    cores = os.cpu_count() or 1
+    collect = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    if len(new) > MANY:
+        parts = [
+            subprocess.Popen([*collect, *new[core::cores]], cwd=ROOT, stdout=subprocess.DEVNULL)
+            for core in range(cores)
+        ]
+        for part in parts:
+            part.wait()
+
+
+def is_new(path: Path) -> bool:
+    """Whether pytest has not made its bytecode of a test module yet."""
+    return not any(path.parent.glob(f"__pycache__/{path.stem}.*-pytest-*.pyc"))
 
 
 class Linters(Thread):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
+from tests import check
 from tests.readme import ALL_KEYS, README, shell_block, with_keys
 from tests.support.sources import ROOT
 from tests.support.tables import case
@@ -50,6 +53,15 @@ def test_ci_runs_the_readmes_test_command(tmp_path: Path) -> None:
     assert ran.stdout.splitlines()[-2:] == ["I am the command", "-m tests.check --slow"], ran.stderr
     assert ran.returncode == 0
     assert command.startswith("python3 -m venv .venv && ")
+
+
+def test_pytest_keeps_its_bytecode_where_the_checks_look_for_it(tmp_path: Path) -> None:
+    """Else they would have it made anew each time, before the tests begin."""
+    (tmp_path / "test_one.py").write_text("def test_one():\n    assert True\n")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    collect = [sys.executable, "-m", "pytest", "--collect-only", "-p", "no:cacheprovider"]
+    subprocess.run(collect, cwd=tmp_path, env=kept, stdout=subprocess.DEVNULL, check=True)
+    assert not check.is_new(tmp_path / "test_one.py")
 
 
 def test_every_command_is_explained() -> None:
