@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.composed import composed
+from tui.bridge.providers import provider_files
+from tui.bridge.providers.provider_files import ProviderFacts
 from tui.cli.composition import Consents, Pricing
 from tui.cli.models import SessionSetup, resolve
 from tui.cli.network import Network, bridge_arguments
@@ -132,15 +134,26 @@ price = { input = 1.0, output = 2.0 }
 """
 
 
-async def test_a_wrong_file_of_a_provider_that_nobody_asks_is_no_matter(tmp_path: Path) -> None:
+async def test_a_wrong_file_of_a_provider_that_nobody_asks_is_no_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     paths = Paths.find({"DUETTO_HOME": str(tmp_path)})
     paths.providers_dir.mkdir()
     (paths.providers_dir / "other.toml").write_text("titel = 'x'")
     settings = parse(HOUSE, "FILE")
     models = resolve(settings, ModelFlags(), {}, paths)
     pricing = Pricing(SessionSetup(tmp_path, settings, models, paths))
+    readers, readable = list[threading.Thread](), provider_files.readable
+
+    def read(folder: Path | None) -> dict[str, ProviderFacts]:
+        readers.append(threading.current_thread())
+        return readable(folder)
+
+    monkeypatch.setattr(provider_files, "readable", read)
     quote = await pricing.quote("house", ["m"], Usage(1_000_000, 1_000_000), "")
     assert quote.usd == 3.0
+    assert readers
+    assert threading.main_thread() not in readers  # the turn's last frame goes first
 
 
 async def test_a_start_clears_the_shadows_that_a_killed_one_left(tmp_path: Path) -> None:

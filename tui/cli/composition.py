@@ -186,12 +186,15 @@ class Pricing:
 
     async def quote(self, endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
         """See `engine.ports.Ports.quote`."""
-        if self._prices is None:
-            from tui.effects.prices import Prices
-
-            lists, same_tiers = self._lists()
-            self._prices = Prices(lists, self._own(), same_tiers)
+        if self._prices is None:  # the turn's last frame goes first
+            self._prices = await asyncio.to_thread(self._read)
         return await self._prices.quote(endpoint, models, usage, tier)
+
+    def _read(self) -> Prices:
+        from tui.effects.prices import Prices
+
+        lists, same_tiers = self._lists()
+        return Prices(lists, self._own(), same_tiers)
 
     def _lists(self) -> tuple[dict[str, str], dict[str, SameTiers]]:
         """Endpoint -> its provider's name in the price list, where there is one; names of tiers."""
@@ -499,10 +502,11 @@ class Composition:
         return await asyncio.to_thread(workspace_commands.find_format, setup.root, setup.settings)
 
     async def _hook_commands(self, event: HookEvent) -> Sequence[VerifyCommand]:
-        from tui.cli import workspace_commands
+        def find() -> Sequence[VerifyCommand]:
+            from tui.cli import workspace_commands  # the turn's last frame goes first
 
-        setup = self._setup
-        find = partial(workspace_commands.find_hooks, setup.root, setup.settings, event)
+            return workspace_commands.find_hooks(self._setup.root, self._setup.settings, event)
+
         return await asyncio.to_thread(find)
 
     async def _quote(self, endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:

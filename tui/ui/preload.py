@@ -34,9 +34,10 @@ def warm() -> None:
     import_module("tui.ui.highlight.colours")
     import_module("tui.ui.screens.help")
     import_module("tui.core.patches.landing")
-    import_module("tui.engine.compaction")
+    for name in ("budget", "compaction", "continuing", "hooks", "images"):
+        import_module(f"tui.engine.{name}")
     for channel in get_args(Channel):
-        parser_for("auto", channel).feed("warm")
+        parser_for("auto", channel).feed("warm.py:\n")
     line_cells("warm")
 
 

@@ -116,6 +116,11 @@ IDLE_CPU, IDLE_SOON = "idle CPU %", "idle CPU behind the first key %"
 """Of one core: once all is done, and in the two seconds after the first key's echo."""
 RSS_START, RSS_LONG = "memory after start MB", "memory after a long session MB"
 BLOCK_P95 = "loop block p95 ms"
+END_WORK = "work before the last frame ms"
+"""Processor time of the event loop's thread between two frames, the most right behind the last
+token: what drain is made of, on a busy machine, too."""
+END_S = 0.5
+"""So long behind the last token."""
 """How late the event loop comes to its turns while a patch streams into a coloured file."""
 
 Found = Iterator[tuple[str, float | None]]
@@ -211,6 +216,12 @@ def edit(played: Played, trace: Sequence[Stamp]) -> Found:
     first_s, last_s = played.sent.first_s, played.sent.last_s
     if first_s is not None and last_s is not None:
         yield BLOCK_P95, percentile(late_ms(trace, first_s, last_s), 0.95)
+        behind = [
+            float(one.detail.split()[1])
+            for one in trace
+            if one.name == "frame" and last_s < one.at_s < last_s + END_S
+        ]
+        yield END_WORK, max(behind, default=None)
 
 
 def _drain_s(played: Played) -> float | None:

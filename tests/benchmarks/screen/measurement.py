@@ -107,6 +107,7 @@ IN_ALL = {
     figures.RSS_START: 80.0,
     figures.RSS_LONG: 110.0,
     figures.BLOCK_P95: 8.0,
+    figures.END_WORK: 16.0,
 }
 ELSEWHERE = {figures.CPU, figures.PAINTED, figures.PRESS_WIRE, figures.PRESS_STILL}
 """What else must be no worse at a long file or in a long conversation; Esc without a trace there,
