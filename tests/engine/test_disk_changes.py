@@ -48,6 +48,35 @@ async def test_the_difference_is_shown_and_the_question_stays() -> None:
     assert again.question == ask.question
 
 
+@each(
+    "written, after",
+    [
+        ("one\n2\n3\nfour\nfive\n", "one\n2\n3\nfour\nfive\n"),
+        ("1\n2\n3\nfour\nfive\n", "1\n2\n3\nfour\nfive\n"),
+        ("one\nTWO extra\nthree\nfour\nfive\n", "one\nTWO extra\nthree\nfour\nfive\n"),
+        ("eins\nTWO\ndrei\nfour\nfive\n", "eins\ntwo\ndrei\nfour\nfive\n"),
+    ],
+)
+async def test_undo_of_an_accept_loses_nothing_that_another_program_wrote_there_since(
+    written: str, after: str
+) -> None:
+    world = await watched({"a.py": TEXT})
+    session = world.session
+    session.submit(intents.OpenFile("a.py"))
+    land(world, update("a.py", "-two", "+TWO"))
+    session.submit(intents.Accept((1,)))
+    await settle()
+    world.files.data["a.py"] = written.encode()
+    world.changed_outside("a.py")
+    await settle()
+    session.drain()
+    session.submit(intents.UndoDecision())
+    await settle()
+    assert world.files.data["a.py"].decode() == after
+    (trouble,) = session.drain().troubles
+    assert (trouble.what == "Not undone") is (written == after)
+
+
 async def test_rejecting_the_hunk_that_conflicts_with_the_disk_ends_the_question() -> None:
     world = await watched({"a.py": TEXT})
     session = world.session

@@ -20,7 +20,7 @@ from tui.core.document.decision_log import (
     Placing,
     TakenOff,
 )
-from tui.core.document.disk_plan import take_off
+from tui.core.document.disk_plan import comes_off, take_off
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord, stand
 from tui.core.document.hunk import PLACED, Decision, Hunk, Kind, Stage
@@ -37,6 +37,7 @@ from tui.core.document.review import (
 from tui.core.document.waiting_places import WaitingSection, kept, moved, nearest
 from tui.core.steps import Work
 from tui.core.text.buffer import Mark
+from tui.core.text.change_set import Author
 from tui.core.text.diff import merge3
 from tui.core.text.rows import file_rows, rows_text
 from tui.errors import EditRefused
@@ -360,6 +361,8 @@ def _take_back_acceptance(
         raise EditRefused(_GONE)
     elif any(one.decision is Decision.ACCEPTED for one in above(documents, hunk)):
         raise EditRefused(_ABOVE)
+    elif documents.layers[hunk.id].changed_by is Author.DISK and not comes_off(record, hunk):
+        raise EditRefused(_TOUCHED)  # what another program wrote would be missing on the disk
     record.undecided.pop(hunk, None)
     return paths
 
