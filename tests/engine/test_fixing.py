@@ -284,6 +284,20 @@ async def test_what_looks_made_for_the_test_counts_and_is_marked() -> None:
     assert hunk.decision is Decision.PENDING
 
 
+async def test_a_test_that_a_command_changed_on_the_disk_is_named() -> None:
+    def failing(files: Files) -> list[str]:
+        return ["test_b"] if b"x4 = 2" in (files["a.py"] or b"") else broken(files)
+
+    world, _ = await red(failing, when="auto")
+    await world.runs()
+    world.changed_outside("test_a.py", "b.txt")
+    await tried(world, rewrite(WRONG, "1", "2"))
+    assert "On the disk test_a.py changed meanwhile" in texts(world.wire.requests[1])[-1]
+    await tried(world, rewrite(WRONG, "2", "3"))
+    named = "changed on the disk meanwhile, look at it: test_a.py"
+    assert notes(world)[-1] == f"fixed in 2 tries · {named}"
+
+
 async def test_tests_that_are_skipped_to_pass_do_not_count() -> None:
     def failing(files: Files) -> list[str]:
         return [] if b"x6 = 1" in (files["a.py"] or b"") else broken(files)

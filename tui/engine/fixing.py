@@ -8,7 +8,7 @@ found without it. What looks made for the tests is marked, too, but counts: it i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from tui.core.document.hunk import JUDGES, SPECIAL, Hunk
@@ -77,6 +77,8 @@ class Fixing:
         """What its tries changed for the tests, as it looks."""
         self._cheated = False
         """The last try changed tests."""
+        self._touched: set[str] = set()
+        """Of what judges, what somebody changed on the disk meanwhile: a command of the model's?"""
         self._reproach = ""
         services.state.after_turn.append(self._turn_over)
         services.state.before_turn.append(self._turn_begins)
@@ -90,6 +92,7 @@ class Fixing:
     def begin(self, found: ScreenVerdict) -> None:
         """The first try, of what was found."""
         self._last, self._seen, self._uncounted, self._special = found, {found.texts}, [], []
+        self._touched = set()
         self._wanted = ("passed",) if found.verdict == "same" else ("passed", "same")
         self._tries = self._all_tries = 0
         self._steps, self._before = list(self.rules.escalate), None
@@ -104,6 +107,12 @@ class Fixing:
         """The user wants something else."""
         if self._stage:
             self._end("")
+
+    def outside(self, paths: Iterable[str]) -> None:
+        """Somebody changed these files on the disk."""
+        if self._stage and self._last is not None:
+            marks = self._last.marks
+            self._touched |= {path for path in paths if any(one.judge(path) for one in marks)}
 
     def run_over(self) -> None:
         """The verifiers ran, or could not; there is no verdict if `judged` was not called."""
@@ -246,14 +255,19 @@ class Fixing:
 
     def _reproached(self, missing: str) -> str:
         """What the model is told of tests that it changed, or had skipped."""
-        paths = sorted({hunk.path for hunk in self._uncounted})
+        own = sorted({hunk.path for hunk in self._uncounted})
         told = []
-        if paths:
-            changed = f"You changed what judges you ({', '.join(paths)}): that does not count."
+        if own:
+            changed = f"You changed what judges you ({', '.join(own)}): that does not count."
             told.append(f"{changed} Mend the code that is tested instead.")
         if special := [hunk for hunk in self._special if hunk.undecided]:
             hunks = "; ".join(f"hunk {one.id} in {one.path}, {one.flags[-1]}" for one in special)
             told.append(f"Mend the rule, not the case of one test ({hunks}).")
+        if self._touched:
+            paths = ", ".join(sorted(self._touched))
+            told.append(
+                f"On the disk {paths} changed meanwhile: if a command of yours did, undo it."
+            )
         if missing:
             told.append(f"Tests that ran before do not any more ({missing}): that does not count.")
         return " ".join(told)
@@ -268,6 +282,9 @@ class Fixing:
         if why and (special := [hunk for hunk in self._special if hunk.undecided]):
             numbers = ", ".join(str(hunk.id) for hunk in special)
             why += f" · look at hunk{'s' * (len(special) > 1)} {numbers}: {SPECIAL[:-2]}"
+        if why and self._touched:
+            changed = ", ".join(sorted(self._touched))
+            why += f" · changed on the disk meanwhile, look at it: {changed}"
         if why:
             self._say(why)
         if self._before is not None:

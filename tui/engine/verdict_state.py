@@ -7,7 +7,7 @@ waited for a decision is on the disk now.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -68,6 +68,8 @@ class VerdictState:
         self._seen: object = None
         """The moment in which this was looked at."""
         self._task: asyncio.Task[None] | None = None
+        self.on_outside: Callable[[Iterable[str]], None] = lambda paths: None
+        """Told of files that somebody changed on the disk."""
         services.state.before_drain.append(self._frame)
 
     def stands(self, blocks: Sequence[Block], ground: Ground, *, on_disk: bool) -> None:
@@ -85,7 +87,9 @@ class VerdictState:
     def outside(self, paths: Iterable[str]) -> None:
         """Somebody changed files on the disk: nothing more is known of those that are not open."""
         mark = self._services.ports.files.mark  # of files that saving makes for a moment
-        others = {path for path in paths if mark not in path} - self._workspace.buffers.keys()
+        changed = {path for path in paths if mark not in path}
+        self.on_outside(changed)
+        others = changed - self._workspace.buffers.keys()
         if self._blocks and others:
             self._say(outdated=True)
             self._blocks = ()

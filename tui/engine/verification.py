@@ -317,9 +317,11 @@ class Verification:
     def _fixing(self) -> Fixing:
         from tui.engine.fixing import Fixing  # when something has failed
 
-        return Fixing(
+        fixing = Fixing(
             self._services, self._rules, self._submit, self._failure_words, self._judge_fix
         )
+        self._verdict_state.on_outside = fixing.outside
+        return fixing
 
     def _judge_fix(self, without: Sequence[int]) -> bool:
         """Judge the screen that a try left, without these hunks; False: not now."""
