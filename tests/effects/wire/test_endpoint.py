@@ -28,6 +28,7 @@ from tests.support.tables import each
 from tui.core.wire import events
 from tui.core.wire.address import Address
 from tui.core.wire.client.lane import Lane
+from tui.core.wire.client.lanes import MAX_IN_FLIGHT
 from tui.core.wire.refusals import HOPELESS_CLOSES
 from tui.effects.wire.endpoint import FULL, EndpointLane
 from tui.errors import WireError
@@ -217,6 +218,16 @@ async def test_a_lane_that_waits_for_minutes_alone_is_left_and_the_others_go_on(
         assert "nothing from the server for 2 s" in await first.closed()
         assert two.state == "open"
         assert len(host.sockets) == 1
+
+
+async def test_no_lane_waits_for_the_answers_of_sixteen_others() -> None:
+    async with hosting() as host:
+        desk = Desk(host, known=LANES)
+        for number in range(MAX_IN_FLIGHT):
+            await desk.ask(*desk.lane(f"attempt-{number}"), "slow")
+        assert len(host.sockets) == 1
+        await desk.ask(*desk.lane("main"))
+        assert len(host.sockets) == 2
 
 
 async def test_a_closed_lane_leaves_the_socket_to_the_others() -> None:

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.wire.address import Address, checked, shown
 from tui.core.wire.client.lane import LaneState
+from tui.core.wire.client.lanes import MAX_IN_FLIGHT
 from tui.core.wire.endpoint_facts import LEAST_AGE_S, Abilities, Capabilities, SocketView
 from tui.core.wire.events import Event, Incomplete
 from tui.core.wire.refusals import HOPELESS_CLOSES
@@ -482,9 +483,13 @@ class Endpoint:
             link.part(lane, NO_LANES)
 
     def _roomy(self, lane: EndpointLane) -> Link | None:
-        """A link that this lane can use."""
+        """A link that this lane can use; on none there are more than may be answered at once.
+
+        So that no lane waits for the answers of others.
+        """
         for link in self._links:
             usable = link.state == "open" and link.transport == self.transport_choice.transport
+            usable = usable and len(link.lanes) < MAX_IN_FLIGHT
             if not usable or not link.protocol.takes(lane.wire_name):
                 continue
             if self.known.lanes is not False or not link.lanes:
