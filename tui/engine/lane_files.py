@@ -20,9 +20,17 @@ from tui.errors import FileRefused
 class LaneFiles:
     """See `engine.ports.WorkspaceFiles`."""
 
-    def __init__(self, below: WorkspaceFiles, texts: Mapping[str, bytes | None]) -> None:
-        """``texts`` are those that are not as in the files ``below``; None: no such file."""
-        self._below = below
+    def __init__(
+        self,
+        below: WorkspaceFiles,
+        texts: Mapping[str, bytes | None],
+        listed: Sequence[str] | None = None,
+    ) -> None:
+        """``texts`` are those that are not as in the files ``below``; None: no such file.
+
+        ``listed``: what these list now, if somebody knows; of many lanes none need look then.
+        """
+        self._below, self._listed = below, listed
         self.root, self.named_root = below.root, below.named_root
         self.mark, self.linked = below.mark, below.linked
         self.modes: dict[str, int] = {}
@@ -86,7 +94,8 @@ class LaneFiles:
 
     def listing(self) -> list[str]:
         """See `engine.ports.WorkspaceFiles`."""
-        listed = set(self._below.listing())
+        known, self._listed = self._listed, None
+        listed = set(self._below.listing() if known is None else known)
         there = [path for path, data in self.texts.items() if data is not None]
         public = [path for path, why in self.privacy_of(there).items() if not why]
         return sorted(listed.difference(self.texts).union(public))

@@ -112,7 +112,9 @@ class LaneSession:
         self._due: TimerHandle | None = None
         self._closed = False
         self._tell: Callable[[set[str]], None] = lambda paths: None
-        self.files = LaneFiles(parent.ports.files, start.texts)
+        index = parent.open_files.catalogue
+        listed = index.paths() if index.ready() else None
+        self.files = LaneFiles(parent.ports.files, start.texts, listed)
         waits = start.asks == "wait"
         ports, roles = self._ports(parent.ports, waits=waits), {start.spec.role: start.spec}
         self.session = make(ports, roles, start.options, parent)
