@@ -1,8 +1,8 @@
 """Measure what duetto promises, on this machine and without a network.
 
 Run ``python -m tests.benchmarks
-ui|stream|edit|transport|bridge|caching|map|window|verify|cluster|store_cost|command_cost``; each
-has ``--help``.
+ui|stream|edit|transport|bridge|caching|map|window|verify|cluster|attempts|store_cost|
+command_cost``; each has ``--help``.
 """
 
 from __future__ import annotations
@@ -254,6 +254,19 @@ def cluster_command(is_json: bool, quick: bool, check: bool) -> None:
     from tests.benchmarks import cluster_cost
 
     _show(cluster_cost.measure(quick=quick, tell=_tell), is_json, check)
+
+
+@bench.command("attempts")
+@_shared
+def attempts_command(is_json: bool, quick: bool, check: bool) -> None:
+    """Measure whether attempts are green as often as chance says, and what 16 at once cost.
+
+    200 runs with a stand-in that is right one time in five, 20 with the rehearsal and real tests;
+    then requests, keys, painting and memory while 16 attempts stream. Takes some minutes.
+    """
+    from tests.benchmarks import attempts_cost
+
+    _show(attempts_cost.measure(quick=quick, tell=_tell), is_json, check)
 
 
 @bench.command("command_cost")

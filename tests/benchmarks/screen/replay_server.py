@@ -236,11 +236,11 @@ class Ledger:
         self._ended: dict[int, asyncio.Event] = {}
 
     def begin(self, protocol: str, request: str) -> tuple[Wanted, Sent]:
-        """The answer that a request gets: a go-word counts once."""
+        """The answer that a request gets: a go-word counts once, but for dense ones."""
         sent, asked = Sent(protocol, time.monotonic()), wanted(request)
-        if asked is None or asked.number in self.sent:
+        if asked is None or (asked.number in self.sent and asked.kind != "dense"):
             return _PLAIN, sent
-        self.sent[asked.number] = sent
+        self.sent.setdefault(asked.number, sent)
         return asked, sent
 
     def end(self, sent: Sent) -> None:
