@@ -18,7 +18,8 @@ from tui.core.wire import events
 from tui.core.wire.rate_limits import Limit
 from tui.engine import intents, lane_session
 from tui.engine.attempts import NO_VERIFIER, Attempts
-from tui.engine.session import SessionOptions
+from tui.engine.ports import FixRules
+from tui.engine.session_options import SessionOptions
 from tui.errors import EndpointError
 
 
@@ -396,3 +397,48 @@ async def test_a_failed_request_is_said() -> None:
     await stand.answers(2, change(0))
     await stand.rests()
     assert "this prompt is refused" in dict(stand.order())[1]
+
+
+async def test_a_fix_in_vain_rises_to_attempts_and_the_green_one_ends_it() -> None:
+    rules = FixRules("auto", tries=1, escalate=("attempts", "deep"))
+    stand = Stand(options=SessionOptions(fix=rules))
+    stand.session.submit(intents.OpenFile("a.py"))
+    stand.session.submit(intents.Verify())
+    await stand.world.wire.request(1)
+    model = SteppedRehearsal(stand.world.wire)
+    model.answers("I do not know.")
+    await stand.until(lambda: "main attempt-5" in stand.world.wires)
+    assert "1 try in vain; next: 5 attempts" in notes(stand.world)
+    await stand.answers(2, change(0))
+    await stand.rests()
+    assert "fixed by attempt 2" in notes(stand.world)
+    assert stand.session.status.verdict == "passed", "the screen with its change was judged"
+    assert stand.session.status.role == "fast"
+
+
+async def test_where_no_attempt_passes_the_fix_rises_on() -> None:
+    rules = FixRules("auto", tries=1, escalate=("attempts", "deep"))
+    stand = Stand(options=SessionOptions(fix=rules))
+    stand.session.submit(intents.OpenFile("a.py"))
+    stand.session.submit(intents.Verify())
+    await stand.world.wire.request(1)
+    SteppedRehearsal(stand.world.wire).answers("I do not know.")
+    await stand.until(lambda: "main attempt-5" in stand.world.wires)
+    for number in range(1, 6):
+        await stand.answers(number)
+    await stand.until(lambda: stand.session.status.role == "deep")
+    assert "no attempt passes; next: the deep model, slow-1" in notes(stand.world)
+
+
+async def test_esc_ends_a_fix_that_rose_to_attempts() -> None:
+    rules = FixRules("auto", tries=1, escalate=("attempts", "deep"))
+    stand = Stand(options=SessionOptions(fix=rules))
+    stand.session.submit(intents.OpenFile("a.py"))
+    stand.session.submit(intents.Verify())
+    await stand.world.wire.request(1)
+    SteppedRehearsal(stand.world.wire).answers("I do not know.")
+    await stand.until(lambda: "main attempt-5" in stand.world.wires)
+    stand.session.submit(intents.StopCommand())
+    await stand.rests()
+    assert stand.session.status.role == "fast"
+    assert not any("next: the deep" in note for note in notes(stand.world))

@@ -314,7 +314,7 @@ async def test_it_rises_when_tries_were_in_vain_and_goes_back() -> None:
     def failing(files: Files) -> list[str]:
         return [f"test_{hash(files['a.py'])}"]
 
-    world, _ = await red(failing, when="auto", tries=1, escalate=("attempts", "deep"))
+    world, _ = await red(failing, when="auto", tries=1, escalate=("deep",))
     await tried(world, rewrite(6, "0", "1"))
     assert "1 try in vain; next: the deep model, slow-1" in notes(world)
     assert world.session.status.role == "deep"

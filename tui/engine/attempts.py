@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tui.core.attempts import MOST, AttemptPlan, JudgedRun, Ranked, Result, Tally, ranked
+from tui.core.attempts import DEFAULT, MOST, AttemptPlan, JudgedRun, Ranked, Result, Tally, ranked
 from tui.core.conversation import BlockKind
 from tui.core.files import counted
 from tui.core.inert_text import PROSE, inert
@@ -129,12 +129,14 @@ class Attempts:
         self,
         services: Services,
         lanes: LaneSessions,
-        failure: Callable[[], tuple[str, str] | None],
+        submit: Callable[[Intent], None],
         home: BringingHome,
     ) -> None:
-        """``failure`` is what the last verdict found, as a prompt and in brief."""
+        """``submit`` asks the session for something."""
         self._services, self._state, self._ports = services, services.state, services.ports
-        self._lanes, self._failure, self._home = lanes, failure, home
+        self._lanes, self._submit, self._home = lanes, submit, home
+        self.failure: Callable[[], tuple[str, str] | None] = lambda: None
+        """What the last verdict found, as a prompt and in brief."""
         self.rows: list[Attempt] = []
         """Of the last run, by their numbers."""
         self.prompt = self.asked = ""
@@ -153,8 +155,8 @@ class Attempts:
         self._why = ""
         """Why no more of them begin."""
         self._stopped = False
-        self.on_over: Callable[[Result | None], None] = lambda winner: None
-        """Told of the winner when a run is over, once."""
+        self._told: Callable[[int], None] = lambda winner: None
+        """Told of the winner, or 0, when a run is over."""
 
     @property
     def active(self) -> bool:
@@ -183,7 +185,7 @@ class Attempts:
             step = "wait for them, or stop them with /attempts stop"
             self._warn("Attempts are running", step)
             return False
-        if not text and (failure := self._failure()) is not None:
+        if not text and (failure := self.failure()) is not None:
             text, brief = failure
         if not text:
             self._warn("Nothing to try", "say what: /attempts 5 PROMPT; or verify first")
@@ -196,6 +198,13 @@ class Attempts:
         self._task.add_done_callback(self._over)
         self._say("beginning")
         return True
+
+    def mend(self, told: Callable[[int], None]) -> int:
+        """Begin attempts at what failed, and return how many; ``told`` hears which one passed."""
+        if not self.begin(AttemptPlan(DEFAULT, "")):
+            return 0
+        self._told = told
+        return DEFAULT
 
     def stop(self, number: int = 0) -> None:
         """End one of them, or all (0)."""
@@ -249,7 +258,7 @@ class Attempts:
         lines += [f"… and {len(self.rows) - most} more: /attempts show"] * (len(self.rows) > most)
         return inert("\n".join(lines), PROSE)
 
-    def take(self, number: int, path: str = "") -> None:
+    def take(self, number: int, path: str = "", *, verify: bool = False) -> None:
         """Bring what one of them made home, or only one of its files."""
         row = next((one for one in self.rows if one.number == number), None)
         if row is None or not row.changes:
@@ -263,12 +272,15 @@ class Attempts:
             return
         who = side_name(row) if self.race else f"attempt {number} of {len(self.rows)}"
         result = LaneResult(who, self.prompt, row.spec, files, row.said)
-        task = self._services.supervisor.start(self._bring(result), "bringing an attempt home")
+        work = self._bring(result, verify=verify)
+        task = self._services.supervisor.start(work, "bringing an attempt home")
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
-    async def _bring(self, result: LaneResult) -> None:
+    async def _bring(self, result: LaneResult, *, verify: bool) -> None:
         await self._home.bring(result)
+        if verify:  # it is another text than was judged, if something was changed meanwhile
+            self._submit(intents.Verify(unasked=True))
 
     async def _run(self, wanted: AttemptPlan, text: str) -> None:
         specs = await self._specs(wanted)
@@ -276,6 +288,7 @@ class Attempts:
             self._warn("No attempt began", specs)
             self.said = specs
             return
+        await self._services.open_files.prepare()  # once for all lanes
         commands = await self._verifiers()
         screen = await self._lanes.screen()
         texts = await asyncio.to_thread(screen.files)
@@ -470,9 +483,9 @@ class Attempts:
         self.said = self._words(wanted, winner)
         self._state.note(0, self.words(_MOST_NOTED))
         if winner is not None:
-            self.take(winner.number)
-        told, self.on_over = self.on_over, lambda winner: None
-        told(winner)
+            self.take(winner.number, verify=True)
+        told, self._told = self._told, lambda winner: None
+        told(0 if winner is None else winner.number)
 
     def _words(self, wanted: AttemptPlan, winner: Result | None) -> str:
         usd = sum(row.meter.cost.turn_usd or 0.0 for row in self.rows)

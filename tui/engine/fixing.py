@@ -58,7 +58,10 @@ class Fixing:
         self.rules = rules
         self._state, self._clock = services.state, services.ports.clock
         self._submit, self._words, self._judge = submit, words, judge
-        self._stage: Literal["", "asked", "judging"] = ""
+        self.attempt: Callable[[Callable[[int], None]], int] = lambda told: 0
+        """Begins attempts at the failure and returns how many, 0 if there can be none; it tells
+        which one passed, or 0."""
+        self._stage: Literal["", "asked", "judging", "attempts"] = ""
         self._text = ""
         """The prompt that is out."""
         self._last: ScreenVerdict | None = None
@@ -160,12 +163,25 @@ class Fixing:
         """Rise, if there is a step left and the caps allow it."""
         while self._steps:
             step = self._steps.pop(0)
+            if step == "attempts" and (count := self.attempt(self._attempted)):
+                self._stage = "attempts"
+                self._say(f"{why}; next: {count} attempts")
+                return
             if words := self._taken(step):
                 self._say(f"{why}; next: {words}")
                 self._tries = 0
                 self._try()
                 return
         self._end(f"not fixed: {why}")
+
+    def _attempted(self, winner: int) -> None:
+        """The attempts are over; 0: none passed."""
+        if self._stage != "attempts":
+            return
+        if winner:
+            self._end(f"fixed by attempt {winner}")
+        else:
+            self._give_up("no attempt passes")
 
     def _taken(self, step: EscalationStep) -> str:
         """The step that was taken, in words; empty: it is not to be had."""

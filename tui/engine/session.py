@@ -150,6 +150,7 @@ class Session:
         self._deciding = HunkDecisions(state, saving, chosen.save, chosen.ask, slices)
         self._deciding.on_decided = Memory(services).decided
         self._verifying = Verification(services, self.submit, self.options.fix, self.options.verify)
+        self._verifying.attempt = lambda told: self.attempts.mend(told)
         self.keeping = Keeping(services, lambda: self._foreground.unsent)
         """Keeps what is typed; the screen tells it of the prompt."""
         self.keeping.deciding = lambda: self._deciding.at_work
@@ -327,7 +328,8 @@ class Session:
         """Tries at one prompt, side by side."""
         from tui.engine.attempts import Attempts  # hardly a session does
 
-        made = Attempts(self.services, self.lanes, self._verifying.failure, self.bringing_home)
+        made = Attempts(self.services, self.lanes, self.submit, self.bringing_home)
+        made.failure = self._verifying.failure
         self._verifying.stop_other = made.stop
         return made
 

@@ -168,6 +168,8 @@ class Verification:
         self._rules = rules
         self._verdict_state = VerdictState(services)
         self.outside = self._verdict_state.outside
+        self.attempt: Callable[[Callable[[int], None]], int] = lambda told: 0
+        """Begins attempts at what failed; see `Fixing`."""
         self.stop_other: Callable[[], None] = lambda: None
         """Stops what else runs, where it is no command of this."""
         if when != "ask":
@@ -321,6 +323,7 @@ class Verification:
             self._services, self._rules, self._submit, self._failure_words, self._judge_fix
         )
         self._verdict_state.on_outside = fixing.outside
+        fixing.attempt = self.attempt
         return fixing
 
     def _judge_fix(self, without: Sequence[int]) -> bool:
