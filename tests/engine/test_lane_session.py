@@ -241,6 +241,17 @@ async def test_it_is_told_what_was_said_before_if_that_is_wanted(world: World) -
     assert "said so" in str(one.wire.requests[0]["input"])
 
 
+async def test_one_that_is_being_ended_ends_with_the_session_too(world: World) -> None:
+    one = await made(world)
+    await one.asked()  # its server is silent from now on
+    world.session.services.supervisor.start(world.session.lanes.end(one.lane), "ending")
+    await settle()
+    assert one.wire.state == "open"
+    await world.session.close()
+    assert one.wire.state == "closed"
+    assert not world.session.lanes.open
+
+
 async def test_it_ends_with_the_session_and_whatever_it_runs(world: World) -> None:
     one, other = await made(world), await made(world)
     world.runner.box, world.runner.hold = Sandbox(works=True), asyncio.Event()

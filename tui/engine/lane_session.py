@@ -110,7 +110,7 @@ class LaneSession:
         self._parent = parent
         self._stirred = asyncio.Event()
         self._due: TimerHandle | None = None
-        self._closed = False
+        self._closed = asyncio.Event()
         self._tell: Callable[[set[str]], None] = lambda paths: None
         index = parent.open_files.catalogue
         listed = index.paths() if index.ready() else None
@@ -187,10 +187,11 @@ class LaneSession:
 
     async def rest(self) -> None:
         """Return when nothing runs any more: no turn, no command, no verifier."""
-        while not (self.session.at_rest and self._due is None) and not self._closed:
+        while not (self.session.at_rest and self._due is None) and not self._closed.is_set():
             self._stirred.clear()
             await self._stirred.wait()
-        self._accept()
+        if not self._closed.is_set():
+            self._accept()
 
     async def verify(self, wanted: intents.Verify | None = None) -> LaneVerdict:
         """Have its texts judged, in shadows; empty: nothing could judge, or it was stopped."""
@@ -204,7 +205,7 @@ class LaneSession:
     @property
     def changes(self) -> dict[str, LaneFile]:
         """What it made of the files so far, by the path; hunks that are cut are not in it."""
-        if not self._closed:
+        if not self._closed.is_set():
             self._accept()
         return self.files.changes
 
@@ -215,7 +216,7 @@ class LaneSession:
 
     async def close(self, *, at_once: bool = False) -> None:
         """End all that it runs, and leave the wire's lane; ``at_once``: wait for nothing."""
-        if self._closed:
+        if self._closed.is_set():
             return
         session = self.session
         session.submit(intents.Interrupt())
@@ -226,7 +227,9 @@ class LaneSession:
                     await self.rest()
             except TimeoutError:
                 pass  # its server is silent
-        self._closed = True
+            if self._closed.is_set():  # at once, meanwhile
+                return
+        self._closed.set()
         self._stirred.set()
         if self._due is not None:
             self._due.cancel()
@@ -236,12 +239,12 @@ class LaneSession:
 
     def _woken(self) -> None:
         loop = asyncio.get_running_loop()
-        if self._due is None and not self._closed:
+        if self._due is None and not self._closed.is_set():
             self._due = loop.call_later(FRAME_S, self._drain)
 
     def _drain(self) -> None:
         self._due = None
-        if not self._closed:
+        if not self._closed.is_set():
             self.on_stirred(self.session.drain())
         self._stirred.set()
 
@@ -290,9 +293,11 @@ class LaneSessions:
 
     async def end(self, lane: LaneSession, *, at_once: bool = False) -> None:
         """It is not needed any more."""
-        if lane in self.open:
-            self.open.remove(lane)
-        await lane.close(at_once=at_once)
+        try:
+            await lane.close(at_once=at_once)
+        finally:
+            if lane in self.open:
+                self.open.remove(lane)
 
     async def close(self) -> None:
         """The session ends: so do they."""
