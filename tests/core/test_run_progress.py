@@ -21,7 +21,7 @@ ALL = tuple(form.progress for form in formats().values())
             ["\nrunning 3 tests\n", "test a::b ... ok\n", "test c ... FAILED\n"],
             ["0/3", "1/3", "2/3"],
         ),
-        (["ok  \tx/cache\t0.01s\n", "FAIL\tx/other\t0.01s\n", "FAIL\n"], ["1", "2", "2"]),
+        (["--- PASS: TestA\n", "    --- SKIP: TestB/c\n", "ok  \tx\n"], ["1", "2", "2"]),
         ([" ✓ a.test.ts (3 tests) 2ms\n", " ❯ b.test.ts (2 tests | 1 failed) 5ms\n"], ["3", "5"]),
         (["1..4\n", "ok 1 - a\n", "not ok 2 - b\n"], ["0/4", "1/4", "2/4"]),
         (["compiling\n", "all good\n"], ["", ""]),

@@ -6,7 +6,16 @@ from pathlib import Path
 
 from tests.support.tables import each
 from tui.cli.verifiers.table import formats
-from tui.core.run_report import FailedTest, RunReport, as_prompt, of_change, read_junit, read_output
+from tui.core.go_output import without_v
+from tui.core.run_report import (
+    FailedTest,
+    RunCounts,
+    RunReport,
+    as_prompt,
+    of_change,
+    read_junit,
+    read_output,
+)
 
 NO_FLASK = "ModuleNotFoundError: No module named 'flask'"
 UNEQUAL = "Expected values to be strictly equal:"
@@ -47,6 +56,63 @@ def read(name: str, *only: str) -> list[tuple[str, str, int, str]]:
     text = (OUTPUTS / f"{name}.txt").read_text()
     chosen = [known[one] for one in only or known]
     return [(o.name, o.path, o.line + 1, o.message) for o in read_output(text, chosen, locate)]
+
+
+GO_VERBOSE = """\
+=== RUN   TestAdd
+=== RUN   TestAdd/small
+    cache_test.go:8: Add(1, 2) = -1, want 3
+=== RUN   TestAdd/zero
+    cache_test.go:11: fine
+--- FAIL: TestAdd (0.00s)
+    --- FAIL: TestAdd/small (0.00s)
+    --- PASS: TestAdd/zero (0.00s)
+=== RUN   TestLater
+    cache_test.go:13: later
+--- SKIP: TestLater (0.00s)
+=== RUN   TestPar
+=== PAUSE TestPar
+=== RUN   TestPar2
+=== PAUSE TestPar2
+=== CONT  TestPar
+    cache_test.go:14: a
+    cache_test.go:14: parallel one
+--- FAIL: TestPar (0.00s)
+=== CONT  TestPar2
+    cache_test.go:15: b
+--- PASS: TestPar2 (0.00s)
+FAIL
+FAIL\texample.org/app/cache\t0.006s
+=== RUN   TestLater
+--- PASS: TestLater (0.00s)
+PASS
+ok  \texample.org/app/web\t0.006s
+FAIL
+"""
+
+
+def test_what_go_says_of_each_test_is_counted_and_told_as_without_v() -> None:
+    told, counts = without_v(GO_VERBOSE)
+    assert counts == RunCounts(passed=3, failed=2, skipped=1)
+    assert told.splitlines()[:7] == [
+        "--- FAIL: TestAdd (0.00s)",
+        "    --- FAIL: TestAdd/small (0.00s)",
+        "    cache_test.go:8: Add(1, 2) = -1, want 3",
+        "--- FAIL: TestPar (0.00s)",
+        "    cache_test.go:14: a",
+        "    cache_test.go:14: parallel one",
+        "FAIL",
+    ]
+    assert "fine" not in told
+
+
+def test_what_a_test_of_go_said_that_never_ended_is_told() -> None:
+    panic = "=== RUN   TestA\npanic: test timed out\nFAIL\ta\t1.0s\n"
+    assert without_v(panic) == ("panic: test timed out\nFAIL\ta\t1.0s\n", None)
+    assert without_v("# a\n./a.go:3:1: undefined: c\n") == (
+        "# a\n./a.go:3:1: undefined: c\n",
+        None,
+    )
 
 
 @each(

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from tui.cli.verifiers.project import Project
 from tui.cli.verifiers.table import Row, formats, table
+from tui.core.go_output import without_v
 from tui.core.run_report import (
     REPORTS,
     FailedTest,
@@ -55,7 +56,10 @@ class RunReader:
         """What failed, or why nothing could be judged; takes the report away."""
         output = output[-_OUTPUT_CHARS:]
         locate, report = self._project.locate, None
-        if self._file:
+        if self._row.get("reads") == "go":
+            output, counts = without_v(output)
+            report = RunReport(counts=counts)
+        elif self._file:
             report = REPORTS[self._row.get("reads", "junit")](_taken(Path(self._file)), locate)
         if report is None or report.counts is None:
             counts = read_counts(output, self.formats)
