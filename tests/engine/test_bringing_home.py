@@ -60,3 +60,9 @@ async def test_it_can_be_accepted_undone_and_rewound_as_any_turn():
     world.session.submit(intents.Rewind(1))
     await settle()
     assert world.session.rewinding.turns()[0].rewound
+
+
+async def test_what_is_here_already_is_said_and_brings_no_hunk():
+    world = World({"cache.py": NEW})
+    assert await world.session.bringing_home.bring(RESULT) == []
+    assert notes(world) == ["delegate d1: its changes are here already"]

@@ -69,7 +69,7 @@ class BringingHome:
         hunks = await state.input_first.do(work, services.ports.clock.now)
         if hunks:
             state.add(Block(BlockKind.PATCH, number, PATCH_TOOL, role, call_id, "done"))
-        state.note(number, f"{result.who}: {home_words(hunks)}")
+        state.note(number, f"{result.who}: {home_words(hunks, result.files)}")
         services.requests.history.note(_told(result, hunks))
         services.requests.told.mark(hunks)
         state.workspace.on_landed(hunks, True)
@@ -79,16 +79,16 @@ class BringingHome:
         return hunks
 
 
-def home_words(hunks: Sequence[Hunk]) -> str:
-    """What came home: ``3 hunks in 2 files wait for you``."""
+def home_words(hunks: Sequence[Hunk], files: Mapping[str, LaneFile]) -> str:
+    """What came home of a lane's files: ``3 hunks in 2 files wait for you``."""
     if not hunks:
-        return "nothing is changed"
+        return "its changes are here already" if files else "nothing is changed"
     waiting = [hunk for hunk in hunks if hunk.decidable]
     refused = [hunk for hunk in hunks if hunk.stage is Stage.REFUSED]
     met = sum(bool(MET.intersection(hunk.flags)) for hunk in waiting)
-    files = counted(len({hunk.path for hunk in waiting}), "file")
+    places = counted(len({hunk.path for hunk in waiting}), "file")
     wait = "waits" if len(waiting) == 1 else "wait"
-    words = [f"{counted(len(waiting), 'hunk')} in {files} {wait} for you"] * bool(waiting)
+    words = [f"{counted(len(waiting), 'hunk')} in {places} {wait} for you"] * bool(waiting)
     words += [f"{met} of them met what was changed meanwhile"] * bool(met)
     words += [f"not brought: {one.path}: {one.reason}" for one in refused]
     return "; ".join(words)
@@ -99,7 +99,7 @@ def _told(result: LaneResult, hunks: Sequence[Hunk]) -> str:
     paths = sorted({hunk.path for hunk in hunks})
     about = f"Beside you another model ({result.who}) was asked: {result.prompt}"
     if not hunks:
-        return f"{about}\nIt changed nothing."
+        return f"{about}\nNothing came of it that is not here already."
     ids = f"hunks {hunks[0].id} to {hunks[-1].id}" if len(hunks) > 1 else f"hunk {hunks[0].id}"
     files = ", ".join(map(shown, paths))
     return f"{about}\nIts changes are in the editor as {ids}, pending review, in {files}."

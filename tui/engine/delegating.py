@@ -202,7 +202,8 @@ class Delegates:
         result, one.result, one.earlier = one.result, None, None
         if result is not None:
             self._show(one, "done", "done: comes when no answer streams")
-            self._show(one, "home", home_words(await self._home.bring(result)))
+            hunks = await self._home.bring(result)
+            self._show(one, "home", home_words(hunks, result.files))
 
     def _stop(self, one: _Delegate) -> None:
         if one.earlier is not None:

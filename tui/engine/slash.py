@@ -438,14 +438,14 @@ def task_words(status: Status, now: float) -> str:
 
 
 def delegate_state(one: DelegateView, now: float) -> str:
-    """How it is with what is delegated: ``works for 12 s · ~512 tokens · 1 file · $0.004``."""
+    """How it is with what is delegated: ``works, 12 s · ~512 tokens · $0.004 · 1 file``."""
     if one.ended:
         return one.ended
     asks = "asks" if one.ask is not None else "works"
     said = [f"{asks}, {now - one.began_s:.0f} s" if one.state == "works" else one.state]
     said += [f"{'~' * one.estimated}{counted(one.tokens, 'token')}"] * bool(one.tokens)
-    said += [counted(one.files, "file")] * bool(one.files)
     said += [dollars(one.usd)] if one.usd else []
+    said += [counted(one.files, "file")] * bool(one.files)
     return " · ".join(said)
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from tests.support.gallery import LOW, NARROW, Scene, Show
 from tests.support.prompt_rows import keys
 from tests.support.scripted_session import ScriptedSession
+from tui.engine.notices import Ask, DelegateView
 
 DETAIL = (
     "In the workspace, outside any sandbox: it may write wherever you can, and use the network.\n"
@@ -93,6 +96,21 @@ def background() -> ScriptedSession:
     return session
 
 
+def delegated() -> ScriptedSession:
+    """The tray: one works, one asks, one came home; and a command of the model."""
+    session = background()
+    ask = Ask(7, "Run this?", DETAIL, ("Run it", "No"), "pytest -q \x1b[2J", takes_words=True)
+    works = DelegateView(
+        1, "port the parser to the new grammar", "slow-1", 0.0, tokens=1834, usd=0.0412, files=3
+    )
+    session.status.delegates = [
+        replace(works, ask=ask),
+        replace(works, number=2, ask=None, last="Now the tests of the writer"),
+        replace(works, number=3, state="home", ended="5 hunks in 2 files wait for you"),
+    ]
+    return session
+
+
 def planning() -> ScriptedSession:
     """Nothing may be changed; a limit has stopped the turn."""
     session = begun()
@@ -134,6 +152,7 @@ SCENES = (
     Scene("command-runs", running, ("alt+1",)),
     Scene("command-ended", red),
     Scene("command-tasks", background, size=LOW, begin=listed),
+    Scene("tray", delegated, size=LOW, begin=listed),
     Scene("mode-plan", planning, ("f6",), LOW),
     Scene("mode-sandbox", confined, ("f6",), LOW),
 )

@@ -206,6 +206,8 @@ class TurnActions:
         """When Esc was pressed last, and when one last stopped, closed or moved something."""
         self.over: Callable[[Notices], None] | None = None
         """Takes up what changed while a screen lies over this one."""
+        self.in_tray = False
+        """What goes on beside the conversation is listed now."""
         self._edited = 0
         """The hunk that was opened for editing; 0: none."""
         self._edited_in_review = False
@@ -377,7 +379,7 @@ class TurnActions:
         from tui.ui.screens.tasks import TasksScreen
 
         def looked(chosen: DelegateView | TaskView | str | None) -> None:
-            self.over = None
+            self.over, self.in_tray = None, False
             if isinstance(chosen, str):
                 self._panes.prompt_box.restore(chosen)
                 self._panes.prompt_box.focus_prompt()
@@ -386,8 +388,9 @@ class TurnActions:
             elif chosen is not None:
                 self._panes.look_at_call(chosen.call_id)
 
+        self._screen.app.clear_notifications()  # they would cover what they are about
         screen = TasksScreen(self._session)
-        self.over = screen.sync
+        self.over, self.in_tray = screen.sync, True
         self._screen.app.push_screen(screen, looked)
 
     def attempts(self) -> None:

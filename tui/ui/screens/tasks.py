@@ -36,7 +36,7 @@ class TaskList(PickList[Beside]):
         if isinstance(item, DelegateView):
             colour = "warning" if item.ask or item.state in ("failed", "paused") else "deep"
             over = item.state in OVER
-            state = clip(one_line(delegate_state(item, self._now())), max(width // 2, _STATE))
+            state = clip(one_line(delegate_state(item, self._now())), max(width * 3 // 5, _STATE))
             number, words = f"d{item.number} ", item.prompt
             said = [(f"  {state} ", style("muted" if over else colour))]
         else:

@@ -337,7 +337,8 @@ class Workbench(PaintedScreen):
     def _tell_delegated(self) -> None:
         """What is delegated asks, or stands still: it takes no keys."""
         for words in self._delegated.new(self.session.status):
-            self.notify(inert(words), severity="warning", timeout=8, markup=False)
+            if not self.turn_actions.in_tray:  # which says it
+                self.notify(inert(words), severity="warning", timeout=8, markup=False)
 
     def _tell(self, trouble: Trouble) -> None:
         """Say what went wrong, unless the conversation says it, or the screen over this one."""
