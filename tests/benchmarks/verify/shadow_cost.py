@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,7 @@ import time
 from collections.abc import Awaitable
 from pathlib import Path
 from typing import TypeVar
+from unittest.mock import patch
 
 from tests.benchmarks.findings import Bound, Findings, Spot, Tell
 from tests.support.composed import composed
@@ -50,7 +52,11 @@ def measure(found: Findings, tell: Tell, *, quick: bool) -> None:
         with found.guarded(kind):
             asyncio.run(_shadows(found, kind, times))
     tell("F5")
-    with found.guarded("F5"):
+    # plug-ins of this checkout's pytest have no business here
+    with (
+        found.guarded("F5"),
+        patch.dict(os.environ, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"),
+    ):
         asyncio.run(_first_tests(found, times))
 
 
