@@ -241,6 +241,8 @@ class AttemptsSettings(SettingsTable, frozen=True):
 
     runner: Name = "here"
     """Where they are judged: on this machine, or by the workers of ``dask://HOST:PORT``."""
+    send: tuple[Name, ...] = ()
+    """Patterns of files that git ignores and the tests need on workers; none that is private."""
 
 
 class CommandsSettings(SettingsTable, frozen=True):

@@ -56,6 +56,7 @@ class _Stand:
         self.runner = CommandRunner(str(self.root))
         beside = os.path.dirname(sys.executable)  # as on the workers: the same pytest
         os.environ["PATH"] = f"{beside}{os.pathsep}{os.environ['PATH']}"
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they take a second
         tests = project_tests(find_verifiers(Project(self.root), 60))
         if tests is None:
             raise DuettoError("the exercise has no tests")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.dask_cluster import DaskCluster
+from tests.support.dask_cluster import ROOT, DaskCluster
+from tui.cli import practice
 from tui.cli.verifiers.finding import find_verifiers
 from tui.cli.verifiers.project import Project
 from tui.core.programs import RunOptions, RunResult
@@ -53,7 +56,7 @@ class House:
         (root / "calc.py").write_bytes(WRONG)
         (root / "test_calc.py").write_text(TESTS)
         self.said: list[str] = []
-        self.cluster = Cluster(dask.server, str(root), os.environ, self.said.append)
+        self.cluster = Cluster(dask.server, str(root), os.environ, self.said.append, ["made/*"])
         self.runner = CommandRunner(str(root))
 
     @property
@@ -110,14 +113,17 @@ async def test_nothing_private_leaves(house: House) -> None:
     secrets = {".env": "A=sesame-1", "id_rsa": "sesame-2", "ignored.txt": "sesame-3"}
     for name, text in secrets.items():
         (house.root / name).write_text(text)
-    (house.root / ".gitignore").write_text("ignored.txt\n")
+    (house.root / ".gitignore").write_text("ignored.txt\nmade/\n")
     (house.root / "leads").symlink_to(".env")
+    (house.root / "made").mkdir()
+    (house.root / "made/needed.txt").write_text("open\n")
+    (house.root / "made/id_ed25519").write_text("sesame-6\n")
     os.environ["MY_API_TOKEN"] = "sesame-4"
     try:
-        said = await house.says("ls -A; env", {".env": b"A=sesame-5", "calc.py": RIGHT})
+        said = await house.says("ls -A . made; env", {".env": b"A=sesame-5", "calc.py": RIGHT})
     finally:
         del os.environ["MY_API_TOKEN"]
-    assert said.startswith(".gitignore\ncalc.py\ntest_calc.py\n")
+    assert said.startswith(".:\n.gitignore\ncalc.py\nmade\ntest_calc.py\n\nmade:\nneeded.txt\n")
     assert "sesame" not in said
     found = await asyncio.to_thread(_everything, house.dask.folder)
     assert not any(b"sesame" in data for data in found)
@@ -231,3 +237,35 @@ async def test_what_is_lost_on_the_way_is_done_again(tmp_path: Path) -> None:
         dask.close()
     assert statuses == [0 if number % 3 else 1 for number in range(30)]
     assert any("is gone: duetto waits for it" in words for words in house.said)
+
+
+async def test_without_dask_it_is_said_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "distributed.py").write_text("raise ImportError('no Dask')\n")
+    path = os.pathsep.join((str(tmp_path), str(ROOT)))
+    environment = {**os.environ, "PYTHONPATH": path}
+    cluster = Cluster("tcp://127.0.0.1:1", str(tmp_path), environment, print)
+    with pytest.raises(FileRefused, match=r"Dask is not installed here .*duetto\[cluster\]"):
+        await cluster.make({})
+    await cluster.close()
+
+
+def test_attempts_are_judged_there(tmp_path: Path, dask: DaskCluster) -> None:
+    home = tmp_path / "home"
+    root = practice.ensure(home / "data")
+    address = dask.server.replace("tcp", "dask")
+    attempts = f'[attempts]\nrunner = "{address}"\nsend = [".practice.json"]\n'
+    (home / "config.toml").write_text(f"[rehearsal]\nmistakes = 0.0\n{attempts}")
+    prompt = "/attempts 3 --all make the cache safe for threads"
+    done = subprocess.run(
+        [sys.executable, "-m", "tui.cli", "exec", prompt, "-C", str(root)],
+        env={**os.environ, "DUETTO_HOME": str(home), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    table = json.loads(done.stdout)
+    assert [row["verdict"] for row in table["attempts"]] == ["passed"] * 3, done.stderr
+    assert table["winner"] == 1

@@ -367,8 +367,9 @@ class Composition:
         from tui.core.cluster import server_of
         from tui.effects.cluster import Cluster
 
-        server = server_of(self._setup.settings.attempts.runner)
-        return Cluster(server, self._files.root, self._keyless, self._of_cluster)
+        chosen, root = self._setup.settings.attempts, self._files.root
+        server = server_of(chosen.runner)
+        return Cluster(server, root, self._keyless, self._of_cluster, chosen.send)
 
     def _of_cluster(self, words: str) -> None:
         self.session.warn(Trouble(words, "", severity="information", noted=True))

@@ -70,8 +70,13 @@ class Cluster:
         root: str,
         environment: Mapping[str, str],
         say: Callable[[str], None],
+        sent: Sequence[str] = (),
     ) -> None:
-        """``server`` in Dask's words; no key is in ``environment``; ``say`` tells the user."""
+        """``server`` in Dask's words; no key is in ``environment``; ``say`` tells the user.
+
+        ``sent``: patterns of files that git ignores and workers get.
+        """
+        self._sent = sent
         self._server, self._root, self._environment = server, os.path.realpath(root), environment
         self._say = say
         self._process: Process | None = None
@@ -98,7 +103,8 @@ class Cluster:
         self._heard.clear()
         try:
             self._process = await own_process.started(
-                "tui.cli.cluster", self._server, self._root, topic, environment=self._environment
+                *("tui.cli.cluster", self._server, self._root, topic, *self._sent),
+                environment=self._environment,
             )
         except OSError as error:
             raise FileRefused(f"the cluster cannot be asked: {error.strerror}") from None

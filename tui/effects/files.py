@@ -286,7 +286,7 @@ SYNCS = 16
 """Files that are brought to the disk at a time: it writes them down together."""
 MOST_OPEN = 64
 """Files of a set that are open at a time."""
-_IGNORED = "it is ignored by the workspace's ignore files"
+IGNORED = "it is ignored by the workspace's ignore files"
 
 
 class PathList(Protocol):
@@ -494,7 +494,7 @@ class Files:
             except (FileRefused, OSError) as error:
                 reasons[path] = str(error)
         ignored = self._listing.ignored({real for path, real in meant.items() if not reasons[path]})
-        reasons |= {path: _IGNORED for path, real in meant.items() if real in ignored}
+        reasons |= {path: IGNORED for path, real in meant.items() if real in ignored}
         return reasons | self.links_of(path for path, why in reasons.items() if not why)
 
     def links_of(self, paths: Iterable[str]) -> dict[str, str]:

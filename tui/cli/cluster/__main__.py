@@ -1,4 +1,4 @@
-"""``python -m tui.cli.cluster SERVER ROOT TOPIC``: asks a Dask cluster for the app.
+"""``python -m tui.cli.cluster SERVER ROOT TOPIC [SENT...]``: asks a Dask cluster for the app.
 
 Orders come on stdin, what is told goes to stdout (`core.cluster`), each with its length before it.
 It ends with its stdin. Dask is loaded here and nowhere else in duetto: its import takes half a
@@ -19,8 +19,8 @@ from tui.core.cluster import ClusterNews, ClusterOrder
 
 def main() -> None:
     """Until stdin ends."""
-    server, root, topic = sys.argv[1:]
-    asyncio.run(_serve(ClusterClient(server, root, topic, _tell)))
+    server, root, topic, *sent = sys.argv[1:]
+    asyncio.run(_serve(ClusterClient(server, root, topic, _tell, sent)))
 
 
 def _tell(told: ClusterNews) -> None:

@@ -9,7 +9,8 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,7 @@ from tui.core.cluster import (
     blob_name,
     differences,
 )
-from tui.core.files import why_private
-from tui.effects.files import Files
+from tui.effects.files import IGNORED, Files
 from tui.effects.listing import Listing
 from tui.effects.shadow.copying import ShadowSource
 
@@ -50,7 +50,9 @@ _NEAR = 200
 class WorkspaceTree:
     """The workspace on the disk, as far as it may leave this machine."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, sent: Sequence[str]) -> None:
+        """``sent``: patterns of ignored files that leave it all the same."""
+        self._sent = sent
         self._listing = Listing(root, environment=os.environ)
         self._files = Files(root, self._listing)
         self._source = ShadowSource(root, table()["caches"], self._files.listing)
@@ -62,7 +64,7 @@ class WorkspaceTree:
         """What the last look found."""
         self._tree = SentTree()
         """And what came of it: git is not asked again where all files are as they were."""
-        self.left_out = 0
+        self.left_out: list[str] = []
 
     def look(self) -> SentTree:
         """All files that are neither private nor ignored. Raises OSError."""
@@ -70,13 +72,13 @@ class WorkspaceTree:
         if self._seen == (found.files, found.links):
             return self._tree
         self._seen = {}, {}
-        private = self._files.privacy_of([*found.files, *found.links])
-        self.left_out = sum(1 for path in found.files if private.get(path))
+        private = self._private([*found.files, *found.links])
+        self.left_out = [path for path in found.files if private[path]]
         files: dict[str, tuple[str, int]] = {}
         known = self._known
         self._known = {}
         for path, about in found.files.items():
-            if private.get(path):
+            if private[path]:
                 continue
             if path not in known or known[path][0] != about:
                 with contextlib.suppress(OSError):
@@ -91,10 +93,18 @@ class WorkspaceTree:
         links = {
             path: leads_to
             for path, leads_to in found.links.items()
-            if not private.get(path) and self._stays(path, leads_to, files)
+            if not private[path] and self._stays(path, leads_to, files)
         }
         self._seen, self._tree = (found.files, found.links), SentTree(files, links)
         return self._tree
+
+    def _private(self, paths: Sequence[str]) -> dict[str, str]:
+        """Why each does not leave this machine; empty: it may."""
+        found = self._files.privacy_of(paths)
+        for path, why in found.items():
+            if why == IGNORED and any(fnmatch(path, glob) for glob in self._sent):
+                found[path] = ""
+        return found
 
     def _stays(self, path: str, leads_to: str, files: Mapping[str, object]) -> bool:
         """Whether a link leads to what is sent."""
@@ -115,8 +125,8 @@ class WorkspaceTree:
     ) -> tuple[dict[str, bytes | None], list[str]]:
         """The texts that may leave this machine, and the paths of the others."""
         there = [path for path, data in texts.items() if data is not None]
-        private = self._files.privacy_of(there)
-        held = [path for path in there if why_private(path) or private.get(path)]
+        private = self._private(there)
+        held = [path for path in there if private[path]]
         return {path: data for path, data in texts.items() if path not in held}, held
 
 
@@ -132,10 +142,16 @@ class ClusterClient:
     """One cluster, for one workspace."""
 
     def __init__(
-        self, server: str, root: str, topic: str, tell: Callable[[ClusterNews], None]
+        self,
+        server: str,
+        root: str,
+        topic: str,
+        tell: Callable[[ClusterNews], None],
+        sent: Sequence[str] = (),
     ) -> None:
+        """``sent``: see `WorkspaceTree`."""
         self._server, self._root, self._topic, self._tell = server, root, topic, tell
-        self._disk = WorkspaceTree(root)
+        self._disk = WorkspaceTree(root, sent)
         self._trees: dict[str, SentTree] = {}
         """By their names, the last one is that of which tasks are."""
         self._blobs: dict[str, bytes] = {}
@@ -376,10 +392,12 @@ class ClusterClient:
         texts, held = await asyncio.to_thread(self._disk.public, task.texts)
         for path in held:
             self._say(f"{path} stays on this machine: it is private or ignored")
-        if self._disk.left_out:
-            count = self._disk.left_out
-            noun = "file stays" if count == 1 else "files stay"
-            self._say(f"{count} private or ignored {noun} on this machine: tests there run without")
+        if left := self._disk.left_out:
+            more = f" and {len(left) - 3} more" if len(left) > 3 else ""
+            names = f"{', '.join(left[:3])}{more}"
+            verb = "stays" if len(left) == 1 else "stay"
+            why = "private or ignored: tests there run without ([attempts] send names ignored ones)"
+            self._say(f"{names} {verb} on this machine, {why}")
         if not isinstance(task.argv, str):
             await asyncio.to_thread(self._learn_python, task.argv[0])
         given = {**on_disk, **texts}
