@@ -299,6 +299,7 @@ def test_at_the_end_of_a_file_of_commands_a_question_is_refused() -> None:
 def test_every_command_does_something_of_its_own(stage: LinearStage, command: Command) -> None:
     slow = {
         "attempts",
+        "race",
         "diff",
         "show",
         "compact",
