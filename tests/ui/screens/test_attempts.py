@@ -1,0 +1,117 @@
+"""The table of attempts: what a row says, what its keys do, and one looked into."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from msgspec.structs import replace
+
+from tests.support.scripted_app import running
+from tests.support.scripted_session import ScriptedSession
+from tui.core.attempts import AttemptPlan, Result
+from tui.core.meter import Cost, MeterView
+from tui.core.patches.bringing_home import LaneFile
+from tui.engine.attempts import Attempt, AttemptView
+from tui.engine.intents import MakeAttempts, StopAttempts, TakeAttempt
+from tui.engine.ports import RoleSpec
+from tui.ui.screens.attempts import AttemptScreen, AttemptsScreen, figures
+
+FAST = RoleSpec("fast", "quick-1", "main", temperature=0.9)
+METER = MeterView(
+    "done", 812.0, estimated=False, tokens=1408, tokens_estimated=False, cost=Cost(turn_usd=0.003)
+)
+
+
+def over(number: int, result: Result, words: str, place: int) -> AttemptView:
+    row = Attempt(number, FAST, "over", began_s=1.0)
+    row.result, row.said = result, "I used a **set**.\x1b[31m"
+    row.changes = {"a.py": LaneFile(b"def f():\n    x = 0\n", b"def f():\n    x = 1\n")}
+    row.denied = ("rm -rf build",)
+    return AttemptView(row, words, METER, 1, 1, 2.5, place, result.passes)
+
+
+def views() -> list[AttemptView]:
+    passed = Result(2, "passed", added=1, removed=1, texts=b"2")
+    failed = Result(1, "failed", broke=("test_a",), failed=("test_old",), texts=b"1")
+    waits = AttemptView(Attempt(3, FAST), "waiting", MeterView(), 0, 0, 0.0)
+    return [over(2, passed, "passes", 1), over(1, failed, "breaks test_a", 2), waits]
+
+
+@dataclass
+class Shown:
+    """The attempts as the screen reads them."""
+
+    active: bool = True
+    race: bool = False
+    asked: str = "make it one"
+    said: str = "3 attempts: make it one"
+
+    def __post_init__(self) -> None:
+        self._views = views()
+        self.rows = [one.attempt for one in self._views]
+
+    def views(self) -> list[AttemptView]:
+        return self._views
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_a_prompt_tried_three_times_is_a_table_with_keys(size: tuple[int, int]) -> None:
+    session = ScriptedSession()
+    session.attempts = shown = Shown()
+    async with running(session, size=size) as (app, pilot):
+        app.bench.prompt_box.prompt.restore("/attempts 3 make it one")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert session.intents == [MakeAttempts(AttemptPlan(3, "make it one"))]
+        assert isinstance(app.screen, AttemptsScreen)
+        await pilot.press("t", "down", "x", "escape")
+        assert session.intents[1:] == [TakeAttempt(2), StopAttempts(1), StopAttempts()]
+        assert isinstance(app.screen, AttemptsScreen), "Esc stops what runs first"
+        shown.active = False
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(app.screen, AttemptScreen)
+        said = str(app.screen.report(60))
+        for words in ("breaks test_a", "fails test_old", "not allowed: rm -rf build"):
+            assert words in said
+        assert "-    x = 0\n+    x = 1" in said, "indented as it is"
+        assert "\x1b" not in said
+        await pilot.press("t")
+        assert session.intents[-1] == TakeAttempt(1)
+        await pilot.press("escape", "escape")
+        assert not isinstance(app.screen, AttemptsScreen | AttemptScreen)
+
+
+async def test_q_leaves_the_table_and_the_attempts_go_on() -> None:
+    session = ScriptedSession()
+    session.attempts = Shown()
+    async with running(session) as (app, pilot):
+        app.bench.prompt_box.prompt.restore("/attempts show")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(app.screen, AttemptsScreen)
+        await pilot.press("q")
+        assert not isinstance(app.screen, AttemptsScreen)
+        assert session.intents == []
+
+
+@pytest.mark.parametrize("words", ["0 x", "1 x", "500 x", "3 --models"])
+async def test_what_cannot_be_is_said_and_the_words_stay(words: str) -> None:
+    session = ScriptedSession()
+    session.attempts = Shown(active=False)
+    async with running(session) as (app, pilot):
+        app.bench.prompt_box.prompt.restore(f"/attempts {words}")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert session.intents == []
+        assert app.bench.prompt_box.prompt.text == f"/attempts {words}"
+
+
+def test_figures_stand_in_columns_and_estimates_say_so() -> None:
+    passed, *_, waiting = views()
+    assert figures(passed, 90) == "      +1 −1   1,408 tok    812/s  $0.0030    2.5 s "
+    assert figures(passed, 70) == "      +1 −1   1,408 tok    812/s    2.5 s "
+    assert figures(waiting, 70).strip() == ""
+    live = replace(METER, estimated=True, tokens_estimated=True)
+    assert "~1,408 tok   ~812/s" in figures(passed._replace(meter=live), 90)
