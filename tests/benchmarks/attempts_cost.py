@@ -144,6 +144,8 @@ def rehearsed(findings: Findings, runs: int, tell: Tell) -> None:
                 text=True,
                 env={**own, "PYTHONPATH": str(Path(__file__).parents[2])},
             )
+            if not ran.stdout:
+                raise DuettoError(f"exec ended with {ran.returncode}: {ran.stderr.strip()}")
             greens += json.loads(ran.stdout)["winner"] is not None
     error = math.sqrt(chance * (1 - chance) / runs)
     spot = f"the rehearsal with real tests, {runs} runs"
@@ -217,5 +219,6 @@ def measure(*, quick: bool, tell: Tell) -> Findings:
         with findings.guarded("beside them"):
             beside(findings, 1.0 if quick else 3.0)
         if not quick:
-            rehearsed(findings, 20, tell)
+            with findings.guarded("the rehearsal"):
+                rehearsed(findings, 20, tell)
     return findings

@@ -145,6 +145,68 @@ def test_the_clocks_of_a_race_are_those_of_the_recording(
         assert side["ttft_s"] < side["first_hunk_s"] <= side["last_token_s"] < side["judged_s"]
 
 
+def test_attempts_are_a_table_and_only_apply_writes(
+    environment: dict[str, str], root: Path, home: Path
+) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text("[rehearsal]\nmistakes = 0.6\nfast_tokens_s = 20000\n")
+    before = snapshot(root)
+    done = run(environment, f"/attempts 4 --all {PROMPT}", "-C", str(root))
+    assert done.returncode == 0, done.stderr
+    table = json.loads(done.stdout)
+    found = {one["attempt"]: one["verdict"] for one in table["attempts"]}
+    assert sorted(found) == [1, 2, 3, 4]
+    assert set(found.values()) == {"passed", "failed"}, "each has luck of its own"
+    assert table["winner"] == table["attempts"][0]["attempt"]
+    assert table["attempts"][0]["reason"] == "passes"
+    green = list(found.values()).count("passed")
+    assert table["pass@1"]["share"] == pytest.approx(green / 4)
+    assert snapshot(root) == before
+    done = run(environment, "--attempts", "4", PROMPT, "-C", str(root), "--apply")
+    assert done.returncode == 0, done.stderr
+    assert snapshot(root) != before
+
+
+def test_where_no_attempt_passes_exec_says_so(
+    environment: dict[str, str], root: Path, home: Path
+) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text("[rehearsal]\nmistakes = 1.0\nfast_tokens_s = 20000\n")
+    before = snapshot(root)
+    done = run(environment, "--attempts", "2", PROMPT, "-C", str(root), "--apply")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["winner"] is None
+    assert snapshot(root) == before
+
+
+def test_a_kill_with_sixteen_attempts_leaves_the_tree_as_it_was(
+    environment: dict[str, str], root: Path, home: Path
+) -> None:
+    before = snapshot(root)
+    arguments = ["exec", "--attempts", "16", PROMPT, "-C", str(root), "--role", "deep"]
+    recording = home / "frames.jsonl"
+    running = subprocess.Popen(
+        [sys.executable, "-m", "tui.cli", *arguments, "--record", str(recording)],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    while not recording.exists() or recording.read_text().count("response.create") < 16:
+        assert running.poll() is None
+    running.kill()
+    running.wait(30)
+    assert snapshot(root) == before
+
+
+@pytest.mark.parametrize("count", [0, 1, 500])
+def test_a_wrong_number_of_attempts_is_a_sentence(
+    environment: dict[str, str], root: Path, count: int
+) -> None:
+    done = run(environment, "--attempts", str(count), PROMPT, "-C", str(root))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"duetto: --attempts {count}: ")
+
+
 def test_json_is_one_event_a_line(environment: dict[str, str], root: Path, home: Path) -> None:
     quiet_mistakes(home)
     done = run(environment, PROMPT, "-C", str(root), "--json", "--role", "fast")
