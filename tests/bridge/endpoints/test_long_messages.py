@@ -8,7 +8,7 @@ import http.client
 import json
 import socketserver
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -36,14 +36,22 @@ from tui.bridge.targets import target
 pytestmark = pytest.mark.slow
 
 TEXT = "a line\n" * 1_500_000
-"""10 MB, and 12 as JSON."""
-KEYS = {f"k{number}": [] for number in range(24_000)}
-HALF = "\n" * 2_000_000 + "\ud800"
-CALL = json.dumps({"path": TEXT})
-CALLED = {"type": "function_call", "name": "f", "call_id": "c", "id": "i", "arguments": CALL}
+"""10 MB, and 12 as JSON; what is made of it is made by the test that sends it."""
 ERROR = {"code": "x", "message": TEXT}
 AT = {"item_id": "msg_up", "output_index": 0, "content_index": 0}
 ADDED = sse("response.output_item.added", output_index=0, item=message_item("") | {"content": []})
+
+
+def call() -> str:
+    return json.dumps({"path": TEXT})
+
+
+def called() -> dict[str, Any]:
+    return {"type": "function_call", "name": "f", "call_id": "c", "id": "i", "arguments": call()}
+
+
+def keys() -> dict[str, list[int]]:
+    return {f"k{number}": [] for number in range(24_000)}
 
 
 def done(item: dict[str, Any]) -> bytes:
@@ -72,32 +80,36 @@ def block(kind: str, field: str, text: str, **begun: Any) -> bytes:
     )
 
 
-RESPONSES = {
-    "text": delta(TEXT) + done(message_item(TEXT)) + completed(),
-    "a text of line ends": delta("\n" * 7_000_000) + done(message_item("it")) + completed(),
-    "half a character": delta(HALF) + done(message_item("it")) + completed(),
-    "an item that came at once": done(message_item(TEXT)) + completed(),
-    "a response that came at once": completed(output=[message_item(TEXT)]),
-    "arguments of a call": done(CALLED) + completed(),
-    "an unknown event": sse("x", said=TEXT) + completed(),
-    "very many keys": sse("x", said=KEYS) + completed(),
-    "very many texts and half a character": sse("x", said=["x"] * 45_000 + ["\ud800"]),
-    "an error": sse("error", error=ERROR),
-    "a failure": sse("response.failed", response=response_body("failed", error=ERROR)),
-    "no JSON": opening() + b"data: " + b"x" * 10_000_000 + b"\n\n" + completed(),
+Answers = dict[str, Callable[[], bytes]]
+REST = done(message_item("it")) + completed()
+RESPONSES: Answers = {
+    "text": lambda: delta(TEXT) + done(message_item(TEXT)) + completed(),
+    "a text of line ends": lambda: delta("\n" * 7_000_000) + REST,
+    "half a character": lambda: delta("\n" * 2_000_000 + "\ud800") + REST,
+    "an item that came at once": lambda: done(message_item(TEXT)) + completed(),
+    "a response that came at once": lambda: completed(output=[message_item(TEXT)]),
+    "arguments of a call": lambda: done(called()) + completed(),
+    "an unknown event": lambda: sse("x", said=TEXT) + completed(),
+    "very many keys": lambda: sse("x", said=keys()) + completed(),
+    "very many texts and half a character": lambda: sse("x", said=["x"] * 45_000 + ["\ud800"]),
+    "an error": lambda: sse("error", error=ERROR),
+    "a failure": lambda: sse("response.failed", response=response_body("failed", error=ERROR)),
+    "no JSON": lambda: opening() + b"data: " + b"x" * 10_000_000 + b"\n\n" + completed(),
 }
-CHAT = {
-    "text": chunk(content=TEXT),
-    "thoughts": chunk(reasoning_content=TEXT),
-    "thoughts between tags": chunk(content=f"<think>{TEXT}</think>{TEXT[:100]}"),
-    "arguments of a call": chunk(tool_calls=[{"index": 0, "id": "a", "function": CALLED}]),
-    "what says nothing": b"data: " + json.dumps({"said": TEXT}).encode() + b"\n\n",
+CHAT: Answers = {
+    "text": lambda: chunk(content=TEXT),
+    "thoughts": lambda: chunk(reasoning_content=TEXT),
+    "thoughts between tags": lambda: chunk(content=f"<think>{TEXT}</think>{TEXT[:100]}"),
+    "arguments of a call": lambda: chunk(
+        tool_calls=[{"index": 0, "id": "a", "function": called()}]
+    ),
+    "what says nothing": lambda: b"data: " + json.dumps({"said": TEXT}).encode() + b"\n\n",
 }
-MESSAGES = {
-    "text": block("text", "text", TEXT),
-    "thoughts": block("thinking", "thinking", TEXT, thinking="", signature="s"),
-    "arguments of a call": block("tool_use", "partial_json", CALL, id="t", name="f"),
-    "what says nothing": sse("x", said=TEXT),
+MESSAGES: Answers = {
+    "text": lambda: block("text", "text", TEXT),
+    "thoughts": lambda: block("thinking", "thinking", TEXT, thinking="", signature="s"),
+    "arguments of a call": lambda: block("tool_use", "partial_json", call(), id="t", name="f"),
+    "what says nothing": lambda: sse("x", said=TEXT),
 }
 KINDS = {"openai-responses": RESPONSES, "openai-chat": CHAT, "anthropic": MESSAGES}
 ROWS = [(kind, name) for kind, answers in KINDS.items() for name in answers]
@@ -133,19 +145,22 @@ def upstream(answer: bytes) -> Iterator[int]:
         server.shutdown()
 
 
-CALLS = [
-    item
-    for number in range(6_000)
-    for item in (
-        {"type": "function_call", "name": "f", "call_id": f"c{number}", "arguments": "{}"},
-        {"type": "function_call_output", "call_id": f"c{number}", "output": "x"},
-    )
-]
-ASKED = {
-    "text": {"input": TEXT},
-    "very many items": {"input": [{"role": "user", "content": "x"}] * 19_000},
-    "very many calls": {"input": CALLS},
-    "very many tools": {
+def calls() -> list[dict[str, str]]:
+    return [
+        item
+        for number in range(6_000)
+        for item in (
+            {"type": "function_call", "name": "f", "call_id": f"c{number}", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": f"c{number}", "output": "x"},
+        )
+    ]
+
+
+ASKED: dict[str, Callable[[], dict[str, Any]]] = {
+    "text": lambda: {"input": TEXT},
+    "very many items": lambda: {"input": [{"role": "user", "content": "x"}] * 19_000},
+    "very many calls": lambda: {"input": calls()},
+    "very many tools": lambda: {
         "tools": [{"type": "function", "name": f"f{number}"} for number in range(15_000)]
     },
 }
@@ -168,12 +183,12 @@ def asked(port: int, path: str, stream: bool = True, **more: Any) -> bytes:
 
 @each("kind, name", ROWS)
 async def test_no_turn_takes_long(bridge: Bridge, kind: str, name: str) -> None:
-    await relay_in_short_turns(bridge, kind, KINDS[kind][name])
+    await relay_in_short_turns(bridge, kind, KINDS[kind][name]())
 
 
 @each("kind, name", [(kind, name) for kind in KINDS for name in ASKED])
 async def test_no_turn_takes_long_that_asks(bridge: Bridge, kind: str, name: str) -> None:
-    await relay_in_short_turns(bridge, kind, SHORT[kind], **ASKED[name])
+    await relay_in_short_turns(bridge, kind, SHORT[kind], **ASKED[name]())
 
 
 async def relay_in_short_turns(bridge: Bridge, kind: str, answer: bytes, **request: Any) -> None:

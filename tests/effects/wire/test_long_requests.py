@@ -6,7 +6,7 @@ import asyncio
 import json
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,14 +23,16 @@ from tui.effects.wire.endpoint import Endpoint
 from tui.effects.wire.link import ConnectionOptions
 
 ITEM = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "word " * 9}]}
-REQUESTS: dict[str, dict[str, Any]] = {
-    "one long text": {"input": "a line\n" * 3_000_000},
-    "a late emoji": {"input": "a line\n" * 3_000_000 + "\U0001f600"},
-    "half a character": {"input": "a line\n" * 300_000 + "\ud83d"},
-    "very many items": {"input": [ITEM] * 60_000},
-    "long items": {"input": [{**ITEM, "content": "y" * 1_000_000}] * 20},
-    "very many tools": {"tools": [{"type": "function", "name": f"f{n}"} for n in range(50_000)]},
-    "a short one": {"input": "hi"},
+REQUESTS: dict[str, Callable[[], dict[str, Any]]] = {
+    "one long text": lambda: {"input": "a line\n" * 3_000_000},
+    "a late emoji": lambda: {"input": "a line\n" * 3_000_000 + "\U0001f600"},
+    "half a character": lambda: {"input": "a line\n" * 300_000 + "\ud83d"},
+    "very many items": lambda: {"input": [ITEM] * 60_000},
+    "long items": lambda: {"input": [{**ITEM, "content": "y" * 1_000_000}] * 20},
+    "very many tools": lambda: {
+        "tools": [{"type": "function", "name": f"f{n}"} for n in range(50_000)]
+    },
+    "a short one": lambda: {"input": "hi"},
 }
 
 
@@ -63,7 +65,7 @@ def listening(compression: str | None) -> Iterator[tuple[str, queue.Queue[Any]]]
 @each("name", REQUESTS)
 @pytest.mark.parametrize("compression", [None, "deflate"])
 async def test_a_long_request_is_sent_in_slices(compression: str | None, name: str) -> None:
-    request = {"model": "m", **REQUESTS[name]}
+    request = {"model": "m", **REQUESTS[name]()}
     sent = json.loads(json.dumps(request).replace('\\ud83d"', '\\ufffd"'))
     with listening(compression) as (url, told):
 
