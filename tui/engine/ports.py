@@ -507,6 +507,8 @@ class Part(Struct, frozen=True):
     """These tests once more."""
     named: tuple[str, ...] = ()
     """Tests as the user names them."""
+    texts: Mapping[str, bytes | None] = {}
+    """What differs from the disk where it is judged, by which it is known what imports what."""
 
 
 AtOnce = Callable[[Mapping[str, bytes | None]], Awaitable[tuple[int, bytes] | None]]

@@ -354,7 +354,7 @@ class Verification:
             self._say_what_is_not_on_disk()
         shadows = [shadow]
         try:
-            lanes = await self._planned(found, wanted, apart=shadow is not None)
+            lanes = await self._planned(found, wanted, texts, apart=shadow is not None)
             if not (lanes.checks or lanes.tests or wanted.unasked or wanted.only):
                 self._say_nothing_runs()
                 return
@@ -395,10 +395,15 @@ class Verification:
             await self._look_for_blame(screen, judged[-1])
 
     async def _planned(
-        self, found: Sequence[VerifyCommand], wanted: intents.Verify, *, apart: bool
+        self,
+        found: Sequence[VerifyCommand],
+        wanted: intents.Verify,
+        texts: Mapping[str, bytes | None],
+        *,
+        apart: bool,
     ) -> VerifierLanes:
         """What runs; where the part takes long to find, as at the first time, all at once."""
-        rest, part = not wanted.files, self._part(wanted)
+        rest, part = not wanted.files, replace(self._part(wanted), texts=texts if apart else {})
         plan = functools.partial(planned, found, rest=rest, quick=self._quick)
         try:
             async with asyncio.timeout(_PLAN_S if rest and not part.named else None):

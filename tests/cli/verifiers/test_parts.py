@@ -119,6 +119,23 @@ def test_what_belongs_to_a_change(
     assert behind(part(Part(changed=tuple(changed.split())))) == words
 
 
+def test_what_imports_what_is_told_by_the_screen(tmp_path: Path) -> None:
+    """A file that waits imports what changed; another one does not any more, or is gone."""
+    texts: dict[str, bytes | None] = {
+        "tests/test_rest.py": b"from app import other\n",
+        "tests/test_fresh.py": b"import app.other\n",
+        "src/app/web.py": b"x = 1\n",
+        "tests/test_cache.py": None,
+    }
+    part = of(find_verifiers(project(tmp_path, PYTHON), 60.0), "pytest").part
+    assert part is not None
+    other, cache = ("src/app/other.py",), ("src/cache.py",)
+    small = part(Part(changed=other, texts=texts))
+    assert behind(small) == "-q tests/test_fresh.py tests/test_rest.py"
+    assert behind(part(Part(changed=other))) == "-q tests/test_web.py"
+    assert behind(part(Part(changed=cache, texts=texts))) == "-q tests/test_deep.py"
+
+
 def test_failed_tests_run_alone_each_time_with_a_report_of_their_own(tmp_path: Path) -> None:
     found = find_verifiers(project(tmp_path, PYTHON), 60.0)
     tests = of(found, "pytest")

@@ -11,7 +11,7 @@ import contextlib
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tui.cli.verifiers.project import Project
@@ -36,8 +36,10 @@ class RelatedTests:
 
     def of(self, part: Part) -> list[str] | None:
         """The files of the tests, those that changed among them; None: any may be meant."""
-        marks, files = self._marks, self._project.files
-        changed = set(part.changed)
+        marks, changed = self._marks, set(part.changed)
+        files = {*self._project.files, *part.texts} - {
+            path for path, text in part.texts.items() if text is None
+        }
         if any(map(marks.is_configuration, changed)):
             return None
         tests = {path for path in {*files, *changed} if marks.is_test(path)}
@@ -46,7 +48,7 @@ class RelatedTests:
             return None
         mapped = _Mapped(self._project.root)
         found = {test for test in mapped.tests_of(own) if test in tests}
-        reached = own | importers(self._project, own)
+        reached = own | importers(self._project, own, files, part.texts)
         # tests of Go lie in the package that they test
         packages = {path.rpartition("/")[0] for path in reached if path.endswith(".go")}
         found |= {test for test in tests if test.rpartition("/")[0] in packages}
@@ -58,14 +60,21 @@ class RelatedTests:
         return None if len(found) == len(tests) else sorted(found)
 
 
-def importers(project: Project, changed: Iterable[str]) -> set[str]:
-    """The files that import these, over any number of steps."""
-    paths = [path for path in project.files if knows_imports(path)]
+def importers(
+    project: Project,
+    changed: Iterable[str],
+    files: Iterable[str],
+    texts: Mapping[str, bytes | None],
+) -> set[str]:
+    """Those that import these, over any number of steps; ``texts`` differ from the disk."""
+    paths = [path for path in files if knows_imports(path)]
     with _lock:
         index = _indexes.setdefault(project.root, ProjectIndex())
         index.list_files({*paths, *changed})
         for path in paths:
-            index.learn(path, _facts(project.root / path, path))
+            text = texts.get(path)
+            facts = _facts(project.root / path, path) if text is None else _facts_in(path, text)
+            index.learn(path, facts)
         return index.importers(changed)
 
 
@@ -77,11 +86,15 @@ def _facts(file: Path, path: str) -> FileFacts:
         known = _imports.get(str(file))
         if known is None or known[0] != stamp:
             with file.open("rb") as opened:
-                text = opened.read(READ_BYTES).decode("utf-8", "replace")
-            known = _imports[str(file)] = (stamp, FileFacts(imports=tuple(imports_of(path, text))))
+                known = _imports[str(file)] = (stamp, _facts_in(path, opened.read(READ_BYTES)))
         return known[1]
     except OSError:
         return FileFacts()
+
+
+def _facts_in(path: str, data: bytes) -> FileFacts:
+    text = data[:READ_BYTES].decode("utf-8", "replace")
+    return FileFacts(imports=tuple(imports_of(path, text)))
 
 
 class _Mapped:
