@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from tests.support.fakes import FakeShadow, settle
 from tests.support.judged_runs import Failing, Files, has, judged
 from tests.support.stepped_rehearsal import SteppedRehearsal
-from tests.support.turns import notes, texts, update
+from tests.support.turns import land, notes, outputs, texts, update
 from tui.core.attempts import AttemptPlan, read_plan
 from tui.core.conversation import BlockKind
 from tui.core.document.hunk import Decision
+from tui.core.price import Quote
 from tui.core.wire import events
+from tui.core.wire.events import Usage
 from tui.core.wire.rate_limits import Limit
-from tui.engine import intents, lane_session
+from tui.engine import attempts, intents, lane_session
 from tui.engine.attempts import NO_VERIFIER, Attempts
-from tui.engine.ports import FixRules
+from tui.engine.ports import Caps, FixRules
 from tui.engine.session_options import SessionOptions
 from tui.errors import EndpointError
 
@@ -442,3 +444,90 @@ async def test_esc_ends_a_fix_that_rose_to_attempts() -> None:
     await stand.rests()
     assert stand.session.status.role == "fast"
     assert not any("next: the deep" in note for note in notes(stand.world))
+
+
+async def test_a_budget_that_is_too_small_ends_all_with_one_reason() -> None:
+    stand = Stand(options=SessionOptions(caps=Caps(session=0.001)))
+
+    async def quote(endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
+        return Quote(usage.input_tokens * 0.01 + usage.output_tokens * 0.01)
+
+    stand.world.ports.quote = quote
+    await stand.asks("3 make it one")
+    await stand.rests()
+    assert not any(wire.requests for wire in stand.world.wires.values())
+    said = [words for _, words in stand.order()]
+    assert len(said) == 3
+    assert all("The request was not sent" in words for words in said)
+    assert not stand.session.workspace.hunks
+
+
+async def test_an_answer_without_end_is_no_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attempts, "DEADLINE_S", 0.05)
+    stand = Stand()
+    await stand.asks("2 make it one")
+    for number in (1, 2):
+        model = await stand.model(number)
+        model.say(model.open_text(), "and then ")
+    await stand.rests()
+    assert stand.order() == [(n, "no end of the answer in 0.05 s") for n in (1, 2)]
+    assert all(stand.world.wires[f"main attempt-{n}"].interrupts for n in (1, 2))
+
+
+async def test_a_full_disk_judges_nothing_and_the_change_can_be_taken() -> None:
+    stand = Stand()
+    await stand.asks("2 --all make it one")
+    stand.world.shadows.refusal = "there is no room for a copy"
+    await stand.answers(1, change(0))
+    await stand.answers(2)
+    await stand.rests()
+    assert stand.order()[0] == (1, "could not be judged (there is no room for a copy)")
+    assert not stand.session.workspace.hunks
+    assert "wins" not in stand.said()
+    stand.session.submit(intents.TakeAttempt(1))
+    await stand.rests()
+    assert stand.text().startswith("x0 = 1\n")
+
+
+async def test_what_the_user_decides_meanwhile_stays() -> None:
+    stand = Stand()
+    land(stand.world, change(6))
+    await stand.asks("2 make it one")
+    stand.session.submit(intents.Reject())
+    await stand.answers(1, change(0))
+    await stand.until(lambda: stand.session.at_rest)
+    assert stand.text().startswith("x0 = 1\n")
+    assert "x6 = 0\n" in stand.text(), "rejected while the attempt still had it"
+
+
+async def test_the_end_of_the_session_ends_all_of_them() -> None:
+    stand = Stand()
+    await stand.asks("3 make it one")
+    model = await stand.model(1)
+    model.say(model.open_text(), "Well")
+    await stand.session.close()
+    await settle()
+    lanes = [wire for name, wire in stand.world.wires.items() if "attempt" in name]
+    assert len(lanes) == 3
+    assert all(wire.state == "closed" for wire in lanes)
+    assert all(shadow.closed for shadow in stand.world.shadows.made)
+    assert stand.world.files.data == stand.before
+
+
+async def test_commands_that_may_not_run_are_named() -> None:
+    stand = Stand()
+    await stand.asks("2 --all make it one")
+    model = await stand.model(1)
+    model.call("exec_command", {"cmd": "make install"}, "c1")
+    model.complete()
+    await model.wire.request(2)
+    assert "declined" in outputs(model.wire.requests[1])["c1"]
+    model.begin()
+    model.patch(change(0), "c2")
+    model.complete()
+    await model.wire.request(3)
+    model.answers("Done.")
+    await stand.answers(2)
+    await stand.rests()
+    assert stand.attempts.rows[0].denied == ("make install",)
+    assert "1 command not allowed" in stand.said()
