@@ -247,7 +247,7 @@ def _of_junit(case: dict[str, str], told: str, detail: str, locate: Locate) -> F
 def read_jest(data: bytes, locate: Locate) -> RunReport | None:
     """What a report of jest or vitest as JSON says; None if it is no such report."""
     try:
-        found = msgspec.json.decode(data, type=_JestReport)
+        found = _JEST.decode(data)
     except msgspec.MsgspecError:
         return None
     failed: list[FailedTest] = []
@@ -288,13 +288,15 @@ class _JestReport(Struct, rename="camel"):
     test_results: list[_JestFile]
 
 
+_JEST = msgspec.json.Decoder(_JestReport)
+"""Made here, as the next one: reports are read in threads, and two may not be the first at once."""
 _JEST_PLACE = re.compile(r"[(\s](?:file://)?(?P<path>/[^\s():]+):(?P<line>\d+):\d+\)?$", re.M)
 
 
 def read_eslint(data: bytes, locate: Locate) -> RunReport | None:
     """The errors in a report of ESLint as JSON, warnings left out; None if it is no such report."""
     try:
-        found = msgspec.json.decode(data, type=list[_LintedFile])
+        found = _ESLINT.decode(data)
     except msgspec.MsgspecError:
         return None
     failed = [
@@ -320,6 +322,7 @@ class _LintedFile(Struct, rename="camel"):
     messages: list[_LintMessage] = []
 
 
+_ESLINT = msgspec.json.Decoder(list[_LintedFile])
 REPORTS = {"junit": read_junit, "jest": read_jest, "eslint": read_eslint}
 """Readers of reports, by the name of their kind."""
 

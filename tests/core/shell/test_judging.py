@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -223,3 +224,17 @@ def _same(got: tuple[str, ...], judged: tuple[str, ...]) -> bool:
         word == seen or seen.startswith("~") or "[" in seen
         for word, seen in zip(got, judged, strict=True)
     )
+
+
+def test_several_threads_may_judge_the_first_commands() -> None:
+    """Attempts do: msgspec learnt the table's type in each, and the process ended."""
+    code = (
+        "import sys, threading\nsys.setswitchinterval(1e-6)\n"
+        "from tui.core.shell.judging import judge\n"
+        "together = threading.Barrier(8)\n"
+        "def run():\n    together.wait()\n    assert judge('ls').reads\n"
+        "threads = [threading.Thread(target=run) for _ in range(8)]\n"
+        "[one.start() for one in threads]\n[one.join() for one in threads]\n"
+    )
+    for _ in range(3):
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

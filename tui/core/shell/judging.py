@@ -83,6 +83,10 @@ class _ReadTable(Struct, forbid_unknown_fields=True):
     never_prefix: dict[str, list[str]]
 
 
+# msgspec learns a type when it first reads one, and breaks where two threads do so at once
+msgspec.json.Decoder(_ReadTable)
+
+
 class _Word(Struct):
     text: str = ""
     bare: str = ""
