@@ -31,6 +31,7 @@ async def test_both_run_to_their_end_and_nothing_comes_home() -> None:
     stand = await raced("make it one")
     asked = [stand.world.wires[f"main attempt-{n}"].requests[0]["model"] for n in (1, 2)]
     assert asked == ["quick-1", "slow-1"]
+    assert stand.session.status.running == "race · 0 of 2"
     await stand.answers(1, change(0))
     await stand.until(lambda: stand.attempts.rows[0].state == "over")
     assert stand.attempts.active

@@ -510,7 +510,7 @@ class Attempts:
         self._say(f"{over} of {len(self.rows)}" + (f" · {passes} pass" if passes else ""))
 
     def _say(self, words: str) -> None:
-        self._state.status.running = f"attempts · {words}"
+        self._state.status.running = f"{'race' if self.race else 'attempts'} · {words}"
         self._state.restated()
 
     def _warn(self, what: str, why: str) -> None:
