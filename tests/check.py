@@ -57,7 +57,8 @@ def main(arguments: list[str]) -> int:
     os.chdir(ROOT)
     # Without bytecode each worker, and each program that a test starts, compiles all anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    rewrite_once()
+    if tier != "core" and not arguments:
+        rewrite_once()
     return int(pytest.main(words, plugins=[linters])) or int(linters.failed)
 
 
