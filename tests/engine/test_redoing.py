@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -9,11 +10,12 @@ import pytest
 from tests.support.fakes import FakeWire, World, settle
 from tests.support.judged_runs import TESTS, Files, Judge, judged, read
 from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.stored_sessions import resumed, stored
 from tests.support.turns import begun, land, notes, texts, update
 from tui.core.document.hunk import Decision, Hunk
 from tui.core.wire.events import ErrorEvent
 from tui.engine import intents, lane_session
-from tui.engine.notices import Status
+from tui.engine.notices import Status, Trouble
 from tui.engine.ports import Abilities, Part, VerifyCommand
 from tui.engine.session import reasons_to_stay
 from tui.engine.slash import asked
@@ -100,6 +102,11 @@ async def test_the_new_hunk_takes_the_place_of_the_old_one(review: Review) -> No
     assert "x2 = 0\nx3 = 0\nx4 = 0\nx5 = 1" in "\n".join(texts(server.wire.requests[0]))
     assert review.hunks[0].redone == "redoing"
     assert review.text == replaced()
+    frames = asyncio.get_running_loop()
+    troubles: list[Trouble] = []
+    review.session.on_wake = lambda: (
+        frames.call_soon(lambda: troubles.extend(review.session.drain().troubles)) and None
+    )
     await server.patches(update("a.py", "-x2 = 0", "+x2 = 2"))
     old, other, new = review.hunks
     assert (old.decision, old.words) == (Decision.REJECTED, "use two, not one")
@@ -107,11 +114,30 @@ async def test_the_new_hunk_takes_the_place_of_the_old_one(review: Review) -> No
     assert (new.call_id, new.turn, new.redone) == (old.call_id, old.turn, "redone from hunk 1")
     assert review.text == replaced(2)
     assert review.world.files.writes == []
+    assert not troubles
     review.session.submit(intents.Accept((new.id,)))
     assert b"x2 = 2\nx3 = 0\nx4 = 0\nx5 = 0\n" in review.world.files.data["a.py"]
     await begun(review.world, "go on")
     told = str(review.world.wire.requests[-1]["input"])
     assert "another model made it anew as hunk 3: use two, not one" in told
+
+
+async def test_undo_and_a_resume_know_both(review: Review) -> None:
+    review.redo(1)
+    server = await review.asked()
+    await server.patches(update("a.py", "-x2 = 0", "+x2 = 2"))
+    again = await resumed(review.world, stored(review.world))
+    decisions = [(hunk.decision, hunk.call_id) for hunk in again.session.workspace.hunks]
+    assert decisions == [(hunk.decision, hunk.call_id) for hunk in review.hunks]
+    review.session.submit(intents.UndoDecision())
+    (trouble,) = review.session.drain().troubles
+    assert trouble.why == "hunk 1 of a.py: a later hunk stands in its lines now"
+    review.session.submit(intents.Reject((3,)))
+    assert review.text == replaced().replace("x2 = 1", "x2 = 0")
+    review.session.submit(intents.UndoDecision())
+    assert review.text == replaced(2)
+    review.session.submit(intents.UndoTurn())
+    assert review.text == FILES["a.py"]
 
 
 async def test_several_at_once_while_the_user_types_and_a_turn_runs(review: Review) -> None:

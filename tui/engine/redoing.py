@@ -294,6 +294,7 @@ class Redoing:
         old, state = redo.hunk, self._state
         if not old.decidable or self._is_edited(old):
             raise _Vain("it is another one by now")
+        self._redos.pop(old.id, None)  # from here on it is we who decide on it
         self._submit(intents.Reject((old.id,), redo.words))
         if old.decision is not Decision.REJECTED:
             raise _Vain("it cannot be taken out")

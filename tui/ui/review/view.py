@@ -481,7 +481,8 @@ def key_hints(change: DiffChange | None, places: Mapping[int, int]) -> list[Piec
     elif hunk.decidable and hunk.stage is Stage.CUT:
         keys = [*CUT_KEYS]
     elif hunk.decidable:
-        keys = [("a", "accept"), ("r", "reject"), ("w", "why"), ("e", "edit")]
+        more = [("x", "stop redoing")] if hunk.is_redoing else [("w", "why"), ("e", "edit")]
+        keys = [("a", "accept"), ("r", "reject"), *more]
     elif hunk.is_out:
         undecided = hunk.stage is Stage.CONFLICT and hunk.decision is Decision.PENDING
         keys = [*([("r", "reject"), ("w", "why")] if undecided else []), ("e", "copies it")]
