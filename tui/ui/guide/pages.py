@@ -171,7 +171,8 @@ def _accept(lesson: Lesson, place: GuideContext) -> GuidePage:
         why = "Nothing is waiting for a decision yet."
         return GuidePage("", _send(place), happened, why)
     review, reject = key_of("review"), key_of("reject")
-    why = f"Or one by one: {review}, where w takes words. {reject} takes all of it back out."
+    one = f"{review}, where {key_of('reject_why', 'review')} takes words"
+    why = f"Or one by one: {one}. {reject} takes all of it back out."
     words = sentence("{} accepts all hunks and writes the file.", either("accept"))
     return GuidePage("", words, happened, why)
 
