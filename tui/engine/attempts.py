@@ -577,7 +577,10 @@ def _answering(row: Attempt) -> str:
     assert row.lane is not None
     status = row.lane.state.status
     running = [task.command for task in status.tasks if not task.ended]
-    return f"runs {running[0]}" if running else "answering"
+    if running:
+        return f"runs {running[0]}"
+    blocks = row.lane.state.transcript.blocks
+    return "thinking" if blocks and blocks[-1].kind is BlockKind.REASONING else "answering"
 
 
 def _trouble_words(trouble: Trouble | None) -> str:

@@ -325,7 +325,8 @@ def _done(intent: intents.Intent, role: str) -> list[str]:
         case intents.SetAutoAccept(on):
             return [auto_words(on)]
         case intents.MakeAttempts(plan):
+            if plan.race:
+                return ["The race begins: /race show reads its clocks, /race stop ends it."]
             ways = "/attempts show lists them, /attempts stop ends them"
-            began = "The race begins" if plan.race else f"{plan.count} attempts begin"
-            return [f"{began}: {ways}."]
+            return [f"{plan.count} attempts begin: {ways}."]
     return []

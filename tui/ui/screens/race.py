@@ -100,9 +100,11 @@ class RaceScreen(StatusScreen):
 
 def _head(view: AttemptView, room: int) -> Iterator[Row]:
     """Who it is, its state and its clocks."""
-    row, over = view.attempt, view.attempt.state == "over"
+    row, result = view.attempt, view.attempt.result
     yield clip(f"{row.number}  {side_name(row)}", room), "bold $accent"
-    colour = "$foreground" if not over else "$success" if view.passes else "$muted"
+    colour = "$foreground" if row.state != "over" else "$success" if view.passes else "$muted"
+    if result is not None and result.verdict in ("failed", "timeout"):
+        colour = "$error"
     for words in _wrapped(one_line(view.words), room):
         yield words, colour
     yield clip(_rate(view.meter), room), "$muted"
