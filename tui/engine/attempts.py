@@ -155,6 +155,8 @@ class Attempts:
         self._why = ""
         """Why no more of them begin."""
         self._stopped = False
+        self._shown = ""
+        """What `Status.running` says of them."""
         self._told: Callable[[int], None] = lambda winner: None
         """Told of the winner, or 0, when a run is over."""
 
@@ -501,7 +503,8 @@ class Attempts:
     def _over(self, task: asyncio.Task[None]) -> None:
         if task is self._task:
             self._task = None
-            self._state.status.running = ""
+            if self._state.status.running == self._shown:  # else a command runs, too
+                self._state.status.running = ""
             self._state.restated()
 
     def _say_progress(self) -> None:
@@ -510,7 +513,8 @@ class Attempts:
         self._say(f"{over} of {len(self.rows)}" + (f" · {passes} pass" if passes else ""))
 
     def _say(self, words: str) -> None:
-        self._state.status.running = f"{'race' if self.race else 'attempts'} · {words}"
+        self._shown = f"{'race' if self.race else 'attempts'} · {words}"
+        self._state.status.running = self._shown
         self._state.restated()
 
     def _warn(self, what: str, why: str) -> None:

@@ -82,7 +82,7 @@ class AttemptsScreen(KeyedScreen[Attempt | None]):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        self._views: list[AttemptView] = []
+        self._is_active = False
         self._list = AttemptRows()
         self._lit.display = True
         self._box.border_title = "attempts"
@@ -119,11 +119,13 @@ class AttemptsScreen(KeyedScreen[Attempt | None]):
             self._session.submit(TakeAttempt(number) if what == "take" else StopAttempts(number))
 
     def _take_up(self) -> None:
-        """All as they are now; the one that was lit stays lit."""
+        """All as they are now; the one that was lit stays lit, until they end: then the best is."""
         chosen, views = self._list.chosen, self._session.attempts.views()
         number = chosen.attempt.number if chosen is not None else 0
+        was_active, self._is_active = self._is_active, self._session.attempts.active
+        if was_active and not self._is_active:
+            number = 0
         found = (at for at, one in enumerate(views) if one.attempt.number == number)
-        self._views = views
         self.show(views, next(found, 0))
         self._box.border_subtitle = one_line(self._session.attempts.said)
         self.lit()
