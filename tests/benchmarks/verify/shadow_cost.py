@@ -15,16 +15,22 @@ from unittest.mock import patch
 
 from tests.benchmarks.findings import Bound, Findings, Spot, Tell
 from tests.support.composed import composed
+from tui.cli.verifiers.finding import find_verifiers
+from tui.cli.verifiers.kept_syntax import KeptSyntax
+from tui.cli.verifiers.project import Project
 from tui.core.patches.landing import Landing
 from tui.core.programs import RunOptions, Shadow
 from tui.effects.commands.runner import CommandRunner
 from tui.effects.shadow.copying import ShadowSource
 from tui.effects.shadow.making import Kind, ShadowMaker
-from tui.engine import intents
+from tui.engine import intents, verification
+from tui.engine.ports import Part
 from tui.errors import DuettoError, FileRefused
 
+_LONGEST_S = 60.0
 T = TypeVar("T")
 MADE, IN_STEP, FIRST_TEST = "make a shadow, ms", "in step after a hunk, ms", "F5 to first test, ms"
+SYNTAX = "syntax of 1,000 lines, ms"
 FILES, TIMES = 5_000, 9
 KINDS: tuple[Kind, ...] = ("overlay", "bound", "copy")
 METHOD = (
@@ -41,7 +47,7 @@ def bound(spot: Spot) -> Bound | None:
     """What was asked for."""
     if spot.figure == MADE:
         return Bound(20 if spot.place == "overlay" else 300)
-    return {IN_STEP: Bound(20), FIRST_TEST: Bound(300)}.get(spot.figure)
+    return {IN_STEP: Bound(20), FIRST_TEST: Bound(300), SYNTAX: Bound(50)}.get(spot.figure)
 
 
 def measure(found: Findings, tell: Tell, *, quick: bool) -> None:
@@ -51,6 +57,8 @@ def measure(found: Findings, tell: Tell, *, quick: bool) -> None:
         tell(f"a shadow: {kind}")
         with found.guarded(kind):
             asyncio.run(_shadows(found, kind, times))
+    tell("the syntax of what lands")
+    asyncio.run(_syntax(found, times))
     tell("F5")
     # plug-ins of this checkout's pytest have no business here
     with (
@@ -108,6 +116,25 @@ async def _ran(runner: CommandRunner, shadow: Shadow | None = None) -> float:
     if result.status:
         raise DuettoError(f"a command failed: {result}")
     return took
+
+
+async def _syntax(found: Findings, times: int) -> None:
+    """Of a text that waits, by the process that stays."""
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        kept = KeptSyntax(root)
+        (root / "a.py").write_text("x = 1\n")
+        checks = find_verifiers(Project(root, {}), _LONGEST_S)
+        whole = kept.serving(next(one for one in checks if one.kind == "syntax"))
+        one = whole.part(Part(("a.py",))) if whole.part is not None else None
+        if one is None or one.at_once is None:
+            raise DuettoError("the syntax is not checked at once")
+        await one.at_once({})
+        text = (Path(verification.__file__).read_bytes() * 2).splitlines(keepends=True)[:1000]
+        for number in range(times):
+            took, _ = await _timed(one.at_once({"a.py": b"".join(text) + b"# %d\n" % number}))
+            found.add(Spot(SYNTAX), took * 1000)
+        await kept.close()
 
 
 async def _first_tests(found: Findings, times: int) -> None:

@@ -7,8 +7,6 @@ import os
 import signal
 from pathlib import Path
 
-import pytest
-
 from tests.support.composed import composed
 from tests.support.tables import each
 from tests.support.turns import update
@@ -91,20 +89,3 @@ async def test_f5_says_it_of_a_hunk_that_waits(tmp_path: Path) -> None:
         cards = [b for b in seat.session.transcript.blocks if b.kind is BlockKind.RUN]
         failed = [one for b in cards if b.report for one in b.report.failed]
     assert [(one.path, one.message) for one in failed] == [("a.py", "'(' was never closed")]
-
-
-@pytest.mark.slow
-async def test_it_takes_a_moment(tmp_path: Path) -> None:
-    """A file of 1,000 lines in under 50 ms; the first check starts it."""
-    (tmp_path / "a.py").write_text("x = 1\n")
-    kept = KeptSyntax(tmp_path)
-    at_once = of(kept, tmp_path, "a.py").at_once
-    assert at_once is not None
-    await at_once({})
-    clock, took = asyncio.get_running_loop().time, list[float]()
-    for number in range(20):
-        began = clock()
-        await at_once({"a.py": b"def f(x):\n    return x\n" * 500 + b"# %d" % number})
-        took.append(clock() - began)
-    assert min(took) < 0.05
-    await kept.close()
