@@ -20,6 +20,7 @@ from tui.engine.intents import (
     Continue,
     EditSummary,
     Interrupt,
+    MakeAttempts,
     Prompt,
     Queue,
     RunCommand,
@@ -317,6 +318,21 @@ def test_every_command_does_something_of_its_own(stage: LinearStage, command: Co
     if command.name not in ("tier", "effort", "quit"):
         assert said != stage.enter("/tier"), "it is not known"
     assert said or stage.session.intents or stage.app.is_over
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("/attempts 0 x", "Attempts are compared: ask for 2 to 256."),
+        ("/attempts 500 x", "There are at most 256 attempts of one prompt."),
+        ("/attempts take", "An attempt is a number"),
+        ("/attempts 3 make it one", "3 attempts begin: /attempts show lists them"),
+    ],
+)
+def test_attempts_are_asked_for_in_words(stage: LinearStage, typed: str, said: str) -> None:
+    assert said in stage.enter(typed)
+    begun = [one for one in stage.session.intents if isinstance(one, MakeAttempts)]
+    assert [one.plan.count for one in begun] == [3] * ("begin" in said)
 
 
 @pytest.mark.parametrize(("wanted", "minutes", "rung"), [(True, 1, 1), (True, 0, 0), (False, 1, 0)])
