@@ -326,12 +326,13 @@ async def test_the_tests_that_belong_to_it_say_what_they_think_of_it() -> None:
     world, judge = judged(9, failing)
     world.verify = VerifyCommand(("pytest",), "pytest found", reader=read, part=part)
     review = Review(world)
-    for number, value, verdict in ((1, 2, "1 failed · 9 passed (test_a)"), (3, 3, "10 passed")):
+    for number, value, verdict in ((1, 2, "✗ 1 failed · 9 passed"), (3, 3, "10 passed")):
         review.redo(number)
         server = await review.asked((number + 1) // 2)
         await server.patches(update("a.py", "-x2 = 0", f"+x2 = {value}"))
         assert review.hunks[-1].redone == f"redone from hunk {number} · {verdict}"
     assert isinstance(judge, Judge)
+    assert "hunk 3: 1 failed · 9 passed (test_a)" in notes(world)
     assert world.session.status.verdict == ""
     assert b"x5 = 1" in (judge.seen[-1]["a.py"] or b"")
     await world.session.close()

@@ -56,6 +56,11 @@ def test_to_accept_all_leaves_out_what_was_cut(stage: LinearStage) -> None:
     assert "most=40" in stage.session.files["slug.py"]
 
 
+def test_a_hunk_says_that_it_was_redone_and_what_its_tests_say(stage: LinearStage) -> None:
+    stage.session.workspace.hunks[0].redone = "redone from hunk 7 · ✗ 1 failed"
+    assert "; pending, redone from hunk 7 · 1 failed." in stage.enter("/hunks")
+
+
 def test_rejecting_takes_words_along(stage: LinearStage) -> None:
     assert "Rejected hunk 1." in stage.enter("/reject 1 keep it, as it is")
     assert "most" not in stage.session.files["slug.py"]

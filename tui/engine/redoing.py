@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from tui.core.conversation import BlockKind
 from tui.core.document.disk_plan import text_now
-from tui.core.document.hunk import REDOING, REDONE, Decision, Hunk, Kind, Stage
+from tui.core.document.hunk import RED, REDOING, REDONE, Decision, Hunk, Kind, Stage
 from tui.core.document.report import shown
 from tui.core.files import counted, decoded
 from tui.core.patches.bringing_home import LaneFile, bringing_home
@@ -342,12 +342,11 @@ class Redoing:
                 shadow.close()
             report = await self._baseline.without_known(command, result, report)
         verdict = verdict_of(result, report)
+        words = ended_words(report) or _VERDICTS.get(verdict, "nothing could be judged")
+        red = verdict in ("failed", "timeout")
+        self._say(hunk, f"{REDONE}{old.id} · {RED if red else ''}{words}")
         failed = f" ({report.failed[0].name})" if report.failed else ""
-        words = ended_words(report) or {"passed": "tests passed", "failed": "tests failed"}.get(
-            verdict, "nothing could be judged"
-        )
-        self._say(hunk, f"{REDONE}{old.id} · {words}{failed}")
-        self._state.note(0, f"hunk {hunk.id}: {words}{failed}")
+        self._state.note(0, f"hunk {hunk.id}: {words}{failed}", "failed" if red else "done")
 
     async def _tests_of(self, path: str) -> VerifyCommand | None:
         """The tests that belong to a file, if they may run unasked."""
@@ -358,6 +357,7 @@ class Redoing:
         return None
 
 
+_VERDICTS = {"passed": "tests passed", "failed": "tests failed", "timeout": "tests took too long"}
 _TESTING = " · its tests run"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from tui.core.document.hunk import OPEN, TAKEN_BACK, Decision, Hunk, Kind, Stage
+from tui.core.document.hunk import OPEN, RED, TAKEN_BACK, Decision, Hunk, Kind, Stage
 from tui.core.document.hunk_list import waits
 from tui.core.files import counted
 from tui.core.inert_text import brief, inert
@@ -134,6 +134,8 @@ def hunk_state(hunk: Hunk) -> str:
     reasons = [*hunk.flags, *([hunk.reason] if hunk.reason else [])]
     if reasons:
         said += f": {', '.join(reasons)}"
+    if hunk.redone:
+        said += f", {hunk.redone.replace(RED, '')}"
     return inert(said)
 
 

@@ -75,6 +75,9 @@ EDITED = "you changed what this hunk wrote, so it was not taken back"
 REDOING, REDONE = "redoing", "redone from hunk "
 """What `Hunk.redone` begins with while a hunk is made anew, and for the one that came of that."""
 
+RED = "✗ "
+"""In `Hunk.redone` before what the tests say, where they failed."""
+
 
 class Need(IntEnum):
     """What a hunk still needs."""

@@ -189,7 +189,7 @@ def _hunk_lines(hunk: Hunk, width: int, focus: Focus, line: int | None) -> list[
     asks = "warning" if need_of(hunk) else "muted"
     for reason in (*reasons(hunk), *moves):
         text = one_line(reason)
-        style = palette.style("error" if need_of(hunk) and text.startswith(_BLAMED) else asks)
+        style = palette.style("error" if need_of(hunk) and _BLAMED in text else asks)
         lines += [
             StyledLine([("       ", style), (text[start:end], style)], "panel", target)
             for start, end in breaks(text, width - 8)[:4]

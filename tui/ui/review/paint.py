@@ -14,7 +14,7 @@ from rich.style import Style
 from textual.cache import LRUCache
 from textual.strip import Strip
 
-from tui.core.document.hunk import Decision, Hunk, Kind
+from tui.core.document.hunk import RED, Decision, Hunk, Kind
 from tui.core.text.buffer import Buffer
 from tui.ui.conversation.hunk_card import MINUS, look
 from tui.ui.editor.cells import LONG, part_cells
@@ -349,7 +349,8 @@ class DiffPainter:
         """Why a person must look."""
         style = self.palette.style
         waits = row.change is None or (row.change.hunk is not None and row.change.hunk.decidable)
-        pieces = [("       ", style("")), (row.text, style("warning" if waits else "muted"))]
+        alarm = "error" if RED in row.text else "warning"
+        pieces = [("       ", style("")), (row.text, style(alarm if waits else "muted"))]
         return make_strip(pieces, width, style("foreground", "background"))
 
     def fold(self, row: DiffRow, width: int) -> Strip:
