@@ -355,7 +355,7 @@ async def test_a_change_of_lines_waits_until_it_is_known_whether_the_file_is_pri
 def test_a_command_that_only_a_session_has_is_not_sent_as_words() -> None:
     status = World({"a.py": TEXT}).session.status
     for words in ("/context", "/effort high", "/rewind 1"):
-        with pytest.raises(UsageError, match=r"exec has only /ask, /change, /compact, /continue"):
+        with pytest.raises(UsageError, match=r"exec has only /ask, .*/compact, /continue"):
             asked_of(words, status)
     for words in ("/usr/bin is full", "/nonsense it is", "please /context"):
         assert asked_of(words, status) == Prompt(words)
