@@ -33,6 +33,7 @@ from tui.engine.session import SessionOptions
 
 LONG = "and so on, as was said before; " * 620
 """About 4,300 tokens."""
+MORE_CHARS = 4_000
 PROSE = "- the lock is re-entrant because put calls evict"
 
 
@@ -45,8 +46,11 @@ def world(
     return World(files or {}, roles={"fast": spec})
 
 
-async def turn(place: World, prompt: str, answer: str = LONG) -> dict[str, Any]:
-    """A turn of prose; its request."""
+async def turn(
+    place: World, prompt: str, answer: str = LONG, *, briefly: bool = False
+) -> dict[str, Any]:
+    """A turn of prose; its request. The answer is longer than a summary of it, or ``briefly``."""
+    answer = answer if briefly or len(answer) > MORE_CHARS else f"{answer}\n\n{LONG[:MORE_CHARS]}"
     count = len(place.wire.requests)
     place.session.submit(intents.Prompt(prompt))
     request = await place.wire.request(count + 1)
@@ -179,6 +183,25 @@ async def test_at_the_users_wish_with_words_and_shown() -> None:
     )
 
 
+async def test_a_talk_that_is_shorter_than_its_summary_stays_as_it_was() -> None:
+    place = world(window=None)
+    await turn(place, "make the cache safe", "I use a lock.", briefly=True)
+    await turn(place, "now the index", "Done.", briefly=True)
+    place.session.submit(intents.Compact())
+    await summarised(place)
+    assert place.session.compaction().text == ""
+    said = notes(place)[-1]
+    assert said.startswith("nothing was compacted: the summary would have ")
+    request = await turn(place, "go on", "yes")
+    assert [one["content"] for one in request["input"] if one.get("role") == "assistant"] or (
+        "previous_response_id" in request
+    )
+    await turn(place, "and on", "yes")
+    place.session.submit(intents.Compact())
+    await summarised(place, number=2)
+    assert PROSE in place.session.compaction().text
+
+
 async def test_a_wish_while_a_summary_is_begun_ahead_has_its_own() -> None:
     place = world()
     for n in range(2):
@@ -276,7 +299,7 @@ async def test_decisions_and_their_words_outlive_it() -> None:
     model.patch(patch, "call_1")
     model.complete()
     await place.wire.request(2)
-    model.answers("Done.")
+    model.answers(LONG[:MORE_CHARS])
     await settle()
     place.session.submit(intents.Accept((1,)))
     place.session.submit(intents.Reject((2,), "keep the key"))

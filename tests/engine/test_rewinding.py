@@ -40,14 +40,16 @@ def told(world: World, what: str) -> None:
     world.session.submit(intents.Prompt(what))
 
 
-async def a_turn(world: World, patch: str, text: str = "do it", *, accept: bool = True) -> None:
+async def a_turn(
+    world: World, patch: str, text: str = "do it", *, accept: bool = True, said: str = "Done."
+) -> None:
     """A model lands a patch and says so, and the user accepts it."""
     model = await begun(world, text)
     count = len(world.wire.requests)
     model.patch(patch, f"call_{count}")
     model.complete()
     await world.wire.request(count + 1)
-    model.answers("Done.")
+    model.answers(said)
     await settle()
     if accept:
         world.session.submit(intents.Accept())
@@ -510,7 +512,7 @@ async def test_a_file_that_is_no_text_any_more_stays_and_is_not_said_to_be_as_be
 
 async def test_a_turn_that_was_taken_out_is_not_certain_in_a_summary() -> None:
     world = World(FILES, roles={"fast": RoleSpec("fast", "quick-1", "main")})
-    await a_turn(world, BASE, "the first")
+    await a_turn(world, BASE, "the first", said="and so on " * 500)
     await a_turn(world, ONE, "the wrong one")
     await rewound(world, 2)
     await a_turn(world, NEW, "the right one")

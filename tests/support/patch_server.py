@@ -41,6 +41,7 @@ class PatchServer:
     def __init__(self, patch: str, *, stalls: bool = False) -> None:
         """``stalls``: behind the patch, which need not be whole, nothing comes until a stop."""
         self._stalls = stalls
+        self.says = "Done."
         self.ended = threading.Event()
         """All of the patch was sent."""
         self._deltas = [patch[at : at + DELTA_CHARS] for at in range(0, len(patch), DELTA_CHARS)]
@@ -70,7 +71,7 @@ class PatchServer:
 
     async def _answer(self, transport: asyncio.WriteTransport, sent: Sent) -> None:
         number = next(self._numbers)
-        deltas = self._deltas if number == 1 else ["Done."]
+        deltas = self._deltas if number == 1 else [self.says]
         kind = "edit" if number == 1 else "text"
         answer = replay_server.response(deltas, number, kind, replay_server.frame)
         transport.write(answer.head)

@@ -205,7 +205,9 @@ def test_a_summary_without_a_screen_stands_for_the_first_turn(desk: Desk, piped:
     models = ("--endpoint", f"ws://127.0.0.1:{desk.server.port}/v1/responses", "--fast", "m")
     ran = piped("exec", "-C", "work", *models, "/compact")
     assert ran.stderr == "duetto: /compact needs a session to go on with: --resume ID or --last\n"
+    desk.server.says = "Done, and so on. " * 100
     piped("exec", "-C", "work", *models, "make it new")
+    desk.server.says = "Done."
     ran = piped("exec", "--last", "-C", "work", *models, "/compact")
     assert "Nothing to compact: the last turn is always sent as it was said" in ran.stderr
     assert ran.returncode == 1

@@ -248,9 +248,14 @@ class Compaction:
             return False
         if self._job is not None:
             self._job.cancel()
-        self._job, self._prose, self._fault = None, "", ""
-        self._covers, self._asked, self._wish = None, False, ""
+        self._job = None
+        self._let_go()
         return True
+
+    def _let_go(self) -> None:
+        """What was written for it is not needed any more."""
+        self._prose = self._fault = self._wish = ""
+        self._covers, self._asked = None, False
 
     # -- what
 
@@ -302,13 +307,19 @@ class Compaction:
                 return
             summary = HistoryEntry("summary", user_item(text), turn=turn)
             stays = _map_in(entries[:at], self._room(spec))
-            history.compact(at, [summary, *stays, *_asked_in(entries, at, prompt)])
+            anew = [summary, *stays, *_asked_in(entries, at, prompt)]
+            was, is_now = (sum(map(tokens_in, some)) for some in (entries[:at], anew))
+            if self._asked and is_now >= was:
+                self._let_go()
+                how = f"the summary would have {is_now:,} tokens, what it stands for has {was:,}"
+                self._state.note(0, f"nothing was compacted: {how}")
+                return
+            history.compact(at, anew)
             self._requests.begin_anew()
             self._last = history.entries[-1]
             self._say(turn, before, self._window.wanted(spec, self._requests.last_head))
-            self._prose = self._fault = ""
-            self._covers, self._asked, self._told = None, False, False
-            self._wish = ""
+            self._told = False
+            self._let_go()
 
     def _say(self, turn: int, before: int, after: int) -> None:
         words = f"up to turn {turn} a summary is sent from now on, with all that is certain"
