@@ -305,6 +305,20 @@ async def test_esc_ends_all_and_nothing_comes_home() -> None:
     assert stand.attempts.tally.at(3) == (0.0, 0), "nobody knows what they would have come to"
 
 
+async def test_what_passed_before_esc_waits_to_be_taken() -> None:
+    stand = Stand()
+    await stand.asks("2 --all make it one")
+    await stand.answers(1, change(0))
+    await stand.until(lambda: stand.attempts.rows[0].result is not None)
+    stand.session.submit(intents.StopCommand())
+    await stand.rests()
+    assert not stand.session.workspace.hunks, "nothing follows by itself"
+    assert "1 wins: /attempts take 1" in stand.said()
+    stand.session.submit(intents.TakeAttempt(1))
+    await stand.rests()
+    assert stand.text().startswith("x0 = 1\n")
+
+
 async def test_one_is_stopped_and_the_others_go_on() -> None:
     stand = Stand()
     await stand.asks("2 make it one")

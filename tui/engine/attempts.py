@@ -484,7 +484,7 @@ class Attempts:
         winner = best.result if best is not None and best.wins else None
         self.said = self._words(wanted, winner)
         self._state.note(0, self.words(_MOST_NOTED))
-        if winner is not None:
+        if winner is not None and not self._stopped:  # Esc: nothing follows by itself
             self.take(winner.number, verify=True)
         told, self._told = self._told, lambda winner: None
         told(0 if winner is None else winner.number)
@@ -493,7 +493,8 @@ class Attempts:
         usd = sum(row.meter.cost.turn_usd or 0.0 for row in self.rows)
         told = [f"{counted(len(self.rows), 'attempt')}: {self.asked}"]
         if winner is not None:
-            told.append(f"{winner.number} wins")
+            take = f": /attempts take {winner.number}" if self._stopped else ""
+            told.append(f"{winner.number} wins{take}")
         elif self._greens:
             told.append("none passes")
         told += [dollars(usd)] if usd else []
