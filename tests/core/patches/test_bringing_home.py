@@ -182,6 +182,24 @@ def test_nothing_comes_home_into_a_file_in_which_a_model_writes():
     assert "b.txt" not in place.workspace.buffers
 
 
+@pytest.mark.parametrize(("row", "text"), [(0, "x\n"), (2, "x\ny\n"), (4, "x"), (5, "x\n")])
+def test_what_is_typed_while_a_file_comes_home_moves_what_is_still_to_come(row, text):
+    lines = [f"{one}\n" for one in "abcdef"]
+    place = disk(a="".join(lines))
+    place.workspace.open("a.txt")
+    now = "A\nA\nb\nc\nd\ne\nF\n"
+    files = {"a.txt": LaneFile("".join(lines).encode(), now.encode())}
+    work = bringing_home(place.workspace.documents, files, 7, "lane")
+    next(work)
+    assert place.text("a.txt").startswith("A\nA\nb")
+    place.workspace.edit("a.txt", (row, 0), (row, 0), text)
+    typed = place.text("a.txt")
+    hunks = finished(work)
+    assert place.text("a.txt") == typed.replace("f", "F")
+    place.workspace.reject([one.id for one in hunks])
+    assert place.text("a.txt").replace("x", "").replace("y", "").split() == [*"abcdef"]
+
+
 def test_the_model_that_answers_here_is_taken_not_to_know_it():
     place = disk(a=BASE)
     place.workspace.open("a.txt")

@@ -7,7 +7,7 @@ hunk has the lane's text and a flag; rejected, what stands there now is back.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -24,7 +24,15 @@ from tui.core.text.buffer import form_of, plain_text
 from tui.core.text.carried import Replacement, carried_over
 from tui.core.text.change_set import Author
 from tui.core.text.diff import line_changes
-from tui.core.text.rows import file_rows, keep_ends, row_count, rows_text, whole_text
+from tui.core.text.rows import (
+    Span,
+    file_rows,
+    keep_ends,
+    row_count,
+    rows_text,
+    shifted,
+    whole_text,
+)
 from tui.errors import EditRefused
 
 
@@ -146,16 +154,25 @@ def _bring(documents: Documents, path: str, one: LaneFile, new_hunk: NewHunk) ->
 def _edit(
     documents: Documents, record: FileRecord, sides: tuple[str, str], new_hunk: NewHunk
 ) -> Work[None]:
-    """A hunk for each change that the text has not yet."""
-    more = 0
-    for number, one in enumerate(carried_over(sides[0], whole_text(record.buffer), sides[1]), 1):
-        rows = one.first + more, one.last + more
-        before = file_rows(record.buffer)
-        hunk = new_hunk(record.path, Kind.EDIT, number)
-        _put(documents, record, hunk, one._replace(first=rows[0], last=rows[1]))
+    """A hunk for each change that the text has not yet; in its pauses others may write."""
+    buffer, more = record.buffer, 0
+    left = deque(enumerate(carried_over(sides[0], whole_text(buffer), sides[1]), 1))
+    while left:
+        number, one = left.popleft()
+        before, hunk = file_rows(buffer), new_hunk(record.path, Kind.EDIT, number)
+        _put(documents, record, hunk, one._replace(first=one.first + more, last=one.last + more))
         hunk.flags += _CLASHES[one.clash]
-        more += file_rows(record.buffer) - before
+        more += file_rows(buffer) - before
+        revision = buffer.revision
         yield 1
+        for change in buffer.changes_since(revision) or ():
+            left = deque((number, _moved(one, more, Span(*change))) for number, one in left)
+
+
+def _moved(place: Replacement, more: int, span: Span) -> Replacement:
+    """Where it belongs when others changed rows; ``more`` rows were put in above it before."""
+    first, last, _ = shifted(place.first + more, place.last + more, span)
+    return place._replace(first=first - more, last=last - more)
 
 
 def _put(documents: Documents, record: FileRecord, hunk: Hunk, place: Replacement) -> None:
