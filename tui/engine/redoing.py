@@ -343,10 +343,10 @@ class Redoing:
             report = await self._baseline.without_known(command, result, report)
         verdict = verdict_of(result, report)
         words = ended_words(report) or _VERDICTS.get(verdict, "nothing could be judged")
-        red = verdict in ("failed", "timeout")
-        self._say(hunk, f"{REDONE}{old.id} · {RED if red else ''}{words}")
+        sign = RED if verdict in ("failed", "timeout") else ""
+        self._say(hunk, f"{REDONE}{old.id} · {sign}{words}")
         failed = f" ({report.failed[0].name})" if report.failed else ""
-        self._state.note(0, f"hunk {hunk.id}: {words}{failed}", "failed" if red else "done")
+        self._state.note(0, f"hunk {hunk.id}: {words}{failed}")
 
     async def _tests_of(self, path: str) -> VerifyCommand | None:
         """The tests that belong to a file, if they may run unasked."""

@@ -78,11 +78,8 @@ class RejectReasonScreen(ModalScreen[Rejection | None]):
         """A field, and what it is for."""
         with Vertical(id="why"):
             yield Field(placeholder="what is wrong with it?")
-            words = "The model reads it with your next message · Enter rejects · Esc leaves it"
-            if self._can_redo:
-                words = (
-                    "Enter rejects, for your next message · Alt+Enter redoes it now · Esc leaves"
-                )
+            redo = " · Alt+Enter redoes now" * self._can_redo
+            words = f"Enter rejects, with your next message{redo} · Esc leaves it"
             yield Static(words, markup=False, id="why-words")
 
     def action_leave(self) -> None:

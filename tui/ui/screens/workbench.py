@@ -312,6 +312,7 @@ class Workbench(PaintedScreen):
             first = hunk.start.line
             lines = first, max(first, hunk.end.line - 1 if hunk.end is not None else first)
         self.editor.files.look(hunk.path, lines)
+        self.update_keys()
 
     def on_hunk_shown(self, message: HunkShown) -> None:
         """Go to a hunk in the editor."""
