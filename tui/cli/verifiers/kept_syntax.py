@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from tui.engine.ports import Part, VerifyCommand
-from tui.own_process import LINE_BYTES, ended
+from tui.own_process import LINE_BYTES, ended, spawned
 
 _IDLE_S = 60.0
 """Behind the last check it ends."""
@@ -74,7 +74,7 @@ class KeptSyntax:
         if process is None or process.returncode is not None or self._python != argv[0]:
             await self.close()
             self._python = argv[0]
-            process = self._process = await asyncio.create_subprocess_exec(
+            process = self._process = await spawned(
                 *argv,
                 "--kept",
                 stdin=PIPE,
