@@ -470,7 +470,12 @@ class Attempts:
     def _width(self) -> int:
         """How many at once: no more than the server lets ask now."""
         left = [one.remaining for one in self._state.status.limits if one.name == "requests"]
-        return max(int(min([AT_ONCE, len(self.rows), *left])), 1)
+        wide = min(AT_ONCE, len(self.rows))
+        fewer = max(int(min([wide, *left])), 1)
+        if fewer < wide:
+            limit = counted(int(min(left)), "more request")
+            self._state.note(0, f"{fewer} at once: the server's rate limit leaves {limit} now")
+        return fewer
 
     def _conclude(self, wanted: AttemptPlan) -> None:
         """Say what came of it, and bring the winner home."""
