@@ -15,8 +15,11 @@ import pytest
 
 from tests.support.dask_cluster import ROOT, DaskCluster
 from tui.cli import practice
+from tui.cli.cluster import client as client_module
+from tui.cli.cluster.client import ClusterClient
 from tui.cli.verifiers.finding import find_verifiers
 from tui.cli.verifiers.project import Project
+from tui.core.cluster import ClusterNews, ClusterOrder, RemoteTask
 from tui.core.programs import RunOptions, RunResult
 from tui.core.run_report import RunReport
 from tui.effects.cluster import Cluster
@@ -269,3 +272,31 @@ def test_attempts_are_judged_there(tmp_path: Path, dask: DaskCluster) -> None:
     table = json.loads(done.stdout)
     assert [row["verdict"] for row in table["attempts"]] == ["passed"] * 3, done.stderr
     assert table["winner"] == 1
+
+
+async def test_workers_that_never_come_back_are_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dask, told = DaskCluster(tmp_path / "cluster"), list[ClusterNews]()
+    dask.add("w0")
+    root = tmp_path / "work"
+    root.mkdir()
+    client = ClusterClient(dask.server, str(root), "topic", told.append)
+    orders: asyncio.Queue[ClusterOrder] = asyncio.Queue()
+    serving = asyncio.create_task(client.serve(orders))
+    try:
+        argv = ("/bin/sh", "-c", "echo begin; sleep 31.4159")
+        orders.put_nowait(ClusterOrder(RemoteTask(1, argv, str(root), str(ROOT), 60)))
+        while not any(one.output for one in told):
+            await asyncio.sleep(0.05)
+        monkeypatch.setattr(client_module, "_WAIT_S", 2.0)
+        dask.kill("w0")
+        while not (ended := [one.ended for one in told if one.ended is not None]):
+            await asyncio.sleep(0.05)
+        assert ended[0].error == f"no worker came to {dask.server} in 2 s"
+    finally:
+        serving.cancel()
+        await client.close()
+        dask.close()
+    while _sleeping():
+        await asyncio.sleep(0.05)

@@ -38,6 +38,8 @@ from tui.effects.shadow.copying import ShadowSource
 _CONNECT_S = 10.0
 _WAIT_S = 60.0
 """For a scheduler that is gone, and for a first worker."""
+_LOOK_S = 1.0
+"""How often is looked whether there are workers."""
 _TRIES = 6
 """Of a task whose worker, or scheduler, is lost."""
 _PACK_BYTES = 4 << 20
@@ -259,6 +261,8 @@ class ClusterClient:
         if not isinstance(ended, TaskEnd):
             ended = TaskEnd(number, error=_words(ended))
         self._runs.pop(number, None)
+        if not self._runs:
+            self._blobs.clear()
         said = ended.output[self._streamed.pop(number, 0) :]
         self._begun.pop(number, None)
         self._tell(ClusterNews(ended=replace(ended, output=said)))
@@ -301,7 +305,7 @@ class ClusterClient:
                 allow_other_workers=at is not None,
             )
             try:
-                ended = msgspec.msgpack.decode(await future, type=TaskEnd)
+                ended = msgspec.msgpack.decode(await self._result(client, future), type=TaskEnd)
             finally:
                 future.release()
             if not ended.lacks:
@@ -311,12 +315,33 @@ class ClusterClient:
             at = [ended.worker]
         raise OSError("the workers lose what they are sent")
 
+    async def _result(self, client: Any, future: Any) -> bytes:
+        """What Dask gives; not where all workers are gone and none comes."""
+
+        async def waits() -> bytes:
+            return bytes(await future)
+
+        waiting, since_s = asyncio.ensure_future(waits()), time.monotonic()
+        try:
+            while not (await asyncio.wait([waiting], timeout=_LOOK_S))[0]:
+                if client.scheduler_info(n_workers=-1)["workers"]:
+                    since_s = time.monotonic()
+                elif time.monotonic() - since_s > _WAIT_S:
+                    raise RuntimeError(self._no_worker)
+            return waiting.result()
+        finally:
+            waiting.cancel()
+
+    @property
+    def _no_worker(self) -> str:
+        return f"no worker came to {self._server} in {_WAIT_S:.0f} s"
+
     async def _ready(self, client: Any, tree: SentTree) -> None:
         """Wait for a worker; each that is there is sent the tree, and says what it is."""
         try:
             await client.wait_for_workers(1, timeout=_WAIT_S)
         except TimeoutError:
-            raise RuntimeError(f"no worker came to {self._server} in {_WAIT_S:.0f} s") from None
+            raise RuntimeError(self._no_worker) from None
         there = list(client.scheduler_info(n_workers=-1)["workers"])
         await asyncio.gather(*(self._provide(client, one, tree) for one in there))
 
