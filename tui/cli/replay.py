@@ -7,6 +7,7 @@ import contextlib
 import math
 import signal
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -17,6 +18,7 @@ from tui.cli.appearance import start_theme
 from tui.cli.exec_reports import summary
 from tui.cli.open_app import complaints_at_start, require_screen, trouble_with
 from tui.cli.options import ModelFlags, settings_for
+from tui.cli.process import end_in_time
 from tui.core.conversation import Block, BlockKind
 from tui.core.inert_text import PROSE, inert
 from tui.core.wire.recording import Recording, read
@@ -256,9 +258,12 @@ async def _shown(stage: ReplaySession, settings: Settings) -> int:
         playing = asyncio.create_task(play())
 
     app.call_after_refresh(begin)
+    last = app.leaving.give_terminal_back
+    app.leaving.on_begun = partial(end_in_time, last=last)
     try:
         code = await app.run_async()
     finally:
+        end_in_time(EXIT_FAILED, last)
         if playing is not None:
             playing.cancel()
             with contextlib.suppress(asyncio.CancelledError):
