@@ -13,6 +13,7 @@ from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.stored_sessions import resumed, stored
 from tests.support.turns import begun, land, notes, texts, update
 from tui.core.document.hunk import Decision, Hunk
+from tui.core.programs import RunResult
 from tui.core.wire.events import ErrorEvent
 from tui.engine import intents, lane_session
 from tui.engine.notices import Status, Trouble
@@ -239,6 +240,13 @@ async def test_an_answer_without_a_change_keeps_the_hunk(review: Review) -> None
     assert review.text == replaced()
 
 
+async def test_a_patch_that_fits_nowhere_is_said(review: Review) -> None:
+    review.redo(1)
+    server = await review.asked()
+    await server.patches(update("a.py", "-y = 0", "+y = 2"))
+    assert "what the model wrote does not fit" in review.hunks[0].redone
+
+
 async def test_esc_stops_the_foreground_only(review: Review) -> None:
     review.redo(1)
     server = await review.asked()
@@ -335,4 +343,40 @@ async def test_the_tests_that_belong_to_it_say_what_they_think_of_it() -> None:
     assert "hunk 3: 1 failed · 9 passed (test_a)" in notes(world)
     assert world.session.status.verdict == ""
     assert b"x5 = 1" in (judge.seen[-1]["a.py"] or b"")
+    await world.session.close()
+
+
+@pytest.mark.parametrize("whole", [False, True])
+async def test_all_tests_run_where_none_or_all_belong_to_it(whole: bool) -> None:
+    """And what other hunks break is not said of it."""
+
+    def failing(files: Files) -> list[str]:
+        text = files["a.py"] or b""
+        return ["test_a"] * (b"x5 = 1" in text) + ["test_b"] * (b"x2 = 3" in text)
+
+    world, judge = judged(9, failing)
+    if not whole:
+        world.verify = TESTS
+    review = Review(world)
+    for number, value, verdict in (
+        (1, 2, "9 passed · 1 failed before, too"),
+        (3, 3, "✗ 1 failed · 8 passed · 1 failed before, too"),
+    ):
+        review.redo(number)
+        server = await review.asked((number + 1) // 2)
+        await server.patches(update("a.py", "-x2 = 0", f"+x2 = {value}"))
+        assert review.hunks[-1].redone == f"redone from hunk {number} · {verdict}"
+    assert b"x5 = 1" in (judge.seen[0]["a.py"] or b"")
+    await world.session.close()
+
+
+async def test_a_run_that_used_the_disk_says_nothing_of_it() -> None:
+    world = World(FILES)
+    world.verify = VerifyCommand(("pytest",), "pytest found")
+    world.runner.result = RunResult(0, 0.5, strayed="a.py")
+    review = Review(world)
+    review.redo(1)
+    server = await review.asked()
+    await server.patches(update("a.py", "-x2 = 0", "+x2 = 2"))
+    assert review.hunks[-1].redone == "redone from hunk 1 · nothing could be judged"
     await world.session.close()

@@ -33,15 +33,23 @@ class Baseline:
         """Texts -> what was looked at on them, and whether it failed."""
 
     async def without_known(
-        self, command: VerifyCommand, result: RunResult, report: RunReport
+        self,
+        command: VerifyCommand,
+        result: RunResult,
+        report: RunReport,
+        texts: Mapping[str, bytes | None] | None = None,
     ) -> RunReport:
-        """The report with what failed before in a list of its own."""
+        """The report with what failed before in a list of its own.
+
+        ``texts`` are those before; None: without any hunk of the session.
+        """
         shadows = self._services.ports.shadows
         if not report.failed or report.fault or result.timed_out or shadows is None:
             return report
-        texts = await self._before()
-        if not texts:
-            return report
+        if texts is None:
+            texts = await self._before()
+            if not texts:
+                return report
         known = self._known.setdefault(digest_of(texts, command.name), {})
         fresh = [one for one in report.failed if _key(command, one) not in known]
         if fresh:
@@ -53,7 +61,7 @@ class Baseline:
             known.update({_key(command, one): _key(command, one) in before for one in fresh})
         old = [one for one in report.failed if known[_key(command, one)]]
         new = [one for one in report.failed if not known[_key(command, one)]]
-        return replace(report, failed=tuple(new), known=tuple(old))
+        return replace(report, failed=tuple(new), known=(*report.known, *old))
 
     async def _before(self) -> dict[str, bytes | None]:
         """The texts without any hunk of the session, of the files that have some."""

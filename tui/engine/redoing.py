@@ -330,31 +330,42 @@ class Redoing:
 
     async def _tested(self, hunk: Hunk, old: Hunk) -> None:
         ports = self._services.ports
-        if ports.shadows is None or not (command := await self._tests_of(hunk.path)):
+        command = await self._tests() if ports.shadows is not None else None
+        if ports.shadows is None or command is None:
             return
         self._say(hunk, f"{REDONE}{old.id}{_TESTING}")
         async with self._one_run:
             screen = await self._lanes.screen()
-            shadow = await ports.shadows().make(await asyncio.to_thread(screen.files))
+            texts = await asyncio.to_thread(screen.files)
+            command = await asyncio.to_thread(_about, command, Part((hunk.path,), texts=texts))
+            shadow = await ports.shadows().make(texts)
             try:
                 result, report = await judged(ports.runner, command, shadow)
             finally:
                 shadow.close()
             report = await self._baseline.without_known(command, result, report)
+            rest = await asyncio.to_thread(screen.without([hunk.id]).files)
+            report = await self._baseline.without_known(command, result, report, rest)
         verdict = verdict_of(result, report)
-        words = ended_words(report) or _VERDICTS.get(verdict, "nothing could be judged")
+        ended = "" if verdict == "error" else ended_words(report)
+        words = ended or _VERDICTS.get(verdict, "nothing could be judged")
         sign = RED if verdict in ("failed", "timeout") else ""
         self._say(hunk, f"{REDONE}{old.id} · {sign}{words}")
         failed = f" ({report.failed[0].name})" if report.failed else ""
         self._state.note(0, f"hunk {hunk.id}: {words}{failed}")
 
-    async def _tests_of(self, path: str) -> VerifyCommand | None:
-        """The tests that belong to a file, if they may run unasked."""
+    async def _tests(self) -> VerifyCommand | None:
+        """The project's tests, if they may run unasked."""
         ports = self._services.ports
-        for one in runs_unasked(ports, await ports.verifiers()):
-            if one.kind == "tests" and one.part is not None:
-                return await asyncio.to_thread(one.part, Part((path,)))
-        return None
+        found = runs_unasked(ports, await ports.verifiers())
+        return next((one for one in found if one.kind == "tests"), None)
+
+
+def _about(tests: VerifyCommand, part: Part) -> VerifyCommand:
+    """The tests that belong to a file, or all where it cannot be told which do, or all do."""
+    if tests.part is None:
+        return tests
+    return tests.part(part) or tests.part(Part()) or tests
 
 
 _VERDICTS = {"passed": "tests passed", "failed": "tests failed", "timeout": "tests took too long"}
@@ -369,6 +380,9 @@ def _said(lane: LaneSession, left_out: list[str]) -> str:
     """Why nothing came of it: what the model says, or where it made changes instead."""
     if left_out:
         return f"the model made only {', '.join(left_out)}, which is left out"
+    for hunk in reversed(lane.state.workspace.hunks):
+        if hunk.stage is Stage.REFUSED:
+            return f"what the model wrote does not fit: {hunk.reason.partition(chr(10))[0]}"
     blocks = lane.state.transcript.blocks
     texts = [block.text.strip() for block in blocks if block.kind is BlockKind.TEXT]
     said = " ".join(texts[-1].split()) if texts and texts[-1] else ""

@@ -73,7 +73,7 @@ def verdict_of(result: RunResult, report: RunReport) -> Verdict:
         return ""
     if result.timed_out:
         return "timeout"
-    if result.status is None or result.error or report.fault:
+    if result.status is None or result.error or result.strayed or report.fault:
         return "error"
     failures = max(len(report.failed), report.counts.failed if report.counts else 0)
     if failures > len(report.known) or report.failed:
