@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.core.programs import Confinement, Entry, RunOptions, RunResult, Shadow
+from tui.core.programs import Confinement, Entry, RunOptions, RunResult, Shadow, Written
 from tui.effects.commands.runner import CommandRunner
 from tui.effects.commands.sandbox import find_sandbox
 from tui.effects.shadow.copying import ShadowSource
@@ -229,8 +229,8 @@ async def test_no_command_runs_any_more_when_the_shadow_is_left(
         def __init__(self, shadow: Shadow) -> None:
             self.hold, self.close, self._enter = shadow.hold, shadow.close, shadow.enter
 
-        def enter(self, *, confined: bool) -> Entry:
-            entry = self._enter(confined=confined)
+        def enter(self, *, confined: bool, written: Written | None = None) -> Entry:
+            entry = self._enter(confined=confined, written=written)
 
             def leave() -> str:
                 said = subprocess.run(["pgrep", "-f", f"^sleep {mark}"], stdout=subprocess.PIPE)
