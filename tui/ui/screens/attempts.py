@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Literal
 
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
@@ -86,6 +87,14 @@ class AttemptsScreen(KeyedScreen[Attempt | None]):
         self._list = AttemptRows()
         self._lit.display = True
         self._box.border_title = "attempts"
+        self._status.id = "attempt-keys"
+
+    def compose(self) -> ComposeResult:
+        """The keys stand where those of the screen below would: none of these work now."""
+        with self._box:
+            yield self._list
+            yield self._lit
+        yield self._status
 
     def on_mount(self) -> None:
         """Figures move while they run."""
