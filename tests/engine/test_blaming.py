@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from tests.support.fakes import World, settle
 from tests.support.judged_runs import Files, asks, changes, has, judged
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Decision
-from tui.core.run_report import RunReport
+from tui.core.run_report import FailedTest, RunReport
 from tui.engine import intents
 
 
@@ -188,3 +189,17 @@ async def test_a_hunk_that_needs_another_is_named_with_it() -> None:
     assert (await blame(world)).text.startswith(
         "hunk 3, which needs hunk 1, breaks test_a · a.py:5"
     )
+
+
+async def test_a_module_that_a_hunk_took_away_is_blamed_on_it() -> None:
+    def reads(output: str, passed: bool) -> RunReport:
+        if passed:
+            return RunReport()
+        gone = FailedTest("test_a", path="test_a.py", message="ModuleNotFoundError: x")
+        return RunReport((gone,), fault="the module x is missing")
+
+    world, _ = judged(10, lambda files: ["test_a"] if has(files, 4) else [])
+    assert world.verify is not None
+    world.verify = replace(world.verify, reader=reads, part=None)
+    changes(world, 0, 2, 4)
+    assert (await blame(world)).text.startswith("hunk 3 breaks test_a · a.py:5\n")

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 Locate = Callable[[str], str]
 """A path as a runner names it -> relative to the workspace; empty: it is no file in it."""
@@ -357,6 +357,13 @@ def of_change(failed: Sequence[FailedTest], changed: Iterable[str]) -> list[Fail
         or (one.path and stem_of(one.path) in stems)
         or any(path in one.detail for path in paths)
     ]
+
+
+def brought_in(report: RunReport, changed: Iterable[str]) -> RunReport:
+    """What is missing where a change belongs to it came with the change: it is a failure."""
+    if report.fault and of_change(report.failed, changed):
+        return structs.replace(report, fault="", step="")
+    return report
 
 
 def stem_of(path: str) -> str:

@@ -18,7 +18,7 @@ from tui.core.document.disk_plan import StillScreen
 from tui.core.document.hunk import BREAKS, Hunk
 from tui.core.files import digest_of
 from tui.core.programs import RunResult, Shadow
-from tui.core.run_report import RunReport
+from tui.core.run_report import RunReport, brought_in
 from tui.core.text.buffer import Buffer
 from tui.engine.judging import judged
 from tui.engine.notices import Trouble
@@ -256,6 +256,7 @@ class _Search:
             fresh = await asyncio.to_thread(make, self._part)
             command = fresh or command
         result, report = await judged(self._ports.runner, command, shadow)
+        report = brought_in(report, {hunk.path for hunk in self.screen.waiting})
         return report, of_run(result, report)
 
     @property

@@ -19,7 +19,7 @@ from tui.core.document.hunk import RED, REDOING, REDONE, Decision, Hunk, Kind, S
 from tui.core.document.report import shown
 from tui.core.files import counted, decoded
 from tui.core.patches.bringing_home import LaneFile, bringing_home
-from tui.core.run_report import ended_words
+from tui.core.run_report import brought_in, ended_words
 from tui.core.steps import finished
 from tui.core.text.buffer import plain_text
 from tui.core.text.region import changed_only_at, row_in
@@ -343,6 +343,7 @@ class Redoing:
                 result, report = await judged(ports.runner, command, shadow)
             finally:
                 shadow.close()
+            report = brought_in(report, (hunk.path,))
             report = await self._baseline.without_known(command, result, report)
             rest = await asyncio.to_thread(screen.without([hunk.id]).files)
             report = await self._baseline.without_known(command, result, report, rest)

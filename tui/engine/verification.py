@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from tui.core.conversation import Block, BlockKind, BlockState
 from tui.core.files import digest_of
 from tui.core.programs import Shadow
-from tui.core.run_report import FailedTest, RunReport, as_prompt, of_change
+from tui.core.run_report import RunReport, as_prompt, brought_in, of_change
 from tui.engine import intents
 from tui.engine.commands import USER_HEAD_BYTES, USER_TAIL_BYTES, CommandOutput, ending, not_on_disk
 from tui.engine.intents import Intent, TurnWay
@@ -493,10 +493,8 @@ class Verification:
 
     def _touched(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The files that this session changed, and those of them that are deleted."""
-        workspace = self._state.workspace
-        unsaved = filter(workspace.is_dirty, workspace.buffers)
-        changed = sorted({*(hunk.path for hunk in workspace.hunks), *unsaved})
-        records = workspace.documents.records
+        changed = sorted(self._paths())
+        records = self._state.workspace.documents.records
         gone = [path for path in changed if path in records and records[path].gone]
         return tuple(changed), tuple(gone)
 
@@ -649,19 +647,18 @@ class Verification:
         report, passed = RunReport(), result.status == 0 and not result.timed_out
         if command.reader is not None:
             report = await asyncio.to_thread(command.reader, output, passed)
-        if report.fault and set(self._changed(report)):
-            report = replace(report, fault="", step="")
+        report = brought_in(report, self._paths())
         if result.strayed:
             report = replace(report, fault=_STRAYED.format(result.strayed), step=_ON_DISK)
         if command.kind in ("lint", "types") and not passed and not report.failed:
             return replace(report, fault=report.fault or f"{command.name} failed", step=_ITS_OUTPUT)
         return report
 
-    def _changed(self, report: RunReport) -> list[FailedTest]:
-        """The failed tests that belong to what was changed in this session."""
+    def _paths(self) -> set[str]:
+        """The files that this session changed."""
         workspace = self._state.workspace
         unsaved = filter(workspace.is_dirty, workspace.buffers)
-        return of_change(report.failed, {*(hunk.path for hunk in workspace.hunks), *unsaved})
+        return {*(hunk.path for hunk in workspace.hunks), *unsaved}
 
     def _send_failure(self) -> None:
         if not self._failures:
@@ -692,7 +689,7 @@ class Verification:
         words, result, failed = run.words, run.result, run.report.failed or run.report.known
         how = "ran into its deadline" if result.timed_out else f"failed (exit {result.status})"
         if failed:
-            first = self._changed(RunReport(tuple(failed)))
+            first = of_change(failed, self._paths())
             noun = "test" if run.kind == "tests" else "problem"
             ordered = [*first, *(one for one in failed if one not in first)]
             text = as_prompt(words, how, ordered, most_chars, noun)
