@@ -547,3 +547,49 @@ async def test_commands_that_may_not_run_are_named() -> None:
     await stand.rests()
     assert stand.attempts.rows[0].denied == ("make install",)
     assert "1 command not allowed" in stand.said()
+
+
+def priced(stand: Stand, usd: float | None) -> None:
+    """A token costs so much; None: nobody knows."""
+
+    async def quote(endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
+        tokens = usage.input_tokens + usage.output_tokens
+        return Quote(None if usd is None else tokens * usd, unknown=usd is None)
+
+    stand.world.ports.quote = quote
+
+
+async def test_no_more_are_asked_at_once_than_the_limit_of_money_pays() -> None:
+    stand = Stand()
+    priced(stand, 0.01)
+    stand.session.submit(intents.SetBudget("session", 1e6))
+    await stand.asks("2 make it one")
+    await stand.until(lambda: len(stand.session.lanes.open) == 2)
+    least = stand.session.lanes.open[0].session.services.budget().least_usd
+    assert least
+    stand.session.submit(intents.StopAttempts())
+    await stand.rests()
+
+    stand = Stand(options=SessionOptions(caps=Caps(session=2.5 * least)))
+    priced(stand, 0.01)
+    await stand.asks("5 make it one")
+    await stand.until(lambda: sum(row.state == "over" for row in stand.attempts.rows) == 3)
+    asked = [name for name, wire in stand.world.wires.items() if wire.requests]
+    assert asked == ["main attempt-1", "main attempt-2"]
+    await stand.answers(1, change(4))
+    await stand.answers(2, change(0))
+    await stand.rests()
+    assert stand.order()[0] == (2, "passes"), "what was paid for goes on"
+    assert all("The request was not sent" in words for _, words in stand.order()[2:])
+
+
+async def test_a_price_that_nobody_knows_is_no_price() -> None:
+    stand = Stand()
+    priced(stand, None)
+    await stand.asks("2 make it one")
+    model = await stand.model(1)
+    model.complete(output_tokens=9)
+    await stand.answers(2, change(0))
+    await stand.rests()
+    cost = stand.session.meter.view(stand.world.clock.now()).cost
+    assert cost.session_usd is None

@@ -324,9 +324,10 @@ class Attempts:
                 for one in done:
                     if not one.cancelled() and (error := one.exception()) is not None:
                         raise error
-                if self._why or (first and any(self._greens)):
-                    self._why = self._why or ANOTHER
-                    for row in self.rows:
+                if first and any(self._greens):
+                    self._why = ANOTHER
+                for row in self.rows:  # what is paid for goes on, where the money is spent
+                    if self._why and (self._why == ANOTHER or row.state == "waiting"):
                         self._end(row, f"stopped: {self._why}")
         finally:
             for row in self.rows:
@@ -357,10 +358,7 @@ class Attempts:
             if row.result.verdict not in ("", "error"):
                 self._greens.append(row.result.passes)
         except asyncio.CancelledError:
-            words = self._why or "stopped"
-            row.result = Result(
-                row.number, why=f"stopped: {words}" if words != "stopped" else words
-            )
+            row.result = Result(row.number, why=row.why or "stopped")
             raise
         finally:
             row.state = "over"

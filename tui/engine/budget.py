@@ -72,7 +72,8 @@ class Budget:
         self.least_usd = 0.0
         """The least price of the request that is answered now, where it is watched."""
         self._streams_usd = 0.0
-        """What it has cost so far."""
+        """What the one that is answered, or not priced yet, has cost so far, at least."""
+        state.after_turn.append(lambda *told: self._over())
         self._told: set[str] = set()
 
     @property
@@ -115,13 +116,21 @@ class Budget:
 
     def counted(self, spec: RoleSpec, usage: Usage) -> None:
         """A model has read so much, and written the rest of it."""
-        self._streams_usd = 0.0
         self._read[spec.endpoint, spec.model] = usage.input_tokens + usage.output_tokens
 
     def pays(self, task: asyncio.Task[None]) -> None:
         """A price is being looked up: what comes next waits for it where there is a cap."""
         self._unpaid.add(task)
-        task.add_done_callback(self._unpaid.discard)
+        task.add_done_callback(self._paid)
+
+    def _paid(self, task: asyncio.Task[None]) -> None:
+        self._unpaid.discard(task)
+        self._over()
+
+    def _over(self) -> None:
+        """Nothing is answered; what was is not counted twice, when it is priced."""
+        if not self._unpaid:
+            self._streams_usd = 0.0
 
     def unsettled(self, spec: RoleSpec, tier: str, turn_usd: float | None) -> bool:
         """`look_up` is due before the next request."""
@@ -155,7 +164,7 @@ class Budget:
         self, head: Request, spec: RoleSpec, tier: str, turn_usd: float | None
     ) -> Trouble | None:
         """Why the request that was just made is not sent: it costs more than is left."""
-        self.least_usd = 0.0
+        self.least_usd = self._streams_usd = 0.0
         if not self._watches(turn_usd) or spec.endpoint == REHEARSAL:
             return None
         left, cap = self._left(turn_usd)
@@ -165,6 +174,7 @@ class Budget:
             return None
         least = self._least(spec, head, rates)
         if left > 0 and least <= left:
+            self._streams_usd = least
             return None
         rest = f"{dollars(max(left, 0.0))} of {cap} are left"
         why = f"it costs at least {dollars(least)}, and {rest}" if least else rest
@@ -177,8 +187,7 @@ class Budget:
             return None
         left, cap = self._left(turn_usd)
         self._streams_usd = self.least_usd + self._state.meter.streamed_tokens * rates.output
-        whole = self._whole or self
-        if whole._streams_usd + sum(one._streams_usd for one in whole._parts) < left:
+        if self._streams_usd < left:
             return None
         why = f"{cap} are spent"
         return Trouble("The answer was stopped", why, RAISE, severity="warning", over_budget=True)
@@ -216,9 +225,11 @@ class Budget:
 
     def _left(self, turn_usd: float | None) -> tuple[float, str]:
         """The least that is left of a cap, and which one that is, in words."""
+        whole = self._whole or self
+        beside = sum(one._streams_usd for one in (whole, *whole._parts) if one is not self)
         spent = {
-            "the day": (self.caps.day, self._day_usd),
-            "the session": (self.caps.session, self._session_usd),
+            "the day": (self.caps.day, self._day_usd + beside),
+            "the session": (self.caps.session, self._session_usd + beside),
             "the turn": (turn_usd, self._state.meter.spent()[0]),
         }
         left = [
