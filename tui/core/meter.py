@@ -407,14 +407,14 @@ class Meter:
 
         ``unknown``: it is charged for all the same.
         """
-        self._session_unknown |= unknown
         if response >= self._first:  # else of a turn before
             self._turn_unknown |= unknown
             self._bill[response] = usd
-        self.paid_beside(usd)
+        self.paid_beside(usd, unknown=unknown)
 
-    def paid_beside(self, usd: float | None) -> None:
+    def paid_beside(self, usd: float | None, *, unknown: bool = False) -> None:
         """What somebody's response cost that is none of this conversation's."""
+        self._session_unknown |= unknown
         if usd is None:
             self._unpriced = True
         else:

@@ -505,7 +505,7 @@ class Compaction:
         async def pay() -> None:
             quote = await ask(spec.endpoint, (spec.model,), usage, "")
             self._state.meter.paid(0, quote.usd, unknown=quote.unknown)
-            self._state.witness.paid(self._requests.history.turn, quote.usd or 0.0)
+            self._state.witness.paid(self._requests.history.turn, quote)
             self._state.metered()
 
         self._supervisor.start(pay(), "the price")

@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tui.core.patches.bringing_home import LaneFile
+from tui.core.price import Quote
 from tui.core.run_report import RunReport
 from tui.core.stamping import no_stamp
 from tui.engine import intents
@@ -90,11 +91,11 @@ class _PayingWitness(Witness):
     def __init__(self, parent: Services, turn: int) -> None:
         self._parent, self._turn = parent, turn
 
-    def paid(self, turn: int, usd: float) -> None:
+    def paid(self, turn: int, quote: Quote) -> None:
         """It costs money, whoever asked."""
         state = self._parent.state
-        state.meter.paid_beside(usd)
-        state.witness.paid(self._turn, usd)
+        state.meter.paid_beside(quote.usd, unknown=quote.unknown)
+        state.witness.paid(self._turn, quote)
         state.metered()
 
 

@@ -20,6 +20,7 @@ from tui.core.conversation import Block, HistoryEntry
 from tui.core.document.file_record import UserChange
 from tui.core.document.hunk import BREAKS, OPEN, PLACED, TAKEN_BACK, Decision, Hunk, Stage
 from tui.core.document.rewind import Swap
+from tui.core.price import Quote
 from tui.core.programs import RunResult
 from tui.core.run_report import RunReport
 from tui.core.session_record import (
@@ -383,9 +384,9 @@ class SessionRecording(Witness):
         """The disk has it."""
         await self._store.durable()
 
-    def paid(self, turn: int, usd: float) -> None:
+    def paid(self, turn: int, quote: Quote) -> None:
         """The day's total has it at once: this duetto may be killed."""
-        self._commit(Happened(turn, "cost", repr(usd)))
+        self._commit(Happened(turn, "cost", repr(quote.usd or 0.0)))
 
     def request_leaves(self, turn: int, body: Mapping[str, object], usd: float = 0.0) -> None:
         """All of its items are kept before it is sent."""

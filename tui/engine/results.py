@@ -217,7 +217,7 @@ def billed(
     async def pay() -> None:
         quote = await ask(bill.endpoint, bill.models, usage, bill.tier)
         meter.paid(number, quote.usd, unknown=quote.unknown)
-        services.state.witness.paid(turn, quote.usd or 0.0)
+        services.state.witness.paid(turn, quote)
         if quote.context_window and bill.endpoint == spec.endpoint and not spec.context_window:
             meter.windows.setdefault((spec.endpoint, spec.model), quote.context_window)
             services.window().describe(spec)

@@ -19,6 +19,7 @@ from tui.core.conversation import Block, BlockKind, BlockState, Transcript
 from tui.core.document.hunk import Hunk
 from tui.core.document.workspace import Workspace
 from tui.core.meter import Meter
+from tui.core.price import Quote
 from tui.core.run_report import RunReport
 from tui.engine.intents import Against, Intent, Role
 from tui.engine.notices import Ask, Notices, Status, Trouble
@@ -191,8 +192,8 @@ class Witness:
     def request_leaves(self, turn: int, body: Mapping[str, object], usd: float = 0.0) -> None:
         """A request is about to be sent, which costs at least so many US dollars."""
 
-    def paid(self, turn: int, usd: float) -> None:
-        """What a response of a turn cost, in US dollars; it may come when the turn is over."""
+    def paid(self, turn: int, quote: Quote) -> None:
+        """What a response of a turn cost; it may come when the turn is over."""
 
     def keeps_image(self, data: bytes) -> None:
         """These bytes go with the next request; may be called in a thread."""
