@@ -31,6 +31,7 @@ from tui.core.attempts import (
         ("4 --models a,b --all mend  it", AttemptPlan(4, "mend  it", ("a", "b"), all=True)),
         ("4 --temperature=0.2,1 x", AttemptPlan(4, "x", temperatures=(0.2, 1.0))),
         ("2 use --all of them", AttemptPlan(2, "use --all of them")),
+        ("2nd line is wrong", AttemptPlan(5, "2nd line is wrong")),
     ],
 )
 def test_what_is_asked_for(words: str, wanted: AttemptPlan) -> None:
@@ -43,6 +44,9 @@ def test_what_is_asked_for(words: str, wanted: AttemptPlan) -> None:
         ("0 x", "ask for 2 to 256"),
         ("1 x", "One is a prompt as any other"),
         ("-3 x", "ask for 2 to 256"),
+        ("--3 x", "--3 is no number of attempts"),
+        ("1.5 x", "1.5 is no number of attempts"),
+        ("5x x", "5x is no number of attempts"),
         ("500 x", "at most 256"),
         ("99999999999999999999 x", "at most 256"),
         ("3 --temperature hot x", "from 0 to 2"),

@@ -24,6 +24,8 @@ _MOST_NAMED = 2
 """Tests that a reason names."""
 USAGE = "/attempts [N] [--models A,B] [--temperature T] [--all] PROMPT"
 RACE = "/race [--models A,B] [--effort E,F] [--tier S,T] [--throttle off,50] PROMPT"
+_NUMBER = re.compile(r"[+-]*[\d.,]*\d[\d.,]*[x×]?")
+"""A first word that is meant as one, right or wrong."""
 _TIER = re.compile(r"[\w.-]{1,40}")
 
 
@@ -72,7 +74,9 @@ def read_plan(argument: str) -> AttemptPlan | str:
     """What the words behind ``/attempts`` ask for; a str says what is wrong with them."""
     first, rest = _split(argument)
     count = DEFAULT
-    if first.lstrip("-").isdecimal():
+    if _NUMBER.fullmatch(first):
+        if not re.fullmatch(r"[+-]?\d+", first):
+            return f"{first} is no number of attempts: ask for {FEWEST} to {MOST}."
         known = int(first) if len(first) < 10 else MOST + 1
         if problem := count_refusal(known):
             return problem
