@@ -173,6 +173,15 @@ async def test_a_question_can_wait_for_who_answers_it(world: World) -> None:
     assert world.runner.commands == ["make x"]
 
 
+async def test_in_plan_mode_it_changes_nothing(world: World) -> None:
+    world.session.submit(intents.SetMode("plan"))
+    one = await made(world)
+    await one.asked()
+    await one.patches(update("a.py", "-x = 1", "+x = 2"))
+    assert "plan" in outputs(one.wire.requests[-1])["c1"]
+    assert not one.lane.changes
+
+
 async def test_without_shadows_only_what_reads_runs(world: World) -> None:
     world.shadows.refusal = "no room"
     world.runner.box = Sandbox(works=True)

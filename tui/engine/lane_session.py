@@ -20,7 +20,7 @@ from tui.core.price import Quote
 from tui.core.run_report import RunReport
 from tui.core.stamping import no_stamp
 from tui.engine import intents
-from tui.engine.intents import Intent, Role
+from tui.engine.intents import Intent, Mode, Role
 from tui.engine.lane_files import LaneFiles, LaneRunner, LaneShadows
 from tui.engine.notices import Ask, Notices
 from tui.engine.ports import Ports, RoleSpec, Wire
@@ -250,13 +250,14 @@ class LaneSession:
         self._stirred.set()
 
 
-def _lane_options(options: SessionOptions, spec: RoleSpec) -> SessionOptions:
+def _lane_options(options: SessionOptions, spec: RoleSpec, mode: Mode) -> SessionOptions:
     """How a lane of such a session behaves."""
     return SessionOptions(
         limits=options.limits,
-        mode="sandbox",
+        mode="plan" if mode == "plan" else "sandbox",
         commands=options.commands,
         first_role=spec.role,
+        ambiguous=options.ambiguous,
         in_slices=options.in_slices,
         auto_accept=True,
         chaining=options.chaining,
@@ -287,7 +288,8 @@ class LaneSessions:
         """Another one over these texts, named after its ``kind``: ``attempt-3``."""
         self._count += 1
         name = f"{kind}-{self._count}"
-        start = LaneStart(name, spec, texts, _lane_options(self._options, spec), asks)
+        options = _lane_options(self._options, spec, self._services.state.status.mode)
+        start = LaneStart(name, spec, texts, options, asks)
         lane = LaneSession(self._services, start, self._make)
         self.open.append(lane)
         return lane
