@@ -19,7 +19,8 @@ import pytest
 
 from tests.engine.test_inspecting import FakeGit
 from tests.support.composed import composed
-from tests.support.fakes import World
+from tests.support.fakes import World, settle
+from tests.support.judged_runs import judged
 from tests.support.nasty_server import Nasty, nasty
 from tests.support.nasty_steps import Close
 from tests.support.pictures import jpeg, png
@@ -29,13 +30,16 @@ from tests.support.sse_upstream import message, opening, saying, serving
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tui.cli import practice
 from tui.cli.exec import ExecTurn, asked_of
+from tui.cli.exec_attempts import AttemptsTurn
 from tui.cli.exec_reports import JsonReport, WireNews
 from tui.cli.options import ModelFlags
+from tui.core.attempts import AttemptPlan
 from tui.core.files import LINK_OUTSIDE
 from tui.engine import recovery
-from tui.engine.intents import Prompt
+from tui.engine.intents import MakeAttempts, Prompt, StopAttempts
 from tui.engine.notices import Trouble
 from tui.engine.ports import PatchFormat, RoleSpec
+from tui.engine.requests import TurnLimits
 from tui.engine.session import Session, SessionOptions
 from tui.engine.turn import Countdown
 from tui.errors import UsageError
@@ -205,6 +209,46 @@ def test_a_wrong_number_of_attempts_is_a_sentence(
     done = run(environment, "--attempts", str(count), PROMPT, "-C", str(root))
     assert done.returncode == 2
     assert done.stderr.startswith(f"duetto: --attempts {count}: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--attempts", "3", "/race x"], "--attempts needs a prompt that is no command"),
+        (["--attempts", "3", "/attempts 4 x"], "--attempts needs a prompt that is no command"),
+        (["--attempts", "3", "/ask x"], "--attempts needs a prompt that is no command"),
+        (["--apply", "/race x"], "a race changes no files"),
+    ],
+)
+def test_attempts_and_races_do_not_ignore_what_is_asked(
+    environment: dict[str, str], root: Path, arguments: list[str], said: str
+) -> None:
+    done = run(environment, *arguments, "-C", str(root))
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_attempts_at_an_endpoint_that_is_not_there_are_unreachable(
+    environment: dict[str, str], root: Path
+) -> None:
+    place = ("--endpoint", "ws://127.0.0.1:9/v1", "--fast", "m")
+    done = run(
+        {**environment, "OPENAI_API_KEY": "k"}, *place, "--attempts", "2", "x", "-C", str(root)
+    )
+    assert done.returncode == 3
+    assert done.stderr.count("The endpoint cannot be reached") == 1
+
+
+async def test_the_cost_of_a_turn_is_that_of_all_attempts_together() -> None:
+    options = SessionOptions(limits=TurnLimits(usd=0.5))
+    world, _ = judged(8, lambda files: [], options=options)
+    asked = MakeAttempts(AttemptPlan(2, "x"))
+    playing = asyncio.create_task(AttemptsTurn(world.session).play(asked, apply=False))
+    await settle()
+    assert world.session.services.budget().caps.session == 0.5
+    world.session.submit(StopAttempts())
+    assert await playing == 1
+    await world.session.close()
 
 
 def test_json_is_one_event_a_line(environment: dict[str, str], root: Path, home: Path) -> None:

@@ -8,12 +8,19 @@ import json
 import signal
 import sys
 
+from msgspec.structs import replace
+
 from tui.cli.composition import Composition
+from tui.cli.exec import is_left_out
+from tui.cli.exec_reports import left_out_words
 from tui.cli.open_app import log_broken
+from tui.cli.process import end_in_time
 from tui.core.attempts import AttemptPlan, count_refusal
+from tui.core.document.hunk import Decision, Hunk
 from tui.core.inert_text import inert
 from tui.engine.attempts import AttemptView
 from tui.engine.intents import Accept, Answer, Intent, MakeAttempts, Prompt, StopAttempts
+from tui.engine.notices import Trouble
 from tui.engine.session import Session
 from tui.errors import (
     EXIT_FAILED,
@@ -32,22 +39,29 @@ def play_attempts(
 ) -> int:
     """Make them, print the table, and write what the winner changed if it is to be applied.
 
-    Raises UsageError: there cannot be so many, or it is no prompt that is asked.
+    Raises UsageError: there cannot be so many, it is no prompt that is asked, or nothing to apply.
     """
-    if isinstance(asked, Prompt) and count is not None:
+    if count is not None:
+        if not isinstance(asked, Prompt):
+            why = "needs a prompt that is no command: duetto exec --attempts 5 PROMPT"
+            raise UsageError(f"--attempts {why}")
         if problem := count_refusal(count):
             raise UsageError(f"--attempts {count}: {problem}")
         asked = MakeAttempts(AttemptPlan(count, asked.text))
-    if not isinstance(asked, MakeAttempts):
-        raise UsageError("--attempts needs a prompt: duetto exec --attempts 5 PROMPT")
+    assert isinstance(asked, MakeAttempts)
+    if asked.plan.race and apply:
+        raise UsageError("a race changes no files: leave --apply out, or ask for --attempts 2")
     return asyncio.run(_run(composition, asked, apply=apply))
 
 
 async def _run(composition: Composition, asked: MakeAttempts, *, apply: bool) -> int:
     asyncio.get_running_loop().set_exception_handler(log_broken)
+    code = EXIT_FAILED
     try:
-        return await AttemptsTurn(composition.session).play(asked, apply=apply)
+        code = await AttemptsTurn(composition.session).play(asked, apply=apply)
+        return code
     finally:
+        end_in_time(code)
         await composition.close()
 
 
@@ -57,19 +71,46 @@ class AttemptsTurn:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._interrupted = self._unreachable = self._over_budget = False
+        self._over = {h.id for h in session.workspace.hunks if h.decision != Decision.PENDING}
 
     async def play(self, asked: MakeAttempts, *, apply: bool) -> int:
         """Returns the exit code."""
         session = self._session
         with contextlib.suppress(NotImplementedError):  # Windows
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupt)
+        if (usd := session.options.limits.usd) is not None:  # all of them are one turn here
+            self._limit(session.meter.session_usd + usd)
         session.submit(asked)
         await self._rest()
-        if apply and not self._interrupted:
+        for one in self._lanes_troubles():
+            self._tell(one)
+        wins = any(view.wins for view in session.attempts.views())
+        left_out: list[Hunk] = []
+        if wins and apply and not self._interrupted:
             self._accept()
             await self._rest()
+            left_out = self._left_out()
         print(json.dumps(table(session), indent=2, ensure_ascii=False))
-        return self._code()
+        return self._code(wins=wins and not left_out)
+
+    def _limit(self, usd: float) -> None:
+        """Spend no more than so much in all."""
+        budget = self._session.services.budget()
+        caps = budget.caps
+        budget.caps = replace(caps, session=usd if caps.session is None else min(usd, caps.session))
+
+    def _lanes_troubles(self) -> list[Trouble]:
+        """Why attempts failed, each reason once."""
+        rows = [view.attempt for view in self._session.attempts.views()]
+        return list(dict.fromkeys(row.trouble for row in rows if row.trouble is not None))
+
+    def _left_out(self) -> list[Hunk]:
+        """The winner's hunks that need a look; it is said why."""
+        hunks = [one for one in self._session.workspace.hunks if one.id not in self._over]
+        left = [one for one in hunks if is_left_out(one, hunks)]
+        for hunk in left:
+            print(left_out_words(hunk), file=sys.stderr)
+        return left
 
     async def _rest(self) -> None:
         session = self._session
@@ -81,13 +122,16 @@ class AttemptsTurn:
     def _take(self) -> None:
         """Say what went wrong; questions get the safe answer: nobody is there to ask."""
         for trouble in self._session.drain().troubles:
-            self._unreachable |= trouble.unreachable
-            self._over_budget |= trouble.over_budget
-            words = ": ".join(filter(None, (trouble.what, trouble.why)))
-            print(f"duetto: {inert(words)}", file=sys.stderr)
+            self._tell(trouble)
         for ask in list(self._session.status.asks):
             print(f"duetto: {inert(ask.question)} {inert(ask.choices[-1])}", file=sys.stderr)
             self._session.submit(Answer(ask.id, ask.choices[-1]))
+
+    def _tell(self, trouble: Trouble) -> None:
+        self._unreachable |= trouble.unreachable
+        self._over_budget |= trouble.over_budget
+        words = ": ".join(filter(None, (trouble.what, trouble.why)))
+        print(f"duetto: {inert(words)}", file=sys.stderr)
 
     def _accept(self) -> None:
         """The winner's hunks that need no look."""
@@ -100,10 +144,10 @@ class AttemptsTurn:
         self._interrupted = True
         self._session.submit(StopAttempts())
 
-    def _code(self) -> int:
+    def _code(self, *, wins: bool) -> int:
         if self._interrupted:
             return EXIT_INTERRUPTED
-        if any(view.wins for view in self._session.attempts.views()):
+        if wins:
             return EXIT_OK
         if self._unreachable:
             return EXIT_UNREACHABLE

@@ -172,8 +172,7 @@ class TextReport:
         ):
             self._say(line)
         for hunk in left_out:
-            why = hunk.reason or ", ".join(hunk.flags) or hunk.stage.value
-            self._say(f"{hunk.path}: hunk {hunk.id} left out: {why}")
+            self._say(left_out_words(hunk))
         if code == EXIT_INTERRUPTED:
             self._say(f"duetto: {self._session.status.stopped or 'interrupted'}")
 
@@ -383,6 +382,12 @@ def summary(hunks: Iterable[Hunk]) -> list[str]:
         counts = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(states))
         lines.append(f"{path}  {counted(len(mine), 'hunk')}  +{added} -{removed}  ({counts})")
     return lines
+
+
+def left_out_words(hunk: Hunk) -> str:
+    """Why a hunk was not applied."""
+    why = hunk.reason or ", ".join(hunk.flags) or hunk.stage.value
+    return f"{hunk.path}: hunk {hunk.id} left out: {why}"
 
 
 def _rounded(value: float | None) -> float | None:

@@ -73,6 +73,8 @@ class Attempt(Struct, eq=False):
     """Of its answer, when that is over."""
     judged_s: float | None = None
     """When its verdict came, by the clock."""
+    trouble: Trouble | None = None
+    """Why it did not come to its end."""
 
 
 class AttemptStart(NamedTuple):
@@ -182,6 +184,9 @@ class Attempts:
 
     def begin(self, wanted: AttemptPlan) -> bool:
         """False: not now; it is said why."""
+        if self._state.status.mode == "plan" and not wanted.race:
+            self._warn("Nothing is changed in plan mode", "/mode sandbox or /mode manual leaves it")
+            return False
         text, brief = wanted.prompt, wanted.prompt
         if self.active:
             step = "wait for them, or stop them with /attempts stop"
@@ -211,8 +216,12 @@ class Attempts:
     def stop(self, number: int = 0) -> None:
         """End one of them, or all (0)."""
         chosen = [row for row in self.rows if number in (0, row.number)]
-        self._stopped |= self.active and not number
-        if self.active and not self.rows and self._task is not None:
+        if not self.active or (number and not chosen):
+            which = f"attempt {number}" if number else "attempt"
+            self._warn(f"No {which} runs", "/attempts show lists them")
+            return
+        self._stopped |= not number
+        if not self.rows and self._task is not None:
             self._task.cancel()
         for row in chosen:
             self._end(row, "stopped")
@@ -287,7 +296,7 @@ class Attempts:
     async def _run(self, wanted: AttemptPlan, text: str) -> None:
         specs = await self._specs(wanted)
         if isinstance(specs, str):
-            self._warn("No attempt began", specs)
+            self._warn("The race did not begin" if wanted.race else "No attempt began", specs)
             self.said = specs
             return
         await self._services.open_files.prepare()  # once for all lanes
@@ -394,8 +403,9 @@ class Attempts:
             return "" if row.changes else _unchanged(row)
         if any(one.over_budget for one in troubles):
             self._why = ": ".join(filter(None, (troubles[-1].what, troubles[-1].why)))
-        told = next((one for one in troubles if one.severity == "error"), None)
-        return "" if row.changes else _trouble_words(told)
+        ends = (one for one in troubles if one.severity == "error" or one.over_budget)
+        row.trouble = next(ends, None)
+        return "" if row.changes else _trouble_words(row.trouble)
 
     def _keep(self, row: Attempt, lane: LaneSession) -> None:
         """What is looked at later of an answer that is over."""
