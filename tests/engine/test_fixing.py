@@ -241,6 +241,22 @@ async def test_a_changed_test_is_red_and_does_not_count() -> None:
     assert hunk.decision is Decision.PENDING
 
 
+async def test_a_changed_test_is_not_accepted_by_itself_while_it_lands() -> None:
+    def failing(files: Files) -> list[str]:
+        return [] if files["test_a.py"] == b"t = 1\n" else broken(files)
+
+    world, _ = await red(failing, when="auto")
+    world.session.submit(intents.SetAutoAccept(True))
+    await tried(world, update("test_a.py", "-t = 0\n+t = 1\n"))
+    hunk = world.session.workspace.hunks[-1]
+    assert hunk.flags == ("changes what judges it",)
+    assert hunk.decision is Decision.PENDING
+    assert world.files.data["test_a.py"] == b"t = 0\n"
+    assert "try 1 · 2 failed → 2 failed · 0.0 s" in notes(world)
+    told = texts(world.wire.requests[1])[-1]
+    assert "You changed what judges you (test_a.py): that does not count." in told
+
+
 @each(
     "patch",
     [

@@ -83,6 +83,10 @@ class Fixing:
         self._touched: set[str] = set()
         """Of what judges, what somebody changed on the disk meanwhile: a command of the model's?"""
         self._reproach = ""
+        self._turn = 0
+        """That answers the prompt."""
+        self._landed = services.state.workspace.on_landed
+        services.state.workspace.on_landed = self._mark_landed
         services.state.after_turn.append(self._turn_over)
         services.state.before_turn.append(self._turn_begins)
         services.state.before_drain.append(self._frame)
@@ -218,7 +222,7 @@ class Fixing:
             self._end(f"not fixed for ${self.rules.usd:g}")
             return
         self._tries, self._all_tries = self._tries + 1, self._all_tries + 1
-        self._stage, self._asked = "asked", self._now()
+        self._stage, self._asked, self._cheated = "asked", self._now(), False
         text, brief = self._words()
         blamed = [hunk for hunk in self._state.workspace.hunks if hunk.is_blamed]
         told = [f"Hunk {one.id} in {one.path} {flag}." for one in blamed for flag in one.flags]
@@ -229,6 +233,14 @@ class Fixing:
     def _turn_begins(self, number: int) -> None:
         if self._stage == "judging":
             self._end("")
+        elif self._stage == "asked" and self._text not in self._state.status.queued:
+            self._turn = number
+
+    def _mark_landed(self, hunks: Sequence[Hunk], whole: bool) -> None:
+        """A patch has ended: what is marked is not accepted unasked behind this."""
+        if self._stage == "asked" and hunks and hunks[0].turn == self._turn:
+            self._mark()
+        self._landed(hunks, whole)
 
     def _turn_over(self, number: int, text: str, outcome: str) -> None:
         if self._stage != "asked":
@@ -240,7 +252,7 @@ class Fixing:
         if outcome != "completed" or self._state.status.queued:
             self._end("")
             return
-        self._mark(number)
+        self._mark()
         self._stage = "judging"
         if not self._judge([hunk.id for hunk in self._uncounted if hunk.undecided]):
             self._end("a command is still running")
@@ -251,21 +263,21 @@ class Fixing:
         if self._stage == "asked" and not status.busy and self._text not in status.queued:
             self._end("")
 
-    def _mark(self, turn: int) -> None:
+    def _mark(self) -> None:
         """What the answer changed in tests, or in what configures them, says so."""
-        last, known = self._last, len(self._uncounted)
+        last, seen = self._last, [*self._uncounted, *self._special]
         marks, tests = ((), ()) if last is None else (last.marks, last.tests)
         for hunk in self._state.workspace.hunks:
-            if hunk.turn != turn:
+            if hunk.turn != self._turn or hunk in seen:
                 continue
             paths = [path for path in (hunk.path, hunk.target) if path]
             if any(one.judge(path) for path in paths for one in marks):
                 hunk.flags += (JUDGES,)
                 self._uncounted.append(hunk)
+                self._cheated = True
             elif why := made_for_tests(hunk.base, hunk.agent, (one.detail for one in tests)):
                 hunk.flags += (f"{SPECIAL}{why}",)
                 self._special.append(hunk)
-        self._cheated = len(self._uncounted) > known
         self._state.workspace.documents.bump()
         self._state.hunks_changed()
 
