@@ -352,6 +352,14 @@ def test_what_writes_files_runs_only_apart_from_the_users() -> None:
     assert [len(planned([fixer], changed, apart).checks) for apart in (False, True)] == [0, 1]
 
 
+def test_for_a_file_alone_quick_tests_run_whole_where_there_is_no_smaller_part() -> None:
+    tests, changed = verifier("tests", "tests"), Part(changed=("a.js",))
+    assert planned([tests], changed, True, rest=False).tests == []
+    assert planned([tests], changed, True, rest=False, quick=("tests",)).tests == [tests]
+    (part,) = planned([tests], Part(("a.py",)), True, rest=False, quick=("tests",)).tests
+    assert part.argv == ("tests", "a.py")
+
+
 def test_a_linter_that_nothing_concerns_does_not_run() -> None:
     lint = verifier("ruff", "lint")
     assert planned([lint], Part(changed=("a.md",)), True).checks == []

@@ -32,7 +32,8 @@ def planned(
 ) -> VerifierLanes:
     """What is to run, for a thread. ``apart``: in a shadow, where what they write harms nothing.
 
-    Not ``rest``: only what belongs to the part. ``quick`` ones need no part before the whole.
+    Not ``rest``: only what belongs to the part. ``quick`` ones need no part before the whole, and
+    are it where there is none that is smaller.
     """
     checks: list[VerifyCommand] = []
     tests: list[VerifyCommand] = []
@@ -42,7 +43,8 @@ def planned(
         small = one.part(part) if one.part is not None and concerned and not whole else None
         if one.kind == "tests":
             tests += [small] if small is not None else []
-            tests += [one] if rest and not (part.named and small is not None) else []
+            wanted = rest or (small is None and one.name in quick)
+            tests += [one] if wanted and not (part.named and small is not None) else []
         elif part.named or (one.writes and not apart):
             continue
         elif small is not None and one.kind != "types":
