@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
@@ -11,6 +12,7 @@ from tests.support.fakes import FakeRunner, FakeShadows, FakeWire, World, settle
 from tests.support.judged_runs import Files, changes, has, judged
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import land, outputs, update
+from tui.core.files import FileRead
 from tui.core.patches.bringing_home import LaneFile
 from tui.core.price import Quote
 from tui.core.programs import AS_THE_USER, RunOptions, RunResult, Sandbox
@@ -130,10 +132,18 @@ async def test_new_and_deleted_files_and_those_that_need_a_look(world: World) ->
 
 
 async def test_commands_run_in_its_own_shadow_and_what_they_write_is_its_text(
-    world: World,
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.ports.runner = runner = Writing(world.shadows)
     world.files.private = {".env": "it is ignored"}
+    threads: dict[str, int] = {}
+    read = world.files.read
+
+    def seen(path: str) -> FileRead:
+        threads.setdefault(path, threading.get_ident())
+        return read(path)
+
+    monkeypatch.setattr(world.files, "read", seen)
     one = await made(world)
     await one.asked()
     await one.patches(update("a.py", "-x = 1", "+x = 2"))
@@ -146,6 +156,7 @@ async def test_commands_run_in_its_own_shadow_and_what_they_write_is_its_text(
     assert one.lane.changes["b.py"] == LaneFile(b"z = 1\n", b"z = 9\n")
     assert one.lane.changes["made.py"] == LaneFile(None, b"m\n")
     assert ".env" not in one.lane.changes
+    assert threads["made.py"] != threading.get_ident(), "many files would hold up the screen"
 
 
 async def test_nobody_is_asked_and_what_is_refused_is_kept(world: World) -> None:

@@ -55,10 +55,9 @@ class LaneFiles:
         data = self.texts[name]
         return replace(found, data=data, refusal="", kind="file", head=b"", size_bytes=0)
 
-    def take(self, path: str, data: bytes | None) -> None:
-        """Have the file say this from now on."""
-        if path not in self._bases:
-            self._bases[path] = self.read(path).data
+    def take(self, path: str, base: bytes | None, data: bytes | None) -> None:
+        """Have the file, which said ``base``, say this from now on."""
+        self._bases.setdefault(path, base)
         self.texts[path] = data
 
     def took(self, path: str, base: bytes | None, data: bytes | None) -> None:
@@ -76,7 +75,7 @@ class LaneFiles:
     def _change(self, path: str, data: bytes | None, expected: bytes | None) -> None:
         if self.read(path).data != expected:
             raise FileRefused(f"'{ascii_shown(path)}' was changed by another program")
-        self.take(path, data)
+        self.take(path, expected, data)
 
     def prepare(self, texts: Mapping[str, tuple[bytes, bytes | None]]) -> Prepared:
         """See `engine.ports.WorkspaceFiles`."""
@@ -170,13 +169,16 @@ class LaneRunner:
         return result
 
     async def _take(self, written: Mapping[str, bytes | None]) -> None:
+        bases = await asyncio.to_thread(self._changed, written)
+        for path, base in bases.items():
+            self._files.take(path, base, written[path])
+        if bases:
+            self.on_written({*bases})
+
+    def _changed(self, written: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+        """What was there, of the files that may be taken and say something else now."""
         files = self._files
-        fresh = {path: data for path, data in written.items() if files.read(path).data != data}
-        if not fresh:
-            return
-        reasons = await asyncio.to_thread(files.privacy_of, list(fresh))
-        taken = {path for path in fresh if not reasons.get(path)}
-        for path in taken:
-            files.take(path, fresh[path])
-        if taken:
-            self.on_written(taken)
+        found = {path: files.read(path).data for path in written}
+        fresh = [path for path, data in written.items() if found[path] != data]
+        reasons = files.privacy_of(fresh) if fresh else {}
+        return {path: found[path] for path in fresh if not reasons.get(path)}
