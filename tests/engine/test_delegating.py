@@ -13,6 +13,7 @@ from tests.support.fakes import FakeWire, World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.stored_sessions import resumed
 from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts, update
+from tui.core.programs import Sandbox
 from tui.effects.store import reading
 from tui.effects.store.writing import StoreWriter
 from tui.engine import intents, lane_session
@@ -238,6 +239,22 @@ async def test_after_a_kill_it_goes_on_and_nothing_is_asked_twice(
     assert view(other).state == "home"
     (hunk,) = other.session.workspace.hunks
     assert "with self.lock" in hunk.agent
+    await other.session.close()
+
+
+async def test_of_a_command_that_a_kill_ended_it_is_not_said_that_it_never_ran(
+    stored: tuple[World, StoreWriter], tmp_path: Path
+) -> None:
+    world, store = stored
+    world.runner.box, world.runner.hold = Sandbox(works=True), asyncio.Event()
+    model = await delegated(world)
+    model.call("shell", {"command": "make it"}, "c1")
+    model.complete()
+    await settle()
+    other = await killed(world, store, tmp_path)
+    await tend(other, "go")
+    request = await wire_of(other).request(1)
+    assert outputs(request) == {"c1": "duetto ended while it ran: what it did by then is not known"}
     await other.session.close()
 
 

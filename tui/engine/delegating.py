@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import json
 from msgspec.structs import replace
 
-from tui.core.conversation import Block, BlockKind
+from tui.core.conversation import CALL_OUTPUTS, Block, BlockKind, History
 from tui.core.inert_text import brief
 from tui.core.patches.bringing_home import LaneFile
 from tui.core.session_record import AllDelegates, Happened, KeptDelegate, KeptEntry
@@ -183,8 +183,7 @@ class Delegates:
             one.result, whole = None, earlier.whole
             for file in earlier.files:
                 lane.files.took(*file)
-            said = [entry.entry(lambda sha: None) for entry in earlier.entries]
-            lane.session.services.requests.history.begin_with(said)
+            _take_up(lane.session.services.requests.history, earlier)
         one.since = 0 if whole else len(self._services.requests.history.entries)
         await lane.begin(talk=not whole)
         lane.prompt(asked)
@@ -338,6 +337,18 @@ class Delegates:
             del self._all[number]
         self._services.state.status.delegates = [one.view for one in self._all.values()]
         self._services.state.restated()
+
+
+def _take_up(history: History, earlier: KeptDelegate) -> None:
+    """What an earlier start said and heard; what ran when it ended is not known."""
+    from tui.engine.resuming import BROKEN_OFF  # it is there: the session was resumed
+
+    said = [entry.entry(lambda sha: None) for entry in earlier.entries]
+    history.begin_with(said)
+    answered = {entry.item.get("call_id") for entry in said if entry.kind == "answer"}
+    for call in [entry.item for entry in said if entry.item.get("type") in CALL_OUTPUTS]:
+        if call.get("call_id") not in answered:
+            history.answer(call, BROKEN_OFF, failed=True)
 
 
 def _last_words(blocks: Sequence[Block]) -> str:
