@@ -609,3 +609,28 @@ async def test_a_price_that_nobody_knows_is_no_price() -> None:
     await stand.rests()
     cost = stand.session.meter.view(stand.world.clock.now()).cost
     assert cost.session_usd is None
+
+
+async def test_esc_stops_them_behind_a_run_of_the_tests_that_ended_meanwhile() -> None:
+    stand = Stand()
+    await stand.asks("2 make it one")
+    await stand.until(lambda: len(stand.session.lanes.open) == 2)
+    stand.session.submit(intents.Verify())
+    await stand.until(lambda: stand.session.status.verdict == "failed")
+    await settle()
+    assert stand.session.status.running == "attempts · 0 of 2"
+    stand.session.submit(intents.StopCommand())
+    await stand.rests()
+    assert stand.session.status.running == ""
+
+
+async def test_what_cannot_be_stopped_is_said() -> None:
+    stand = Stand()
+    stand.session.submit(intents.StopAttempts())
+    await stand.asks("2 make it one")
+    await stand.until(lambda: len(stand.attempts.rows) == 2)
+    stand.session.submit(intents.StopAttempts(99))
+    said = [trouble.what for trouble in stand.session.drain().troubles]
+    assert said == ["No attempts run", "There is no attempt 99"]
+    stand.session.submit(intents.StopAttempts())
+    await stand.rests()

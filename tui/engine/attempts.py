@@ -168,6 +168,11 @@ class Attempts:
         return self._task is not None
 
     @property
+    def progress(self) -> str:
+        """How far they are; empty: none runs."""
+        return self._shown if self.active else ""
+
+    @property
     def at_work(self) -> bool:
         """True also while lanes that are over are being left."""
         return self.active or bool(self._ending)
@@ -177,6 +182,10 @@ class Attempts:
         match intent:
             case intents.MakeAttempts(plan):
                 self.begin(plan)
+            case intents.StopAttempts() if not self.active:
+                self._warn("No attempts run", "/attempts show lists the last ones")
+            case intents.StopAttempts(number) if number > len(self.rows) > 0:
+                self._warn(f"There is no attempt {number}", "/attempts show lists them")
             case intents.StopAttempts(number):
                 self.stop(number)
             case intents.TakeAttempt(number, path):
@@ -273,7 +282,9 @@ class Attempts:
         """Bring what one of them made home, or only one of its files."""
         row = next((one for one in self.rows if one.number == number), None)
         if row is None or not row.changes:
-            why = "it changed nothing" if row is not None else "/attempts show lists them"
+            why = "/attempts show lists them"
+            if row is not None:
+                why = "it changed nothing" if row.state == "over" else "it still answers"
             self._warn(f"There is nothing to take of attempt {number}", why)
             return
         files = {name: one for name, one in row.changes.items() if path in ("", name)}
@@ -499,8 +510,7 @@ class Attempts:
         self._state.note(0, self.words(_MOST_NOTED))
         if winner is not None and not self._stopped:  # Esc: nothing follows by itself
             self.take(winner.number, verify=True)
-        told, self._told = self._told, lambda winner: None
-        told(0 if winner is None else winner.number)
+        self._tell(0 if winner is None else winner.number)
 
     def _words(self, wanted: AttemptPlan, winner: Result | None) -> str:
         usd = sum(row.meter.cost.turn_usd or 0.0 for row in self.rows)
@@ -520,6 +530,11 @@ class Attempts:
             if self._state.status.running == self._shown:  # else a command runs, too
                 self._state.status.running = ""
             self._state.restated()
+            self._tell(0)  # unless it was told: they did not come to their end
+
+    def _tell(self, winner: int) -> None:
+        told, self._told = self._told, lambda winner: None
+        told(winner)
 
     def _say_progress(self) -> None:
         over = sum(row.state == "over" for row in self.rows)

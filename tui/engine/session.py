@@ -331,6 +331,7 @@ class Session:
         made = Attempts(self.services, self.lanes, self.submit, self.bringing_home)
         made.failure = self._verifying.failure
         self._verifying.stop_other = made.stop
+        self._verifying.other_runs = lambda: made.progress
         return made
 
     @functools.cached_property
@@ -699,5 +700,5 @@ def reasons_to_stay(session: Session, draft: str) -> list[str]:
         if one.state not in OVER
     ]
     if status.running:
-        reasons.append(f"A command still runs: {inert(status.running)}.")
+        reasons.append(f"This still runs, and ends with duetto: {inert(status.running)}.")
     return reasons

@@ -172,6 +172,8 @@ class Verification:
         """Begins attempts at what failed; see `Fixing`."""
         self.stop_other: Callable[[], None] = lambda: None
         """Stops what else runs, where it is no command of this."""
+        self.other_runs: Callable[[], str] = str
+        """That in words; empty: nothing does."""
         if when != "ask":
             from tui.engine.live_verifying import LiveVerifying  # few want it
 
@@ -233,7 +235,7 @@ class Verification:
     def _ended(self, task: asyncio.Task[None]) -> None:
         if task is self._task:
             self._task = None
-            self._status.running = ""
+            self._status.running = self.other_runs()
             self._state.restated()
             if self._fixes:
                 self._fixing.run_over()
@@ -629,7 +631,7 @@ class Verification:
         return await self._baseline.without_known(command, result, report)
 
     def _say_running(self) -> None:
-        self._status.running = " · ".join(self._running)
+        self._status.running = " · ".join(self._running) or self.other_runs()
         self._state.restated()
 
     def _forget_failures(self) -> None:

@@ -350,7 +350,7 @@ def odd_file(session: ScriptedSession) -> None:
         (lambda session: None, "  \n", ""),
         (lambda session: None, "half a thought", "A draft in the prompt is not sent."),
         (queue, "", "2 queued prompts are not sent."),
-        (run, "", "A command still runs: sleep [b]5[/b]\\x1b[2J."),
+        (run, "", "This still runs, and ends with duetto: sleep [b]5[/b]\\x1b[2J."),
         (odd_file, "", "Not saved: a"),
         (
             lambda session: session.hunk(Stage.LANDED, 7),

@@ -16,6 +16,7 @@ from rich.cells import cell_len
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Hunk
 from tui.core.document.hunk_list import HunksOfFile
+from tui.core.files import counted
 from tui.engine.notices import Ask, Status, TaskView, Trouble
 from tui.ui import theme
 from tui.ui.keymap import shown
@@ -297,7 +298,8 @@ class UserView(BlockView):
         rows = self._wrapped(text)
         if title := self.block.title:
             rows = [*self._wrapped(title), *(() if self.folded else rows)]
-            return rows, f"{text.count(chr(10)) + 1} lines sent with it" if self.folded else ""
+            lines = counted(text.count("\n") + 1, "line")
+            return rows, f"{lines} sent with it" if self.folded else ""
         if not self.folded or len(rows) <= FOLDED_ROWS + 1:
             return rows, ""
         return rows[:FOLDED_ROWS], f"{len(rows) - FOLDED_ROWS} more lines"

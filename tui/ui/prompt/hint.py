@@ -276,7 +276,7 @@ class Hint(Bar):
         if status.deciding:
             return f"{status.deciding} · Esc stops"
         if status.running:
-            return "Esc stops the command"
+            return "Esc stops what runs"
         if status.can_continue:
             cut = self._session.workspace.hunk_list.cut()
             return "takes the cut hunk back · /continue goes on" if cut else "/continue goes on"

@@ -153,7 +153,8 @@ class AttemptsScreen(KeyedScreen[Attempt | None]):
         words = one_line(f"{row.number}  {' · '.join(told)} · {chosen.words}")
         self._lit.update(clip(words, max(self._list.size.width, _LEAST_WIDTH)))
         take = " · t takes its change" if row.changes else ""
-        stop = " · x stops it · Esc stops all" if attempts.active else ""
+        stop = " · x stops it" if attempts.active and row.state != "over" else ""
+        stop += " · Esc stops all" if attempts.active else ""
         self._status.update(f"Enter looks into it{take}{stop} · q back")
 
 

@@ -17,6 +17,7 @@ from tui.ui.finding.pick_list import KeyedScreen, PickList
 from tui.ui.styled_text import Piece, clip, one_line
 
 _TICK_S = 1.0
+_LEAST_WIDTH = 30
 _STATE = 26
 """Cells of how it is with a command, at most."""
 Beside = DelegateView | TaskView
@@ -155,7 +156,7 @@ class TasksScreen(KeyedScreen[Beside | str | None]):
             stop = "" if chosen.ended else f"{background} · s stop"
             words = f"Enter looks{stop} · q back"
         self._lit.display = bool(said)
-        self._lit.update(said)
+        self._lit.update(clip(said, max(self._list.size.width, _LEAST_WIDTH)))
         self._status.update(words)
 
     def _of_delegate(self, one: DelegateView) -> tuple[str, str]:
