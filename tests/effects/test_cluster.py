@@ -74,7 +74,7 @@ class House:
     async def says(self, command: str, texts: dict[str, bytes | None] | None = None) -> str:
         shadow, said = await self.cluster.make(texts or {}), bytearray()
         result = await self.runner.run(command, said.extend, 60, RunOptions(shadow=shadow))
-        assert not result.error
+        assert not result.error, result.error
         return said.decode()
 
 
@@ -118,6 +118,7 @@ async def test_nothing_private_leaves(house: House) -> None:
         (house.root / name).write_text(text)
     (house.root / ".gitignore").write_text("ignored.txt\nmade/\n")
     (house.root / "leads").symlink_to(".env")
+    (house.root / "bad\udcff.txt").write_text("sesame-7\n")
     (house.root / "made").mkdir()
     (house.root / "made/needed.txt").write_text("open\n")
     (house.root / "made/id_ed25519").write_text("sesame-6\n")
@@ -150,6 +151,13 @@ async def test_only_what_a_worker_lacks_is_sent(house: House) -> None:
     (house.root / "8.txt").rename(house.root / "new.txt")
     assert await house.says("cat 7.txt; ls 8.txt new.txt 2>&1 | grep -c new") == "another\n1\n"
     assert blobs() == before
+
+
+async def test_the_end_of_much_output_is_not_lost_and_names_our_folders(house: House) -> None:
+    much = "pwd; sleep 0.4; yes /x/hello | head -c 6000000; sleep 0.4; pwd; echo; echo END"
+    said = await house.says(much)
+    assert said.startswith(f"{house.root}\n/x/hello\n")
+    assert said.endswith(f"{house.root}\n\nEND\n")
 
 
 async def test_its_output_comes_while_it_runs_and_a_stop_ends_it_there(house: House) -> None:
@@ -221,7 +229,7 @@ async def test_what_is_lost_on_the_way_is_done_again(tmp_path: Path) -> None:
         shadow = await house.cluster.make({"calc.py": RIGHT if number % 3 else WRONG})
         how, argv = RunOptions(shadow=shadow), (sys.executable, "-c", program)
         result = await house.runner.run(argv, lambda data: None, 60, how)
-        assert not result.error
+        assert not result.error, result.error
         ended += 1
         return result.status
 

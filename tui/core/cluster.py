@@ -99,6 +99,9 @@ class TaskEnd(Struct, frozen=True):
     error: str = ""
     strayed: str = ""
     output: bytes = b""
+    """The end of what it said."""
+    start: int = 0
+    """So many bytes it had said before."""
     brought: dict[str, bytes] = {}
     worker: str = ""
 

@@ -31,6 +31,7 @@ from tui.core.cluster import (
     blob_name,
     differences,
 )
+from tui.core.inert_text import inert
 from tui.effects.files import IGNORED, Files
 from tui.effects.listing import Listing
 from tui.effects.shadow.copying import ShadowSource
@@ -241,10 +242,11 @@ class ClusterClient:
                 self._tell(ClusterNews(number=number, output=words.encode()))
                 self._streamed[number] = 0
         else:
-            self._streamed[number] = self._streamed.get(number, 0) + len(said["output"])
+            self._streamed[number] = said["at"] + len(said["output"])
             self._tell(ClusterNews(number=number, output=said["output"]))
 
     def _say(self, words: str) -> None:
+        words = inert(words)  # names of files are any bytes
         if words not in self._said:
             self._said.add(words)
             self._tell(ClusterNews(words=words))
@@ -263,7 +265,7 @@ class ClusterClient:
         self._runs.pop(number, None)
         if not self._runs:
             self._blobs.clear()
-        said = ended.output[self._streamed.pop(number, 0) :]
+        said = ended.output[max(self._streamed.pop(number, 0) - ended.start, 0) :]
         self._begun.pop(number, None)
         self._tell(ClusterNews(ended=replace(ended, output=said)))
 

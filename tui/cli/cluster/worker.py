@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
+import re
 import sys
 import tempfile
 import time
@@ -38,7 +39,9 @@ _LOOK_S = 0.5
 """How often is looked whether somebody still wants a command."""
 
 
-Tell = Callable[[bytes], None]
+Tell = Callable[[int, bytes], None]
+"""Told a piece of output, and how much came before it."""
+_UNENDED = re.compile(rb"\S{0,4096}\Z")
 
 
 class _TreePlace:
@@ -132,7 +135,8 @@ class TreeStore:
         try:
             large = {path: self._blob(name).read_bytes() for path, name in task.large.items()}
             texts = {**task.texts, **large}
-            command = _WatchedCommand(task, _Reports(task.brings), tell, wanted)
+            back = {str(place.root): task.root, _PACKAGE: task.package}
+            command = _WatchedCommand(task, _Reports(task.brings), back, tell, wanted)
             self.running[command.key] = command
             return await self._run(command, place, texts)
         except (FileRefused, OSError) as error:
@@ -155,18 +159,18 @@ class TreeStore:
             result = await command.watched(run)
         finally:
             shadow.close()
-        back = {root: task.root, _PACKAGE: task.package}
-        said, brought = command.reports.taken_from(bytes(command.output))
+        said, brought = command.ended()
+        cut = max(len(said) - _MOST_OUTPUT, 0)
         return TaskEnd(
             task.number,
-            (),
-            result.status,
-            result.seconds,
-            result.timed_out,
-            result.error,
-            result.strayed,
-            moved_back(said[-_MOST_OUTPUT:], back),
-            {path: moved_back(data, back) for path, data in brought.items()},
+            status=result.status,
+            seconds=result.seconds,
+            timed_out=result.timed_out,
+            error=result.error,
+            strayed=result.strayed,
+            output=said[cut:],
+            start=command.dropped + cut,
+            brought=brought,
         )
 
 
@@ -174,19 +178,39 @@ class _WatchedCommand:
     """One that runs."""
 
     def __init__(
-        self, task: RemoteTask, reports: _Reports, tell: Tell, wanted: Callable[[], bool]
+        self,
+        task: RemoteTask,
+        reports: _Reports,
+        back: Mapping[str, str],
+        tell: Tell,
+        wanted: Callable[[], bool],
     ) -> None:
-        self.task, self.reports, self.output = task, reports, bytearray()
-        self._tell, self._wanted, self._told = tell, wanted, 0
+        """``back``: folders of this machine -> what they are called where it was asked for."""
+        self.task, self.reports, self._output = task, reports, bytearray()
+        self._back, self._tell, self._wanted = back, tell, wanted
+        self._told, self.dropped, self._unended = 0, 0, b""
         self._stopped = asyncio.Event()
         self.key = f"{task.topic} {task.number}"
 
     def feed(self, data: bytes) -> None:
         """Take a piece of its output; of much of it the beginning goes."""
-        self.output.extend(data)
-        if (more := len(self.output) - 2 * _MOST_OUTPUT) > 0:
-            del self.output[: more + _MOST_OUTPUT]
-            self._told = max(self._told - more - _MOST_OUTPUT, 0)
+        data = self._unended + data
+        tail = _UNENDED.search(data)
+        end = tail.start() if tail is not None and b"/" in tail[0] else len(data)
+        self._take(data[:end])
+        self._unended = data[end:]  # of the name of a folder the rest may follow
+
+    def _take(self, data: bytes) -> None:
+        self._output.extend(moved_back(data, self._back))
+        if (more := len(self._output) - 2 * _MOST_OUTPUT) > 0:
+            del self._output[: more + _MOST_OUTPUT]
+            self.dropped += more + _MOST_OUTPUT
+
+    def ended(self) -> tuple[bytes, dict[str, bytes]]:
+        """The end of what it said, and its reports."""
+        self._take(self._unended)
+        self._unended = b""
+        return self.reports.taken_from(bytes(self._output))
 
     def stop(self) -> None:
         """End it."""
@@ -200,10 +224,11 @@ class _WatchedCommand:
             while not running.done():
                 either = asyncio.FIRST_COMPLETED
                 await asyncio.wait([running, stopped], timeout=_TELL_S, return_when=either)
-                said, _ = self.reports.taken_from(bytes(self.output))
-                if len(said) > self._told and not running.done():
-                    self._tell(said[self._told :])
-                    self._told = len(said)
+                said, _ = self.reports.taken_from(bytes(self._output))
+                at = max(self._told, self.dropped)
+                if self.dropped + len(said) > at and not running.done():
+                    self._tell(at, said[at - self.dropped :])
+                    self._told = self.dropped + len(said)
                 if time.monotonic() - looked > _LOOK_S:
                     looked = time.monotonic()
                     if not self._wanted():
@@ -322,8 +347,9 @@ async def run(task: bytes, key: str) -> bytes:
     """Run a `RemoteTask`; an `TaskEnd`."""
     wanted, worker = msgspec.msgpack.decode(task, type=RemoteTask), _worker()
 
-    def tell(output: bytes) -> None:
-        worker.log_event(wanted.topic, {"number": wanted.number, "output": output})
+    def tell(at: int, output: bytes) -> None:
+        told = {"number": wanted.number, "at": at, "output": output}
+        worker.log_event(wanted.topic, told)
 
     def is_wanted() -> bool:
         known = worker.state.tasks.get(key)
