@@ -214,9 +214,9 @@ def test_a_wrong_number_of_attempts_is_a_sentence(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--attempts", "3", "/race x"], "--attempts needs a prompt that is no command"),
-        (["--attempts", "3", "/attempts 4 x"], "--attempts needs a prompt that is no command"),
-        (["--attempts", "3", "/ask x"], "--attempts needs a prompt that is no command"),
+        (["--attempts", "3", "/race x"], "--attempts takes a prompt, not a command"),
+        (["--attempts", "3", "/attempts 4 x"], "--attempts takes a prompt, not a command"),
+        (["--attempts", "3", "/ask x"], "--attempts takes a prompt, not a command"),
         (["--apply", "/race x"], "a race changes no files"),
     ],
 )

@@ -39,11 +39,11 @@ def play_attempts(
 ) -> int:
     """Make them, print the table, and write what the winner changed if it is to be applied.
 
-    Raises UsageError: there cannot be so many, it is no prompt that is asked, or nothing to apply.
+    Raises UsageError: there cannot be so many, a command is asked for, or nothing to apply.
     """
     if count is not None:
         if not isinstance(asked, Prompt):
-            why = "needs a prompt that is no command: duetto exec --attempts 5 PROMPT"
+            why = "takes a prompt, not a command: duetto exec --attempts 5 PROMPT"
             raise UsageError(f"--attempts {why}")
         if problem := count_refusal(count):
             raise UsageError(f"--attempts {count}: {problem}")

@@ -76,7 +76,7 @@ def read_plan(argument: str) -> AttemptPlan | str:
     count = DEFAULT
     if _NUMBER.fullmatch(first):
         if not re.fullmatch(r"[+-]?\d+", first):
-            return f"{first} is no number of attempts: ask for {FEWEST} to {MOST}."
+            return f"{first} attempts cannot be made: ask for {FEWEST} to {MOST}."
         known = int(first) if len(first) < 10 else MOST + 1
         if problem := count_refusal(known):
             return problem
