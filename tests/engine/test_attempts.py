@@ -370,13 +370,6 @@ async def test_what_cannot_begin_is_said(words: str, said: str) -> None:
     assert not any("attempt" in name for name in stand.world.wires)
 
 
-@pytest.mark.parametrize(("number", "said"), [(0, "No attempt runs"), (9, "No attempt 9 runs")])
-async def test_there_is_nothing_to_stop(number: int, said: str) -> None:
-    stand = Stand()
-    stand.session.submit(intents.StopAttempts(number))
-    assert [trouble.what for trouble in stand.session.drain().troubles] == [said]
-
-
 async def test_plan_mode_asks_for_no_attempts() -> None:
     stand = Stand()
     stand.session.submit(intents.SetMode("plan"))

@@ -8,8 +8,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
 
+from tests.engine.test_images import SEES, said, shown
 from tests.support.fakes import FakeRunner, FakeShadows, FakeWire, World, settle
 from tests.support.judged_runs import Files, changes, has, judged
+from tests.support.pictures import MemoryPictures, png
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import land, outputs, update
 from tui.core.files import FileRead
@@ -182,6 +184,29 @@ async def test_a_question_can_wait_for_who_answers_it(world: World) -> None:
     one.lane.session.submit(intents.Answer(ask.id, ask.choices[0]))
     await one.wire.request(2)
     assert world.runner.commands == ["make x"]
+
+
+async def test_a_prompt_names_what_it_could_name_on_the_screen() -> None:
+    async def failures() -> str:
+        return "test_x failed"
+
+    place = World({**FILES, "shot.png": png()}, roles={"fast": SEES})
+    pictures = MemoryPictures()
+    pictures.clipboard = png(7, 7)
+    place.ports.pictures = lambda: pictures
+    attachments = place.session.attachments
+    pasted = await attachments.images.paste()
+    attachments.makers["failures"] = failures
+    place.session.submit(intents.OpenFile("a.py"))
+    await settle()
+    place.session.cursor("a.py", (1, 0), ((0, 0), (1, 0)))
+    one = await made(place)
+    await one.asked(f"mend @failures in @selection as in @{pasted} and @shot.png")
+    [request] = one.wire.requests
+    assert shown(request) == [png(7, 7), png()]
+    assert "test_x failed" in said(request)
+    assert 'selection="1:1-2:1"' in said(request)
+    await place.session.close()
 
 
 async def test_in_plan_mode_it_changes_nothing(world: World) -> None:

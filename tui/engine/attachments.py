@@ -117,6 +117,13 @@ class Attachments:
         }
         self.pins, self.dropped, self._made = [*kept.pins], {*kept.dropped}, [*kept.untold]
 
+    def begin_as(self, other: Attachments) -> None:
+        """Whatever a prompt can name there can be named here, too."""
+        self.makers, self.dropped = other.makers, {*other.dropped}
+        self._made = [one for one in other._made if not one.startswith(MADE_FOR_PROMPT)]
+        if "images" in other.__dict__:
+            self.images.begin_as(other.images)
+
     async def open_all(self) -> list[str]:
         """Have the attached files at hand; those that cannot be, go, and are returned."""
         workspace, gone = self._open_files.workspace, list[str]()

@@ -225,11 +225,7 @@ class Attempts:
     def stop(self, number: int = 0) -> None:
         """End one of them, or all (0)."""
         chosen = [row for row in self.rows if number in (0, row.number)]
-        if not self.active or (number and not chosen):
-            which = f"attempt {number}" if number else "attempt"
-            self._warn(f"No {which} runs", "/attempts show lists them")
-            return
-        self._stopped |= not number
+        self._stopped |= self.active and not number
         if not self.rows and self._task is not None:
             self._task.cancel()
         for row in chosen:

@@ -77,6 +77,10 @@ class Images:
         """The prompt names something that cannot be sent."""
         self._faults.append(why)
 
+    def begin_as(self, other: Images) -> None:
+        """Know what was pasted there, and who sees."""
+        self._pasted, self._sees = dict(other._pasted), dict(other._sees)
+
     def has_pasted(self, name: str) -> bool:
         """Something from the clipboard has this name."""
         return name in self._pasted

@@ -121,6 +121,9 @@ class LaneSession:
         self.session = make(ports, roles, start.options, parent)
         self.state: SessionState = self.session.services.state
         """The conversation, the workspace, the meter, the status."""
+        services = self.session.services
+        services.requests.attachments.begin_as(parent.requests.attachments)
+        services.open_files.begin_as(parent.open_files)
         state = self.state
         state.witness = _PayingWitness(parent, parent.requests.history.turn)
         state.before_request.append(lambda turn: self._accept())

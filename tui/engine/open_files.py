@@ -388,6 +388,10 @@ class OpenFiles:
             self.status.active_path = path
             self.state.retabbed()
 
+    def begin_as(self, other: OpenFiles) -> None:
+        """The cursors stand, and the selections are, where they are there."""
+        self._cursors = dict(other._cursors)
+
     def open_file(self, path: str) -> FileInContext:
         """A buffer as the model is told of it."""
         cursor, selection = self._cursors.get(path, (None, None))
