@@ -271,6 +271,23 @@ async def test_one_that_was_killed_before_its_first_answer_is_asked_then(
     await other.session.close()
 
 
+@pytest.mark.parametrize("answered", [False, True])
+async def test_who_is_told_something_behind_a_kill_hears_what_it_was_asked_too(
+    stored: tuple[World, StoreWriter], tmp_path: Path, *, answered: bool
+) -> None:
+    world, store = stored
+    model = await delegated(world)
+    if answered:
+        model.patch(PATCH, "c1")
+        model.complete()
+        await wire_of(world).request(2)
+    other = await killed(world, store, tmp_path)
+    await tend(other, "tell", "use a plain lock")
+    said = texts(await wire_of(other).request(1))
+    assert said[-1].endswith(" on what you were asked:\n\nmake it safe\n\nuse a plain lock")
+    await other.session.close()
+
+
 async def test_what_came_home_or_was_stopped_does_not_come_again(
     stored: tuple[World, StoreWriter], tmp_path: Path
 ) -> None:

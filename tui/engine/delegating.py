@@ -100,7 +100,8 @@ class Delegates:
         elif intent.what == "take":
             self._take(one)
         elif one.earlier is not None and intent.what in ("go", "tell"):
-            self._start(one, f"{RESTARTED}\n\n{intent.words or one.view.prompt}")
+            asked = filter(None, (RESTARTED, one.view.prompt, intent.words))
+            self._start(one, "\n\n".join(asked))
         elif one.lane is None:
             self._refuse(f"d{intent.number} does not work any more", "/delegate begins another")
         else:
