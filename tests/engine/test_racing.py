@@ -53,6 +53,7 @@ async def test_one_side_or_both_are_kept() -> None:
     await stand.rests()
     assert stand.text().startswith("x0 = 2\nx1 = 0\n")
     assert "x4 = 1\n" in stand.text()
+    assert [one.home for one in stand.attempts.rows] == ["", "2 hunks in 1 file wait for you"]
     stand.session.submit(intents.TakeAttempt(1))
     await stand.rests()
     assert {hunk.turn for hunk in stand.session.workspace.hunks} == {1, 2}

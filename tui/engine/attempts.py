@@ -24,7 +24,7 @@ from tui.core.patches.bringing_home import LaneFile
 from tui.core.wire.efforts import effort_refusal
 from tui.engine import intents
 from tui.engine.attempt_judging import AttemptJudge, Texts
-from tui.engine.bringing_home import BringingHome, LaneResult
+from tui.engine.bringing_home import BringingHome, LaneResult, home_words
 from tui.engine.intents import Intent
 from tui.engine.lane_session import LaneSession, LaneSessions
 from tui.engine.model_choice import NO_CATALOGUE, find_offer
@@ -73,6 +73,8 @@ class Attempt(Struct, eq=False):
     """Of its answer, when that is over."""
     judged_s: float | None = None
     """When its verdict came, by the clock."""
+    home: str = ""
+    """What came home of it when it was taken, in words."""
     trouble: Trouble | None = None
     """Why it did not come to its end."""
 
@@ -290,13 +292,16 @@ class Attempts:
             return
         who = side_name(row) if self.race else f"attempt {number} of {len(self.rows)}"
         result = LaneResult(who, self.prompt, row.spec, files, row.said)
-        work = self._bring(result, verify=verify)
+        work = self._bring(row, result, verify=verify)
         task = self._services.supervisor.start(work, "bringing an attempt home")
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
-    async def _bring(self, result: LaneResult, *, verify: bool) -> None:
-        await self._home.bring(result)
+    async def _bring(self, row: Attempt, result: LaneResult, *, verify: bool) -> None:
+        row.home = "comes when the answer ends" if self._state.status.busy else ""
+        self._state.restated()
+        row.home = home_words(await self._home.bring(result), result.files)
+        self._state.restated()
         if verify:  # it is another text than was judged, if something was changed meanwhile
             self._submit(intents.Verify(unasked=True))
 

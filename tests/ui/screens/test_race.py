@@ -71,6 +71,8 @@ async def test_two_sides_with_their_clocks_and_either_is_kept(size: tuple[int, i
         assert "+x = 2" in row
         await pilot.press("2", "escape")
         assert session.intents[1:] == [TakeAttempt(2), StopAttempts()]
+        right.attempt.home = "1 hunk in 1 file waits for you"
+        assert "taken: 1 hunk" in str(app.screen.report(70))
         shown.active = False
         await pilot.press("escape")
         assert not isinstance(app.screen, RaceScreen)

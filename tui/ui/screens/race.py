@@ -50,6 +50,7 @@ class RaceScreen(StatusScreen):
         """Something changed; called once a frame."""
         if notices.status:
             self.say_ways()
+            self.look()
 
     def say_ways(self) -> None:
         """The keys of the screen itself."""
@@ -112,6 +113,8 @@ def _head(view: AttemptView, room: int) -> Iterator[Row]:
         yield clip(f"{name:<11} {at:>9}", room), "$foreground"
     if view.added or view.removed:
         yield clip(f"{'lines':<11} {f'+{view.added} −{view.removed}':>9}", room), "$muted"
+    for words in _wrapped(one_line(f"taken: {row.home}"), room) if row.home else ():
+        yield words, "$success"
     yield "", ""
 
 
