@@ -14,8 +14,9 @@ from tui.core.meter import Cost, MeterView
 from tui.core.patches.bringing_home import LaneFile
 from tui.engine.attempts import Attempt, AttemptView
 from tui.engine.intents import MakeAttempts, StopAttempts, TakeAttempt
+from tui.engine.notices import Notices
 from tui.engine.ports import RoleSpec
-from tui.ui.screens.attempts import AttemptScreen, AttemptsScreen, figures
+from tui.ui.screens.attempts import AttemptRows, AttemptScreen, AttemptsScreen, figures
 
 FAST = RoleSpec("fast", "quick-1", "main", temperature=0.9)
 METER = MeterView(
@@ -115,3 +116,39 @@ def test_figures_stand_in_columns_and_estimates_say_so() -> None:
     assert figures(waiting, 70).strip() == ""
     live = replace(METER, estimated=True, tokens_estimated=True)
     assert "~1,408 tok   ~812/s" in figures(passed._replace(meter=live), 90)
+
+
+async def test_figures_that_move_are_painted_without_a_layout() -> None:
+    session = ScriptedSession()
+    session.attempts = shown = Shown()
+    async with running(session, size=(80, 24)) as (app, pilot):
+        app.bench.prompt_box.prompt.restore("/attempts 3 make it one")
+        await pilot.press("enter")
+        screen = app.screen
+        assert isinstance(screen, AttemptsScreen)
+        while screen._layout_required:  # the first ones
+            await pilot.pause()
+        shown._views = [one._replace(meter=replace(METER, tokens=9_999)) for one in views()]
+        screen.sync(Notices(status=True))
+        asked = {one for one in screen.walk_children() if one._layout_required}
+        assert not asked
+        assert not screen._layout_required
+        row = screen.query_one(AttemptRows)
+        assert "9,999 tok" in row.render_line(0).text
+
+
+async def test_other_words_below_the_table_are_painted() -> None:
+    session = ScriptedSession()
+    session.attempts = shown = Shown()
+    async with running(session, size=(80, 24)) as (app, pilot):
+        app.bench.prompt_box.prompt.restore("/attempts 3 make it one")
+        await pilot.press("enter")
+        await pilot.pause()
+        screen = app.screen
+        assert isinstance(screen, AttemptsScreen)
+        shown.active, shown.said = False, "none passes"
+        screen.sync(Notices(status=True))
+        await pilot.pause()
+        text = "\n".join(strip.text for strip in screen._compositor.render_strips())
+        assert "x stops it" not in text
+        assert "none passes" in text

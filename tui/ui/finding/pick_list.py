@@ -12,6 +12,7 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.screen import ModalScreen, ScreenResultType
 from textual.strip import Strip
+from textual.visual import VisualType
 from textual.widgets import Input, Static
 
 from tui.ui import theme
@@ -89,6 +90,15 @@ class PickList(PaintedWidget, Generic[Item]):
         self.post_message(self.Lit())
 
 
+class OneRow(Static):
+    """Words in one row: other words take no layout, the same ones nothing."""
+
+    def update(self, content: VisualType = "", *, layout: bool = False) -> None:
+        """Show these."""
+        if content != self.content:
+            super().update(content, layout=layout)
+
+
 class PickScreen(ModalScreen[ScreenResultType]):
     """A list over the screen, and a field that narrows it: the arrows move in the list.
 
@@ -109,10 +119,10 @@ class PickScreen(ModalScreen[ScreenResultType]):
     def __init__(self) -> None:
         super().__init__()
         self._field = Field(placeholder=self.placeholder)
-        self._lit = Static("", markup=False, classes="pick-lit")
+        self._lit = OneRow("", markup=False, classes="pick-lit")
         """What there is no room for in the lit row; shown by heirs."""
         self._lit.display = False
-        self._status = Static("", markup=False)
+        self._status = OneRow("", markup=False)
         self._box = Vertical(classes="pick")
 
     def compose(self) -> ComposeResult:

@@ -84,6 +84,8 @@ class AttemptsScreen(KeyedScreen[Attempt | None]):
         super().__init__()
         self._session = session
         self._is_active = False
+        self._said = ""
+        """What stands below the box."""
         self._list = AttemptRows()
         self._lit.display = True
         self._box.border_title = "attempts"
@@ -136,7 +138,9 @@ class AttemptsScreen(KeyedScreen[Attempt | None]):
             number = 0
         found = (at for at, one in enumerate(views) if one.attempt.number == number)
         self.show(views, next(found, 0))
-        self._box.border_subtitle = one_line(self._session.attempts.said)
+        said = one_line(self._session.attempts.said)
+        if said != self._said:  # another title paints the whole box
+            self._said = self._box.border_subtitle = said
         self.lit()
 
     def lit(self) -> None:
