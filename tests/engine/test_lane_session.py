@@ -20,6 +20,7 @@ from tui.core.price import Quote
 from tui.core.programs import AS_THE_USER, RunOptions, RunResult, Sandbox
 from tui.core.wire.events import Usage
 from tui.engine import intents, lane_session
+from tui.engine.lane_files import LaneFiles
 from tui.engine.lane_session import Asks, LaneSession
 from tui.engine.ports import Caps
 from tui.engine.session import SessionOptions
@@ -131,6 +132,16 @@ async def test_new_and_deleted_files_and_those_that_need_a_look(world: World) ->
     }
     assert one.lane.files.listing() == ["a.py", "new/c.py"]
     assert sorted(world.files.data) == ["a.py", "b.py"]
+
+
+def test_lanes_without_texts_of_their_own_share_the_list_that_is_known() -> None:
+    world, listed = World(FILES), ["a.py", "b.py"]
+    lanes = [LaneFiles(world.files, {}, listed) for _ in range(2)]
+    assert all(one.listing() is listed for one in lanes)
+    one, other = lanes
+    one.write("c.py", b"", None)
+    assert one.listing() == ["a.py", "b.py", "c.py"]
+    assert other.listing() == listed == ["a.py", "b.py"]
 
 
 async def test_commands_run_in_its_own_shadow_and_what_they_write_is_its_text(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -57,6 +58,35 @@ async def patched(world: World, *patches: str) -> SteppedRehearsal:
 async def asked(world: World, text: str = "and now") -> dict[str, Any]:
     world.session.submit(intents.Prompt(text))
     return await world.wire.request(len(world.wire.requests) + 1)
+
+
+class GoneThrough(list[str]):
+    """Counts how often it is."""
+
+    count = 0
+
+    def __iter__(self) -> Iterator[str]:
+        self.count += 1
+        return super().__iter__()
+
+
+async def test_a_list_of_files_that_was_told_is_not_gone_through_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World({"cache.py": CACHE})
+    listed = GoneThrough(["cache.py"])
+    catalogue = world.session.services.open_files.catalogue
+    monkeypatch.setattr(catalogue, "paths", lambda: listed)
+    model = await begun(world)
+    told = listed.count
+    model.patch(PATCH, "call_1")
+    model.complete()
+    await world.wire.request(2)
+    assert listed.count == told
+    monkeypatch.setattr(catalogue, "paths", lambda: ["new.py"])
+    model.answers("Done.")
+    said = notes_of(await asked(world))
+    assert "New files: new.py" in said, "another list is compared"
 
 
 async def test_later_decisions_go_with_the_next_request_and_only_once() -> None:

@@ -24,7 +24,7 @@ class LaneFiles:
         self,
         below: WorkspaceFiles,
         texts: Mapping[str, bytes | None],
-        listed: Sequence[str] | None = None,
+        listed: list[str] | None = None,
     ) -> None:
         """``texts`` are those that are not as in the files ``below``; None: no such file.
 
@@ -94,6 +94,8 @@ class LaneFiles:
     def listing(self) -> list[str]:
         """See `engine.ports.WorkspaceFiles`."""
         known, self._listed = self._listed, None
+        if known is not None and not self.texts:
+            return known  # of many lanes none need sort it
         listed = set(self._below.listing() if known is None else known)
         there = [path for path, data in self.texts.items() if data is not None]
         public = [path for path, why in self.privacy_of(there).items() if not why]

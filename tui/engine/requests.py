@@ -183,7 +183,7 @@ class Requests:
         open_files.gather = self.attachments.gather
         self._conversation = conversation
         self._chaining = chaining
-        self._told_paths: set[str] | None = None
+        self._told_paths: Sequence[str] | None = None
         """The files as they were listed or told last; None: not yet."""
         self._instructions = ""
         self.said: dict[str, str] = {}
@@ -428,7 +428,7 @@ class Requests:
         notes_out += (OF_FOLDER, HAVE_CHANGED) * (RULES_NAME in left_out)
         self.history.restart("", notes_out)
         paths = self._open_files.catalogue.paths()
-        self._told_paths = set(paths)
+        self._told_paths = paths
         project = self._project
         notes = (entry.text for entry in self.history.entries if entry.kind == "note")
         of_project = {} if project is None else project.head(notes)
@@ -486,10 +486,10 @@ class Requests:
         changes.edits = [edit for edit in edits if not private(edit.path)]
         changes.formatted = [edit for edit in formatted if not private(edit.path)]
         self._tell_again(changes, private)
-        if self._told_paths is not None:
-            now = set(self._open_files.catalogue.paths())
-            changes.appeared = sorted(now - self._told_paths - by_git)
-            changes.vanished = sorted(self._told_paths - now - by_git)
+        before, now = self._told_paths, self._open_files.catalogue.paths()
+        if before is not None and before is not now:  # a list of thousands, of each lane
+            changes.appeared = sorted({*now}.difference(before, by_git))
+            changes.vanished = sorted({*before}.difference(now, by_git))
             self._told_paths = now
         words = changes_message(changes, found.account, found.of_hunks)
         whole = found.account.quota.left > 0  # else not all of them are quoted
