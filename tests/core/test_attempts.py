@@ -115,7 +115,7 @@ def test_equal_ones_stand_in_their_order_and_equal_texts_are_said() -> None:
     twin = Result(3, "passed", added=1, texts=b"1")
     assert order(result(2), twin, result(1)) == [
         (1, "passes"),
-        (2, "passes, as 1 does, which came first"),
+        (2, "passes, the same size as 1, which came first"),
         (3, "the same text as 1"),
     ]
 

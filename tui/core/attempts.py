@@ -259,7 +259,7 @@ def _beside(before: Result, result: Result) -> str:
     """What puts it behind another one that is as good."""
     if result.lines > before.lines:
         return f", with {result.lines} changed lines against {before.lines}"
-    return f", as {before.number} does, which came first"
+    return f", the same size as {before.number}, which came first"
 
 
 def _words(result: Result) -> str:
