@@ -106,6 +106,8 @@ class AttemptJudge:
                 if command.kind == "tests":
                     return result(said.verdict, why=said.why)
                 continue
+            if command.kind != "tests" and before.verdict not in ("passed", "failed"):
+                continue  # nobody knows which problems are new
             known = set(before.failed)
             fresh = tuple(one for one in said.failed if one not in known)
             old += [one for one in said.failed if one in known and command.kind == "tests"]
