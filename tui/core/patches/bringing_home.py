@@ -146,6 +146,8 @@ def _bring(documents: Documents, path: str, one: LaneFile, new_hunk: NewHunk) ->
         return
     if record.read_only or record.deletion is not None:
         raise EditRefused(record.read_only or f"'{ascii_shown(path)}' is to be deleted by a hunk")
+    if one.base == one.now:
+        return  # it only moves
     if base == plain_text(text):
         raise EditRefused(_FORM)
     yield from _edit(documents, record, (base, plain_text(text)), new_hunk)
