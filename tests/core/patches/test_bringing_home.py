@@ -144,9 +144,17 @@ def test_a_file_that_the_lane_moved_moves_with_what_was_typed():
     place.workspace.open("a.txt")
     place.workspace.edit("a.txt", (3, 0), (3, 1), "mine")
     hunks = bring(place, a=(BASE, None), b=(None, "a\nB\nc\nd\n"))
-    assert [(one.kind, one.target, one.reason) for one in hunks] == [(Kind.MOVE, "b.txt", "")]
+    assert [(one.kind, one.target) for one in hunks] == [(Kind.EDIT, ""), (Kind.MOVE, "b.txt")]
     place.write(place.workspace.accept())
     assert place.files == {"b.txt": b"a\nB\nc\nmine\n"}
+
+
+def test_of_a_file_that_only_moved_nothing_is_refused():
+    place = disk(a=BASE)
+    (moved,) = bring(place, a=(BASE, None), b=(None, BASE))
+    assert (moved.kind, moved.target, moved.reason) == (Kind.MOVE, "b.txt", "")
+    place.write(place.workspace.accept())
+    assert place.files == {"b.txt": BASE.encode()}
 
 
 @pytest.mark.parametrize(
