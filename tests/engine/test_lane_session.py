@@ -20,6 +20,7 @@ from tui.core.price import Quote
 from tui.core.programs import AS_THE_USER, RunOptions, RunResult, Sandbox
 from tui.core.wire.events import Usage
 from tui.engine import intents, lane_session
+from tui.engine.attempts import said_in
 from tui.engine.lane_files import LaneFiles
 from tui.engine.lane_session import Asks, LaneSession
 from tui.engine.ports import Caps
@@ -132,6 +133,14 @@ async def test_new_and_deleted_files_and_those_that_need_a_look(world: World) ->
     }
     assert one.lane.files.listing() == ["a.py", "new/c.py"]
     assert sorted(world.files.data) == ["a.py", "b.py"]
+
+
+async def test_of_a_long_answer_that_streams_the_end_is_looked_at(world: World) -> None:
+    one = await made(world)
+    await one.asked()
+    words = "".join(f"{number} " for number in range(9_000))
+    one.model.text(words, chunk=1_000)
+    assert said_in(one.lane) == words[-20_000:]
 
 
 def test_lanes_without_texts_of_their_own_share_the_list_that_is_known() -> None:

@@ -423,9 +423,7 @@ class Attempts:
         """What is looked at later of an answer that is over."""
         meter = lane.state.meter
         row.lane, row.meter, row.clocks = None, meter.view(self._ports.clock.now()), meter.clocks()
-        blocks = lane.state.transcript.blocks
-        said = [block.text for block in blocks if block.kind is BlockKind.TEXT]
-        row.said = "\n\n".join(said)[-_SAID_CHARS:]
+        row.said = said_in(lane)
         row.denied = tuple(ask.command or ask.question for ask in lane.denied)
 
     async def _specs(self, wanted: AttemptPlan) -> list[RoleSpec] | str:
@@ -601,6 +599,13 @@ def race_words(view: AttemptView) -> str:
     row = view.attempt
     lines = [f"+{view.added} −{view.removed}"] if view.added or view.removed else []
     return f"{row.number}. {side_name(row)}: {' · '.join([view.words, *clocks, *lines])}"
+
+
+def said_in(lane: LaneSession) -> str:
+    """What its model has said up to now; of a long text the end."""
+    blocks = lane.state.transcript.blocks
+    said = [block.text for block in blocks if block.kind is BlockKind.TEXT]
+    return "\n\n".join(said)[-_SAID_CHARS:]
 
 
 NONE_YET = "There are no attempts yet: /attempts 5 PROMPT makes some."

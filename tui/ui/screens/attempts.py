@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
 from typing import ClassVar, Literal
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from tui.core.conversation import BlockKind
 from tui.core.inert_text import inert
 from tui.core.meter import dollars
 from tui.core.patches.bringing_home import LaneFile
-from tui.engine.attempts import Attempt, AttemptView
+from tui.core.text.diff import LineBlock, blocks
+from tui.engine.attempts import Attempt, AttemptView, said_in
 from tui.engine.intents import Interrupt, StopAttempts, TakeAttempt
 from tui.engine.notices import Notices
 from tui.engine.session import Session
@@ -28,6 +29,8 @@ TICK_S = 0.2
 _LEAST_WIDTH = 30
 _SHOWN_LINES = 600
 """Of a difference."""
+_AROUND = 2
+"""Lines that are shown before and behind what differs."""
 _FIGURES = 11, 12, 9, 9, 9
 """Cells of the difference, tokens, their rate, the price and the time."""
 _NARROW = 80
@@ -222,10 +225,7 @@ COLOURS = {"+": "$success", "-": "$error", "=": "bold $accent"}
 
 def said_by(row: Attempt) -> str:
     """What its model has said, up to now."""
-    if row.lane is None:
-        return row.said
-    blocks = row.lane.state.transcript.blocks
-    return "\n\n".join(block.text for block in blocks if block.kind is BlockKind.TEXT)
+    return row.said if row.lane is None else said_in(row.lane)
 
 
 def difference(changes: Mapping[str, LaneFile]) -> Iterator[str]:
@@ -234,9 +234,43 @@ def difference(changes: Mapping[str, LaneFile]) -> Iterator[str]:
     for path, (was, now) in changes.items():
         state = " (new)" if was is None else " (deleted)" if now is None else ""
         yield f"={path}{state}"
-        old, new = ((text or b"").decode(errors="replace").splitlines() for text in (was, now))
-        for line in list(difflib.unified_diff(old, new, lineterm="", n=2))[2:]:
+        for line in _compared(was or b"", now or b""):
             if (lines := lines + 1) > _SHOWN_LINES:
                 yield "… the rest is not shown: take it to see all"
                 return
             yield line
+
+
+@lru_cache(maxsize=8)
+def _compared(was: bytes, now: bytes) -> Sequence[str]:
+    """The lines of a difference; kept, as it is looked at several times a second."""
+    old, new = (text.decode(errors="replace").splitlines() for text in (was, now))
+    return list(islice(_unified(old, new), _SHOWN_LINES + 1))
+
+
+def _unified(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    """What differs, with what stands around it."""
+    groups: list[list[LineBlock]] = []
+    for block in blocks(old, new):
+        if groups and block.old_first - groups[-1][-1].old_last <= 2 * _AROUND:
+            groups[-1].append(block)
+        else:
+            groups.append([block])
+    for group in groups:
+        first, last = group[0], group[-1]
+        at, end = max(first.old_first - _AROUND, 0), min(last.old_last + _AROUND, len(old))
+        new_at, new_end = (
+            first.new_first - first.old_first + at,
+            last.new_last - last.old_last + end,
+        )
+        yield f"@@ -{_span(at, end)} +{_span(new_at, new_end)} @@"
+        for block in group:
+            yield from (f" {line}" for line in old[at : block.old_first])
+            yield from (f"-{line}" for line in old[block.old_first : block.old_last])
+            yield from (f"+{line}" for line in new[block.new_first : block.new_last])
+            at = block.old_last
+        yield from (f" {line}" for line in old[at:end])
+
+
+def _span(at: int, end: int) -> str:
+    return f"{at + 1}" if end - at == 1 else f"{at + (end > at)},{end - at}"
