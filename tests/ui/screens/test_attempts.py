@@ -8,6 +8,7 @@ from difflib import unified_diff
 
 import pytest
 from msgspec.structs import replace
+from textual.widgets import Static
 
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
@@ -187,6 +188,25 @@ async def test_figures_that_move_are_painted_without_a_layout() -> None:
         assert not screen._layout_required
         row = screen.query_one(AttemptRows)
         assert "9,999 tok" in row.render_line(0).text
+
+
+async def test_one_that_says_nothing_new_is_not_painted_again() -> None:
+    session = ScriptedSession()
+    session.attempts = shown = Shown()
+    async with running(session, size=(80, 24)) as (app, pilot):
+        app.bench.prompt_box.prompt.restore("/attempts 3 make it one")
+        await pilot.press("enter", "enter")
+        await pilot.pause()
+        screen = app.screen
+        assert isinstance(screen, AttemptScreen)
+        screen.look()
+        report = screen.query_one("#status-report", Static)
+        before = report.content
+        screen.look()
+        assert report.content is before
+        shown.rows[0].said = "Something else."
+        screen.look()
+        assert "Something else." in str(report.content)
 
 
 async def test_other_words_below_the_table_are_painted() -> None:

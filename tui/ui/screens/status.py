@@ -299,6 +299,7 @@ class StatusScreen(ModalScreen[None]):
         super().__init__()
         self._session = session
         self._report = Static(id="status-report", markup=False)
+        self._shown: Content | None = None
         self.box = VerticalScroll(id="status-box")
         self.box.border_title = self.ABOUT
 
@@ -323,8 +324,12 @@ class StatusScreen(ModalScreen[None]):
 
     def look(self) -> None:
         """Show what is so now; a selection made with the mouse is left alone."""
-        if not self.selections:
-            self._report.update(self.report(max(self._report.size.width, _LEAST_WIDTH)))
+        if self.selections:
+            return
+        report = self.report(max(self._report.size.width, _LEAST_WIDTH))
+        if self._shown is None or not report.is_same(self._shown):  # it is laid out and painted
+            self._shown = report
+            self._report.update(report)
 
     def report(self, width: int) -> Content:
         """What is shown in rows of ``width`` cells."""
