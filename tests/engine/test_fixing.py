@@ -17,7 +17,7 @@ from tui.core.document.hunk import Decision
 from tui.core.run_report import RunReport
 from tui.engine import intents
 from tui.engine.fixing import fingerprint
-from tui.engine.ports import FixRules
+from tui.engine.ports import FileMarks, FixRules, VerifyCommand
 from tui.engine.session import SessionOptions
 
 Reader = Callable[[str, bool], RunReport]
@@ -278,6 +278,25 @@ async def test_no_way_of_changing_tests_counts(patch: str) -> None:
     assert world.session.workspace.hunks[-1].is_blamed
     assert world.session.status.verdict == "failed"
     assert "that does not count" in texts(world.wire.requests[1])[-1]
+
+
+async def test_what_configures_a_linter_judges_too() -> None:
+    def failing(files: Files) -> list[str]:
+        return [] if "ruff.toml" in files else broken(files)
+
+    world, _ = await red(failing)
+    rules = FileMarks(("test_*.py",), ("ruff.toml",))
+    lint = VerifyCommand(
+        ("ruff",), "ruff found", reader=read, name="ruff", kind="lint", marks=rules
+    )
+    world.others = [lint]
+    world.session.submit(intents.Verify())
+    await rests(world)
+    world.session.submit(intents.SendFailure())
+    await settle()
+    await tried(world, "*** Begin Patch\n*** Add File: ruff.toml\n+ignore = ['a']\n*** End Patch\n")
+    assert world.session.workspace.hunks[-1].flags == ("changes what judges it",)
+    assert "You changed what judges you (ruff.toml)" in texts(world.wire.requests[1])[-1]
 
 
 async def test_what_looks_made_for_the_test_counts_and_is_marked() -> None:

@@ -50,7 +50,7 @@ class AttemptJudge:
         tests = [one for one in commands if one.kind == "tests"]
         checks = [one for one in commands if one.kind in ("lint", "types")]
         self._commands = (*tests, *checks)
-        self._marks = [one.marks for one in tests]
+        self._has_tests = bool(tests)
         self._workers = None if ports.workers is None else ports.workers()
         places = ports.side_by_side if self._workers is None else MOST
         self._places = asyncio.Semaphore(max(places, 1))
@@ -61,7 +61,7 @@ class AttemptJudge:
     @property
     def judges(self) -> bool:
         """Something can say whether an attempt is right."""
-        return bool(self._marks) and (self._ports.shadows is not None or self._workers is not None)
+        return self._has_tests and (self._ports.shadows is not None or self._workers is not None)
 
     def begin(self) -> None:
         """Find out what fails without any attempt, while the first answers stream."""
@@ -77,7 +77,9 @@ class AttemptJudge:
 
     def uncounted(self, changes: Changes) -> tuple[str, ...]:
         """The files of these that judge."""
-        return tuple(sorted(path for path in changes if any(m.judge(path) for m in self._marks)))
+        return tuple(
+            sorted(path for path in changes if any(one.judges_by(path) for one in self._commands))
+        )
 
     async def judge(
         self, number: int, changes: Changes, progress: Callable[[str], None] = lambda words: None

@@ -17,7 +17,7 @@ from tui.core.run_report import FailedTest, RunCounts
 from tui.core.wire.efforts import EFFORTS
 from tui.engine import intents
 from tui.engine.intents import Intent, Role, TurnWay
-from tui.engine.ports import EscalationStep, FileMarks, FixRules
+from tui.engine.ports import EscalationStep, FixRules, VerifyCommand
 from tui.engine.services import Services
 from tui.engine.verifier_plan import Verdict
 
@@ -34,8 +34,8 @@ class ScreenVerdict(NamedTuple):
     """A digest of what they judged."""
     counts: Mapping[str, RunCounts]
     """By the command."""
-    marks: Sequence[FileMarks]
-    """Which files judge."""
+    verifiers: Sequence[VerifyCommand]
+    """All that there are; each says by which files it judges."""
     tests: Sequence[FailedTest] = ()
     """What failed, with all that was said of it."""
 
@@ -118,8 +118,10 @@ class Fixing:
     def outside(self, paths: Iterable[str]) -> None:
         """Somebody changed these files on the disk."""
         if self._stage and self._last is not None:
-            marks = self._last.marks
-            self._touched |= {path for path in paths if any(one.judge(path) for one in marks)}
+            verifiers = self._last.verifiers
+            self._touched |= {
+                path for path in paths if any(one.judges_by(path) for one in verifiers)
+            }
 
     def run_over(self) -> None:
         """The verifiers ran, or could not; there is no verdict if `judged` was not called."""
@@ -266,12 +268,12 @@ class Fixing:
     def _mark(self) -> None:
         """What the answer changed in tests, or in what configures them, says so."""
         last, seen = self._last, [*self._uncounted, *self._special]
-        marks, tests = ((), ()) if last is None else (last.marks, last.tests)
+        verifiers, tests = ((), ()) if last is None else (last.verifiers, last.tests)
         for hunk in self._state.workspace.hunks:
             if hunk.turn != self._turn or hunk in seen:
                 continue
             paths = [path for path in (hunk.path, hunk.target) if path]
-            if any(one.judge(path) for path in paths for one in marks):
+            if any(one.judges_by(path) for path in paths for one in verifiers):
                 hunk.flags += (JUDGES,)
                 self._uncounted.append(hunk)
                 self._cheated = True

@@ -555,6 +555,11 @@ class VerifyCommand:
     writes: bool = False
     """It changes files of the workspace: it must run where that harms nothing."""
 
+    def judges_by(self, path: str) -> bool:
+        """Whether the verdict depends on a file that is not judged: a test, or how it is run."""
+        marks = self.marks
+        return marks.judge(path) if self.kind == "tests" else marks.is_configuration(path)
+
 
 class ModelOffer(Struct, frozen=True):
     """A model of a connected endpoint, with what is known of it."""

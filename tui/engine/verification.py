@@ -23,7 +23,6 @@ from tui.engine.commands import USER_HEAD_BYTES, USER_TAIL_BYTES, CommandOutput,
 from tui.engine.intents import Intent, TurnWay
 from tui.engine.notices import Trouble
 from tui.engine.ports import (
-    FileMarks,
     FixRules,
     Part,
     Ports,
@@ -377,9 +376,8 @@ class Verification:
             blocks = [run.block for run in runs if run.verdict == "failed" or not wanted.files]
             self._verdict_state.stands(blocks, ground, on_disk=on_disk)
         if not on_disk:
-            marks = [one.marks for one in found if one.kind == "tests"]
             digest = await asyncio.to_thread(digest_of, texts)
-            self._judged = _judged(verdict, runs, digest, marks)
+            self._judged = _judged(verdict, runs, digest, found)
         await self._go_on(wanted, verdict, screen, runs if shadow is not None else ())
 
     async def _go_on(
@@ -708,16 +706,16 @@ class Verification:
 
 
 def _judged(
-    verdict: Verdict, runs: Sequence[_Run], texts: bytes, marks: Sequence[FileMarks]
+    verdict: Verdict, runs: Sequence[_Run], texts: bytes, verifiers: Sequence[VerifyCommand]
 ) -> ScreenVerdict:
     """What all runs say together."""
     from tui.engine.fixing import ScreenVerdict, fingerprint  # after the first run
 
     reports = [run.report for run in runs]
-    found = [one for report in reports for one in (*report.failed, *report.known)]
-    failed = {one.name: fingerprint(one.message) for one in found}
+    tests = [one for report in reports for one in (*report.failed, *report.known)]
+    failed = {one.name: fingerprint(one.message) for one in tests}
     counts = {run.words: run.report.counts for run in runs if run.report.counts is not None}
-    return ScreenVerdict(verdict, failed, texts, counts, marks, found)
+    return ScreenVerdict(verdict, failed, texts, counts, verifiers, tests)
 
 
 async def _behind(task: asyncio.Task[None], work: Coroutine[object, object, None]) -> None:
