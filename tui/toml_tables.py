@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import threading
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -127,6 +128,8 @@ def parsed(text: str, origin: str, schema: int) -> dict[str, Any]:
 
 
 T = TypeVar("T")
+_CONVERTING = threading.Lock()
+"""msgspec learns a type when it first reads one, and breaks where two threads do so at once."""
 
 
 def converted(
@@ -141,7 +144,8 @@ def converted(
     Raises SettingsError: ``ORIGIN line N: what is wrong; what to do``.
     """
     try:
-        return msgspec.convert(data, kind)
+        with _CONVERTING:
+            return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
         words = _explained(text, data, kind, (str(error), elsewhere or {}))
         raise SettingsError(f"{origin} {words}") from error

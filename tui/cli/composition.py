@@ -182,13 +182,14 @@ class Pricing:
 
     def __init__(self, setup: SessionSetup) -> None:
         self._setup = setup
-        self._prices: Prices | None = None
+        self._prices: asyncio.Future[Prices] | None = None
 
     async def quote(self, endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
         """See `engine.ports.Ports.quote`."""
         if self._prices is None:  # the turn's last frame goes first
-            self._prices = await asyncio.to_thread(self._read)
-        return await self._prices.quote(endpoint, models, usage, tier)
+            self._prices = asyncio.ensure_future(asyncio.to_thread(self._read))
+        prices = await asyncio.shield(self._prices)
+        return await prices.quote(endpoint, models, usage, tier)
 
     def _read(self) -> Prices:
         from tui.effects.prices import Prices

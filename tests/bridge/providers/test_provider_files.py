@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import datetime
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -342,3 +344,17 @@ def test_an_image_costs_what_its_provider_says(
     rules = Target(provider, spec, Address(spec.url)).facts(model).image_rules
     assert rules is not None
     assert (rules.tokens(1280, 720), rules.tokens(4000, 3000)) == (small, large)
+
+
+def test_several_threads_may_be_the_first_to_read_a_provider() -> None:
+    """Two prices that are looked up at once did: the process ended by a signal."""
+    code = (
+        "import sys, threading\nsys.setswitchinterval(1e-6)\n"
+        "from tui.bridge.providers import provider_files\n"
+        "together = threading.Barrier(8)\n"
+        "def run():\n    together.wait()\n    assert provider_files.readable(None)\n"
+        "threads = [threading.Thread(target=run) for _ in range(8)]\n"
+        "[one.start() for one in threads]\n[one.join() for one in threads]\n"
+    )
+    for _ in range(3):
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

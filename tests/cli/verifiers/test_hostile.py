@@ -79,10 +79,10 @@ def running(what: str) -> str:
     return found.stdout
 
 
-HANGS = {
-    "sleeps": "sleep 61803",
-    "hears no signal": "trap '' TERM INT HUP; while :; do sleep 61803; done",
-    "has a session of its own": "setsid sh -c 'sleep 61803' & setsid sleep 61803",
+HANGS = {  # each by a process that no other test has
+    "sleep 61803": "sleep 61803",
+    "sleep 61804": "trap '' TERM INT HUP; while :; do sleep 61804; done",
+    "sleep 61805": "setsid sh -c 'sleep 61805' & setsid sleep 61805",
 }
 
 
@@ -90,7 +90,7 @@ HANGS = {
 async def test_one_that_hangs_runs_into_its_deadline(verified: Verified, how: str) -> None:
     await verified.by(HANGS[how], deadline_s=0.5)
     assert verified.verdicts == ["timeout"]
-    assert not running("sleep 61803")
+    assert not running(how)
 
 
 async def test_what_it_leaves_running_is_gone(verified: Verified) -> None:
