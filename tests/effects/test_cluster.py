@@ -224,14 +224,15 @@ async def test_what_is_lost_on_the_way_is_done_again(tmp_path: Path) -> None:
     program = "import sys, time, calc; time.sleep(0.2); sys.exit(calc.add(1, 2) != 3)"
     ended = 0
 
-    async def one(number: int) -> int | None:
+    async def one(number: int) -> tuple[int | None, str]:
         nonlocal ended
+        said = bytearray()
         shadow = await house.cluster.make({"calc.py": RIGHT if number % 3 else WRONG})
         how, argv = RunOptions(shadow=shadow), (sys.executable, "-c", program)
-        result = await house.runner.run(argv, lambda data: None, 60, how)
+        result = await house.runner.run(argv, said.extend, 60, how)
         assert not result.error, result.error
         ended += 1
-        return result.status
+        return result.status, said.decode() + result.strayed
 
     try:
         running = asyncio.gather(*(one(number) for number in range(30)))
@@ -242,11 +243,11 @@ async def test_what_is_lost_on_the_way_is_done_again(tmp_path: Path) -> None:
         while ended < 12:
             await asyncio.sleep(0.05)
         await dask.restart_scheduler()
-        statuses = await running
+        ends = await running
     finally:
         await house.cluster.close()
         dask.close()
-    assert statuses == [0 if number % 3 else 1 for number in range(30)]
+    assert ends == [(0 if number % 3 else 1, "") for number in range(30)]
     assert any("is gone: duetto waits for it" in words for words in house.said)
 
 
