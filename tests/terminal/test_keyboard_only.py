@@ -225,7 +225,7 @@ GLOBAL: list[Step] = [
     Do("global", "verify", "tests (passed|failed)"),
     Do("global", "send_failure"),
     Say("", r"tok/s"),
-    Do("global", "interrupt"),
+    Do("global", "interrupt", "stopped after"),
     Do("global", "follow"),
     Do("global", "wrap", "Long lines"),
     Do("global", "removed", "Removed lines are hidden"),
