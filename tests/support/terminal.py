@@ -231,8 +231,11 @@ class Terminal:
     def _works(self) -> bool:
         return works(self.pid, self.path)
 
-    def wait_exit(self, timeout_s: float = DEADLINE_S) -> int:
-        """Read until the process has ended; returns its exit status."""
+    def wait_exit(self, timeout_s: float = DEADLINE_S, *, hangs: bool = False) -> int:
+        """Read until the process has ended by itself; returns its exit status.
+
+        ``hangs``: something in it does not end, so that it is left after the time for that.
+        """
         deadline = time.monotonic() + timeout_s
         while self.status is None:
             if time.monotonic() > deadline:
@@ -241,6 +244,7 @@ class Terminal:
             self._reap()
         while self.pump(0.25):
             pass  # its last frame, and the terminal given back, may be more than one piece
+        assert (b"not everything ended within" in self.output) == hangs, self.text
         return self.status
 
     def leave(self) -> None:

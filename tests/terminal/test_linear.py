@@ -175,13 +175,22 @@ def test_ctrl_c_before_the_session_has_begun_ends_it(
 
 
 AS_IT_STARTS = """
-import os, signal, threading, time
-start = threading.Thread.start
+import asyncio, os, signal, threading
+start, run, wait = threading.Thread.start, asyncio.run, threading.Event.wait
+here = threading.Event()
+def runs(*arguments, **more):
+    here.set()
+    return run(*arguments, **more)
+def waits(self, timeout=None):
+    if threading.current_thread().name.startswith("session"):
+        here.set()
+    return wait(self, timeout)
+asyncio.run, threading.Event.wait = runs, waits
 def interrupted(self):
     start(self)
     if self.name.startswith("session"):
         os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.2)  # so that the other thread could hear it
+        here.wait()  # the other thread runs: it could have heard it
 threading.Thread.start = interrupted
 """
 
