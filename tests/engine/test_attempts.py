@@ -305,7 +305,7 @@ async def test_esc_ends_all_and_nothing_comes_home() -> None:
         (3, "stopped"),
     ]
     assert not stand.session.workspace.hunks
-    assert stand.attempts.tally.at(3) == (0.0, 0), "nobody knows what they would have come to"
+    assert stand.attempts.tally.at(3) == (0.0, 0), "what they would have come to is not known"
 
 
 async def test_what_passed_before_esc_waits_to_be_taken() -> None:
@@ -429,15 +429,20 @@ async def test_a_failed_request_is_said() -> None:
     assert "this prompt is refused" in dict(stand.order())[1]
 
 
-async def test_a_fix_in_vain_rises_to_attempts_and_the_green_one_ends_it() -> None:
+async def risen() -> Stand:
+    """A fix whose one try was in vain, with its attempts begun."""
     rules = FixRules("auto", tries=1, escalate=("attempts", "deep"))
     stand = Stand(options=SessionOptions(fix=rules))
     stand.session.submit(intents.OpenFile("a.py"))
     stand.session.submit(intents.Verify())
     await stand.world.wire.request(1)
-    model = SteppedRehearsal(stand.world.wire)
-    model.answers("I do not know.")
+    SteppedRehearsal(stand.world.wire).answers("I do not know.")
     await stand.until(lambda: "main attempt-5" in stand.world.wires)
+    return stand
+
+
+async def test_a_fix_in_vain_rises_to_attempts_and_the_green_one_ends_it() -> None:
+    stand = await risen()
     assert "1 try in vain; next: 5 attempts" in notes(stand.world)
     await stand.answers(2, change(0))
     await stand.rests()
@@ -447,13 +452,7 @@ async def test_a_fix_in_vain_rises_to_attempts_and_the_green_one_ends_it() -> No
 
 
 async def test_where_no_attempt_passes_the_fix_rises_on() -> None:
-    rules = FixRules("auto", tries=1, escalate=("attempts", "deep"))
-    stand = Stand(options=SessionOptions(fix=rules))
-    stand.session.submit(intents.OpenFile("a.py"))
-    stand.session.submit(intents.Verify())
-    await stand.world.wire.request(1)
-    SteppedRehearsal(stand.world.wire).answers("I do not know.")
-    await stand.until(lambda: "main attempt-5" in stand.world.wires)
+    stand = await risen()
     for number in range(1, 6):
         await stand.answers(number)
     await stand.until(lambda: stand.session.status.role == "deep")
@@ -461,13 +460,7 @@ async def test_where_no_attempt_passes_the_fix_rises_on() -> None:
 
 
 async def test_esc_ends_a_fix_that_rose_to_attempts() -> None:
-    rules = FixRules("auto", tries=1, escalate=("attempts", "deep"))
-    stand = Stand(options=SessionOptions(fix=rules))
-    stand.session.submit(intents.OpenFile("a.py"))
-    stand.session.submit(intents.Verify())
-    await stand.world.wire.request(1)
-    SteppedRehearsal(stand.world.wire).answers("I do not know.")
-    await stand.until(lambda: "main attempt-5" in stand.world.wires)
+    stand = await risen()
     stand.session.submit(intents.StopCommand())
     await stand.rests()
     assert stand.session.status.role == "fast"
@@ -591,7 +584,7 @@ async def test_commands_that_may_not_run_are_named() -> None:
 
 
 def priced(stand: Stand, usd: float | None) -> None:
-    """A token costs so much; None: nobody knows."""
+    """US dollars a token; None: the price is not known."""
 
     async def quote(endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
         tokens = usage.input_tokens + usage.output_tokens

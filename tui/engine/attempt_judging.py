@@ -13,7 +13,6 @@ from functools import partial
 from typing import NamedTuple
 
 from tui.core.attempts import MOST, Result
-from tui.core.blame import THE_RUN
 from tui.core.files import digest_of
 from tui.core.run_progress import RunProgress
 from tui.core.run_report import RunReport
@@ -152,7 +151,7 @@ def _said(command: VerifyCommand, run: RunResult, report: RunReport) -> _Said:
         failed = [_name(command, one.name, one.path, one.message) for one in report.failed]
         if not failed and command.kind != "tests":
             return _Said("error", (), report)
-        return _Said(verdict, failed or [THE_RUN or _THE_TESTS], report)
+        return _Said(verdict, failed or [_THE_TESTS], report)
     return _Said(verdict, (), report, report.fault or run.error)
 
 

@@ -40,7 +40,7 @@ _CONNECT_S = 10.0
 _WAIT_S = 60.0
 """For a scheduler that is gone, and for a first worker."""
 _LOOK_S = 1.0
-"""How often is looked whether there are workers."""
+"""Seconds between two looks whether there are workers."""
 _TRIES = 6
 """Of a task whose worker, or scheduler, is lost."""
 _PACK_BYTES = 4 << 20

@@ -36,9 +36,7 @@ _MOST_OUTPUT = 2_000_000
 _MOST_TREES, _KEEP_S = 3, 3600.0
 _TELL_S = 0.1
 _LOOK_S = 0.5
-"""How often is looked whether somebody still wants a command."""
-
-
+"""Seconds between two looks whether a command is still wanted."""
 Tell = Callable[[int, bytes], None]
 """Told a piece of output, and how much came before it."""
 _UNENDED = re.compile(rb"\S{0,4096}\Z")

@@ -55,6 +55,17 @@ class AttemptRows(PickList[AttemptView]):
         return left, [(figures(item, width), style("muted" if over else "foreground"))]
 
 
+def stopped(session: Session) -> bool:
+    """Stop the answer that runs, else the attempts; False: none of them runs."""
+    if session.status.busy:
+        session.submit(Interrupt())
+    elif session.attempts.active:
+        session.submit(StopAttempts())
+    else:
+        return False
+    return True
+
+
 def figures(item: AttemptView, width: int) -> str:
     """Those of an attempt, each in its column, for a row of so many cells."""
     meter, usd = item.meter, item.meter.cost.turn_usd
@@ -113,12 +124,7 @@ class AttemptsScreen(KeyedScreen[Attempt | None]):
 
     def action_stop_or_leave(self) -> None:
         """Stop the answer, or the attempts, that run; else leave the table."""
-        session = self._session
-        if session.status.busy:
-            session.submit(Interrupt())
-        elif session.attempts.active:
-            session.submit(StopAttempts())
-        else:
+        if not stopped(self._session):
             self.dismiss(None)
 
     def action_take(self) -> None:

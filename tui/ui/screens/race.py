@@ -13,11 +13,11 @@ from textual.content import Content
 from tui.core.inert_text import inert
 from tui.core.meter import MeterView
 from tui.engine.attempts import AttemptView, clock_words, side_name
-from tui.engine.intents import Interrupt, StopAttempts, TakeAttempt
+from tui.engine.intents import TakeAttempt
 from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui.keymap import way_out
-from tui.ui.screens.attempts import COLOURS, TICK_S, difference, said_by
+from tui.ui.screens.attempts import COLOURS, TICK_S, difference, said_by, stopped
 from tui.ui.screens.status import Parts, StatusScreen
 from tui.ui.styled_text import breaks, clip, one_line
 
@@ -60,12 +60,7 @@ class RaceScreen(StatusScreen):
 
     def action_stop_or_leave(self) -> None:
         """Stop the answer, or the race, that runs; else leave."""
-        session = self._session
-        if session.status.busy:
-            session.submit(Interrupt())
-        elif session.attempts.active:
-            session.submit(StopAttempts())
-        else:
+        if not stopped(self._session):
             self.dismiss(None)
 
     def action_take(self, number: int) -> None:
