@@ -199,7 +199,7 @@ async def test_what_the_user_does_with_the_hunk_meanwhile_counts(review: Review)
 
     land(review.world, update("a.py", "-x7 = 0", "+x7 = 1"))
     for number, (act, why) in enumerate(
-        [(accept, "it is accepted"), (edit, "you edited it"), (stop, "you stopped it")], 1
+        [(accept, "it is accepted"), (edit, "its text was changed"), (stop, "you stopped it")], 1
     ):
         review.redo(number)
         server = await review.asked(number)

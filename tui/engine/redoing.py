@@ -136,7 +136,7 @@ class Redoing:
         if hunk.kind not in (Kind.EDIT, Kind.ADD):
             return f"it {'moves' if hunk.kind is Kind.MOVE else 'deletes'} a file; {KEEP_WORDS}"
         if self._is_edited(hunk):
-            return f"you edited it; {KEEP_WORDS}"
+            return f"its text was changed since; {KEEP_WORDS}"
         return ""
 
     def _is_edited(self, hunk: Hunk) -> bool:
@@ -169,7 +169,7 @@ class Redoing:
             if not redo.hunk.decidable:
                 self._stop(redo.hunk.id, f"it is {_fate(redo.hunk)}")
             elif self._is_edited(redo.hunk):
-                self._stop(redo.hunk.id, "you edited it")
+                self._stop(redo.hunk.id, "its text was changed")
         for hunk_id in [*self._judging]:
             if not self._state.workspace.hunk_list.by_id(hunk_id).decidable:
                 self._judging[hunk_id].cancel()
