@@ -228,7 +228,7 @@ async def test_what_is_lost_on_the_way_is_done_again(tmp_path: Path) -> None:
         nonlocal ended
         said = bytearray()
         shadow = await house.cluster.make({"calc.py": RIGHT if number % 3 else WRONG})
-        how, argv = RunOptions(shadow=shadow), ("python3", "-c", program)  # of no folder in /tmp
+        how, argv = RunOptions(shadow=shadow), (sys.executable, "-c", program)
         result = await house.runner.run(argv, said.extend, 60, how)
         assert not result.error, result.error
         ended += 1

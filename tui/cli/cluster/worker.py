@@ -47,10 +47,8 @@ class _TreePlace:
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "tree"
-        root = str(self.root)
-        self.runner = CommandRunner(
-            root, worker_environment(), lambda: find_sandbox(root, [str(folder / "state")])
-        )
+        root, own, environment = str(self.root), [str(folder / "state")], worker_environment()
+        self.runner = CommandRunner(root, environment, lambda: find_sandbox(root, own, environment))
         source = ShadowSource(root, table()["caches"], self._listing)
         self.shadows = ShadowMaker(source, folder / "state", self.runner)
         self.folder, self.users = folder, 0
