@@ -228,18 +228,40 @@ async def test_only_one_file_of_another_is_taken() -> None:
     assert stand.text().startswith("x0 = 1\n"), "each that came home is a turn of its own"
 
 
+async def test_only_some_hunks_of_one_are_taken() -> None:
+    stand = Stand(options=SessionOptions(conversation="c"))
+    stand.world.verify = None
+    await stand.asks("2 make it one")
+    await stand.answers(1, change(0), change(7))
+    await stand.answers(2)
+    await stand.rests()
+    told = stand.attempts.words(only=1)
+    assert "@@ -1,3 +1,3 @@ 1\n-x0 = 0\n+x0 = 1" in told
+    assert "@@ -6,3 +6,3 @@ 2\n" in told
+    stand.session.submit(intents.TakeAttempt(1, hunks=(2,)))
+    await stand.rests()
+    assert stand.text().endswith("x6 = 0\nx7 = 1\n")
+    assert stand.text().startswith("x0 = 0\n")
+    assert len(stand.session.workspace.hunks) == 1
+
+
 @pytest.mark.parametrize(
-    ("number", "path", "said"),
-    [(9, "", "attempt 9"), (1, "", "attempt 1"), (2, "z.py", "did not change z.py")],
+    ("wanted", "said"),
+    [
+        (intents.TakeAttempt(9), "attempt 9"),
+        (intents.TakeAttempt(1), "attempt 1"),
+        (intents.TakeAttempt(2, "z.py"), "did not change z.py"),
+        (intents.TakeAttempt(2, hunks=(1, 7)), "has no hunk 7"),
+    ],
 )
-async def test_what_cannot_be_taken_is_said(number: int, path: str, said: str) -> None:
+async def test_what_cannot_be_taken_is_said(wanted: intents.TakeAttempt, said: str) -> None:
     stand = Stand()
     await stand.asks("2 --all make it one")
     await stand.answers(1)
     await stand.answers(2, change(4))
     await stand.rests()
     stand.session.drain()
-    stand.session.submit(intents.TakeAttempt(number, path))
+    stand.session.submit(wanted)
     (trouble,) = stand.session.drain().troubles
     assert said in trouble.what
 

@@ -19,6 +19,7 @@ from tui.engine.intents import (
     Compact,
     Continue,
     EditSummary,
+    Intent,
     Interrupt,
     MakeAttempts,
     Prompt,
@@ -26,9 +27,11 @@ from tui.engine.intents import (
     RunCommand,
     SetEffort,
     SetMode,
+    StopAttempts,
     StopCommand,
     StopTask,
     Switch,
+    TakeAttempt,
     ToBackground,
     Verify,
 )
@@ -325,7 +328,7 @@ def test_every_command_does_something_of_its_own(stage: LinearStage, command: Co
     [
         ("/attempts 0 x", "Attempts are compared: ask for 2 to 256."),
         ("/attempts 500 x", "There are at most 256 attempts of one prompt."),
-        ("/attempts take", "An attempt is a number"),
+        ("/attempts take", "Say which: /attempts take 2"),
         ("/attempts 3 make it one", "3 attempts begin: /attempts show lists them"),
     ],
 )
@@ -333,6 +336,48 @@ def test_attempts_are_asked_for_in_words(stage: LinearStage, typed: str, said: s
     assert said in stage.enter(typed)
     begun = [one for one in stage.session.intents if isinstance(one, MakeAttempts)]
     assert [one.plan.count for one in begun] == [3] * ("begin" in said)
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("take 2", TakeAttempt(2)),
+        ("take 2 a.py", TakeAttempt(2, "a.py")),
+        ("take 2 @a.py", TakeAttempt(2, "a.py")),
+        ('take 2 "my file.py"', TakeAttempt(2, "my file.py")),
+        ("take 2 hunks 1, 3", TakeAttempt(2, hunks=(1, 3))),
+        ("take 2 hunk 4", TakeAttempt(2, hunks=(4,))),
+        ("stop", StopAttempts()),
+        ("stop 3", StopAttempts(3)),
+    ],
+)
+def test_attempts_and_sides_of_a_race_are_taken_and_stopped_in_the_same_words(
+    stage: LinearStage, words: str, wanted: Intent
+) -> None:
+    for command in ("attempts", "race"):
+        stage.enter(f"/{command} {words}")
+        assert stage.session.intents[-1] == wanted
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "stop the flicker",
+        "stop 3 timers from leaking",
+        "take care of None",
+        "take 2 seconds off the start",
+        "take 2 hunks out of a.py",
+        "take two",
+        "show more in the list",
+        "show 2 columns",
+    ],
+)
+def test_a_prompt_that_begins_like_a_command_is_a_prompt(stage: LinearStage, prompt: str) -> None:
+    for command in ("attempts", "race"):
+        stage.enter(f"/{command} {prompt}")
+        made = stage.session.intents[-1]
+        assert isinstance(made, MakeAttempts)
+        assert made.plan.prompt == prompt
 
 
 @pytest.mark.parametrize(("wanted", "minutes", "rung"), [(True, 1, 1), (True, 0, 0), (False, 1, 0)])

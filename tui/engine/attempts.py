@@ -21,6 +21,7 @@ from tui.core.files import counted
 from tui.core.inert_text import PROSE, inert
 from tui.core.meter import MeterView, TurnClocks, dollars
 from tui.core.patches.bringing_home import LaneFile
+from tui.core.patches.lane_difference import difference, hunk_count, with_hunks
 from tui.core.wire.efforts import effort_refusal
 from tui.engine import intents
 from tui.engine.attempt_judging import AttemptJudge, Texts
@@ -116,6 +117,11 @@ class AttemptView(NamedTuple):
         return self.attempt.result is not None and self.attempt.result.passes
 
     @property
+    def changes(self) -> Mapping[str, LaneFile]:
+        """What it made of files, up to now."""
+        return self.attempt.changes if self.attempt.lane is None else self.attempt.lane.changes
+
+    @property
     def clocks(self) -> RaceClocks:
         """When what of it happened."""
         row = self.attempt
@@ -190,8 +196,8 @@ class Attempts:
                 self._warn(f"There is no attempt {number}", "/attempts show lists them")
             case intents.StopAttempts(number):
                 self.stop(number)
-            case intents.TakeAttempt(number, path):
-                self.take(number, path)
+            case intents.TakeAttempt():
+                self.take(intent)
 
     def begin(self, wanted: AttemptPlan) -> bool:
         """False: not now; it is said why."""
@@ -267,17 +273,22 @@ class Attempts:
         lines = (result.added, result.removed)
         return AttemptView(row, words, row.meter, *lines, row.seconds, place, wins)
 
-    def words(self, most: int = MOST) -> str:
-        """The table in words, a line for each of the first ones."""
+    def words(self, most: int = MOST, *, only: int = 0) -> str:
+        """The table in words, a line for each of the first ones; or one with its difference."""
         if not self.rows:
             return self.said or NONE_YET
         said = race_words if self.race else view_words
+        if only:
+            found = [one for one in self.views() if one.attempt.number == only]
+            lines = [line for one in found for line in (said(one), *difference(one.changes))]
+            return inert("\n".join(lines) or f"There is no attempt {only}.", PROSE)
         lines = [self.said, *map(said, self.views()[:most])]
         lines += [f"… and {len(self.rows) - most} more: /attempts show"] * (len(self.rows) > most)
         return inert("\n".join(lines), PROSE)
 
-    def take(self, number: int, path: str = "", *, verify: bool = False) -> None:
-        """Bring what one of them made home, or only one of its files."""
+    def take(self, wanted: intents.TakeAttempt, *, verify: bool = False) -> None:
+        """Bring what one of them made home, or only one of its files, or some hunks."""
+        number = wanted.number
         row = next((one for one in self.rows if one.number == number), None)
         if row is None or not row.changes:
             why = "/attempts show lists them"
@@ -285,10 +296,9 @@ class Attempts:
                 why = "it changed nothing" if row.state == "over" else "it still answers"
             self._warn(f"There is nothing to take of attempt {number}", why)
             return
-        files = {name: one for name, one in row.changes.items() if path in ("", name)}
-        if not files:
-            why = f"it changed {', '.join(map(inert, row.changes))}"
-            self._warn(f"Attempt {number} did not change {inert(path)}", why)
+        files = _chosen(row.changes, wanted)
+        if isinstance(files, str):
+            self._warn(f"Attempt {number} {files}", f"it changed {_what(row.changes)}")
             return
         who = side_name(row) if self.race else f"attempt {number} of {len(self.rows)}"
         result = LaneResult(who, self.prompt, row.spec, files, row.said)
@@ -508,7 +518,7 @@ class Attempts:
         self.said = self._words(wanted, winner)
         self._state.note(0, self.words(_MOST_NOTED))
         if winner is not None and not self._stopped:  # Esc: nothing follows by itself
-            self.take(winner.number, verify=True)
+            self.take(intents.TakeAttempt(winner.number), verify=True)
         self._tell(0 if winner is None else winner.number)
 
     def _words(self, wanted: AttemptPlan, winner: Result | None) -> str:
@@ -547,6 +557,24 @@ class Attempts:
 
     def _warn(self, what: str, why: str) -> None:
         self._state.trouble(Trouble(what, why, severity="warning"))
+
+
+def _chosen(
+    changes: Mapping[str, LaneFile], wanted: intents.TakeAttempt
+) -> Mapping[str, LaneFile] | str:
+    """What of these is to be taken; a str says what is not there."""
+    if wanted.path:
+        one = changes.get(wanted.path)
+        return f"did not change {inert(wanted.path)}" if one is None else {wanted.path: one}
+    missing = [number for number in wanted.hunks if number > hunk_count(changes)]
+    if missing:
+        return f"has no hunk {missing[0]}"
+    return with_hunks(changes, wanted.hunks) if wanted.hunks else changes
+
+
+def _what(changes: Mapping[str, LaneFile]) -> str:
+    """``2 hunks of a.py, b.py``."""
+    return f"{counted(hunk_count(changes), 'hunk')} of {', '.join(map(inert, changes))}"
 
 
 ANOTHER = "another one passes"

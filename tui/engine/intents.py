@@ -482,3 +482,5 @@ class TakeAttempt(Intent, frozen=True):
     number: int
     path: str = ""
     """Only this file; empty: all that it changed."""
+    hunks: tuple[int, ...] = ()
+    """Only these, by the numbers in its difference; empty: all of them."""

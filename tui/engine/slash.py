@@ -113,7 +113,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "attempts",
         "Try a prompt several times at once: the tests choose the best; or list, take, stop them",
-        "[N] PROMPT|show|take N [PATH]|stop [N]",
+        "[N] PROMPT|show [N]|take N [PATH|hunks A,B]|stop [N]",
     ),
     Command(
         "race",
@@ -630,26 +630,57 @@ def _verify(argument: str, status: Status) -> Intent | str | None:
 def _attempts(argument: str, status: Status) -> Intent | str | None:
     from tui.core.attempts import read_plan  # hardly a session does
 
-    match argument.split():
-        case [] | ["show"]:
-            return None
+    if shown_attempt(argument) is not None:
+        return None
+    if (asked := _of_attempts(argument)) is not None:
+        return asked
+    wanted = read_plan(argument)
+    return wanted if isinstance(wanted, str) else MakeAttempts(wanted)
+
+
+def _of_attempts(argument: str) -> Intent | str | None:
+    """What is asked of those that are there; None: it is not written as that is, so a prompt."""
+    match argument.split(maxsplit=2):
         case ["stop"]:
             return StopAttempts()
         case ["stop", number] if _is_number(number):
             return StopAttempts(int(number))
-        case ["take", number, *path] if _is_number(number):
-            return TakeAttempt(int(number), " ".join(path))
-        case ["take" | "stop", *_]:
-            return "An attempt is a number: /attempts take 2, /attempts take 2 PATH, or stop 2."
-    wanted = read_plan(argument)
-    return wanted if isinstance(wanted, str) else MakeAttempts(wanted)
+        case ["take"]:
+            return "Say which: /attempts take 2, take 2 PATH, or take 2 hunks 1,3."
+        case ["take", number] if _is_number(number):
+            return TakeAttempt(int(number))
+        case ["take", number, part] if _is_number(number):
+            return _part_of(int(number), part.removeprefix("@"))
+    return None
+
+
+def _part_of(number: int, part: str) -> Intent | None:
+    """Some hunks or one file of an attempt; None: the words are neither."""
+    words = part.replace(",", " ").split()
+    if words[:1] in (["hunk"], ["hunks"]) and words[1:] and all(map(_is_number, words[1:])):
+        return TakeAttempt(number, hunks=tuple(map(int, words[1:])))
+    if len(part) > 2 and part[0] == part[-1] == '"':
+        return TakeAttempt(number, part[1:-1])
+    return TakeAttempt(number, part) if len(part.split()) == 1 else None
+
+
+def shown_attempt(argument: str) -> int | None:
+    """Which attempt is to be shown, 0: all of them; None: none is."""
+    match argument.split():
+        case [] | ["show"]:
+            return 0
+        case ["show", number] if _is_number(number):
+            return int(number)
+    return None
 
 
 def _race(argument: str, status: Status) -> Intent | str | None:
     from tui.core.attempts import read_race  # hardly a session does
 
-    if argument.split()[:1] in ([], ["show"], ["stop"], ["take"]):
-        return _attempts(argument, status)
+    if shown_attempt(argument) is not None:
+        return None
+    if (asked := _of_attempts(argument)) is not None:
+        return asked
     wanted = read_race(argument)
     return wanted if isinstance(wanted, str) else MakeAttempts(wanted)
 

@@ -18,6 +18,7 @@ from tui.engine.slash import (
     diff_asked,
     mode_words,
     model_words,
+    shown_attempt,
     task_words,
     unknown_command,
 )
@@ -126,7 +127,7 @@ class Commander:
         elif intent is None and name == "tasks":
             say(_lines(task_words(status, session.now())))
         elif intent is None and name in ("attempts", "race"):
-            say(_lines(session.attempts.words()))
+            say(_lines(session.attempts.words(only=shown_attempt(argument) or 0)))
         elif intent is None and name == "notes":
             say(_lines(list_words(session.workspace.notes)))
         elif intent is None and name == "mode":

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import unified_diff
 
 import pytest
 from msgspec.structs import replace
@@ -15,17 +13,14 @@ from tests.support.scripted_session import ScriptedSession
 from tui.core.attempts import AttemptPlan, Result
 from tui.core.meter import Cost, MeterView
 from tui.core.patches.bringing_home import LaneFile
-from tui.core.text.diff import LineBlock
 from tui.engine.attempts import Attempt, AttemptView
 from tui.engine.intents import MakeAttempts, StopAttempts, TakeAttempt
 from tui.engine.notices import Notices
 from tui.engine.ports import RoleSpec
-from tui.ui.screens import attempts
 from tui.ui.screens.attempts import (
     AttemptRows,
     AttemptScreen,
     AttemptsScreen,
-    difference,
     figures,
 )
 
@@ -91,6 +86,8 @@ async def test_a_prompt_tried_three_times_is_a_table_with_keys(size: tuple[int, 
         assert "\x1b" not in said
         await pilot.press("t")
         assert session.intents[-1] == TakeAttempt(1)
+        await pilot.press("1")
+        assert session.intents[-1] == TakeAttempt(1, hunks=(1,))
         await pilot.press("escape", "escape")
         assert not isinstance(app.screen, AttemptsScreen | AttemptScreen)
 
@@ -127,48 +124,6 @@ def test_figures_stand_in_columns_and_estimates_say_so() -> None:
     assert figures(waiting, 70).strip() == ""
     live = replace(METER, estimated=True, tokens_estimated=True)
     assert "~1,408 tok   ~812/s" in figures(passed._replace(meter=live), 90)
-
-
-def changed(text: str, *rows: int) -> str:
-    lines = text.splitlines(keepends=True)
-    for row in rows:
-        lines[row] = f"now {row}\n"
-    return "".join(lines)
-
-
-TEXT = "".join(f"line {number}\n" for number in range(60))
-
-
-@pytest.mark.parametrize(
-    ("was", "now"),
-    [
-        *((TEXT, changed(TEXT, *rows)) for rows in ((0,), (59,), (3, 5, 9), (3, 8, 20))),
-        (TEXT, TEXT.replace("line 7\nline 8\n", "")),
-        (TEXT, TEXT.replace("line 7\n", "line 7\nmore\n")),
-        ("", TEXT),
-        (TEXT, ""),
-        ("one\n", "two\n"),
-    ],
-)
-def test_a_difference_reads_as_that_of_any_other_program(was: str, now: str) -> None:
-    told = unified_diff(was.splitlines(), now.splitlines(), lineterm="", n=2)
-    found = difference({"a.py": LaneFile(was.encode(), now.encode())})
-    assert [*found] == ["=a.py", *list(told)[2:]]
-
-
-def test_texts_that_are_looked_at_again_are_not_compared_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    compared: list[Sequence[str]] = []
-
-    def noted(old: Sequence[str], new: Sequence[str]) -> list[LineBlock]:
-        compared.append(new)
-        return []
-
-    monkeypatch.setattr(attempts, "blocks", noted)
-    changes = {"a.py": LaneFile(b"once\n", b"never again\n")}
-    assert [[*difference(changes)] for _ in range(3)] == [["=a.py"]] * 3
-    assert compared == [["never again"]]
 
 
 async def test_figures_that_move_are_painted_without_a_layout() -> None:

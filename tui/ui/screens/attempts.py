@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import islice
 from typing import ClassVar, Literal
 
 from textual.app import ComposeResult
@@ -13,8 +10,7 @@ from textual.content import Content
 
 from tui.core.inert_text import inert
 from tui.core.meter import dollars
-from tui.core.patches.bringing_home import LaneFile
-from tui.core.text.diff import LineBlock, blocks
+from tui.core.patches.lane_difference import difference
 from tui.engine.attempts import Attempt, AttemptView, said_in
 from tui.engine.intents import Interrupt, StopAttempts, TakeAttempt
 from tui.engine.notices import Notices
@@ -27,10 +23,6 @@ from tui.ui.styled_text import Piece, clip, one_line
 
 TICK_S = 0.2
 _LEAST_WIDTH = 30
-_SHOWN_LINES = 600
-"""Of a difference."""
-_AROUND = 2
-"""Lines that are shown before and behind what differs."""
 _FIGURES = 11, 12, 9, 9, 9
 """Cells of the difference, tokens, their rate, the price and the time."""
 _NARROW = 80
@@ -176,7 +168,8 @@ class AttemptScreen(StatusScreen):
 
     ABOUT: ClassVar[str] = "attempt"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("t", "want", show=False),
+        Binding("t", "take", show=False),
+        *(Binding(f"{n}", f"take({n})", show=False) for n in range(1, 10)),
     ]
 
     def __init__(self, session: Session, attempt: Attempt) -> None:
@@ -191,11 +184,13 @@ class AttemptScreen(StatusScreen):
 
     def say_ways(self) -> None:
         """The keys of the screen itself."""
-        self.box.border_subtitle = f"t takes its change · c copies · {way_out(self)}"
+        takes = "t takes its change · 1-9 a hunk"
+        self.box.border_subtitle = f"{takes} · c copies · {way_out(self)}"
 
-    def action_want(self) -> None:
-        """Bring its change home."""
-        self._session.submit(TakeAttempt(self._attempt.number))
+    def action_take(self, hunk: int = 0) -> None:
+        """Bring its change home, or one hunk of it."""
+        hunks = (hunk,) if hunk else ()
+        self._session.submit(TakeAttempt(self._attempt.number, hunks=hunks))
 
     def _follow(self) -> None:
         if self._attempt.state != "over":
@@ -232,51 +227,3 @@ COLOURS = {"+": "$success", "-": "$error", "=": "bold $accent"}
 def said_by(row: Attempt) -> str:
     """What its model has said, up to now."""
     return row.said if row.lane is None else said_in(row.lane)
-
-
-def difference(changes: Mapping[str, LaneFile]) -> Iterator[str]:
-    """The lines of all differences, as far as they are shown."""
-    lines = 0
-    for path, (was, now) in changes.items():
-        state = " (new)" if was is None else " (deleted)" if now is None else ""
-        yield f"={path}{state}"
-        for line in _compared(was or b"", now or b""):
-            if (lines := lines + 1) > _SHOWN_LINES:
-                yield "… the rest is not shown: take it to see all"
-                return
-            yield line
-
-
-@lru_cache(maxsize=8)
-def _compared(was: bytes, now: bytes) -> Sequence[str]:
-    """The lines of a difference; kept, as it is looked at several times a second."""
-    old, new = (text.decode(errors="replace").splitlines() for text in (was, now))
-    return list(islice(_unified(old, new), _SHOWN_LINES + 1))
-
-
-def _unified(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
-    """What differs, with what stands around it."""
-    groups: list[list[LineBlock]] = []
-    for block in blocks(old, new):
-        if groups and block.old_first - groups[-1][-1].old_last <= 2 * _AROUND:
-            groups[-1].append(block)
-        else:
-            groups.append([block])
-    for group in groups:
-        first, last = group[0], group[-1]
-        at, end = max(first.old_first - _AROUND, 0), min(last.old_last + _AROUND, len(old))
-        new_at, new_end = (
-            first.new_first - first.old_first + at,
-            last.new_last - last.old_last + end,
-        )
-        yield f"@@ -{_span(at, end)} +{_span(new_at, new_end)} @@"
-        for block in group:
-            yield from (f" {line}" for line in old[at : block.old_first])
-            yield from (f"-{line}" for line in old[block.old_first : block.old_last])
-            yield from (f"+{line}" for line in new[block.new_first : block.new_last])
-            at = block.old_last
-        yield from (f" {line}" for line in old[at:end])
-
-
-def _span(at: int, end: int) -> str:
-    return f"{at + 1}" if end - at == 1 else f"{at + (end > at)},{end - at}"

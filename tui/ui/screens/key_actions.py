@@ -42,6 +42,7 @@ from tui.engine.slash import (
     find_command,
     mode_words,
     model_words,
+    shown_attempt,
     split_command,
     unknown_command,
 )
@@ -393,9 +394,9 @@ class TurnActions:
         self.over, self.in_tray = screen.sync, True
         self._screen.app.push_screen(screen, looked)
 
-    def attempts(self) -> None:
-        """The attempts that run, or ran last."""
-        from tui.ui.screens.attempts import AttemptsScreen
+    def attempts(self, number: int = 0) -> None:
+        """The attempts that run, or ran last; with a ``number`` that one is looked into."""
+        from tui.ui.screens.attempts import AttemptScreen, AttemptsScreen
         from tui.ui.screens.race import RaceScreen
 
         if isinstance(self._screen.app.screen, AttemptsScreen | RaceScreen):
@@ -407,6 +408,9 @@ class TurnActions:
         )
         self.over = screen.sync
         self._screen.app.push_screen(screen, self._reviewed)
+        row = next((one for one in self._session.attempts.rows if one.number == number), None)
+        if row is not None and not self._session.attempts.race:
+            self._screen.app.push_screen(AttemptScreen(self._session, row))
 
     def _look_into(self, one: DelegateView) -> None:
         """The conversation of what is delegated, as long as it works."""
@@ -519,13 +523,13 @@ class SlashCommands:
         intent = asked(name, argument, self._session.status)
         if isinstance(intent, str):
             return intent
-        plain = {
+        plain: dict[str, Callable[[], None]] = {
             "tier": self._say_models,
             "effort": self._turn.effort,
             "mode": self._turn.say_mode,
             "tasks": self._turn.tasks,
             "notes": self._turn.notes,
-            "attempts": self._turn.attempts,
+            "attempts": partial(self._turn.attempts, shown_attempt(argument) or 0),
             "race": self._turn.attempts,
             "skills": self._list_skills,
             "compact": self._show_summary,

@@ -12,12 +12,13 @@ from textual.content import Content
 
 from tui.core.inert_text import inert
 from tui.core.meter import MeterView
+from tui.core.patches.lane_difference import difference
 from tui.engine.attempts import AttemptView, clock_words, side_name
 from tui.engine.intents import TakeAttempt
 from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui.keymap import way_out
-from tui.ui.screens.attempts import COLOURS, TICK_S, difference, said_by, stopped
+from tui.ui.screens.attempts import COLOURS, TICK_S, said_by, stopped
 from tui.ui.screens.status import Parts, StatusScreen
 from tui.ui.styled_text import breaks, clip, one_line
 
@@ -123,9 +124,8 @@ def _rate(meter: MeterView) -> str:
 def _text(view: AttemptView, other: AttemptView, room: int, rows: int) -> Sequence[Row]:
     """What it writes, with a mark where the other one would be in it."""
     row = view.attempt
-    changes = row.changes if row.lane is None else row.lane.changes
     found: list[Row] = []
-    for line in difference(changes):
+    for line in difference(view.changes):
         colour = COLOURS.get(line[:1], "$muted")
         found.append((clip(inert(line.removeprefix("=").expandtabs(4)), room), colour))
     for line in said_by(row).strip().split("\n"):
