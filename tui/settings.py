@@ -101,6 +101,7 @@ PatchTool = Literal["custom", "function", "text"]
 ShellTool = Literal["auto", "function", "shell", "local_shell", "bash", "none"]
 PatchFormat = Literal["auto", "apply_patch", "search_replace", "unified_diff", "whole_file"]
 VerifyWhen = Literal["ask", "landed", "live"]
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max", "auto"]
 Transport = Literal["auto", "websocket", "http"]
 
 
@@ -163,7 +164,7 @@ class ModelSettings(SettingsTable, frozen=True):
     name: Name
     endpoint: str = ""
     """A name of ``[endpoints]``, or of a known provider; may be left out when there is one only."""
-    effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
+    effort: Effort | None = None
     context_window: Tokens | None = None
     """Tokens."""
     max_output_tokens: Tokens | None = None

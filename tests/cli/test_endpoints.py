@@ -89,6 +89,7 @@ context_window = 2000
 max_output_tokens = 500
 images = false
 tier = "flex"
+effort = "auto"
 fallbacks = ["anthropic/claude"]
 """
     models = resolved(paths, text)
@@ -97,6 +98,7 @@ fallbacks = ["anthropic/claude"]
     assert told.fallbacks == ("anthropic/claude",)
     role = models.roles["fast"]
     assert (role.context_window, role.max_output_tokens, role.tier) == (2000, 500, "flex")
+    assert (role.effort, role.auto_effort) == ("low", True)
     assert models.fallbacks["anthropic"].kind == "anthropic"
     assert models.key_variables == {"GROQ_API_KEY", "ANTHROPIC_API_KEY"}
 

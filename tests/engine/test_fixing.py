@@ -356,3 +356,18 @@ async def test_it_rises_when_tries_were_in_vain_and_goes_back() -> None:
     await tried(world, rewrite(8, "0", "1"))
     assert "not fixed: 1 try in vain" in notes(world)
     assert world.session.status.role == "fast"
+
+
+async def test_on_auto_the_step_of_a_higher_effort_is_the_one_that_the_verdict_brought() -> None:
+    world, _ = await red(tries=9, escalate=("effort",))
+    await world.runs()
+    world.session.submit(intents.SetEffort("auto"))
+    world.session.submit(intents.SendFailure())
+    await world.wire.request(1)
+    await settle()
+    await tried(world, rewrite(6, "0", "1"))
+    assert "the same tests fail in the same way; next: effort high" in notes(world)
+    assert world.wire.requests[1]["reasoning"]["effort"] == "high"
+    await tried(world, rewrite(8, "0", "1"))
+    assert notes(world)[-1] == "not fixed: the same tests fail in the same way"
+    assert world.session.status.effort_words("fast") == "auto high"

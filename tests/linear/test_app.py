@@ -225,7 +225,7 @@ def test_what_cannot_be_done_is_said(stage: LinearStage) -> None:
     for line, said in (
         ("/efort", "There is no command /efort. Did you mean /effort?"),
         ("/theme", "There is no command /theme."),
-        ("/effort huge", "Effort is one of none, minimal, low, medium, high, xhigh, max."),
+        ("/effort huge", "Effort is one of none, minimal, low, medium, high, xhigh, max, auto."),
         ("/queue", "It needs an argument: /queue TEXT."),
         ("/again", "Nothing has been sent yet."),
         ("/output", "No command has run yet."),

@@ -30,6 +30,7 @@ from tui.cli.endpoints import (
 from tui.cli.options import ROLES, ModelFlags
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.wire.address import Address, secrets_in
+from tui.core.wire.efforts import auto_start
 from tui.engine.intents import Role
 from tui.engine.ports import RoleSpec
 from tui.errors import DuettoError, UsageError
@@ -206,12 +207,14 @@ def _spec(
     known = sources.settings.endpoints.get(model.endpoint)
     chaining = known.chaining if known is not None else True
     facts = None if endpoint is None else endpoint.facts(model.name)
+    efforts = facts.efforts if facts else None
     return RoleSpec(
         role,
         model.name,
         model.endpoint,
-        effort=model.effort,
-        efforts=facts.efforts if facts else None,
+        effort=auto_start(efforts) if model.effort == "auto" else model.effort,
+        auto_effort=model.effort == "auto",
+        efforts=efforts,
         context_window=model.context_window or (facts.context_window if facts else None),
         patch_tool=flags.patch_tool or model.patch_tool,
         patch_format=flags.patch_format or model.patch_format,

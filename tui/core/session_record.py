@@ -384,7 +384,7 @@ class AllEfforts(Struct, frozen=True, array_like=True):
     """How much the models are asked to think from the next turn on."""
 
     of: tuple[tuple[str, str, str], ...] = ()
-    """Role, model and effort; empty: the server's own choice."""
+    """Role, model and effort; empty: the server's own choice; ``auto high``: that is high now."""
 
 
 class AllChanges(Struct, frozen=True, array_like=True):

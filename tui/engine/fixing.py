@@ -72,6 +72,8 @@ class Fixing:
         self._steps: list[EscalationStep] = []
         self._before: tuple[Role, intents.Effort | None] | None = None
         """Role and effort when it began, where they are others now."""
+        self._tried_with: intents.Effort | None = None
+        """The effort of the last try."""
         self._began = self._asked = (0.0, 0.0)
         """Seconds and US dollars."""
         self._uncounted: list[Hunk] = []
@@ -196,6 +198,9 @@ class Fixing:
             self._keep_before()
             self._submit(intents.Switch("deep"))
             return f"the deep model, {status.models['deep']}"
+        if step == "effort" and status.role in status.auto:  # which has followed the verdict
+            effort = status.efforts.get(status.role)
+            return f"effort {effort}" if effort != self._tried_with else ""
         if step == "effort" and (effort := self._higher()):
             self._keep_before()
             self._submit(intents.SetEffort(effort))
@@ -225,6 +230,7 @@ class Fixing:
             return
         self._tries, self._all_tries = self._tries + 1, self._all_tries + 1
         self._stage, self._asked, self._cheated = "asked", self._now(), False
+        self._tried_with = self._state.status.efforts.get(self._state.status.role)
         text, brief = self._words()
         blamed = [hunk for hunk in self._state.workspace.hunks if hunk.is_blamed]
         told = [f"Hunk {one.id} in {one.path} {flag}." for one in blamed for flag in one.flags]

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tui.core.attachments import names_image
 from tui.core.conversation import Block, BlockKind
 from tui.core.meter import pace_words, slow_words
-from tui.core.wire.efforts import effort_refusal
+from tui.core.wire.efforts import auto_levels, auto_start, effort_refusal
 from tui.engine import intents
 from tui.engine.connections import Connections, EndpointConnection, unheard
 from tui.engine.intents import PLAIN, Intent, Role, TurnWay
@@ -390,6 +390,9 @@ class Foreground:
         self._roles[role] = spec
         status.models[role], status.tiers[role] = spec.model, spec.tier
         status.efforts[role], status.same_tiers[role] = spec.effort, spec.same_tiers
+        status.auto.pop(role, None)
+        if spec.auto_effort:
+            status.auto[role] = ""
         status.levels[role] = self._services.requests.levels(spec)
         self._renewing.add(spec.endpoint)
         if self._turn is None:
@@ -645,8 +648,14 @@ def _adjust(
 ) -> None:
     """How the model is asked from now on; the throttle takes hold of what streams, too."""
     match intent:
-        case intents.SetEffort(effort):
+        case intents.SetEffort("auto"):
+            known, now = status.levels.get(status.role), status.efforts.get(status.role)
+            status.auto[status.role] = ""
+            if now not in auto_levels(known):
+                status.efforts[status.role] = auto_start(known)
+        case intents.SetEffort(effort) if effort != "auto":
             status.efforts[status.role] = effort
+            status.auto.pop(status.role, None)
         case intents.SetTier(tier):
             status.tiers[status.role] = tier
         case intents.Throttle(tokens_s):

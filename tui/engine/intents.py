@@ -206,9 +206,9 @@ class ChooseModel(Intent, frozen=True):
 
 
 class SetEffort(Intent, frozen=True):
-    """Reasoning effort of the current role."""
+    """Reasoning effort of the current role; ``auto`` follows from what becomes of the answers."""
 
-    effort: Effort
+    effort: Effort | Literal["auto"]
 
 
 class SetBudget(Intent, frozen=True):

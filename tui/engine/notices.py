@@ -145,6 +145,8 @@ class Status(Struct):
     models: dict[Role, str] = field(default_factory=dict)
     """The model's name a role."""
     efforts: dict[Role, Effort | None] = field(default_factory=dict)
+    auto: dict[Role, str] = field(default_factory=dict)
+    """The roles whose effort is ``auto``, and why it is what it is now; empty: it began so."""
     levels: dict[Role, tuple[str, ...] | None] = field(default_factory=dict)
     """The efforts that a role's model has; None: not known."""
     tiers: dict[Role, str] = field(default_factory=dict)
@@ -226,6 +228,10 @@ class Status(Struct):
     """That git has checked out; empty where there is no git."""
     open_paths: list[str] = field(default_factory=list)
     active_path: str = ""
+
+    def effort_words(self, role: Role) -> str:
+        """The effort of a role; empty: the server's own choice."""
+        return " ".join(filter(None, ("auto" * (role in self.auto), self.efforts.get(role))))
 
     @property
     def only_reads(self) -> bool:

@@ -98,6 +98,8 @@ class RoleSpec(Struct, frozen=True):
     endpoint: str
     """The endpoint's name (a key for `WireFactory`)."""
     effort: Effort | None = None
+    auto_effort: bool = False
+    """``effort`` is only what it begins with: see `tui.engine.auto_effort`."""
     efforts: tuple[str, ...] | None = None
     """Those that the model has, weakest first; empty: none; None: not known."""
     context_window: int | None = None

@@ -702,7 +702,7 @@ class SessionRecording(Witness):
 
 def _efforts_in(status: Status) -> AllEfforts:
     models = status.models.items()
-    return AllEfforts(tuple((*one, status.efforts.get(one[0]) or "") for one in models))
+    return AllEfforts(tuple((*one, status.effort_words(one[0])) for one in models))
 
 
 def _some(changes: Iterable[UserChange]) -> Iterable[UserChange]:

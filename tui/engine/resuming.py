@@ -48,7 +48,7 @@ from tui.core.session_record import (
 from tui.core.steps import Work, finished, in_parts
 from tui.core.text.diff import line_changes
 from tui.core.text.rows import rows_text
-from tui.core.wire.efforts import EFFORTS
+from tui.core.wire.efforts import AUTO_EFFORT, EFFORTS
 from tui.engine.commands import gone
 from tui.engine.continuing import CutReply
 from tui.engine.notices import Status, Trouble
@@ -163,13 +163,20 @@ class _Earlier:
         """What the model is to hear of commands that ran on."""
 
 
-def _same_effort(status: Status, role: str, model: str, effort: str) -> None:
-    """The conversation goes on with the effort that it had, if the same model answers."""
+def _same_effort(status: Status, role: str, model: str, effort: str, *, said: bool = False) -> None:
+    """The conversation goes on with the effort that it had, if the same model answers.
+
+    ``said``: it says whether that was ``auto``, too.
+    """
+    level = effort.removeprefix(AUTO_EFFORT).strip()
     for asked, name in status.models.items():
         if (asked, name) == (role, model):
             known = status.levels.get(asked)
             fits = [one for one in EFFORTS if known is None or one in known]
-            status.efforts[asked] = next((one for one in fits if one == effort), None)
+            status.efforts[asked] = next((one for one in fits if one == level), None)
+            if said:
+                status.auto.pop(asked, None)
+                status.auto.update({asked: ""} if effort.startswith(AUTO_EFFORT) else {})
 
 
 def _figures(took: TurnFigures) -> MeterView:
@@ -244,7 +251,7 @@ class Resuming:
         for turn in (one.began for one in stored.turns):
             _same_effort(state.status, turn.role, turn.model, turn.effort)
         for role, model, effort in stored.efforts.of:
-            _same_effort(state.status, role, model, effort)
+            _same_effort(state.status, role, model, effort, said=True)
         services.open_files.reopen(stored.tabs)
         requests.attachments.bring_back(stored.attached)
         requests.was_changed(stored.changes)

@@ -445,6 +445,10 @@ class Session:
 
     async def run(self) -> None:
         """Dial ahead of the first prompt, watch the files; returns when that is set up."""
+        if self._parent is None:
+            from tui.engine.auto_effort import AutoEffort  # after the first paint
+
+            AutoEffort(self._state)
         self._supervisor.start(self._foreground.dial(), "connecting")
         if self._resuming is not None:
             self._supervisor.start(self._resuming.read(), "reading the earlier part")
@@ -625,6 +629,7 @@ def _introduce(
     status.auto_accept, status.mode = options.auto_accept, options.mode
     status.models = {role: spec.model for role, spec in roles.items()}
     status.efforts = {role: spec.effort for role, spec in roles.items()}
+    status.auto = {role: "" for role, spec in roles.items() if spec.auto_effort}
     status.levels = {role: spec.efforts for role, spec in roles.items()}
     status.tiers = {role: spec.tier for role, spec in roles.items()}
     status.same_tiers = {role: spec.same_tiers for role, spec in roles.items()}

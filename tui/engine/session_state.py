@@ -272,6 +272,8 @@ class SessionState:
         """What was cut stays, though a request leaves: the answer to it goes on with it."""
         self.before_turn: list[Callable[[int], None]] = []
         """Called with its number before a turn begins."""
+        self.after_verdict: list[Callable[[str], None]] = []
+        """Told what the verifiers said of the screen; of a part of them only that it failed."""
         self.inspected: Callable[[int], None] = lambda turn: None
         """Told of a turn that is over, and was to find something in a difference."""
         self.input_first = input_first or InputFirst()

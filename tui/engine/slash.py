@@ -13,7 +13,7 @@ from typing import NamedTuple, get_args
 from tui.core.files import counted
 from tui.core.meter import dollars
 from tui.core.text.patterns import pattern
-from tui.core.wire.efforts import EFFORTS, effort_refusal
+from tui.core.wire.efforts import AUTO_EFFORT, EFFORTS, effort_refusal
 from tui.engine.intents import (
     AddPart,
     Against,
@@ -94,7 +94,11 @@ COMMANDS: tuple[Command, ...] = (
         "[PROVIDER|URL]",
     ),
     Command("model", "Choose the model of the current role, or switch roles", "[NAME|fast|deep]"),
-    Command("effort", "Set the reasoning effort of the current model", f"[{'|'.join(EFFORTS)}]"),
+    Command(
+        "effort",
+        "Set the reasoning effort of the current model; auto follows from what becomes of answers",
+        f"[{'|'.join((*EFFORTS, AUTO_EFFORT))}]",
+    ),
     Command("tier", "Ask for a service tier of the current model, such as priority", "[NAME|off]"),
     Command(
         "budget",
@@ -252,7 +256,8 @@ def model_words(status: Status) -> str:
     """Both models in words, a line each; not safe to show as it is."""
     lines = [
         f"{role}: {name or 'none'}"
-        + (f", effort {effort}" if (effort := status.efforts.get(role)) else "")
+        + (f", effort {effort}" if (effort := status.effort_words(role)) else "")
+        + (f" ({why})" if (why := status.auto.get(role)) else "")
         + (f" (it has {', '.join(levels)})" if (levels := status.levels.get(role)) else "")
         + (f", tier {tier}" if (tier := status.tiers.get(role)) else "")
         + (" (answers now)" if role == status.role else "")
@@ -284,10 +289,13 @@ def _model(argument: str, status: Status) -> Intent | str | None:
 
 def _effort(argument: str, status: Status) -> Intent | str | None:
     known, model = status.levels.get(status.role), status.models.get(status.role, "")
+    if argument == "auto":
+        return effort_refusal(argument, model, known) or SetEffort("auto")
     for effort in EFFORTS:
         if argument == effort:
             return effort_refusal(effort, model, known) or SetEffort(effort)
-    return f"Effort is one of {', '.join(known or EFFORTS)}." if argument else None
+    levels = ", ".join((*(known or EFFORTS), AUTO_EFFORT))
+    return f"Effort is one of {levels}." if argument else None
 
 
 def _tier(argument: str, status: Status) -> Intent | str | None:

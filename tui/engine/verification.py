@@ -378,6 +378,7 @@ class Verification:
         if not on_disk:
             digest = await asyncio.to_thread(digest_of, texts)
             self._judged = _judged(verdict, runs, digest, found)
+            _tell(self._state, wanted, verdict)
         await self._go_on(wanted, verdict, screen, runs if shadow is not None else ())
 
     async def _go_on(
@@ -703,6 +704,13 @@ class Verification:
             tail = "(the beginning is left out)\n" + tail[tail.find("\n") + 1 :]
         text = f"`{words}` {how}. Find the cause and fix it. Its output:\n\n{tail.strip()}"
         return text, f"Fix what {words} says"
+
+
+def _tell(state: SessionState, wanted: intents.Verify, verdict: Verdict) -> None:
+    """Who waits for verdicts is told this one; a part that passes says nothing of the rest."""
+    if verdict == "failed" or not (wanted.files or wanted.only or wanted.tests):
+        for told in state.after_verdict:
+            told(verdict)
 
 
 def _judged(

@@ -234,7 +234,7 @@ def status_lines(status: Status, can: Abilities, sockets: Sequence[SocketView]) 
     lines = []
     for role, name in status.models.items():
         asked = [inert(name or "none")]
-        if effort := status.efforts.get(role):
+        if effort := status.effort_words(role):
             asked.append(f"effort {effort}")
         if tier := status.tiers.get(role):
             asked.append(f"tier {inert(tier)}")

@@ -108,6 +108,15 @@ async def test_ctrl_c_copies_what_is_selected_in_the_editor() -> None:
         assert app.clipboard == "one\ntwo\n"
 
 
+async def test_the_way_behind_the_highest_effort_is_auto(session: ScriptedSession) -> None:
+    async with running(session) as (_, pilot):
+        session.status.levels, session.status.efforts = {"fast": ("low", "max")}, {"fast": "max"}
+        await pilot.press("f3")
+        session.status.auto = {"fast": ""}
+        await pilot.press("f3")
+        assert session.intents[-2:] == [SetEffort("auto"), SetEffort("low")]
+
+
 async def test_keys_work_from_everywhere(session: ScriptedSession) -> None:
     async with running(session) as (app, pilot):
         for key, intent in (

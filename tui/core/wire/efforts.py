@@ -10,7 +10,11 @@ from tui.core.text.patterns import pattern
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 """Weakest first, as openai-python 3.52 names them (`shared/reasoning_effort.py`), and ``max``."""
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
+AUTO_EFFORT: Literal["auto"] = "auto"
+"""The effort follows from what became of the answers (`tui.engine.auto_effort`)."""
 _NAMES = "|".join(EFFORTS)
+_USUAL = ("low", "medium", "high")
+"""What a model can be expected to have of which nothing is known."""
 _TAKEN = pattern(
     rf"(?i)(?:support(?:ed|s)|valid|allowed|accept(?:ed|s)|permitted|expected|one of|must be|should"
     rf" be|available)[^.;]{{0,60}}?\b(?:{_NAMES})\b[^.;]{{0,120}}"
@@ -29,6 +33,22 @@ def nearest_effort(effort: str, known: Sequence[str]) -> str:
     return weaker[-1] if weaker else ordered[0]
 
 
+def auto_levels(known: Sequence[str] | None) -> list[Effort]:
+    """What ``auto`` chooses from, weakest first; ``known`` are the model's, None: not known.
+
+    Not to think at all (``none``) is among them only where there is hardly anything else.
+    """
+    levels = [one for one in EFFORTS if one in (_USUAL if known is None else known)]
+    return levels[1:] if levels[:1] == ["none"] and len(levels) > 2 else levels
+
+
+def auto_start(known: Sequence[str] | None) -> Effort | None:
+    """The effort that ``auto`` begins with; None: the model has none."""
+    levels = auto_levels(known)
+    start = nearest_effort("medium", levels) if levels else ""
+    return next((one for one in levels if one == start), None)
+
+
 def efforts_named(message: str, refused: str) -> tuple[Effort, ...]:
     """The efforts that a refusal of one says are taken instead; empty: it says nothing of that."""
     if "effort" not in message.lower() and "reasoning" not in message.lower():
@@ -44,7 +64,7 @@ def efforts_named(message: str, refused: str) -> tuple[Effort, ...]:
 
 def effort_refusal(effort: str, model: str, known: Sequence[str] | None) -> str:
     """Why a model cannot be asked for an effort, with those that it has; empty: it can."""
-    if known is None or effort in known:
+    if known is None or effort in known or (known and effort == AUTO_EFFORT):
         return ""
     if not known:
         return f"{model} has no levels of effort."

@@ -165,6 +165,7 @@ _WORDS: dict[tuple[str, str], str] = {
     ("effort", "low"): "answers soonest",
     ("effort", "xhigh"): "thinks longest",
     ("effort", "none"): "no thinking, if the model allows it",
+    ("effort", "auto"): "more when tests fail, less while they pass",
     ("throttle", "off"): "at the model's own speed",
     ("tier", "off"): "ask for none",
     ("diff", "disk"): "what is not saved",
@@ -300,7 +301,8 @@ def _now(command: str, status: Status) -> dict[str, str]:
             for role, name in status.models.items()
         }
     if command == "effort":
-        return {effort: "now"} if (effort := status.efforts.get(status.role)) else {}
+        effort = status.efforts.get(status.role) or ""
+        return {"auto": f"now: {effort}"} if status.role in status.auto else {effort: "now"}
     if command == "tier":
         return {tier: "now"} if (tier := status.tiers.get(status.role)) else {}
     if command == "auto":

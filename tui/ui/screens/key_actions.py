@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Literal
 
 from textual.screen import Screen
 from textual.widget import Widget
@@ -11,7 +12,7 @@ from textual.widgets import Input, TextArea
 
 from tui.core.document.hunk import Hunk, Stage
 from tui.core.document.line_notes import Note
-from tui.core.wire.efforts import EFFORTS, effort_refusal
+from tui.core.wire.efforts import AUTO_EFFORT, EFFORTS, Effort, effort_refusal
 from tui.engine.intents import (
     Accept,
     Against,
@@ -457,15 +458,16 @@ class TurnActions:
     def effort(self) -> None:
         """The next effort."""
         status = self._session.status
-        now = status.efforts.get(status.role)
         known = status.levels.get(status.role)
         levels = [one for one in EFFORTS if one in (_USUAL if known is None else known)]
         if not levels:
             model = status.models.get(status.role, "")
             self._screen.notify(effort_refusal("", model, known), markup=False)
             return
-        at = levels.index(now) + 1 if now in levels else min(1, len(levels) - 1)
-        self._session.submit(SetEffort(levels[at % len(levels)]))
+        now = AUTO_EFFORT if status.role in status.auto else status.efforts.get(status.role)
+        ways: list[Effort | Literal["auto"]] = [*levels, AUTO_EFFORT]
+        at = ways.index(now) + 1 if now in ways else min(1, len(levels) - 1)
+        self._session.submit(SetEffort(ways[at % len(ways)]))
 
     def verify(self, disk: bool = False) -> None:
         """Run the tests, perhaps only on the disk; their output comes in the conversation."""

@@ -94,13 +94,15 @@ def _models(status: Status, width: int) -> Parts:
             continue
         answers = role == status.role
         now = "   answers now" if answers and width >= _BESIDE else ""
-        asked = (status.efforts.get(role) or "", one_line(status.tiers.get(role, "")))
+        asked = (status.effort_words(role), one_line(status.tiers.get(role, "")))
         effort = "".join(f" · {one}" for one in asked if one)
         room = width - len(_INDENT) - 8 - len(effort) - len(now)
         parts.append((f"{_INDENT}{ROLE_GLYPHS[role]} {role:<6}", f"bold ${role}"))
         parts.append((clip(name, room), "$foreground" if answers else "$muted"))
         parts += [(effort, "$muted"), (now, "$faint")]
         parts.append("\n")
+        if why := status.auto.get(role):
+            parts += paragraph(f"Effort {status.efforts.get(role)}: {why}.", "$muted", width)
         if answers:
             parts += _served(status, name, width)
     if status.rehearsal:

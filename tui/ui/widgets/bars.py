@@ -126,7 +126,7 @@ class Header(Bar):
         palette = theme.active()
         lit = role == self._status.role
         name = one_line(self._status.models.get(role, "")) or "none"
-        effort = self._status.efforts.get(role)
+        effort = self._status.effort_words(role)
         weight = "bold" if lit else ""
         pieces: list[Piece] = [
             (ANSWERS if lit else "", palette.style(role, more=weight)),

@@ -322,7 +322,9 @@ FIELDS: dict[str, LineField] = {
     "tier": LineField(17, _said(figures.tier), stands_out=figures.other_tier),
     "role": LineField(10, _said(figures.role)),
     "model": LineField(11, lambda facts, _: _asked(facts, facts.status.models)),
-    "effort": LineField(16, lambda facts, _: _asked(facts, facts.status.efforts)),
+    "effort": LineField(
+        16, lambda facts, _: figures.plain(facts.status.effort_words(facts.status.role))
+    ),
     "endpoint": LineField(16, lambda facts, _: figures.plain(facts.status.endpoint)),
     "transport": LineField(16, _said(_transport)),
     "trip": LineField(16, _said(_trip)),
