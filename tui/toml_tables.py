@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import threading
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ import msgspec
 import msgspec.inspect
 
 from tui.core.text.patterns import pattern
+from tui.core.typed_data import typed
 from tui.core.wire.address import Address, checked
 from tui.errors import EndpointError, SettingsError
 
@@ -128,8 +128,6 @@ def parsed(text: str, origin: str, schema: int) -> dict[str, Any]:
 
 
 T = TypeVar("T")
-_CONVERTING = threading.Lock()
-"""msgspec learns a type when it first reads one, and breaks where two threads do so at once."""
 
 
 def converted(
@@ -144,8 +142,7 @@ def converted(
     Raises SettingsError: ``ORIGIN line N: what is wrong; what to do``.
     """
     try:
-        with _CONVERTING:
-            return msgspec.convert(data, kind)
+        return typed(data, kind)
     except msgspec.ValidationError as error:
         words = _explained(text, data, kind, (str(error), elsewhere or {}))
         raise SettingsError(f"{origin} {words}") from error
@@ -228,7 +225,7 @@ def _failing(table: object, kind: type, path: Sequence[str]) -> str:
     value_type = values.cls if isinstance(values, msgspec.inspect.StructType) else str
     for name, value in table.items() if isinstance(table, Mapping) else ():
         try:
-            msgspec.convert(value, value_type)
+            typed(value, value_type)
         except msgspec.ValidationError:
             return str(name)
     return "..."

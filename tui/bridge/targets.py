@@ -20,6 +20,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 import msgspec
 
 from tui.bridge.endpoints.base import EndpointSpec, Target
+from tui.core.typed_data import from_json
 from tui.core.wire.address import Address, guarded
 from tui.errors import EndpointError, UsageError
 
@@ -49,7 +50,7 @@ def read_endpoint_line(line: bytes) -> EndpointLine:
     Raises EndpointError: no such line. No key is in the text.
     """
     try:
-        return msgspec.json.decode(line, type=EndpointLine)
+        return from_json(line, EndpointLine)
     except (msgspec.DecodeError, UnicodeError):
         # Not the decoder's words: they may quote what the line holds.
         raise EndpointError("A line on the bridge's stdin is not understood.") from None

@@ -10,7 +10,6 @@ from collections import Counter
 from typing import get_args
 
 import click
-import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -21,6 +20,7 @@ from tui.core.document.workspace import Workspace
 from tui.core.files import FileRead
 from tui.core.inert_text import inert
 from tui.core.patches.landing import Landing
+from tui.core.typed_data import typed
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.effects.write_ahead_log import WriteAheadLog
@@ -146,7 +146,7 @@ def apply_command(**given: object) -> int:
     look. Exit status: 0 all placed, 1 something refused (the reasons are on standard error),
     2 a wrong command line.
     """
-    flags = msgspec.convert(given, ApplyFlags)
+    flags = typed(given, ApplyFlags)
     if flags.recover is not None:
         return _recovered(_files(flags.root), flags.recover)
     patch = _patch(flags.file)

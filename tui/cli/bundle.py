@@ -30,6 +30,7 @@ import tui
 from tui import toml_tables
 from tui.cli.doctor_checks import CheckResult
 from tui.cli.logfile import Masking, proxy_passwords, secrets_of
+from tui.core.typed_data import typed
 from tui.core.wire.masking import Mask
 from tui.errors import SettingsError, UsageError
 from tui.settings import PROJECT_FILE, Paths, Settings
@@ -132,7 +133,7 @@ def _typed(value: Any, kind: Any) -> Any:
 
 def _fits(value: Any, kind: Any) -> bool:
     try:
-        msgspec.convert(value, kind)
+        typed(value, kind)
     except (msgspec.ValidationError, TypeError):
         return False
     return kind is not Any

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct, field
 
 from tui.core.price import SameTiers
+from tui.core.typed_data import typed
 from tui.core.wire.address import Address, checked, is_loopback
 from tui.errors import EndpointError, SettingsError, UsageError
 from tui.settings import EndpointSettings, ModelSettings, Paths, Settings, Transport
@@ -344,7 +345,7 @@ def _others(options: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, An
 def _table_facts(table: object) -> ModelFacts:
     from tui.bridge.endpoints.base import ModelFacts
 
-    return msgspec.convert(table, ModelFacts, from_attributes=True)
+    return typed(table, ModelFacts, from_attributes=True)
 
 
 class ResolvedEndpoint(Struct, frozen=True):

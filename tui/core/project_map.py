@@ -17,13 +17,13 @@ from math import log
 from posixpath import normpath
 from typing import NamedTuple
 
-import msgspec
 from msgspec import Struct
 
 from tui.core.inert_text import inert
 from tui.core.instructions import MAP_TITLE
 from tui.core.outline import Symbol, symbols
 from tui.core.tokens import tokens
+from tui.core.typed_data import from_toml
 
 READ_BYTES = 256 * 1024
 """Of a file is read; what stands behind it is not looked at."""
@@ -102,7 +102,7 @@ class ImportRule(NamedTuple):
 def _rules() -> dict[str, ImportRule]:
     raw = resources.files("tui.core").joinpath("imports.toml").read_bytes()
     found: dict[str, ImportRule] = {}
-    for one in msgspec.toml.decode(raw, type=dict[str, ImportTable]).values():
+    for one in from_toml(raw, dict[str, ImportTable]).values():
         patterns = tuple(re.compile(pattern, re.M) for pattern in one.patterns)
         rule = ImportRule(patterns, one.separator, one.folder)
         found.update(dict.fromkeys(one.suffixes.split(), rule))

@@ -14,6 +14,8 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct, structs
 
+from tui.core.typed_data import json_decoder
+
 Locate = Callable[[str], str]
 """A path as a runner names it -> relative to the workspace; empty: it is no file in it."""
 
@@ -288,8 +290,7 @@ class _JestReport(Struct, rename="camel"):
     test_results: list[_JestFile]
 
 
-_JEST = msgspec.json.Decoder(_JestReport)
-"""Made here, as the next one: reports are read in threads, and two may not be the first at once."""
+_JEST = json_decoder(_JestReport)
 _JEST_PLACE = re.compile(r"[(\s](?:file://)?(?P<path>/[^\s():]+):(?P<line>\d+):\d+\)?$", re.M)
 
 
@@ -322,7 +323,7 @@ class _LintedFile(Struct, rename="camel"):
     messages: list[_LintMessage] = []
 
 
-_ESLINT = msgspec.json.Decoder(list[_LintedFile])
+_ESLINT = json_decoder(list[_LintedFile])
 REPORTS = {"junit": read_junit, "jest": read_jest, "eslint": read_eslint}
 """Readers of reports, by the name of their kind."""
 

@@ -27,6 +27,7 @@ from tui.core.document.file_record import UserChange
 from tui.core.document.hunk import Decision, Kind, Stage, Woven
 from tui.core.document.line_notes import KeptNote
 from tui.core.run_report import RunReport
+from tui.core.typed_data import from_json
 
 SessionKind = Literal["app", "linear", "exec", "practice", "rehearsal"]
 Moment = Literal["before", "after"]
@@ -159,7 +160,7 @@ class EntryMade(_Record, frozen=True):
     def said(self) -> Item:
         """The item."""
         try:
-            return msgspec.json.decode(self.item, type=Item)
+            return from_json(self.item, Item)
         except msgspec.DecodeError:  # as `item_as_json` had to write it
             found: Item = json.loads(self.item)
             return found

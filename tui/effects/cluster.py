@@ -18,6 +18,7 @@ import tui
 from tui import own_process
 from tui.core.cluster import ClusterNews, ClusterOrder, RemoteTask, TaskEnd
 from tui.core.programs import Entry, RunOptions, RunResult, Shadow, Written
+from tui.core.typed_data import from_msgpack
 from tui.errors import FileRefused
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(tui.__file__)))
@@ -170,7 +171,7 @@ class Cluster:
             while True:
                 head = await process.stdout.readexactly(4)
                 data = await process.stdout.readexactly(int.from_bytes(head, "big"))
-                self._hear(msgspec.msgpack.decode(data, type=ClusterNews))
+                self._hear(from_msgpack(data, ClusterNews))
         await own_process.ended(process)
         self._process = None
         self._refusal = self._refusal or _GONE

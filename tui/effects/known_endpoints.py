@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from tui.core.typed_data import from_json
 from tui.core.wire.address import shown
 from tui.core.wire.endpoint_facts import LEAST_AGE_S, Capabilities
 from tui.shared_files import locked, replace_file
@@ -141,7 +142,7 @@ class KnownEndpoints:
 
     def _read(self) -> dict[str, Facts]:
         try:
-            return msgspec.json.decode(self.file.read_bytes(), type=_FactsFile).endpoints
+            return from_json(self.file.read_bytes(), _FactsFile).endpoints
         except (OSError, msgspec.DecodeError, UnicodeError, RecursionError):
             return {}
 

@@ -14,6 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
+from tui.core.typed_data import from_json
 from tui.shared_files import replace_file
 
 _KEPT_S = 7 * 86_400
@@ -35,7 +36,7 @@ class _ModelsFile(Generic[Learnt]):
     def read(self) -> dict[str, Learnt]:
         """``URL MODEL`` -> what is known of it, oldest first."""
         try:
-            tables = msgspec.json.decode(self.file.read_bytes(), type=self._kind)
+            tables = from_json(self.file.read_bytes(), self._kind)
         except (OSError, msgspec.DecodeError, UnicodeError, RecursionError):
             return {}
         found: dict[str, Learnt] = tables.get(self._table, {})

@@ -32,6 +32,7 @@ from msgspec import Struct
 
 from tui.core.document.unfinished_writes import Unfinished, WriteStep
 from tui.core.files import checked_path
+from tui.core.typed_data import from_json
 from tui.errors import EditRefused, FileRefused
 from tui.shared_files import write_all
 
@@ -234,7 +235,7 @@ class WriteAheadLog:
             sets = list(_sets(rest))
             if not sets or os.fstat(file).st_mtime < time.time() - KEPT_DAYS * 86_400:
                 os.unlink(place)
-            elif msgspec.json.decode(head, type=_Head).root == self._root:
+            elif from_json(head, _Head).root == self._root:
                 return [Unfinished(name, steps, one.mark, one.again) for steps, one in sets]
         return []
 
@@ -293,7 +294,7 @@ def _sets(data: bytes) -> Iterator[tuple[tuple[WriteStep, ...], _LogLine]]:
     at, last = 0, None
     with suppress(ValueError):
         while (end := data.find(b"\n", at)) >= 0:
-            line, at, steps = msgspec.json.decode(data[at:end], type=_LogLine), end + 1, []
+            line, at, steps = from_json(data[at:end], _LogLine), end + 1, []
             for step in line.steps:
                 before, at = _image(data, at, step.before)
                 after, at = _image(data, at, step.after)

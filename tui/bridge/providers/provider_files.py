@@ -21,6 +21,7 @@ import msgspec
 from tui import toml_tables
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
 from tui.core.images import ImageRules
+from tui.core.typed_data import typed
 from tui.core.wire.address import is_loopback
 from tui.errors import EndpointError, SettingsError
 from tui.toml_tables import NO_VARIABLE, is_variable, no_address, no_header, no_header_value
@@ -42,7 +43,7 @@ def wrong_options(kind: str, options: Mapping[str, Any]) -> tuple[tuple[str, ...
             advice = toml_tables.nearest(name, known) or "; remove it"
             return ("options", name), f"is not an option of {kind}{advice}"
         try:
-            msgspec.convert({name: value}, struct)
+            typed({name: value}, struct)
         except msgspec.ValidationError as error:
             what = str(error).partition(" - at ")[0].rstrip(".")
             return ("options", name), f"is wrong: {toml_tables.in_words(what)}"
@@ -301,7 +302,7 @@ def of_url(known: Mapping[str, ProviderFacts], url: str) -> ProviderFacts | None
 
 
 def _facts(entry: ModelEntry) -> ModelFacts:
-    facts = msgspec.convert(entry, ModelFacts, from_attributes=True)
+    facts = typed(entry, ModelFacts, from_attributes=True)
     return msgspec.structs.replace(facts, state="") if facts.state == "current" else facts
 
 

@@ -22,6 +22,7 @@ from importlib.resources.abc import Traversable
 import msgspec
 
 from tui.bridge.rehearsal import RECORD
+from tui.core.typed_data import from_toml
 
 _WORD = re.compile(r"[a-z0-9_]+")
 _COMPARED_CHARS = 300
@@ -173,7 +174,7 @@ def load_scripts() -> tuple[Script, ...]:
     """All scripts, in the order in which they are offered."""
     folder = resources.files("tui.bridge.rehearsal").joinpath("scripts")
     found = [
-        msgspec.toml.decode(entry.read_bytes(), type=Script)
+        from_toml(entry.read_bytes(), Script)
         for entry in folder.iterdir()
         if entry.name.endswith(".toml")
     ]

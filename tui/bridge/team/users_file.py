@@ -24,6 +24,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Struct
 
+from tui.core.typed_data import from_json
 from tui.errors import DuettoError, FileRefused, UsageError
 
 SPAN_S = 60.0
@@ -193,7 +194,7 @@ def _parsed(data: bytes, file: Path) -> dict[str, User]:
     try:
         if len(data) > LIMIT_BYTES:
             raise UsageError(f"the file of users {file} is larger than 16 MiB")
-        known = msgspec.json.decode(data, type=_UsersData)
+        known = from_json(data, _UsersData)
     except (msgspec.DecodeError, UnicodeError) as error:
         raise UsageError(f"{file} is not a file of users: {error}") from error
     if known.schema != SCHEMA:

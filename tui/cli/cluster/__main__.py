@@ -15,6 +15,7 @@ import msgspec
 
 from tui.cli.cluster.client import ClusterClient
 from tui.core.cluster import ClusterNews, ClusterOrder
+from tui.core.typed_data import from_msgpack
 
 
 def main() -> None:
@@ -37,9 +38,7 @@ async def _serve(client: ClusterClient) -> None:
         stdin = sys.stdin.buffer
         try:
             while head := stdin.read(4):
-                order = msgspec.msgpack.decode(
-                    stdin.read(int.from_bytes(head, "big")), type=ClusterOrder
-                )
+                order = from_msgpack(stdin.read(int.from_bytes(head, "big")), ClusterOrder)
                 loop.call_soon_threadsafe(orders.put_nowait, order)
         finally:
             loop.call_soon_threadsafe(ended.set)

@@ -32,6 +32,7 @@ from tui.core.cluster import (
     differences,
 )
 from tui.core.inert_text import inert
+from tui.core.typed_data import from_msgpack
 from tui.effects.files import IGNORED, Files
 from tui.effects.listing import Listing
 from tui.effects.shadow.copying import ShadowSource
@@ -307,7 +308,7 @@ class ClusterClient:
                 allow_other_workers=at is not None,
             )
             try:
-                ended = msgspec.msgpack.decode(await self._result(client, future), type=TaskEnd)
+                ended = from_msgpack(await self._result(client, future), TaskEnd)
             finally:
                 future.release()
             if not ended.lacks:
@@ -387,7 +388,7 @@ class ClusterClient:
             raise RuntimeError(why) from None
         ours = await worker.own_facts("here", os.path.dirname(self._root) or "/")
         python = next(iter(self._pythons.values()), platform.python_version())
-        theirs = msgspec.msgpack.decode(said, type=WorkerFacts)
+        theirs = from_msgpack(said, WorkerFacts)
         for words in differences([theirs], replace(ours, python=python)):
             self._say(words)
 

@@ -24,6 +24,7 @@ import tui
 from tui.cli.verifiers.table import table
 from tui.core.cluster import RemoteTask, SentTree, TaskEnd, WorkerFacts, moved_back, worker_argv
 from tui.core.programs import Confinement, RunOptions, RunResult
+from tui.core.typed_data import from_msgpack
 from tui.effects.commands.runner import CommandRunner
 from tui.effects.commands.sandbox import find_sandbox
 from tui.effects.shadow.copying import ShadowSource
@@ -318,7 +319,7 @@ async def facts(dask_worker: Any) -> bytes:
 
 async def lacking(tree: bytes, dask_worker: Any) -> list[str]:
     """Which bytes of a `SentTree` are not here."""
-    wanted = msgspec.msgpack.decode(tree, type=SentTree)
+    wanted = from_msgpack(tree, SentTree)
     return await asyncio.to_thread(_store(dask_worker).lacking, wanted)
 
 
@@ -329,7 +330,7 @@ async def put(blobs: dict[str, bytes], dask_worker: Any) -> None:
 
 async def build(tree: bytes, dask_worker: Any) -> None:
     """Have the tree on the disk."""
-    await _store(dask_worker).build(msgspec.msgpack.decode(tree, type=SentTree))
+    await _store(dask_worker).build(from_msgpack(tree, SentTree))
 
 
 async def stop(topic: str, number: int, dask_worker: Any) -> None:
@@ -341,7 +342,7 @@ async def stop(topic: str, number: int, dask_worker: Any) -> None:
 
 async def run(task: bytes, key: str) -> bytes:
     """Run a `RemoteTask`; an `TaskEnd`."""
-    wanted, worker = msgspec.msgpack.decode(task, type=RemoteTask), _worker()
+    wanted, worker = from_msgpack(task, RemoteTask), _worker()
 
     def tell(at: int, output: bytes) -> None:
         told = {"number": wanted.number, "at": at, "output": output}

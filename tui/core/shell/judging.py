@@ -17,9 +17,10 @@ from functools import cache
 from importlib import resources
 from itertools import islice
 
-import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
+
+from tui.core.typed_data import from_toml
 
 MOST_CHARS = 4_000
 """A longer command line is not judged."""
@@ -83,10 +84,6 @@ class _ReadTable(Struct, forbid_unknown_fields=True):
     never_prefix: dict[str, list[str]]
 
 
-# msgspec learns a type when it first reads one, and breaks where two threads do so at once
-msgspec.json.Decoder(_ReadTable)
-
-
 class _Word(Struct):
     text: str = ""
     bare: str = ""
@@ -113,7 +110,7 @@ class _NotJudgedError(Exception):
 @cache
 def _table() -> tuple[Mapping[str, _Rule], _ReadTable]:
     raw = resources.files("tui.core.shell").joinpath("reads.toml").read_bytes()
-    table = msgspec.toml.decode(raw, type=_ReadTable)
+    table = from_toml(raw, _ReadTable)
     return {name: rule for rule in table.groups.values() for name in rule.names}, table
 
 

@@ -16,6 +16,7 @@ from typing import Any, Literal, Union, get_args
 import msgspec
 
 from tui.core.steps import Work, finished, in_parts
+from tui.core.typed_data import json_decoder, typed
 from tui.core.wire import json_reading
 from tui.core.wire.json_reading import mended, mended_json
 from tui.core.wire.rate_limits import retry_after_s
@@ -433,9 +434,7 @@ _TERMINAL: dict[str, type[Completed | Incomplete | Failed]] = {
 
 _TAGS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(_Typed))
 """The types that are known; to find out by `msgspec.convert` takes 0.1 ms."""
-decode_typed: Callable[[str | bytes | bytearray], Event | ToolDelta] = msgspec.json.Decoder(
-    _Typed
-).decode
+decode_typed: Callable[[str | bytes | bytearray], Event | ToolDelta] = json_decoder(_Typed).decode
 """What `decode_server` tries first; raises `UNUSUAL` for what needs `decode_unusual`."""
 UNUSUAL = (msgspec.DecodeError, UnicodeError, RecursionError)
 
@@ -498,7 +497,7 @@ def _event_of(raw: dict[str, Any]) -> Event:
     if kind not in _TAGS:
         return _unusable(kind, raw, lane)
     try:
-        event = msgspec.convert(
+        event = typed(
             {key: value for key, value in raw.items() if value is not None}, _Typed, strict=False
         )
     except (msgspec.ValidationError, UnicodeError, RecursionError):

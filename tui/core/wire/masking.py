@@ -17,6 +17,7 @@ from urllib.parse import quote
 import msgspec
 
 from tui.core.text.patterns import pattern
+from tui.core.typed_data import json_decoder
 
 MASK = "[key]"
 SHORTEST = 6
@@ -169,7 +170,7 @@ class _Delta(msgspec.Struct):
     stream_id: str | None = None
 
 
-_DECODER = msgspec.json.Decoder(_Delta, strict=False)
+_DECODER = json_decoder(_Delta, strict=False)
 _Key = tuple[int, str | None, str, str]
 
 

@@ -14,6 +14,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from tui.core.typed_data import typed
+
 LOGPROBS = "message.output_text.logprobs"
 MOST_NAME = 512
 _Name = Annotated[str, Meta(max_length=MOST_NAME)]
@@ -172,7 +174,7 @@ class FieldFault(Struct, frozen=True):
 def fault(request: Mapping[str, Any]) -> FieldFault | None:
     """Why no endpoint can take a request; None: one may."""
     try:
-        msgspec.convert(request, _SHAPE)
+        typed(request, _SHAPE)
     except msgspec.ValidationError as error:
         return _misfit(str(error))
     for name, row in _asked(request):

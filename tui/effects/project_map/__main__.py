@@ -21,6 +21,7 @@ import msgspec
 
 from tui.core.files import kind_by_name
 from tui.core.project_map import READ_BYTES, FileFacts, ProjectIndex, drawn, facts_of
+from tui.core.typed_data import from_json, from_msgpack
 from tui.effects.project_map.protocol import MapMade, MapOrder
 from tui.shared_files import folder_below, replace_file
 
@@ -150,7 +151,7 @@ def _loaded(kept: Path | None) -> dict[str, Known]:
                 other.unlink()
     try:
         data = kept.read_bytes()
-        schema, known = msgspec.msgpack.decode(data, type=tuple[str, dict[str, Known]])
+        schema, known = from_msgpack(data, tuple[str, dict[str, Known]])
     except (OSError, msgspec.MsgspecError):
         return {}
     return known if schema == SCHEMA else {}
@@ -172,7 +173,7 @@ def serve(scan: ProjectScan, orders: queue.SimpleQueue[bytes]) -> None:
         if not line:
             scan.keep()
             return
-        order = msgspec.json.decode(line, type=MapOrder)
+        order = from_json(line, MapOrder)
         scan.obey(order)
         if order.seeds is not None:
             asked.append((time.monotonic() + order.within_s, order))

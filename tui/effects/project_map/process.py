@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from tui import own_process
 from tui.core.project_map import Seeds
+from tui.core.typed_data import from_json
 from tui.effects.project_map.protocol import MapMade, MapOrder
 
 _log = logging.getLogger("tui.project_map")
@@ -56,7 +57,7 @@ class MapProcess:
                 return ""
             try:
                 line = await process.stdout.readline()
-                return msgspec.json.decode(line, type=MapMade).text
+                return from_json(line, MapMade).text
             except (OSError, ValueError, msgspec.MsgspecError) as error:
                 return self._gone(error)
 

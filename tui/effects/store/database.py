@@ -25,6 +25,7 @@ from tui.core import session_record as records
 from tui.core.conversation import BlockKind
 from tui.core.document.hunk import PLACED, Decision, Stage
 from tui.core.session_record import StoredRecord
+from tui.core.typed_data import from_json
 from tui.effects.store.schema import FILE, MIGRATIONS, packed, unpacked
 from tui.errors import StoreRefused
 
@@ -586,7 +587,7 @@ class _Intake:
             self._do(query, (float(happened.detail), self.n, happened.turn))
         elif happened.what == "rewound":
             with contextlib.suppress(msgspec.MsgspecError):
-                told = msgspec.json.decode(happened.detail, type=records.Rewound)
+                told = from_json(happened.detail, records.Rewound)
                 query = "UPDATE entries SET gone = NULL WHERE session = ? AND id = ?"
                 self._connection.executemany(query, [(self.n, one) for one in told.restored])
 

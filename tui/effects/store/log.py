@@ -25,6 +25,7 @@ from typing import BinaryIO, cast
 import msgspec
 
 from tui.core.session_record import StoredRecord
+from tui.core.typed_data import msgpack_decoder
 from tui.errors import StoreRefused
 
 _HEAD = struct.Struct("<II")
@@ -33,7 +34,7 @@ VERSION = 1
 SUFFIX = ".log"
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(StoredRecord)
+_decoder = msgpack_decoder(StoredRecord)
 
 
 def encoded(record: StoredRecord) -> bytes:

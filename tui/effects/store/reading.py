@@ -47,6 +47,7 @@ from tui.core.session_record import (
     TurnEnded,
 )
 from tui.core.steps import finished
+from tui.core.typed_data import from_json, typed
 from tui.effects.store.schema import FILE, LOGS, unpacked
 from tui.effects.store.writing import in_use, settle
 from tui.errors import StoreRefused
@@ -382,7 +383,7 @@ def _lines(
     for n, *shown, ended, turns, parent, parent_turn in rows:
         lives = shown[0] in logs and in_use(data_dir, shown[0])
         told = (*shown, bool(ended), turns, waits.get(n, 0), parent, parent_turn, lives)
-        found.append(msgspec.convert(dict(zip(_NAMES, told, strict=True)), SessionLine))
+        found.append(typed(dict(zip(_NAMES, told, strict=True)), SessionLine))
     return found
 
 
@@ -395,7 +396,7 @@ def _line(data_dir: Path, base: sqlite3.Connection, session_id: str) -> SessionL
 
 def _of(kept: str, kind: type[T]) -> T:
     """A record that is kept as JSON."""
-    return msgspec.json.decode(kept, type=kind)
+    return from_json(kept, kind)
 
 
 def _split(words: str) -> list[str]:

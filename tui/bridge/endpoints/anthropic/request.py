@@ -42,6 +42,7 @@ from tui.bridge.endpoints.base import (
 )
 from tui.bridge.endpoints.response_writer import characters_in
 from tui.bridge.endpoints.tools import Toolbox, ToolChoice
+from tui.core.typed_data import typed
 from tui.core.wire.address import Address
 from tui.core.wire.efforts import EFFORTS as ALL_EFFORTS
 from tui.core.wire.events import Usage
@@ -96,7 +97,7 @@ def options_of(
 ) -> AnthropicOptions:
     """The options of an endpoint; ``more``: those of a model. Raises Refused: one is wrong."""
     try:
-        return msgspec.convert(options_over(more or {}, spec.options), AnthropicOptions)
+        return typed(options_over(more or {}, spec.options), AnthropicOptions)
     except msgspec.ValidationError as error:
         words = f"An option of the endpoint {name!r} is wrong: {error}."
         raise Refused(400, "invalid_option", words) from error
@@ -140,8 +141,8 @@ _FROM_OPTIONS = (
 def traits_of(model: str, facts: ModelFacts, options: AnthropicOptions) -> ModelTraits:
     """How a model wants to be asked: by what is known of its name, of it here, and the options."""
     known = _known(model.lower())
-    rules = [msgspec.convert(known.options, AnthropicOptions), options]
-    rules.append(msgspec.convert(facts.options, AnthropicOptions))
+    rules = [typed(known.options, AnthropicOptions), options]
+    rules.append(typed(facts.options, AnthropicOptions))
     given = {
         name: value
         for rule in rules

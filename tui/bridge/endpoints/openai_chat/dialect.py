@@ -15,6 +15,7 @@ from msgspec import Struct, field
 
 from tui.bridge.endpoints.base import Asked, Refused
 from tui.bridge.endpoints.tools import DISPENSABLE, Toolbox, without
+from tui.core.typed_data import typed
 from tui.core.wire.refusals import fields_refused
 
 KIND = "openai-chat"
@@ -97,7 +98,7 @@ class ChatOptions(msgspec.Struct, frozen=True):
 def chat_options(options: Mapping[str, Any]) -> ChatOptions:
     """The habits that options tell. Raises Refused: an option is not understood."""
     try:
-        return msgspec.convert(dict(options), ChatOptions)
+        return typed(dict(options), ChatOptions)
     except msgspec.ValidationError as error:
         words = f"An option of this endpoint is not understood: {error}."
         raise Refused(400, "invalid_endpoint", words) from error

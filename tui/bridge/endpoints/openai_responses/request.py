@@ -15,6 +15,7 @@ import msgspec
 from tui.bridge.endpoints.base import Asked, Refused
 from tui.bridge.endpoints.encrypted_content import is_sealed
 from tui.bridge.endpoints.response_writer import ResponseWriter
+from tui.core.typed_data import typed
 from tui.core.wire.efforts import nearest_effort
 from tui.core.wire.refusals import (
     MOST_TRIES,
@@ -125,7 +126,7 @@ class ResponsesRequests:
     def __init__(self, options: dict[str, Any]) -> None:
         """Raises Refused: an option is wrong."""
         try:
-            self.options = msgspec.convert(options, ResponsesOptions)
+            self.options = typed(options, ResponsesOptions)
         except msgspec.ValidationError as error:
             words = f"An option of this endpoint is wrong: {error}."
             raise Refused(400, "invalid_option", words) from error
