@@ -55,6 +55,13 @@ def test_the_core_loads_nothing_of_the_outside(tmp_path: Path) -> None:
     assert ours <= {"tui.errors"}
 
 
+def test_what_asks_a_cluster_asks_no_model(tmp_path: Path) -> None:
+    """Attempts are answered by endpoints of their own, never through workers."""
+    loaded = loaded_by("import tui.cli.cluster.client", home=tmp_path)
+    assert "tui.cli.cluster.worker" in loaded
+    assert loaded & {"tui.effects.wire", "tui.bridge", "tui.cli.network", "aiohttp"} == set()
+
+
 def test_the_engine_loads_no_screen_and_no_socket(tmp_path: Path) -> None:
     loaded = loaded_by("import tui.engine.session", home=tmp_path)
     assert loaded & {"textual", "rich", "websockets", "tui.ui", "tui.effects", "tui.cli"} == set()

@@ -242,6 +242,8 @@ class AttemptsSettings(SettingsTable, frozen=True):
 
     runner: Name = "here"
     """Where they are judged: on this machine, or by the workers of ``dask://HOST:PORT``."""
+    fallback: Literal["here", "none"] = "here"
+    """Where they are judged if the workers cannot."""
     send: tuple[Name, ...] = ()
     """Patterns of files that git ignores and the tests need on workers; none that is private."""
 

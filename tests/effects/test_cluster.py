@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -46,6 +47,7 @@ def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
     cluster = DaskCluster(tmp_path_factory.mktemp("dask") / "cluster")
     for name in ("w0", "w1"):
         cluster.add(name)
+    cluster.wait()
     yield cluster
     cluster.close()
 
@@ -202,7 +204,42 @@ async def test_deadline_and_missing_program_are_said(house: House) -> None:
     result = await house.runner.run("sleep 20", lambda data: None, 0.2, how)
     assert result.timed_out
     result = await house.runner.run(("/nowhere/tool", "x"), lambda data: None, 20, how)
-    assert result.error.startswith("on the cluster: cannot start 'tool': no such program")
+    told = "no worker can run it: tool is not installed there"
+    assert result.error == f"on the cluster: {told}"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("no-such-tool --all", "no-such-tool: not found"),
+        ((sys.executable, "-m", "no_such_tool"), "No module named no_such_tool"),
+    ],
+)
+async def test_what_a_worker_lacks_is_no_verdict(
+    house: House, command: str | tuple[str, ...], said: str
+) -> None:
+    how = RunOptions(shadow=await house.cluster.make({}))
+    result = await house.runner.run(command, lambda data: None, 20, how)
+    assert result.error.startswith("on the cluster: no worker can run it: ")
+    assert result.error.endswith(said)
+
+
+async def test_what_one_worker_lacks_runs_on_another(tmp_path: Path) -> None:
+    dask = DaskCluster(tmp_path / "cluster")
+    dask.add("w0", PATH="/nonexistent")
+    dask.add("w1")
+    await asyncio.to_thread(dask.wait)
+    house = House(tmp_path / "work", dask)
+    try:
+        how = RunOptions(shadow=await house.cluster.make({}))
+        argv = (shutil.which("git") or "git", "--version")
+        runs = (house.runner.run(argv, lambda data: None, 20, how) for _ in range(6))
+        ends = await asyncio.gather(*runs)
+    finally:
+        await house.cluster.close()
+        dask.close()
+    assert [(one.status, one.error) for one in ends] == [(0, "")] * 6
+    assert any(words.endswith(": git is not installed there") for words in house.said)
 
 
 async def test_a_cluster_that_is_not_there_is_said(tmp_path: Path) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 
-from tests.support.fakes import FakeShadow, settle
+from tests.support.fakes import FakeShadow, FakeShadows, settle
 from tests.support.judged_runs import TESTS, Failing, Files, Judge, has, judged
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import land, notes, outputs, texts, update
@@ -674,3 +674,71 @@ async def test_what_cannot_be_stopped_is_said() -> None:
     assert said == ["No attempts run", "There is no attempt 99"]
     stand.session.submit(intents.StopAttempts())
     await stand.rests()
+
+
+class Workers(FakeShadows):
+    """Other machines, on which commands end with an error, if there is one."""
+
+    def __init__(self, judge: Judge) -> None:
+        super().__init__()
+        self.judge = judge
+        self.asked = 0
+        self.error = ""
+
+    async def make(self, texts: Mapping[str, bytes | None]) -> FakeShadow:
+        self.asked += 1
+        await asyncio.sleep(0)
+        shadow = await super().make(texts)
+        self.judge.errors[id(shadow)] = self.error
+        return shadow
+
+
+def with_workers() -> tuple[Stand, Workers]:
+    stand = Stand()
+    workers = Workers(stand.judge)
+    stand.world.ports.workers = lambda: workers
+    return stand, workers
+
+
+async def makes_two(stand: Stand) -> None:
+    await stand.asks("2 --all make it one")
+    await stand.answers(1, change(0))
+    await stand.answers(2, change(4))
+    await stand.rests()
+
+
+async def test_a_cluster_that_is_not_there_is_no_reason_not_to_judge() -> None:
+    stand, workers = with_workers()
+    workers.refusal = "no Dask scheduler answers at tcp://10.0.0.5:8786"
+    await makes_two(stand)
+    assert stand.order()[0] == (1, "passes")
+    said = f"Judged on this machine, not on the cluster: {workers.refusal}"
+    assert notes(stand.world).count(said) == 1
+    assert workers.asked == 1, "it is not waited for again and again"
+
+
+async def test_a_cluster_that_goes_on_the_way_leaves_the_rest_to_this_machine() -> None:
+    stand, workers = with_workers()
+    await stand.asks("2 --all make it one")
+    await stand.until(lambda: len(workers.made) == 1)
+    workers.error = "on the cluster: no such program: pytest"
+    await stand.answers(1, change(0))
+    await stand.until(lambda: stand.attempts.rows[0].result is not None)
+    workers.refusal = "the scheduler is gone"
+    await stand.answers(2, change(4))
+    await stand.rests()
+    assert stand.order() == [(1, "passes"), (2, "breaks test_fifth and test_first still fails")]
+    told = [one for one in notes(stand.world) if one.startswith("Judged on this machine")]
+    assert [one.rpartition(": ")[2] for one in told] == ["pytest", "the scheduler is gone"]
+
+
+async def test_who_wants_no_tests_on_this_machine_gets_none() -> None:
+    stand, workers = with_workers()
+    workers.refusal = "no Dask scheduler answers"
+    stand.world.ports.workers_only = True
+    await makes_two(stand)
+    assert {words for _, words in stand.order()} == {
+        "could not be judged (no Dask scheduler answers)",
+        "could not be judged (no Dask scheduler answers), the same size as 1, which came first",
+    }
+    assert not stand.judge.seen

@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -26,11 +27,13 @@ class DaskCluster:
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
         self.scheduler = self._scheduler()
 
-    def _start(self, name: str, module: str, *arguments: str) -> subprocess.Popen[bytes]:
+    def _start(
+        self, name: str, module: str, *arguments: str, **variables: str
+    ) -> subprocess.Popen[bytes]:
         with (self.folder / f"{name}.log").open("ab") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", f"distributed.cli.{module}", *arguments, "--no-dashboard"],
-                env={**os.environ, "PYTHONPATH": str(ROOT), "WORKER": name},
+                env={**os.environ, "PYTHONPATH": str(ROOT), "WORKER": name} | variables,
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -41,15 +44,21 @@ class DaskCluster:
         place = ("--host", "127.0.0.1", "--port", str(self.port))
         return self._start("scheduler", "dask_scheduler", *place, "--no-show")
 
-    def add(self, name: str) -> None:
-        """Another worker."""
+    def add(self, name: str, **variables: str) -> None:
+        """Another worker, with these variables in its environment."""
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
         threads = ("--nthreads", "1", "--nworkers", "1", "--no-nanny")
         place = ("--host", "127.0.0.1", "--local-directory", str(folder), "--name", name)
         self.workers[name] = self._start(
-            name, "dask_worker", self.server, *threads, *place, "--death-timeout", "60"
+            name, "dask_worker", self.server, *threads, *place, "--death-timeout", "60", **variables
         )
+
+    def wait(self) -> None:
+        """Until the scheduler knows all workers."""
+        for name in self.workers:
+            while b"Registered to" not in (self.folder / f"{name}.log").read_bytes():
+                time.sleep(0.05)
 
     def kill(self, name: str) -> None:
         """As a power cut does."""

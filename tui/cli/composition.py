@@ -281,6 +281,7 @@ class Composition:
             verifiers=self._verifiers,
             shadows=lambda: self.shadows,
             workers=None if setup.settings.attempts.runner == "here" else lambda: self.cluster,
+            workers_only=setup.settings.attempts.fallback == "none",
             side_by_side=_cores(),
             format_command=self._format_command,
             hooks=self._hook_commands,

@@ -93,6 +93,8 @@ class TaskEnd(Struct, frozen=True):
     number: int
     lacks: tuple[str, ...] = ()
     """Not at all: the worker has no such bytes, or (``tree``) not the tree."""
+    unfit: str = ""
+    """Why this worker cannot run it, and another one may."""
     status: int | None = None
     seconds: float = 0.0
     timed_out: bool = False

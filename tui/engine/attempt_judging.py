@@ -2,7 +2,7 @@
 
 An attempt is judged in a shadow with the texts that it began with and its changes, but for those
 of files that judge it. Its tests run first; linters and types, which only look at what passes, may
-find that it broke something.
+find that it broke something. What the workers of a cluster cannot judge is judged here.
 """
 
 from __future__ import annotations
@@ -38,21 +38,33 @@ class _Said(NamedTuple):
     report: RunReport
     why: str = ""
     """Why it could not judge."""
+    refused: bool = False
+    """There are no shadows, for nobody."""
 
 
 class AttemptJudge:
     """The verifiers of one run of attempts; any number of attempts is judged side by side."""
 
-    def __init__(self, ports: Ports, commands: Sequence[VerifyCommand], texts: Texts) -> None:
-        """``texts`` are those on the screen that are not on the disk, when the attempts begin."""
+    def __init__(
+        self,
+        ports: Ports,
+        commands: Sequence[VerifyCommand],
+        texts: Texts,
+        say: Callable[[str], None] = lambda words: None,
+    ) -> None:
+        """``texts`` are those on the screen that are not on the disk, when the attempts begin.
+
+        ``say`` is told why something is judged here and not on the cluster, each reason once.
+        """
         self._ports, self._texts = ports, dict(texts)
+        self._say, self._told = say, set[str]()
         tests = [one for one in commands if one.kind == "tests"]
         checks = [one for one in commands if one.kind in ("lint", "types")]
         self._commands = (*tests, *checks)
         self._has_tests = bool(tests)
         self._workers = None if ports.workers is None else ports.workers()
-        places = ports.side_by_side if self._workers is None else MOST
-        self._places = asyncio.Semaphore(max(places, 1))
+        self._at_once = asyncio.Semaphore(max(ports.side_by_side, 1))
+        self._there_at_once = asyncio.Semaphore(MOST)
         self._before: dict[int, asyncio.Task[_Said]] = {}
         self.spent_s = 0.0
         """What the verifiers took, all runs added."""
@@ -123,24 +135,43 @@ class AttemptJudge:
     async def _run(
         self, command: VerifyCommand, texts: Texts, progress: Callable[[str], None]
     ) -> _Said:
+        here, workers = self._ports.shadows, self._workers
+        if workers is not None:
+            said = await self._said_in(workers, self._there_at_once, command, texts, progress)
+            if said.verdict != "error" or here is None or self._ports.workers_only:
+                return said
+            if said.refused:
+                self._workers = None
+            self._say_once(f"Judged on this machine, not on the cluster: {said.why}")
+        assert here is not None
+        return await self._said_in(here(), self._at_once, command, texts, progress)
+
+    def _say_once(self, words: str) -> None:
+        if words not in self._told:
+            self._told.add(words)
+            self._say(words)
+
+    async def _said_in(
+        self,
+        shadows: Shadows,
+        places: asyncio.Semaphore,
+        command: VerifyCommand,
+        texts: Texts,
+        progress: Callable[[str], None],
+    ) -> _Said:
         found = RunProgress(command.progress)
 
         def feed(data: bytes) -> None:
             found.feed(data)
             progress(found.words)
 
-        shadows = self._workers if self._workers is not None else self._shadows()
         try:
-            async with self._places:
+            async with places:
                 run, report = await judge(self._ports.runner, shadows, command, texts, feed)
         except FileRefused as error:
-            return _Said("error", (), RunReport(), str(error))
+            return _Said("error", (), RunReport(), str(error), True)
         self.spent_s += run.seconds
         return _said(command, run, report)
-
-    def _shadows(self) -> Shadows:
-        assert self._ports.shadows is not None
-        return self._ports.shadows()
 
 
 def _said(command: VerifyCommand, run: RunResult, report: RunReport) -> _Said:

@@ -325,7 +325,7 @@ class Attempts:
         commands = await self._verifiers()
         screen = await self._lanes.screen()
         texts = await asyncio.to_thread(screen.files)
-        judge = AttemptJudge(self._ports, commands, texts)
+        judge = AttemptJudge(self._ports, commands, texts, self._noted)
         if not judge.judges:
             self._state.note(0, NO_VERIFIER)
         self.rows = [
@@ -339,6 +339,9 @@ class Attempts:
         finally:
             await judge.end()
         self._conclude(wanted)
+
+    def _noted(self, words: str) -> None:
+        self._state.note(0, inert(words))
 
     async def _all(self, task: AttemptStart, judge: AttemptJudge, *, first: bool) -> None:
         """All attempts, until one passes or they are over; none goes on behind this."""

@@ -651,6 +651,8 @@ class Ports(Struct):
     workers: Callable[[], Shadows] | None = None
     """Gives what makes the shadows that attempts are judged in, on other machines, as many at once
     as are wanted (effects.cluster): the same runner serves them. None: ``shadows`` does."""
+    workers_only: bool = False
+    """What they cannot judge is not judged in ``shadows``."""
     side_by_side: int = 1
     """How many runs of the tests at once are faster than one behind the other."""
     verifiers: Callable[[], Awaitable[Sequence[VerifyCommand]]] = no_verifiers

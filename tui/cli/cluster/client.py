@@ -140,6 +140,12 @@ class _Sent:
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
         self.trees: set[str] = set()
+        self.unfit: dict[str, str] = {}
+        """Program -> why it cannot run it."""
+
+
+class _ClusterGoneError(Exception):
+    """Neither the scheduler nor a worker came back in time."""
 
 
 class ClusterClient:
@@ -170,16 +176,27 @@ class ClusterClient:
         """RemoteTask -> the workers that began it."""
         self._streamed: dict[int, int] = {}
         self._said: set[str] = set()
+        self._gone = asyncio.Event()
+        self._why_gone = ""
+        """Why nothing can be run any more."""
         self._pythons: dict[str, str] = {}
 
     async def serve(self, orders: asyncio.Queue[ClusterOrder]) -> None:
-        """Obey until cancelled."""
+        """Obey until cancelled, or until there is no cluster any more."""
         try:
             await self._connected()
         except (OSError, ImportError) as error:
             self._tell(ClusterNews(refused=str(error)))
             return
         self._tell(ClusterNews(ready=True))
+        obeying = asyncio.create_task(self._obey(orders))
+        try:
+            await self._gone.wait()
+        finally:
+            obeying.cancel()
+        self._tell(ClusterNews(refused=self._why_gone))
+
+    async def _obey(self, orders: asyncio.Queue[ClusterOrder]) -> None:
         while True:
             order = await orders.get()
             number = order.task.number
@@ -223,7 +240,7 @@ class ClusterClient:
                 except (OSError, TimeoutError) as error:
                     if time.monotonic() > deadline:
                         why = f"no Dask scheduler answers at {self._server}"
-                        raise ConnectionError(why) from error
+                        raise (_ClusterGoneError if again else ConnectionError)(why) from error
                     await asyncio.sleep(0.2)
             self._sent.clear()
             self._client.subscribe_topic(self._topic, self._heard)
@@ -261,6 +278,9 @@ class ClusterClient:
             stop = self._client.run(worker.stop, self._topic, number)
             await asyncio.wait([asyncio.ensure_future(stop)], timeout=2.0)
             ended = TaskEnd(number, error="stopped")
+        if isinstance(ended, _ClusterGoneError):
+            self._why_gone = str(ended)
+            self._gone.set()
         if not isinstance(ended, TaskEnd):
             ended = TaskEnd(number, error=_words(ended))
         self._runs.pop(number, None)
@@ -294,9 +314,14 @@ class ClusterClient:
     async def _once(self, client: Any, task: RemoteTask) -> TaskEnd:
         """Have a worker run it; one that lacks something is sent it. Raises what Dask raises."""
         tree = self._trees[task.tree]
-        await self._ready(client, tree)
+        program = task.argv if isinstance(task.argv, str) else task.argv[0]
         at: list[str] | None = None
+        unfit = ""
         for turn in range(_TRIES):
+            fit, unfit = await self._fit(client, tree, program)
+            if not fit:
+                break
+            at = at or (fit if unfit else None)
             key = f"duetto-{self._topic}-{task.number}-{time.monotonic_ns()}-{turn}"
             future = client.submit(
                 worker.run,
@@ -311,11 +336,18 @@ class ClusterClient:
                 ended = from_msgpack(await self._result(client, future), TaskEnd)
             finally:
                 future.release()
-            if not ended.lacks:
+            if not ended.lacks and not ended.unfit:
                 return ended
             self._begun.pop(task.number, None)
-            await self._provide(client, ended.worker, tree, ended.lacks)
-            at = [ended.worker]
+            if ended.unfit:
+                at = None
+                self._sent.setdefault(ended.worker, _Sent()).unfit[program] = ended.unfit
+                self._say(f"{ended.worker}: {ended.unfit}")
+            else:
+                await self._provide(client, ended.worker, tree, ended.lacks)
+                at = [ended.worker]
+        if unfit:
+            return TaskEnd(task.number, error=f"no worker can run it: {unfit}")
         raise OSError("the workers lose what they are sent")
 
     async def _result(self, client: Any, future: Any) -> bytes:
@@ -330,7 +362,7 @@ class ClusterClient:
                 if client.scheduler_info(n_workers=-1)["workers"]:
                     since_s = time.monotonic()
                 elif time.monotonic() - since_s > _WAIT_S:
-                    raise RuntimeError(self._no_worker)
+                    raise _ClusterGoneError(self._no_worker)
             return waiting.result()
         finally:
             waiting.cancel()
@@ -339,14 +371,28 @@ class ClusterClient:
     def _no_worker(self) -> str:
         return f"no worker came to {self._server} in {_WAIT_S:.0f} s"
 
-    async def _ready(self, client: Any, tree: SentTree) -> None:
-        """Wait for a worker; each that is there is sent the tree, and says what it is."""
+    async def _fit(self, client: Any, tree: SentTree, program: str) -> tuple[list[str], str]:
+        """The workers that can run it, and why others cannot; empty: all can.
+
+        Waits for a first one. Each is sent the tree, and says what it is.
+        """
         try:
             await client.wait_for_workers(1, timeout=_WAIT_S)
         except TimeoutError:
-            raise RuntimeError(self._no_worker) from None
+            raise _ClusterGoneError(self._no_worker) from None
         there = list(client.scheduler_info(n_workers=-1)["workers"])
-        await asyncio.gather(*(self._provide(client, one, tree) for one in there))
+        works = (self._provide(client, one, tree) for one in there)
+        unfit: dict[str, str] = {}
+        errors = zip(there, await asyncio.gather(*works, return_exceptions=True), strict=True)
+        for address, error in errors:
+            if isinstance(error, BaseException):
+                if isinstance(error, FileNotFoundError) or len(unfit) + 1 == len(there):
+                    raise error
+                unfit[address] = _words(error)
+                self._say(f"{address} judges nothing: {unfit[address]}")
+            elif (sent := self._sent.get(address)) is not None and program in sent.unfit:
+                unfit[address] = sent.unfit[program]
+        return [one for one in there if one not in unfit], next(iter(unfit.values()), "")
 
     async def _provide(
         self, client: Any, address: str, tree: SentTree, lacks: Collection[str] = ()

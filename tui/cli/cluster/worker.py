@@ -9,6 +9,7 @@ import asyncio
 import os
 import platform
 import re
+import shutil
 import sys
 import tempfile
 import time
@@ -40,6 +41,8 @@ _LOOK_S = 0.5
 """Seconds between two looks whether a command is still wanted."""
 Tell = Callable[[int, bytes], None]
 """Told a piece of output, and how much came before it."""
+_NOT_FOUND = (126, 127)
+"""A shell's exit status where it finds no program, or none that can be run."""
 _UNENDED = re.compile(rb"\S{0,4096}\Z")
 
 
@@ -146,13 +149,16 @@ class TreeStore:
         self, command: _WatchedCommand, place: _TreePlace, texts: Mapping[str, bytes | None]
     ) -> TaskEnd:
         task, root = command.task, str(place.root)
-        argv = command.reports.printed_by(worker_argv(task, root, _PACKAGE, sys.executable))
+        argv = _found(worker_argv(task, root, _PACKAGE, sys.executable), place.root)
+        if not argv:
+            return TaskEnd(task.number, unfit=f"{_program_of(task)} is not installed there")
         shadow = await place.shadows.make(texts)
         try:
             sandbox = await place.runner.sandbox()
             confined = Confinement(network=True) if sandbox.works else None
             how = RunOptions(keys=False, shadow=shadow, memory=task.memory, confined=confined)
-            run = place.runner.run(argv, command.feed, task.deadline_s, how)
+            printing = command.reports.printed_by(argv)
+            run = place.runner.run(printing, command.feed, task.deadline_s, how)
             result = await command.watched(run)
         finally:
             shadow.close()
@@ -160,6 +166,7 @@ class TreeStore:
         cut = max(len(said) - _MOST_OUTPUT, 0)
         return TaskEnd(
             task.number,
+            unfit=_unfit(argv, result, said),
             status=result.status,
             seconds=result.seconds,
             timed_out=result.timed_out,
@@ -169,6 +176,35 @@ class TreeStore:
             start=command.dropped + cut,
             brought=brought,
         )
+
+
+def _program_of(task: RemoteTask) -> str:
+    """The name of what it runs."""
+    return task.argv if isinstance(task.argv, str) else os.path.basename(task.argv[0])
+
+
+def _found(argv: tuple[str, ...] | str, root: Path) -> tuple[str, ...] | str:
+    """The command with a program that is there; empty: there is none.
+
+    Tools of the project's own folders (``node_modules/.bin``) stay where it came from.
+    """
+    if isinstance(argv, str) or not argv:
+        return argv
+    name, path = argv[0], worker_environment()["PATH"]
+    if "/" in name and shutil.which(root / name):
+        return argv
+    found = os.path.basename(name)
+    return (found, *argv[1:]) if shutil.which(found, path=path) else ""
+
+
+def _unfit(argv: tuple[str, ...] | str, result: RunResult, said: bytes) -> str:
+    """Why a command was not what ended here: a program or a module is missing, or confined away."""
+    last = said.strip().rpartition(b"\n")[2][:200].decode(errors="replace")
+    module = argv[2] if not isinstance(argv, str) and argv[1:2] == ("-m",) else ""
+    missing = module and f"No module named {module}" in last
+    if result.status in _NOT_FOUND or (result.status == 1 and (missing or said[:7] == b"bwrap: ")):
+        return last or "a program is missing there"
+    return result.error if result.error.startswith("cannot start") else ""
 
 
 class _WatchedCommand:
