@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.engine.test_budget import ended, spending
 from tests.engine.test_inspecting import FakeGit
 from tests.support.composed import composed
 from tests.support.fakes import World, settle
@@ -28,21 +29,24 @@ from tests.support.server_words import created, delta, error, spoken, turn
 from tests.support.sse_upstream import completed as sse_completed
 from tests.support.sse_upstream import message, opening, saying, serving
 from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.stored_sessions import stored
+from tests.support.turns import begun
 from tui.cli import practice
 from tui.cli.exec import ExecTurn, asked_of
 from tui.cli.exec_attempts import AttemptsTurn
-from tui.cli.exec_reports import JsonReport, WireNews
+from tui.cli.exec_reports import JsonReport, TextReport, WireNews
 from tui.cli.options import ModelFlags
 from tui.core.attempts import AttemptPlan
 from tui.core.files import LINK_OUTSIDE
 from tui.engine import recovery
 from tui.engine.intents import MakeAttempts, Prompt, StopAttempts
 from tui.engine.notices import Trouble
-from tui.engine.ports import PatchFormat, RoleSpec
+from tui.engine.ports import Caps, PatchFormat, RoleSpec
 from tui.engine.requests import TurnLimits
+from tui.engine.resuming import Resumption
 from tui.engine.session import Session, SessionOptions
 from tui.engine.turn import Countdown
-from tui.errors import UsageError
+from tui.errors import EXIT_OVER_BUDGET, UsageError
 from tui.settings import Transport
 
 pytestmark = pytest.mark.slow
@@ -577,3 +581,16 @@ async def test_an_inspection_with_nothing_to_inspect_is_no_failure(refused: str,
     last = json.loads(out.getvalue().splitlines()[-1])
     assert (last["type"], last["exit_code"]) == ("error" if code else "turn.completed", code)
     assert world.wire.requests == []
+
+
+async def test_another_model_that_would_read_too_much_anew_is_not_sent_it_unasked() -> None:
+    world, out = spending(Caps(switch=0.5)), io.StringIO()
+    await ended(await begun(world, "x" * 400_000), 100_000)
+    goes_on = Resumption(stored(world), lambda sha: None)
+    other = spending(Caps(switch=0.5), resumed=goes_on, first_role="deep")
+    report = TextReport(other.session, out, out)
+    assert await ExecTurn(other.session, report).play("go on", apply=False) == EXIT_OVER_BUDGET
+    assert other.wire.requests == []
+    assert "The prompt was not sent: slow-1 reads the conversation anew, for about $8" in (
+        out.getvalue()
+    )

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.engine.test_model_choice import Catalogue
 from tests.engine.test_recording import Memory
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.stored_sessions import stored
 from tests.support.turns import begun, notes
 from tui.core.price import Price, Quote
 from tui.core.wire import events
@@ -18,8 +20,10 @@ from tui.core.wire.events import Usage
 from tui.effects.store import reading
 from tui.engine import intents
 from tui.engine.foreground import STAY
+from tui.engine.intents import Role
 from tui.engine.ports import Caps, SpentToday
 from tui.engine.requests import TurnLimits
+from tui.engine.resuming import Resumption
 from tui.engine.session import SessionOptions
 from tui.engine.slash import asked
 
@@ -27,8 +31,15 @@ PRICE = Price(100.0, 1000.0, 10.0)
 """Dear: a token of input is 0.01 cent."""
 
 
-def spending(caps: Caps, limits: TurnLimits | None = None, price: Price | None = PRICE) -> World:
+def spending(
+    caps: Caps,
+    limits: TurnLimits | None = None,
+    price: Price | None = PRICE,
+    resumed: Resumption | None = None,
+    first_role: Role = "fast",
+) -> World:
     options = SessionOptions(conversation="c", caps=caps, limits=limits or TurnLimits(), ask=True)
+    options = replace(options, resumed=resumed, first_role=first_role)
     world = World({"a.py": "one\n"}, options=options)
 
     async def quote(endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
@@ -223,3 +234,53 @@ async def test_a_switch_is_weighed_by_the_price_of_all_that_is_read() -> None:
     world.session.submit(intents.Switch("deep"))
     await settle()
     assert len(world.session.status.asks) == 1
+
+
+async def test_what_is_sent_while_a_switch_is_weighed_waits_for_the_answer() -> None:
+    for choice, model in (("Switch to slow-1", "slow-1"), (STAY, "quick-1")):
+        world = spending(Caps(switch=0.5))
+        await ended(await begun(world, "x" * 400_000), 100_000)
+        world.session.submit(intents.Switch("deep"))
+        world.session.submit(intents.Prompt("go on"))
+        assert world.session.status.queued == ["go on"]
+        assert not world.session.at_rest
+        await settle()
+        assert len(world.wire.requests) == 1
+        await world.answers(choice)
+        await settle()
+        assert [one["model"] for one in world.wire.requests[1:]] == [model]
+        assert world.session.status.queued == []
+
+
+async def test_the_queue_waits_for_the_answer_to_a_switch() -> None:
+    world = spending(Caps(switch=0.5))
+    model = await begun(world, "x" * 400_000)
+    world.session.submit(intents.Queue("and then"))
+    world.session.submit(intents.Switch("deep"))
+    await settle()
+    await ended(model, 100_000)
+    assert len(world.wire.requests) == 1
+    await world.answers("Switch to slow-1")
+    await settle()
+    assert world.wire.requests[-1]["model"] == "slow-1"
+
+
+@pytest.mark.parametrize("sent", [True, False])
+async def test_a_session_that_goes_on_with_another_model_is_asked_about(sent: bool) -> None:
+    world = spending(Caps(switch=0.5))
+    await ended(await begun(world, "x" * 400_000), 100_000)
+    goes_on = Resumption(stored(world), lambda sha: None)
+    other = spending(Caps(switch=0.5), resumed=goes_on, first_role="deep")
+    await other.runs()
+    other.session.submit(intents.Prompt("go on"))
+    await settle()
+    (ask,) = other.session.status.asks
+    assert ask.question.startswith("slow-1 reads the conversation anew, for about $8")
+    assert not other.wire.requests
+    await other.answers("Send it to slow-1" if sent else "Do not send it")
+    await settle()
+    assert len(other.wire.requests) == sent
+    if not sent:
+        assert other.session.status.unsent == "go on"
+        (trouble,) = other.session.drain().troubles
+        assert (trouble.over_budget, trouble.what) == (True, "The prompt was not sent")

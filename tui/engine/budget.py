@@ -27,6 +27,7 @@ _SAMPLE = 1000
 RAISE = "/budget raises the limit, /model chooses a cheaper model"
 
 
+_OTHER = "/model chooses another model, switch_usd under [limits] raises the limit"
 _PRICED_S = 2.0
 """So long a price is waited for at the end."""
 _HOW = "; /budget session 2 or /budget day 5 sets a limit, off as the number takes it away"
@@ -62,6 +63,8 @@ class Budget:
         self._rates: dict[tuple[str, str, str], Rates | None] = {}
         self._read: dict[tuple[str, str], int] = {}
         """Tokens of this conversation that a model has read, by endpoint and name."""
+        self.reader: tuple[str, str] | None = None
+        """Who read it in an earlier run, until the next request; None: nobody."""
         self._unpaid: set[asyncio.Task[None]] = set()
         self._day = ""
         """The day of the next ones; empty: it is not known."""
@@ -195,7 +198,7 @@ class Budget:
     async def of_switch(self, spec: RoleSpec, tier: str) -> tuple[str, str] | None:
         """What is to be asked before this model reads the conversation; None: nothing.
 
-        A question and what it rests on: the tokens that it has not read, and their price.
+        That it reads, with the price, and the tokens that it has not read.
         """
         known = self._read.get((spec.endpoint, spec.model), 0)
         tokens = max(self._window.scale(spec).tokens(self._window.history_tokens()) - known, 0)
@@ -205,11 +208,26 @@ class Budget:
         usd = (await ask(spec.endpoint, (spec.model,), Usage(tokens, 0), tier)).usd or 0.0
         if usd <= cap:
             return None
-        question = f"{spec.model} reads the conversation anew, for about {dollars(usd)}: switch?"
         return (
-            question,
+            f"{spec.model} reads the conversation anew, for about {dollars(usd)}",
             f"About {tokens:,} tokens that it has not read; your limit: {dollars(cap)}.",
         )
+
+    async def anew(self, spec: RoleSpec, tier: str) -> Trouble | None:
+        """Why a session that goes on with another model stays unsent: the user does not want it."""
+        before, self.reader = self.reader, None
+        if before is None or before == (spec.endpoint, spec.model):
+            return None
+        question = await self.of_switch(spec, tier)
+        choices = (f"Send it to {spec.model}", "Do not send it")
+        if question is None:
+            return None
+        words, detail = question
+        if await self._state.questions.ask(f"{words}: send it?", detail, choices) == choices[0]:
+            return None
+        self.reader = before
+        what = "The prompt was not sent"
+        return Trouble(what, words, _OTHER, severity="warning", over_budget=True)
 
     def _least(self, spec: RoleSpec, head: Request, rates: Rates | None) -> float:
         tokens = self._window.surely(spec, head)

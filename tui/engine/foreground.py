@@ -61,8 +61,8 @@ class Foreground:
         self._connections = Connections(services, self._closed)
         self._turn: Turn | None = None
         self._number = 0
-        self._weighs: Task[None] | None = None
-        """Finds out what another model costs, and asks."""
+        self.weighs: Task[None] | None = None
+        """Finds out what another model costs, and asks; what is to be sent waits."""
         self._renewing: set[str] = set()
         """Endpoints of which something may have changed during a turn."""
         self._handover = ""
@@ -170,7 +170,7 @@ class Foreground:
         if not text.strip():
             return
         way = self._way_again(text, way)
-        if self._turn is None:
+        if self._turn is None and self.weighs is None:
             self._begin(Waiting(text, way))
             return
         self._backlog.add(text, "redirect", way)
@@ -244,6 +244,9 @@ class Foreground:
 
     def _queue(self, text: str, way: TurnWay = PLAIN) -> None:
         if not text.strip():
+            return
+        if self._turn is None and self.weighs is not None:
+            self.prompt(text, way)
             return
         self._backlog.add(text, way=self._way_again(text, way))
         if self._turn is None:
@@ -374,15 +377,25 @@ class Foreground:
             return
 
         async def weigh() -> None:
-            if question := await services.budget().of_switch(spec, spec.tier):
-                choices = (f"Switch to {spec.model}", STAY)
-                if await services.state.questions.ask(*question, choices) == STAY:
+            budget = services.budget()
+            if question := await budget.of_switch(spec, spec.tier):
+                choices, (words, detail) = (f"Switch to {spec.model}", STAY), question
+                asked = services.state.questions.ask(f"{words}: switch?", detail, choices)
+                if await asked == STAY:
                     return
+                budget.reader = None
             go()
 
-        if self._weighs is not None:
-            self._weighs.cancel()  # one question: which model is to be the next one
-        self._weighs = services.supervisor.start(weigh(), "the price of another model")
+        def weighed(task: Task[None]) -> None:
+            if task is self.weighs:
+                self.weighs = None
+                if self._turn is None:
+                    self._go_on(self._status.outcome or "completed")
+
+        if self.weighs is not None:
+            self.weighs.cancel()  # one question: which model is to be the next one
+        self.weighs = services.supervisor.start(weigh(), "the price of another model")
+        self.weighs.add_done_callback(weighed)
 
     def _use(self, spec: RoleSpec) -> None:
         role, status = spec.role, self._status
@@ -544,6 +557,8 @@ class Foreground:
     def _go_on(self, outcome: Outcome) -> None:
         """What is sent next; what was given back goes with what the user said after it."""
         backlog = self._backlog
+        if self.weighs is not None:
+            return
         if backlog.holds("redirect"):
             self._begin(*backlog.take("steer", "redirect"))
         elif self._handover:

@@ -358,8 +358,9 @@ class Session:
 
     @property
     def prepares(self) -> bool:
-        """True while it is found out what a prompt has to say."""
-        return "_noting" in self.__dict__ and self._noting.prepares
+        """True while it is found out what a prompt has to say, or what another model costs."""
+        noting = "_noting" in self.__dict__ and self._noting.prepares
+        return noting or self._foreground.weighs is not None
 
     def _hook_up(self) -> None:
         """Have the formatter, the hooks and the map asked and told."""
@@ -611,6 +612,9 @@ def _budget(session: Session, window: ModelWindow, parent: Services | None) -> B
     services, whole = session.services, parent.budget() if parent is not None else None
     made = Budget(services.ports, services.state, window, services.supervisor, whole)
     made.caps = session.options.caps
+    resumed = session.options.resumed
+    for turn in resumed.stored.turns[-1:] if resumed is not None else ():
+        made.reader = (turn.began.endpoint, turn.began.model)
     return made
 
 

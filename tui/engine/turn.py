@@ -296,9 +296,10 @@ class Turn:
         self._create()
 
     async def _is_refused(self) -> bool:
-        """The prompt names images that cannot be sent: it is given back."""
-        requests = self._services.requests
-        trouble = await requests.attachments.images.refusal(self.request.spec, requests.history)
+        """The prompt names images that cannot be sent, or costs too much: it is given back."""
+        requests, (spec, tier, _) = self._services.requests, self._asked
+        trouble = await requests.attachments.images.refusal(spec, requests.history)
+        trouble = trouble or await self._services.budget().anew(spec, tier)
         if trouble is not None:
             self._task, self.held = None, True
             self._fail(trouble)
