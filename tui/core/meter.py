@@ -228,6 +228,12 @@ class TurnClocks(NamedTuple):
     """The first line of an edit stood in a file."""
     last_s: float | None = None
     """The last piece of output came."""
+    prompt_s: float = 0.0
+    """So long before that request the prompt was given."""
+
+    def since_prompt(self, seconds: float | None) -> float | None:
+        """What was counted from the first request on, from the prompt on."""
+        return None if seconds is None else seconds + self.prompt_s
 
 
 class _Response(Struct):
@@ -373,6 +379,7 @@ class Meter:
             responses[0].ttft_s(),
             None if self.first_hunk_s is None else self.first_hunk_s - asked_s,
             max(came) - asked_s if came else None,
+            asked_s - (asked_s if self._turn_s is None else self._turn_s),
         )
 
     def ghost_place(self, now: float) -> GhostPlace | None:

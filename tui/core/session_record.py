@@ -107,6 +107,10 @@ class TurnFigures(Struct, frozen=True, array_like=True):
     """From the prompt until the last piece of output."""
     context: int | None = None
     """Tokens of the conversation when it ended."""
+    first_s: float | None = None
+    """From the prompt until the first piece of output."""
+    hunk_s: float | None = None
+    """From the prompt until the first line of an edit stood in a file."""
 
 
 class TurnEnded(_Record, frozen=True):
@@ -309,6 +313,7 @@ class Judged(_Record, frozen=True):
 
     turn: int
     command: str
+    """Empty: all that judges the project ran, on what the screen shows."""
     verdict: str
     seconds: float
     report: RunReport | None = None
@@ -320,7 +325,8 @@ class Happened(_Record, frozen=True):
     ``what`` is prompt, sent, token, hunk, last, interrupt, redirect, steer, switch or answer;
     cleared: a new conversation has begun; tabs: the detail is `OpenTabs` as JSON; notes: it is
     `AllNotes`; attached: `AllAttached`; efforts: `AllEfforts`; changes: `AllChanges`; delegates:
-    `AllDelegates`; rewound: `Rewound`, about to be done; rewind done, forward: its number;
+    `AllDelegates`; rewound: `Rewound`, about to be done; rewind done, forward: its number; felt: by
+    how many times the user says that the work was faster;
     cost: US dollars of a response; reserved: the least that a request costs, until it is answered.
     """
 

@@ -72,12 +72,8 @@ _MOST_HUNKS = 100
 """So many in one look."""
 _AROUND = 3
 """Lines above and below a hunk by which it is found again."""
-
-
 _MOST_CHANGED = 100_000
 """Characters that were saved and not told."""
-
-
 _KEPT: Mapping[type[Intent], str] = {
     intents.Prompt: "prompt",
     intents.Queue: "queue",
@@ -414,8 +410,8 @@ class SessionRecording(Witness):
         """What was received, and what it took."""
         self._look(all_hunks=True)
         self._look_at_entries()
-        status, now = self._state.status, self._ports.clock.now()
-        view, total = self._state.meter.view(now), self._state.meter.total()
+        status, meter, now = self._state.status, self._state.meter, self._ports.clock.now()
+        view, total, clocks = meter.view(now), meter.total(), meter.clocks()
         figures = TurnFigures(
             total.input_tokens if total else 0,
             view.tokens,
@@ -428,6 +424,8 @@ class SessionRecording(Witness):
             view.tool_s,
             view.last_s,
             view.context_tokens,
+            clocks.since_prompt(clocks.ttft_s),
+            clocks.since_prompt(clocks.hunk_s),
         )
         ended = TurnEnded(turn, outcome, status.served_model, status.served_tier, figures)
         self._turns.append(ended)

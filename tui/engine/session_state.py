@@ -240,7 +240,7 @@ class Witness:
         """It has ended."""
 
     def judged(self, command: str, verdict: str, seconds: float, report: RunReport) -> None:
-        """The tests ran."""
+        """The tests ran; no ``command``: all that judges the project has."""
 
 
 Place = tuple[str, int, int]

@@ -345,6 +345,7 @@ class Verification:
             return
         if not wanted.files:
             self._forget()
+        began_s = self._services.ports.clock.now()
         screen = (await self._still()).without(without)
         ground = Ground.of(screen, self._state.workspace)
         texts = {} if wanted.disk else await asyncio.to_thread(ground.screen.files)
@@ -378,7 +379,7 @@ class Verification:
         if not on_disk:
             digest = await asyncio.to_thread(digest_of, texts)
             self._judged = _judged(verdict, runs, digest, found)
-            _tell(self._state, wanted, verdict)
+            _tell(self._services, wanted, verdict, began_s)
         await self._go_on(wanted, verdict, screen, runs if shadow is not None else ())
 
     async def _go_on(
@@ -706,10 +707,14 @@ class Verification:
         return text, f"Fix what {words} says"
 
 
-def _tell(state: SessionState, wanted: intents.Verify, verdict: Verdict) -> None:
+def _tell(services: Services, wanted: intents.Verify, verdict: Verdict, began_s: float) -> None:
     """Who waits for verdicts is told this one; a part that passes says nothing of the rest."""
-    if verdict == "failed" or not (wanted.files or wanted.only or wanted.tests):
-        for told in state.after_verdict:
+    whole = not (wanted.files or wanted.only or wanted.tests)
+    if verdict and whole:
+        seconds = services.ports.clock.now() - began_s
+        services.state.witness.judged("", verdict, seconds, RunReport())
+    if verdict == "failed" or whole:
+        for told in services.state.after_verdict:
             told(verdict)
 
 

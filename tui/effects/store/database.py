@@ -38,6 +38,20 @@ _FOUND_CHARS = 1_000_000
 """So much of a block can be searched."""
 _DAY_MS = 86_400_000
 _json = msgspec.json.Encoder()
+_COUNTED = {"interrupt": "interrupts", "redirect": "redirects", "steer": "steers"}
+"""What happens -> the column of its turn that counts it."""
+_DECIDED = """
+    UPDATE turns SET (hunks, accepted, rejected, decided_ms, accepted_ms) = (SELECT count(*),
+        ifnull(sum(decision = 'accepted'), 0), ifnull(sum(decision = 'rejected'), 0),
+        min(CASE author WHEN 'user' THEN decided_ms END),
+        max(CASE decision WHEN 'accepted' THEN decided_ms END)
+        FROM hunks WHERE session = ?1 AND turn = ?2) WHERE session = ?1 AND number = ?2
+"""
+_VERIFIED = """
+    UPDATE turns SET verify_s = verify_s + ?1, verdict_ms = ifnull(verdict_ms, ?2),
+        green_ms = CASE ?3 WHEN 'passed' THEN ifnull(green_ms, ?2) ELSE green_ms END
+        WHERE session = ?4 AND number = ?5
+"""
 
 
 class StoreReplaced(StoreRefused):
@@ -367,6 +381,8 @@ class _Intake:
         self.n: int = found[0] if found else 0
         self._seq: int = found[1] if found else 0
         self._last_ms = 0
+        self._decided: set[int] = set()
+        """Turns of whose hunks something is new."""
         self._columns: dict[str, list[str]] = {}
         self._handlers: dict[type, Callable[[StoredRecord, Any], object]] = {
             records.Began: self._began,
@@ -386,7 +402,7 @@ class _Intake:
             records.BlobKept: lambda row, blob: self._blob(row, blob.sha, blob.data),
             records.CommandBegan: partial(self._insert, "commands"),
             records.CommandEnded: self._command_ended,
-            records.Judged: partial(self._insert, "verdicts"),
+            records.Judged: self._judged,
             records.Happened: self._happened,
         }
 
@@ -402,6 +418,7 @@ class _Intake:
 
     def end(self) -> None:
         """That was all for now."""
+        self._connection.executemany(_DECIDED, [(self.n, turn) for turn in self._decided])
         if self._last_ms:
             values = (self._seq, self._last_ms, self.n)
             self._do("UPDATE sessions SET seq = ?, last_ms = ? WHERE n = ?", values)
@@ -455,7 +472,7 @@ class _Intake:
         self._set(ended=1)
 
     def _turn_began(self, row: StoredRecord, began: records.TurnBegan) -> None:
-        self._insert("turns", row, began, began_ms=row.ms, began=began)
+        self._insert("turns", row, began, began_ms=row.ms, began=began, tier="", timed=1)
         self._do("UPDATE sessions SET turns = max(turns, ?) WHERE n = ?", (began.number, self.n))
         self._do(
             "UPDATE sessions SET first_words = ? WHERE n = ? AND first_words = ''",
@@ -466,7 +483,8 @@ class _Intake:
         figures = ended.figures
         self._do(
             "UPDATE turns SET ended_ms = ?, outcome = ?, tokens_in = ?, tokens_out = ?,"
-            " usd = max(ifnull(usd, ?5), ifnull(?5, usd)), ttft_s = ?, tokens_s = ?, ended = ?"
+            " usd = max(ifnull(usd, ?5), ifnull(?5, usd)), ttft_s = ?, tokens_s = ?, ended = ?,"
+            " served = ?, tier = ?, seconds = ?, first_s = ?, hunk_s = ?"
             " WHERE session = ? AND number = ?",
             (
                 row.ms,
@@ -477,6 +495,11 @@ class _Intake:
                 figures.ttft_s,
                 figures.tokens_s,
                 _json.encode(ended).decode(),
+                ended.served_model,
+                ended.served_tier,
+                figures.seconds,
+                figures.first_s,
+                figures.hunk_s,
                 self.n,
                 ended.number,
             ),
@@ -552,6 +575,7 @@ class _Intake:
         decided = None if hunk.decision is Decision.PENDING else row.ms
         waits, made = _waits(hunk.stage, hunk.decision), packed(_json.encode(hunk).decode())
         self._insert("hunks", row, hunk, decided_ms=decided, waits=waits, made=made)
+        self._decided.add(hunk.turn)
 
     def _hunks_are(self, row: StoredRecord, news: records.HunksAre) -> None:
         decided = None if news.decision is Decision.PENDING else row.ms
@@ -565,13 +589,21 @@ class _Intake:
             decided,
         )
         waits = _waits(news.stage, news.decision)
+        self._turns_of(news.ids)
         self._connection.executemany(
             "UPDATE hunks SET seq = ?, stage = ?, decision = ?, reason = ?, words = ?, author = ?,"
             " decided_ms = ?, waits = ? WHERE session = ? AND id = ?",
             ((*values, waits, self.n, one) for one in news.ids),
         )
 
+    def _turns_of(self, hunks: tuple[int, ...]) -> None:
+        """Something is new of these hunks."""
+        query = "SELECT DISTINCT turn FROM hunks WHERE session = ? AND id IN (SELECT value"
+        found = self._do(f"{query} FROM json_each(?))", (self.n, str([*hunks])))
+        self._decided.update(turn for (turn,) in found)
+
     def _hunk_gone(self, row: StoredRecord, gone: records.HunkGone) -> None:
+        self._turns_of((gone.id,))
         self._do("DELETE FROM hunks WHERE session = ? AND id = ?", (self.n, gone.id))
 
     def _command_ended(self, row: StoredRecord, ended: records.CommandEnded) -> None:
@@ -580,9 +612,17 @@ class _Intake:
             (ended.seconds, ended.status, ended.how, self.n, ended.number),
         )
 
+    def _judged(self, row: StoredRecord, judged: records.Judged) -> None:
+        self._insert("verdicts", row, judged)
+        if not judged.command:
+            self._do(_VERIFIED, (judged.seconds, row.ms, judged.verdict, self.n, judged.turn))
+
     def _happened(self, row: StoredRecord, happened: records.Happened) -> None:
         self._insert("events", row, happened, s=row.s if happened.s is None else happened.s)
-        if happened.what == "cost":
+        if column := _COUNTED.get(happened.what):
+            query = f"UPDATE turns SET {column} = {column} + 1 WHERE session = ? AND number = ?"
+            self._do(query, (self.n, happened.turn))
+        elif happened.what == "cost":
             query = "UPDATE turns SET usd = ifnull(usd, 0) + ? WHERE session = ? AND number = ?"
             self._do(query, (float(happened.detail), self.n, happened.turn))
         elif happened.what == "rewound":

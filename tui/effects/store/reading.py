@@ -113,7 +113,7 @@ class Archive:
 
 def recall(data_dir: Path, session_id: str, asked: Recollection) -> str:
     """As `Archive.recall`. Raises StoreRefused."""
-    with _reading(data_dir) as base:
+    with open_store(data_dir) as base:
         return finished(recalled(_past_items(base, _known(base, session_id)), asked))
 
 
@@ -141,7 +141,7 @@ def _past_items(base: sqlite3.Connection, session_id: str) -> Iterator[PastItem]
 
 def entries_until(data_dir: Path, session_id: str, turn: int) -> tuple[EntryMade, ...]:
     """What was sent and answered up to the end of a turn, as it stood then. Raises StoreRefused."""
-    with _reading(data_dir) as base:
+    with open_store(data_dir) as base:
         named = "SELECT n FROM sessions WHERE id = ?"
         n = base.execute(named, (_known(base, session_id),)).fetchone()[0]
         last = "SELECT ifnull(max(seq), 0) FROM requests WHERE session = ? AND turn <= ?"
@@ -202,7 +202,7 @@ def _ever(base: sqlite3.Connection, n: int, turn: int) -> Iterator[EntryMade]:
 
 def sessions(data_dir: Path, words: str = "", folder: str = "") -> list[SessionLine]:
     """As `Archive.sessions`. Raises StoreRefused."""
-    with _reading(data_dir) as base:
+    with open_store(data_dir) as base:
         where, given = [], list[object]()
         if folder:
             where.append("folder = ?")
@@ -225,7 +225,7 @@ def search(data_dir: Path, words: str, most: int = 100) -> list[FoundText]:
     wanted = _match(words)
     if not wanted:
         return []
-    with _reading(data_dir) as base:
+    with open_store(data_dir) as base:
         rows = base.execute(
             "SELECT session, turn, at, text, n FROM blocks WHERE n IN (SELECT rowid FROM full_text"
             " WHERE full_text MATCH ? ORDER BY rowid DESC LIMIT ?) ORDER BY n DESC",
@@ -240,13 +240,13 @@ def search(data_dir: Path, words: str, most: int = 100) -> list[FoundText]:
 
 def find(data_dir: Path, session_id: str) -> SessionLine:
     """As `Archive.find`. Raises StoreRefused."""
-    with _reading(data_dir) as base:
+    with open_store(data_dir) as base:
         return _line(data_dir, base, _known(base, session_id))
 
 
 def load(data_dir: Path, session_id: str) -> StoredSession:
     """All of a session, named as for `find`. Raises StoreRefused."""
-    with _reading(data_dir) as base:
+    with open_store(data_dir) as base:
         return _stored(data_dir, base, session_id)
 
 
@@ -257,7 +257,7 @@ def begin(
 
     None: that is all. Raises StoreRefused.
     """
-    reading = _reading(data_dir)
+    reading = open_store(data_dir)
     base = reading.__enter__()
     try:
         base.execute("BEGIN")  # what is read later is of the same moment
@@ -335,7 +335,7 @@ def spent(data_dir: Path, since_ms: int, session_id: str) -> tuple[float, float]
     A turn that runs, or was killed, counts with what is known of it, and with the least that its
     last request costs. Raises StoreRefused.
     """
-    with _reading(data_dir) as base:
+    with open_store(data_dir) as base:
         query = (
             "SELECT total(usd * (id = ?)), total(usd * (id != ?)) FROM turns"
             " JOIN sessions ON n = session WHERE ifnull(ended_ms, turns.began_ms) >= ?"
@@ -349,13 +349,13 @@ def spent(data_dir: Path, since_ms: int, session_id: str) -> tuple[float, float]
 
 def data(data_dir: Path, blob: str) -> bytes | None:
     """The bytes of a blob; None: they are not there. Raises StoreRefused."""
-    with _reading(data_dir) as base:
+    with open_store(data_dir) as base:
         row = base.execute("SELECT data FROM blobs WHERE sha = ?", (blob,)).fetchone()
     return None if row is None else zlib.decompress(row[0])
 
 
 @contextmanager
-def _reading(data_dir: Path) -> Iterator[sqlite3.Connection]:
+def open_store(data_dir: Path) -> Iterator[sqlite3.Connection]:
     """A connection; what is wrong with the file is said in a sentence."""
     settle(data_dir)
     base = None

@@ -192,6 +192,51 @@ MIGRATIONS = (
     ALTER TABLE entries ADD COLUMN image TEXT NOT NULL DEFAULT '';  -- blobs.sha of what it shows
     CREATE INDEX entries_by_image ON entries (image) WHERE image != '';
     """,
+    """
+    ALTER TABLE turns ADD COLUMN served TEXT NOT NULL DEFAULT '';   -- the model, as its server says
+    ALTER TABLE turns ADD COLUMN tier TEXT NOT NULL DEFAULT '';     -- that was served
+    ALTER TABLE turns ADD COLUMN seconds REAL;                      -- until the turn's end, and
+    ALTER TABLE turns ADD COLUMN first_s REAL;                      -- until the first token, all
+    ALTER TABLE turns ADD COLUMN hunk_s REAL;                       -- from the prompt on
+    ALTER TABLE turns ADD COLUMN verify_s REAL NOT NULL DEFAULT 0;  -- of all its verifications
+    ALTER TABLE turns ADD COLUMN verdict_ms INTEGER;                -- the first verdict
+    ALTER TABLE turns ADD COLUMN green_ms INTEGER;                  -- the first that passed
+    ALTER TABLE turns ADD COLUMN decided_ms INTEGER;                -- the user's first decision
+    ALTER TABLE turns ADD COLUMN accepted_ms INTEGER;               -- the last hunk accepted
+    ALTER TABLE turns ADD COLUMN hunks INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE turns ADD COLUMN accepted INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE turns ADD COLUMN rejected INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE turns ADD COLUMN interrupts INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE turns ADD COLUMN redirects INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE turns ADD COLUMN steers INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE turns ADD COLUMN timed INTEGER NOT NULL DEFAULT 0;  -- 1: from this version on
+    CREATE INDEX hunks_by_turn ON hunks (session, turn, decision, author, decided_ms);
+    CREATE TEMP TABLE told (
+        session INTEGER, turn INTEGER, interrupts INTEGER, redirects INTEGER, steers INTEGER,
+        PRIMARY KEY (session, turn)
+    ) WITHOUT ROWID;
+    INSERT INTO told SELECT session, turn, sum(what = 'interrupt'), sum(what = 'redirect'),
+        sum(what = 'steer') FROM events WHERE what IN ('interrupt', 'redirect', 'steer')
+        GROUP BY session, turn;
+    UPDATE turns SET (interrupts, redirects, steers) = (SELECT interrupts, redirects, steers
+        FROM told AS t WHERE t.session = turns.session AND t.turn = turns.number)
+        WHERE EXISTS (SELECT 1 FROM told AS t
+        WHERE t.session = turns.session AND t.turn = turns.number);
+    DROP TABLE told;
+    UPDATE turns SET served = ifnull(json_extract(ended, '$[3]'), ''),
+        tier = ifnull(json_extract(ended, '$[4]'), ''), seconds = json_extract(ended, '$[5][7]')
+        WHERE json_valid(ended);
+    UPDATE turns SET (hunks, accepted, rejected, decided_ms, accepted_ms) = (
+        SELECT count(*), ifnull(sum(decision = 'accepted'), 0),
+        ifnull(sum(decision = 'rejected'), 0), min(CASE author WHEN 'user' THEN decided_ms END),
+        max(CASE decision WHEN 'accepted' THEN decided_ms END)
+        FROM hunks AS h WHERE h.session = turns.session AND h.turn = turns.number);
+    CREATE INDEX turns_by_time ON turns (began_ms, ended_ms, outcome, role, model, served, endpoint,
+        tier, tokens_out, usd, ttft_s, tokens_s, seconds, first_s, hunk_s, verify_s, verdict_ms,
+        green_ms, decided_ms, accepted_ms, hunks, accepted, rejected, interrupts, redirects, steers,
+        timed);
+    CREATE INDEX events_felt ON events (ms) WHERE what = 'felt';
+    """,
 )
 """What is done to a file of the version that is its index; ``user_version`` counts them."""
 

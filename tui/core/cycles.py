@@ -1,0 +1,360 @@
+"""What a user's own turns say of speed: figures over the cycles of some days or weeks.
+
+A cycle is a turn with what followed it: prompt, first token, first hunk, decision, verdict. Where
+two moments are apart in days the clock of the machine has measured it, which may have been set
+back meanwhile: what would have taken less than no time is counted as that, and in no figure.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from msgspec import Struct, field
+
+from tui.core.meter import GHOST_TOKENS_S
+
+PAUSE_S = 600.0
+"""Who does nothing for longer is away: that time is not counted as work."""
+MOST_DAYS = 21
+"""More are told by weeks."""
+LEAST_TOKENS = 50
+"""Shorter answers say nothing about tokens/s."""
+
+Place = Callable[[int], tuple[str, int]]
+"""Milliseconds -> the day, as 2026-11-29, and the hour in which they are, where the user is."""
+
+
+class Cycle(NamedTuple):
+    """A turn and what came of it; times from the prompt on, None: it did not come, or unknown."""
+
+    began_ms: int
+    ended_ms: int | None
+    """None: it runs, or duetto was killed in it."""
+    outcome: str | None
+    role: str
+    model: str
+    """As it was asked."""
+    served: str
+    """As the server named it; empty: it did not."""
+    endpoint: str
+    tier: str
+    """As it was served."""
+    tokens_out: int | None
+    usd: float | None
+    ttft_s: float | None
+    """Of the newest response."""
+    tokens_s: float | None
+    seconds: float | None
+    first_s: float | None
+    hunk_s: float | None
+    verify_s: float
+    verdict_ms: int | None
+    green_ms: int | None
+    decided_ms: int | None
+    accepted_ms: int | None
+    """When the last hunk of those that are accepted was."""
+    hunks: int
+    accepted: int
+    rejected: int
+    interrupts: int
+    redirects: int
+    steers: int
+    timed: int
+    """0: an older version kept it, which did not measure all of this."""
+    session: int
+    number: int
+
+
+class Spread(Struct, frozen=True):
+    """How something that was measured several times lies."""
+
+    count: int = 0
+    median: float | None = None
+    slow: float | None = None
+    """A tenth is beyond it: takes longer, or comes slower."""
+
+
+class Loop(Struct, frozen=True):
+    """Seconds from the prompt to each moment of the cycle."""
+
+    first_token: Spread = Spread()
+    first_hunk: Spread = Spread()
+    answered: Spread = Spread()
+    """The turn is over."""
+    decision: Spread = Spread()
+    accepted: Spread = Spread()
+    verdict: Spread = Spread()
+    green: Spread = Spread()
+
+
+class Period(Struct):
+    """A day, or the days of a week."""
+
+    day: str
+    """The first one, as 2026-11-29."""
+    turns: int = 0
+    waiting_s: float = 0.0
+    """For the model."""
+    verifying_s: float = 0.0
+    working_s: float = 0.0
+    """From the end of a turn to the next prompt, without pauses and verifications."""
+    hunks: int = 0
+    accepted: int = 0
+    rejected: int = 0
+    verdicts: int = 0
+    """Turns with one."""
+    greens: int = 0
+    usd: float = 0.0
+    felt: float | None = None
+    """So many times as fast as without duetto, as the user answered last."""
+    times: float | None = None
+    """So many times as fast as the same work with a model at 50 tokens/s, as measured."""
+    slower_s: float = 0.0
+    """So much longer such a model would have taken."""
+
+    def measure(self) -> None:
+        """Say how much faster it was."""
+        took_s = self.waiting_s + self.verifying_s + self.working_s
+        if took_s > 0 and self.slower_s:
+            self.times = (took_s + self.slower_s) / took_s
+
+
+class Pace(Struct, frozen=True):
+    """How fast one model was, at one endpoint and tier."""
+
+    model: str
+    endpoint: str
+    tier: str
+    turns: int
+    tokens: int
+    usd: float
+    tokens_s: Spread
+    ttft_s: Spread
+    hours: dict[int, Spread] = field(default_factory=dict)
+    """Tokens/s by the hour of the day, 0 to 23."""
+
+
+class CycleReport(Struct):
+    """All of it."""
+
+    since_ms: int
+    until_ms: int
+    periods: list[Period]
+    """Days, or weeks where there are many; those without a turn, too."""
+    days: int
+    """That a span has."""
+    total: Period
+    loop: Loop
+    paces: list[Pace]
+    """Those with most turns first."""
+    completed: int = 0
+    interrupted: int = 0
+    failed: int = 0
+    interrupts: int = 0
+    redirects: int = 0
+    steers: int = 0
+    unpriced: int = 0
+    """Turns of which nobody knows the price."""
+    backwards: int = 0
+    """Intervals that would have taken less than no time."""
+    untimed: int = 0
+    """Turns that an older version kept: without the first hunk, verdicts and so on."""
+    ahead: int = 0
+    """Turns dated after now, which are in no figure."""
+    practice: int = 0
+    """Turns of practice and rehearsal, which are in no figure."""
+
+
+class _Tally:
+    """Puts cycles together."""
+
+    def __init__(self, starts: Sequence[str], place: Place) -> None:
+        self.place, self.starts = place, starts
+        self.periods = [Period(day) for day in starts]
+        self.backwards = 0
+        self.loop: dict[str, list[float]] = {name: [] for name in Loop.__struct_fields__}
+        self.rates: dict[tuple[str, str, str], _Rates] = {}
+        self._last: dict[int, tuple[int, int | None]] = {}
+
+    def period(self, day: str) -> Period:
+        """The one in which a day is."""
+        return self.periods[max(bisect_right(self.starts, day) - 1, 0)]
+
+    def add(self, one: Cycle) -> None:
+        """Take one in; those of a session come in the order in which they began."""
+        day, hour = self.place(one.began_ms)
+        period = self.period(day)
+        period.turns += 1
+        period.waiting_s += one.seconds or 0.0
+        period.verifying_s += one.verify_s
+        period.working_s += self._worked_s(one)
+        period.hunks += one.hunks
+        period.accepted += one.accepted
+        period.rejected += one.rejected
+        period.verdicts += one.verdict_ms is not None
+        period.greens += one.green_ms is not None
+        period.usd += one.usd or 0.0
+        self._measure(one)
+        self._rate(one, period, hour)
+
+    def _worked_s(self, one: Cycle) -> float:
+        """What the user did since the turn before it ended."""
+        before = self._last.get(one.session)
+        self._last[one.session] = one.number, one.ended_ms
+        if before is None:
+            return 0.0
+        number, ended_ms = before
+        if number > one.number or (ended_ms is not None and ended_ms > one.began_ms):
+            self.backwards += 1
+            return 0.0
+        if ended_ms is None or number + 1 != one.number:
+            return 0.0
+        seconds = (one.began_ms - ended_ms) / 1000
+        return seconds if seconds <= PAUSE_S else 0.0
+
+    def _measure(self, one: Cycle) -> None:
+        loop, began_ms = self.loop, one.began_ms
+        for name, seconds in (
+            ("first_token", one.first_s),
+            ("first_hunk", one.hunk_s),
+            ("answered", one.seconds),
+        ):
+            if seconds is not None:
+                loop[name].append(seconds)
+        for name, ms in (
+            ("decision", one.decided_ms),
+            ("accepted", one.accepted_ms),
+            ("verdict", one.verdict_ms),
+            ("green", one.green_ms),
+        ):
+            if ms is None:
+                continue
+            if ms < began_ms:
+                self.backwards += 1
+            else:
+                loop[name].append((ms - began_ms) / 1000)
+
+    def _rate(self, one: Cycle, period: Period, hour: int) -> None:
+        key = (one.served or one.model, one.endpoint, one.tier)
+        if (rates := self.rates.get(key)) is None:
+            rates = self.rates[key] = _Rates()
+        tokens = one.tokens_out or 0
+        rates.turns += 1
+        rates.tokens += tokens
+        rates.usd += one.usd or 0.0
+        if one.ttft_s is not None:
+            rates.ttft_s.append(one.ttft_s)
+        if one.tokens_s and tokens >= LEAST_TOKENS:
+            rates.tokens_s.append(one.tokens_s)
+            rates.hours.setdefault(hour, []).append(one.tokens_s)
+            period.slower_s += tokens / GHOST_TOKENS_S - tokens / one.tokens_s
+
+
+class _Rates:
+    """Of one model."""
+
+    def __init__(self) -> None:
+        self.turns = self.tokens = 0
+        self.usd = 0.0
+        self.tokens_s: list[float] = []
+        self.ttft_s: list[float] = []
+        self.hours: dict[int, list[float]] = {}
+
+    def pace(self, key: tuple[str, str, str]) -> Pace:
+        """What they come to."""
+        hours = {hour: spread(self.hours[hour], low=True) for hour in sorted(self.hours)}
+        rates, firsts = spread(self.tokens_s, low=True), spread(self.ttft_s)
+        return Pace(*key, self.turns, self.tokens, self.usd, rates, firsts, hours)
+
+
+def spread(values: list[float], *, low: bool = False) -> Spread:
+    """Where they lie; ``low``: the slow ones are the small ones."""
+    if not values:
+        return Spread()
+    values.sort()
+    count = len(values)
+    median = (values[(count - 1) // 2] + values[count // 2]) / 2
+    slow = values[(count - 1) // 10] if low else values[count - 1 - (count - 1) // 10]
+    return Spread(count, median, slow)
+
+
+def first_days(
+    since_ms: int, until_ms: int, place: Place, most: int = MOST_DAYS
+) -> tuple[list[str], int]:
+    """The first day of each span from then to then, and how many days a span has: 1 or 7.
+
+    Weeks begin on Mondays. At most so many days are periods of their own.
+    """
+    at_ms, found = since_ms, [place(since_ms)[0]]
+    last = place(max(until_ms, since_ms))[0]
+    while found[-1] < last:
+        at_ms += 6 * 3_600_000  # no day is shorter, whatever is done to its hours
+        if (day := place(at_ms)[0]) != found[-1]:
+            found.append(day)
+    if len(found) <= most:
+        return found, 1
+    weeks = [day for day in found if date.fromisoformat(day).weekday() == 0]
+    return ([] if weeks and weeks[0] == found[0] else [found[0]]) + weeks, 7
+
+
+def report(
+    cycles: Iterable[Cycle],
+    since_ms: int,
+    until_ms: int,
+    place: Place,
+    felt: Iterable[tuple[int, float]] = (),
+) -> CycleReport:
+    """What cycles come to; they come in the order in which they began."""
+    starts, days = first_days(since_ms, until_ms, place)
+    tally = _Tally(starts, place)
+    found = [*cycles]
+    for one in found:
+        tally.add(one)
+    for ms, times in felt:
+        tally.period(place(ms)[0]).felt = times
+    total = Period(starts[0])
+    for period in tally.periods:
+        period.measure()
+        for name in _SUMS:
+            setattr(total, name, getattr(total, name) + getattr(period, name))
+    total.measure()
+    told = [period.felt for period in tally.periods if period.felt is not None]
+    total.felt = sum(told) / len(told) if told else None
+    paces = [rates.pace(key) for key, rates in tally.rates.items()]
+    outcomes = [one.outcome for one in found]
+    return CycleReport(
+        since_ms,
+        until_ms,
+        tally.periods,
+        days,
+        total,
+        Loop(**{name: spread(values) for name, values in tally.loop.items()}),
+        sorted(paces, key=lambda one: (-one.turns, one.model, one.endpoint, one.tier)),
+        completed=outcomes.count("completed"),
+        interrupted=outcomes.count("interrupted"),
+        failed=outcomes.count("failed"),
+        interrupts=sum(one.interrupts for one in found),
+        redirects=sum(one.redirects for one in found),
+        steers=sum(one.steers for one in found),
+        unpriced=sum(one.usd is None for one in found),
+        backwards=tally.backwards,
+        untimed=sum(not one.timed for one in found),
+    )
+
+
+_SUMS = (
+    "turns",
+    "waiting_s",
+    "verifying_s",
+    "working_s",
+    "hunks",
+    "accepted",
+    "rejected",
+    "verdicts",
+    "greens",
+    "usd",
+    "slower_s",
+)
