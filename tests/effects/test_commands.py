@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.sources import ROOT
 from tests.support.tables import each
 from tui.core.programs import RunOptions, RunResult
 from tui.effects.commands import runner
@@ -392,3 +393,48 @@ def test_a_folder_without_end_is_removed(tmp_path: Path) -> None:
         assert not (tmp_path / "top").exists()
     finally:  # pytest itself cannot remove it
         subprocess.run(("rm", "-rf", tmp_path / "top"), check=True)
+
+
+def report_of(command: str, folder: Path) -> tuple[Path, RunOptions, str]:
+    """A report, how a command runs that leaves it, and the command: it says so, and goes on."""
+    report = folder / "of this run.report"
+    line = f"echo half >'{report}'; echo begun; {command}"
+    return report, RunOptions(brings=(str(report),)), line
+
+
+async def test_a_run_that_is_cancelled_leaves_no_report(tmp_path: Path) -> None:
+    report, how, command = report_of("sleep 60", tmp_path)
+    runner, output = CommandRunner(str(tmp_path)), Lines()
+    running = asyncio.create_task(runner.run(command, output, 60, how))
+    await output.has("begun")
+    assert report.exists()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert not report.exists()
+    report, how, command = report_of("exit 1", tmp_path)
+    await runner.run(command, output, 60, how)
+    assert report.read_text() == "half\n", "of one that ended it is read"
+
+
+@linux
+async def test_a_duetto_that_is_killed_leaves_no_report(tmp_path: Path) -> None:
+    report, how, command = report_of("sleep 60", tmp_path)
+    program = (
+        "import asyncio, sys\n"
+        "from tui.core.programs import RunOptions\n"
+        "from tui.effects.commands.runner import CommandRunner\n"
+        "def say(data): sys.stdout.buffer.write(data); sys.stdout.flush()\n"
+        "how = RunOptions(brings=(sys.argv[2],))\n"
+        "asyncio.run(CommandRunner('.').run(sys.argv[1], say, 60, how))\n"
+    )
+    argv = [sys.executable, "-c", program, command, *how.brings]
+    duetto = subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.PIPE)
+    assert duetto.stdout is not None
+    assert await asyncio.to_thread(duetto.stdout.readline) == b"begun\n"
+    assert report.exists()
+    duetto.kill()
+    duetto.wait()
+    duetto.stdout.close()
+    while report.exists():
+        await asyncio.sleep(0.02)

@@ -15,7 +15,7 @@ from tui.core.programs import Confinement, Entry, RunOptions, RunResult, Shadow,
 from tui.effects.commands.runner import CommandRunner
 from tui.effects.commands.sandbox import find_sandbox
 from tui.effects.shadow.copying import ShadowSource
-from tui.effects.shadow.making import Kind, ShadowMaker, clear_left
+from tui.effects.shadow.making import Kind, ShadowMaker, clear_shadows
 from tui.errors import FileRefused
 
 CACHES = ("__pycache__", "node_modules/.cache", "*.tsbuildinfo")
@@ -307,7 +307,7 @@ async def test_a_start_that_makes_none_clears_them_too(house: House) -> None:
     left = house.state / "shadows/left/1/run-1/work/work"
     left.mkdir(parents=True)
     left.chmod(0)  # as the kernel leaves it
-    clear_left(house.state)
+    clear_shadows(house.state)
     assert not (house.state / "shadows/left").exists()
     assert await house.says(shadow, "cat a.txt") == "shadow\n"
 

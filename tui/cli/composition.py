@@ -330,9 +330,11 @@ class Composition:
 
     def _find_sandbox(self) -> Confining:
         from tui.effects.commands.sandbox import find_sandbox
-        from tui.effects.shadow.making import clear_left
+        from tui.effects.leftovers import clear_left
+        from tui.effects.shadow.making import clear_shadows
 
-        clear_left(self._setup.paths.state_dir)
+        clear_left()
+        clear_shadows(self._setup.paths.state_dir)
         return find_sandbox(str(self._setup.root), self._setup.paths.own(), os.environ)
 
     def _adopt(self, setup: SessionSetup, renewed: Collection[str]) -> None:

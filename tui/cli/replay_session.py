@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
+import os
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -431,6 +433,8 @@ class ReplaySession:
             prefix="duetto-replay-", ignore_cleanup_errors=True
         )
         self.root = Path(self._folder.name).resolve()
+        self._lock = os.open(self.root, os.O_RDONLY)  # the next duetto clears what nobody holds
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
         self._listing = Listing(str(self.root))
         self._files = Files(str(self.root), self._listing)
         self._left_bytes = LAYOUT_BYTES
@@ -454,6 +458,7 @@ class ReplaySession:
         """End the session, remove the workspace."""
         self._listing.close()
         await self.session.close()
+        os.close(self._lock)
         self._folder.cleanup()
 
     def _ports(self, clock: MonotonicClock, speed: float) -> Ports:

@@ -87,6 +87,8 @@ class _Started(NamedTuple):
     output: _OutputPipe
     launch: Launch
     entry: Entry
+    reports: Sequence[str]
+    """That it writes; of one that is stopped nobody reads them."""
 
 
 class _Start(NamedTuple):
@@ -252,6 +254,9 @@ class CommandRunner:
                 await asyncio.wait_for(started.output.ended.wait(), STRAGGLER_S)
         finally:
             started.output.close()
+            for report in started.reports if stopped else ():
+                with contextlib.suppress(OSError):
+                    os.unlink(report)
             try:
                 await asyncio.to_thread(started.launch.tidy)
             finally:  # also where this is cancelled once more: the shadow serves others
@@ -315,6 +320,8 @@ class CommandRunner:
                 fds.append(opened)
             argv = (_program(argv[0], folder, environment, entry), *argv[1:])
             warden = await _new_warden()
+            for file in how.brings:
+                warden.note("file", file)
             launch = Launch(argv)
             if how.confined is not None:
                 if confining is None:
@@ -322,7 +329,7 @@ class CommandRunner:
                 shadow = entry.root if how.shadow is not None else ""
                 launch = confining.launch(argv, folder, how.confined, warden.note, shadow)
             reading, writing = _terminal() if how.pty else os.pipe()
-            started = _Started(warden, _OutputPipe(reading, output), launch, entry)
+            started = _Started(warden, _OutputPipe(reading, output), launch, entry, how.brings)
             stdin = writing if how.pty else given
             rest = [one for one in (*fds, writing) if one not in (stdin, writing, opened)]
             start = _Start(launch, entry, environment, how, folder)

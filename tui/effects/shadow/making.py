@@ -79,7 +79,7 @@ def _left(base: Path) -> list[Path]:
     return [one for one in base.iterdir() if one.is_dir() and not is_held(one)]
 
 
-def clear_left(state: Path) -> None:
+def clear_shadows(state: Path) -> None:
     """Remove what killed duettos left, for a start that may need no shadow itself."""
     for base in _bases(state):
         with contextlib.suppress(OSError):

@@ -1,0 +1,53 @@
+"""What killed duettos left behind goes at the next start; what is in use, or not ours, stays."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from tui.cli.replay_session import ReplaySession
+from tui.core.wire.recording import read
+from tui.effects.leftovers import clear_left
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    return tmp_path / "tmp"
+
+
+def left(place: Path, hours: float) -> Path:
+    """A file, or with a name below it a folder, of so many hours ago."""
+    if place.suffix:
+        place.write_text("<testsuite/>")
+    else:
+        (place / "below").mkdir(parents=True, exist_ok=True)
+        (place / "below/a.py").touch()
+    os.utime(place, (time.time() - 3600 * hours,) * 2)
+    return place
+
+
+def test_old_ones_go_and_all_else_stays(temporary: Path, tmp_path: Path) -> None:
+    gone = [left(temporary / "duetto-1.report", 2), left(temporary / "duetto-replay-x", 2)]
+    kept = [left(temporary / "duetto-2.report", 0), left(temporary / "mine.report", 9)]
+    kept += [left(temporary / "duetto-mine", 9)]
+    elsewhere = left(tmp_path / "elsewhere", 9)
+    (temporary / "duetto-replay-y").symlink_to(elsewhere)
+    clear_left()
+    assert not any(place.exists() for place in gone)
+    assert all(place.exists() for place in (*kept, elsewhere / "below/a.py"))
+
+
+@pytest.mark.usefixtures("temporary")
+async def test_a_replay_that_is_open_keeps_its_folder() -> None:
+    stage = ReplaySession(read([]), 0)
+    left(stage.root, 9)
+    clear_left()
+    assert (stage.root / "below/a.py").exists()
+    await stage.close()
+    assert not stage.root.exists()
