@@ -357,12 +357,15 @@ async def test_no_more_at_once_than_the_server_lets_ask() -> None:
     stand = Stand()
     stand.session.status.limits = (Limit("requests", 2.0, 100.0),)
     await stand.asks("3 make it one")
+    first = stand.world.wires["main attempt-1"]
     assert "main attempt-3" not in stand.world.wires
     said = "2 at once: the server's rate limit leaves 2 more requests now"
     assert said in notes(stand.world)
     await stand.answers(1)
     await settle()
-    assert stand.world.wires["main attempt-3"].requests
+    third = stand.world.wires["main attempt-1"]
+    assert third is not first, "a name that is free is used again"
+    assert third.requests
     stand.session.submit(intents.StopAttempts())
     await stand.rests()
 

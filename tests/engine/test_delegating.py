@@ -36,7 +36,7 @@ async def world() -> AsyncIterator[World]:
 
 
 def wire_of(world: World, number: int = 1) -> FakeWire:
-    return world.wires[f"main delegate-{number}"]
+    return world.lanes[number - 1]
 
 
 def view(world: World, number: int = 1) -> DelegateView:

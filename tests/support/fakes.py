@@ -85,6 +85,8 @@ class FakeWire:
         self.interrupts = 0
         self.drops = 0
         self.dials = 0
+        self.finished = False
+        """It is closed for good; another one may have its name."""
         self.refusals: list[DuettoError] = []
         """The next dials fail with these."""
         self.other_way = False
@@ -157,7 +159,7 @@ class FakeWire:
         self.on_state("closed", why)
 
     async def close(self) -> None:
-        self.state = "closed"
+        self.state, self.finished = "closed", True
 
     def give(self, *events: Event) -> None:
         """These come now."""
@@ -372,6 +374,8 @@ class World:
         self.runner = FakeRunner()
         self.shadows = FakeShadows()
         self.wires: dict[str, FakeWire] = {}
+        self.lanes: list[FakeWire] = []
+        """All that were made beside the main one."""
         self.verify: VerifyCommand | None = VerifyCommand(("pytest", "-q"), "pytest found")
         self.others: list[VerifyCommand] = []
         """Verifiers besides ``verify``."""
@@ -409,8 +413,10 @@ class World:
 
     def _wire(self, endpoint: str, lane: str = MAIN_LANE) -> FakeWire:
         name = endpoint if lane == MAIN_LANE else f"{endpoint} {lane}"
-        if name not in self.wires:
+        if name not in self.wires or self.wires[name].finished:
             self.wires[name] = FakeWire(self.clock)
+            if lane != MAIN_LANE:
+                self.lanes.append(self.wires[name])
         return self.wires[name]
 
     async def runs(self) -> None:

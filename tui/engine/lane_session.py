@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from asyncio import TimerHandle
 from collections.abc import Awaitable, Callable, Mapping
+from itertools import count
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from msgspec import Struct
@@ -273,7 +274,6 @@ class LaneSessions:
     def __init__(self, services: Services, options: SessionOptions, make: MakeSession) -> None:
         """``make`` makes a session."""
         self._services, self._options, self._make = services, options, make
-        self._count = 0
         self.open: list[LaneSession] = []
 
     async def screen(self) -> StillScreen:
@@ -288,9 +288,12 @@ class LaneSessions:
         texts: Mapping[str, bytes | None],
         asks: Asks = "refuse",
     ) -> LaneSession:
-        """Another one over these texts, named after its ``kind``: ``attempt-3``."""
-        self._count += 1
-        name = f"{kind}-{self._count}"
+        """Another one over these texts, named after its ``kind``: ``attempt-3``.
+
+        It has the name of one that is over, where there is one: a socket takes few names.
+        """
+        taken = {lane.name for lane in self.open}
+        name = next(name for n in count(1) if (name := f"{kind}-{n}") not in taken)
         options = _lane_options(self._options, spec, self._services.state.status.mode)
         start = LaneStart(name, spec, texts, options, asks)
         lane = LaneSession(self._services, start, self._make)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import time
+import weakref
 from typing import Any
 
 import pytest
@@ -28,7 +30,7 @@ from tests.support.tables import each
 from tui.core.wire import events
 from tui.core.wire.address import Address
 from tui.core.wire.client.lane import Lane
-from tui.core.wire.client.lanes import MAX_IN_FLIGHT
+from tui.core.wire.client.lanes import MAX_IN_FLIGHT, MAX_NAMES
 from tui.core.wire.refusals import HOPELESS_CLOSES
 from tui.effects.wire.endpoint import FULL, EndpointLane
 from tui.errors import WireError
@@ -228,6 +230,25 @@ async def test_no_lane_waits_for_the_answers_of_sixteen_others() -> None:
         assert len(host.sockets) == 1
         await desk.ask(*desk.lane("main"))
         assert len(host.sockets) == 2
+
+
+async def test_nothing_is_left_of_a_lane_that_is_closed_but_its_name() -> None:
+    async with hosting() as host:
+        desk = Desk(host, known=LANES)
+        await desk.ask(*desk.lane("main"))
+        lane, heard = desk.lane("attempt-1")
+        await desk.ask(lane, heard)
+        await lane.close()
+        told = weakref.ref(heard)
+        del lane, heard
+        await asyncio.sleep(0)
+        gc.collect()
+        assert told() is None
+        for _ in range(MAX_NAMES):
+            lane, heard = desk.lane("attempt-1")
+            await desk.ask(lane, heard)
+            await lane.close()
+        assert len(host.sockets) == 1
 
 
 async def test_a_closed_lane_leaves_the_socket_to_the_others() -> None:

@@ -407,7 +407,9 @@ class Endpoint:
             ending = None if link.lanes else link.close("closed")
             if ending is not None:
                 await asyncio.gather(ending, return_exceptions=True)
-        if all(lane.finished for lane in self._lanes.values()):
+        if self._lanes.get(lane.name) is lane:  # whom it tells would live on with it
+            del self._lanes[lane.name]
+        if not self._lanes:
             await self.close()
 
     async def connect(self, lane: EndpointLane) -> None:
