@@ -8,6 +8,8 @@ import time
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from tests.engine.test_project import Own
 from tests.engine.test_resuming import Watched
 from tests.support.fakes import World, settle
@@ -585,6 +587,29 @@ async def test_what_others_changed_and_was_told_in_turns_that_went_is_told_again
     await forward(world)
     (await begun(world, "the third")).finishes("yes")
     assert str(texts(world.wire.requests[-1])).count("read.py at line 1") == 1
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_what_others_changed_is_told_again_however_often_its_turn_goes(
+    tmp_path: Path, restarted: bool
+) -> None:
+    runs = Runs(tmp_path, {**FILES, "read.py": "x = 1\n"})
+    world = await runs.begin()
+    model = await begun(world, "the first")
+    model.call("read_file", {"path": "read.py"}, "call_r")
+    model.complete()
+    await world.wire.request(2)
+    model.answers("Read.")
+    await settle()
+    world.files.data["read.py"] = b"x = 2\n"
+    world.changed_outside("read.py")
+    for prompt in ("the second", "the third", "the fourth"):
+        (await begun(world, prompt)).finishes("yes")
+        await settle()
+        assert str(texts(world.wire.requests[-1])).count("read.py at line 1") == 1
+        if restarted:
+            world = await runs.again()
+        await rewound(world, world.session.last_turn, "talk")
 
 
 async def test_notes_that_went_with_a_turn_are_not_sent_twice_after_a_restart(

@@ -26,6 +26,7 @@ from tui.core.conversation import (
 from tui.core.document.file_record import UserChange
 from tui.core.document.hunk import Decision, Kind, Stage, Woven
 from tui.core.document.line_notes import KeptNote
+from tui.core.files import GitMove
 from tui.core.run_report import RunReport
 from tui.core.typed_data import from_json
 
@@ -324,10 +325,10 @@ class Happened(_Record, frozen=True):
 
     ``what`` is prompt, sent, token, hunk, last, interrupt, redirect, steer, switch or answer;
     cleared: a new conversation has begun; tabs: the detail is `OpenTabs` as JSON; notes: it is
-    `AllNotes`; attached: `AllAttached`; efforts: `AllEfforts`; changes: `AllChanges`; delegates:
-    `AllDelegates`; rewound: `Rewound`, about to be done; rewind done, forward: its number; felt: by
-    how many times the user says that the work was faster;
-    cost: US dollars of a response; reserved: the least that a request costs, until it is answered.
+    `AllNotes`; attached: `AllAttached`; efforts: `AllEfforts`; changes: `AllChanges`; said:
+    `AllSaid`; delegates: `AllDelegates`; rewound: `Rewound`, about to be done; rewind done,
+    forward: its number; felt: by how many times the user says that the work was faster; cost: US
+    dollars of a response; reserved: the least that a request costs, until it is answered.
     """
 
     turn: int
@@ -399,6 +400,32 @@ class AllChanges(Struct, frozen=True, array_like=True):
 
     edits: tuple[UserChange, ...] = ()
     formatted: tuple[UserChange, ...] = ()
+
+
+class SaidChanges(Struct, frozen=True, array_like=True):
+    """What one request told of what changed in files beside the model's hunks."""
+
+    turn: int
+    edits: tuple[UserChange, ...] = ()
+    formatted: tuple[UserChange, ...] = ()
+    others: tuple[UserChange, ...] = ()
+    moves: tuple[GitMove, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Characters, about."""
+        quoted = (*self.edits, *self.formatted, *self.others)
+        return sum(len(one.old_text) + len(one.new_text) for one in quoted) + sum(
+            len(path) for move in self.moves for path in move.paths
+        )
+
+
+class AllSaid(Struct, frozen=True, array_like=True):
+    """What the last requests told so."""
+
+    of: tuple[SaidChanges, ...] = ()
+    again: tuple[SaidChanges, ...] = ()
+    """In turns that were rewound: the next request tells it again."""
 
 
 class FileSwap(Struct, frozen=True, array_like=True):
@@ -574,4 +601,5 @@ class StoredSession(Struct, frozen=True):
     attached: AllAttached = AllAttached()
     efforts: AllEfforts = AllEfforts()
     changes: AllChanges = AllChanges()
+    said: AllSaid = AllSaid()
     delegates: AllDelegates = AllDelegates()

@@ -28,6 +28,7 @@ from tui.core.session_record import (
     AllChanges,
     AllEfforts,
     AllNotes,
+    AllSaid,
     Author,
     Began,
     BlockSaid,
@@ -239,6 +240,7 @@ class SessionRecording(Witness):
             "notes": AllNotes(),
             "attached": AllAttached(),
             "changes": AllChanges(),
+            "said": AllSaid(),
         }
         self._blocks.clear()
         self._state.unkept.update(range(len(self._state.transcript.blocks)))
@@ -325,11 +327,12 @@ class SessionRecording(Witness):
             self._store.commit(record)
 
     def _new_wishes(self) -> list[Record]:
-        """The notes on lines, what is attached and the efforts, if they are others now."""
+        """Notes on lines, what is attached, efforts and told changes, if they are others now."""
         return [
             *self._new_of("notes", AllNotes(self._state.workspace.notes.kept())),
             *self._new_of("attached", self._requests.attachments.kept()),
             *self._new_of("efforts", _efforts_in(self._state.status)),
+            *self._new_of("said", self._requests.said_changes),
         ]
 
     def _new_of(self, what: str, now: Struct) -> list[Record]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from itertools import accumulate
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -27,7 +28,7 @@ from tui.core.document.file_record import FileRecord, UserChange
 from tui.core.document.hunk import OPEN, Decision, Need
 from tui.core.document.hunk_list import HunksOfFile
 from tui.core.document.report import HunkAccount, file_sha, presence, sha_of
-from tui.core.files import FileRead, GitMove
+from tui.core.files import FileRead
 from tui.core.inert_text import inert
 from tui.core.instructions import (
     HAVE_CHANGED,
@@ -39,6 +40,7 @@ from tui.core.instructions import (
     shell_tool_of,
     tools,
 )
+from tui.core.session_record import AllChanges, AllSaid, SaidChanges
 from tui.core.steps import Work, finished, while_same
 from tui.core.wire.efforts import EFFORTS, efforts_named, nearest_effort
 from tui.core.wire.events import ErrorEvent, Failed
@@ -50,7 +52,6 @@ from tui.engine.ports import PatchTool, Ports, RoleSpec, ShellTool
 
 if TYPE_CHECKING:
     from tui.core.compaction import KnownFacts
-    from tui.core.session_record import AllChanges
     from tui.engine.continuing import CutReply
     from tui.engine.project import ProjectWords
 
@@ -114,17 +115,8 @@ class PatchReport(NamedTuple):
     """What the model knows then."""
 
 
-class SaidChanges(NamedTuple):
-    """What one request told of what changed in files beside the model's hunks."""
-
-    edits: Sequence[UserChange]
-    formatted: Sequence[UserChange]
-    others: Sequence[UserChange]
-    moves: Sequence[GitMove]
-
-
-_MOST_SAID = 200
-"""Requests of which that is known."""
+_MOST_SAID = 50_000
+"""Characters of told changes that are known, should their turns be rewound."""
 
 
 class HunkNews(NamedTuple):
@@ -161,10 +153,8 @@ class Requests:
         """What hooks refused since then, a paragraph each."""
         self.files_room: Callable[[RoleSpec, Sequence[str]], int] = lambda spec, texts: ALL_FILES
         """Characters that open files may take in a request to a model, beside these texts."""
-        self._said_changes: list[tuple[int, SaidChanges]] = []
+        self.said_changes = AllSaid()
         """What the last turns were told of changes in files."""
-        self._again: list[SaidChanges] = []
-        """That of turns which were rewound, until it is told again."""
         self._cut_files: set[str] = set()
         """Those of which the user was told that only a part is sent."""
         self.last_head: Request = {}
@@ -206,7 +196,7 @@ class Requests:
         self.history = History()
         self.cut, self.prose, self.owed = None, [], []
         self._gathered = None
-        self._said_changes, self._again = [], []
+        self.said_changes = AllSaid()
         self._context.forget()
         self._cut_files.clear()
         self.attachments.forget()
@@ -221,35 +211,39 @@ class Requests:
 
     def rewound(self, first: int) -> None:
         """The conversation ends elsewhere now; ``first`` is the first turn that went, or 0."""
-        self._again = [one for turn, one in self._said_changes if 0 < first <= turn]
-        self._said_changes = [one for one in self._said_changes if not 0 < first <= one[0]]
+        said = self.said_changes.of
+        went = tuple(one for one in said if 0 < first <= one.turn)
+        self.said_changes = AllSaid(tuple(one for one in said if one not in went), went)
         self.cut, self.prose, self._gathered = None, [], None
         self._context.forget()
         self.attachments.rewound({one.text for one in self.history.entries if one.kind == "note"})
         self.begin_anew()
 
-    def was_changed(self, changes: AllChanges) -> None:
-        """An earlier start has saved these, and did not tell them."""
-        self._again = [SaidChanges(changes.edits, changes.formatted, (), ())]
+    def was_changed(self, changes: AllChanges, said: AllSaid) -> None:
+        """An earlier start has saved these changes and did not tell them; what it did tell."""
+        untold = SaidChanges(0, changes.edits, changes.formatted)
+        self.said_changes = AllSaid(said.of, (*said.again, untold))
 
     def _tell_again(self, changes: Changes, private: Callable[[str], str]) -> None:
         """What was told in turns that were rewound, of files that are not quoted anew."""
-        turn, again = self.history.turn, self._again
+        again = self.said_changes.again
         quoted = {file.buffer.path for file in self.shown_files()} if again else set[str]()
-        now = SaidChanges(changes.edits, changes.formatted, changes.others, changes.moves)
-        told, self._again = [*again, now], []
-        if any(now):
-            self._said_changes = [*self._said_changes[1 - _MOST_SAID :], (turn, now)]
 
-        def all_of(kind: Callable[[SaidChanges], Sequence[UserChange]]) -> list[UserChange]:
-            before = (edit for one in told[:-1] for edit in kind(one))
-            again = [one for one in before if one.path not in quoted and not private(one.path)]
-            return [*again, *kind(now)]
+        def all_of(
+            kind: Callable[[SaidChanges], Sequence[UserChange]], now: Sequence[UserChange]
+        ) -> list[UserChange]:
+            before = (edit for one in again for edit in kind(one) if edit not in now)
+            told = [one for one in before if one.path not in quoted and not private(one.path)]
+            return [*told, *now]
 
-        changes.edits = all_of(attrgetter("edits"))
-        changes.formatted = all_of(attrgetter("formatted"))
-        changes.others = all_of(attrgetter("others"))
-        changes.moves = [move for one in told for move in one.moves]
+        changes.edits = all_of(attrgetter("edits"), changes.edits)
+        changes.formatted = all_of(attrgetter("formatted"), changes.formatted)
+        changes.others = all_of(attrgetter("others"), changes.others)
+        changes.moves = [*(move for one in again for move in one.moves), *changes.moves]
+        edits, formatted = tuple(changes.edits), tuple(changes.formatted)
+        others, moves = tuple(changes.others), tuple(changes.moves)
+        said = SaidChanges(self.history.turn, edits, formatted, others, moves)
+        self.said_changes = AllSaid(_newest((*self.said_changes.of, *[said] * bool(said.size))))
 
     def prompt(
         self, texts: Sequence[str], spec: RoleSpec, head: Request, notes: str = ""
@@ -563,6 +557,13 @@ class Requests:
             *sorted(waiting - set(open_files.status.open_paths)),
         ]
         return self.attachments.in_context(paths)
+
+
+def _newest(said: Sequence[SaidChanges]) -> tuple[SaidChanges, ...]:
+    """As many of the last ones as are kept."""
+    sizes = accumulate(one.size for one in reversed(said))
+    kept = sum(size <= _MOST_SAID for size in sizes)
+    return tuple(said[len(said) - kept :])
 
 
 def _waits(tally: HunksOfFile) -> bool:

@@ -254,7 +254,7 @@ class Resuming:
             _same_effort(state.status, role, model, effort, said=True)
         services.open_files.reopen(stored.tabs)
         requests.attachments.bring_back(stored.attached)
-        requests.was_changed(stored.changes)
+        requests.was_changed(stored.changes, stored.said)
         state.workspace.notes.bring_back(stored.notes)
         state.status.notes = len(state.workspace.notes.waiting)
         if self._rest is None:

@@ -32,6 +32,7 @@ from tui.core.session_record import (
     AllDelegates,
     AllEfforts,
     AllNotes,
+    AllSaid,
     BlockSaid,
     EntryMade,
     FileKept,
@@ -325,6 +326,7 @@ def _stored(
         attached=_newest(base, n, "attached", AllAttached()),
         efforts=_newest(base, n, "efforts", AllEfforts()),
         changes=_newest(base, n, "changes", AllChanges()),
+        said=_newest(base, n, "said", AllSaid()),
         delegates=_newest(base, n, "delegates", AllDelegates()),
     )
 
