@@ -119,6 +119,8 @@ class InputFirst:
         """It is not painted yet: all that is done in slices waits."""
         self.full: set[object] = set()
         """Those who hold enough of what was read."""
+        self.on_taken: Callable[[], None] = lambda: None
+        """Called when it was taken: what it changed can be painted."""
         self._shown = asyncio.Event()
         self._until: asyncio.TimerHandle | None = None
 
@@ -137,6 +139,7 @@ class InputFirst:
     def taken(self) -> None:
         """A widget, or a binding, did what it means."""
         self.untaken = False
+        self.on_taken()
 
     def shown(self) -> None:
         """What had the focus was painted; a key that was not taken by then is not on it."""

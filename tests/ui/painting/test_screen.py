@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 
 import pyte
 import pytest
 from rich.color import Color
 from rich.segment import Segment
+from textual import events
 from textual.app import App
 from textual.geometry import Offset
 from textual.pilot import Pilot
@@ -15,10 +17,15 @@ from textual.strip import Strip
 
 from tests.support.scripted_app import running, settled, until
 from tests.support.scripted_session import ScriptedSession
+from tests.support.tables import each
 from tui.ui.app import DuettoApp
+from tui.ui.editor.overview import Overview
+from tui.ui.editor.sides import Tabs
+from tui.ui.key_queue import KeyQueue, TypedKey
 from tui.ui.painting import ink, screen
 from tui.ui.painting import screen as painting
 from tui.ui.painting.ink import Ink
+from tui.ui.widgets.painted import set_dim
 
 Cell = tuple[str, str, str, bool]
 """Character, colours as pyte names them, bold."""
@@ -152,3 +159,38 @@ async def test_what_the_terminal_lost_is_written_again(glass: Glass) -> None:
         glass.screen.resize(36, 120)
         app.refresh()
         await until(pilot, lambda: glass.rows() == held(app))
+
+
+@each("pane", ["prompt", "editor"])
+async def test_a_key_is_seen_before_what_else_is_to_be_painted(glass: Glass, pane: str) -> None:
+    session = ScriptedSession()
+    session.open("ledger/cache.py")
+    async with running(session) as (app, pilot):
+        await pilot.press("alt+2" if pane == "editor" else "alt+1")
+        await pilot.press("z")
+        await still(app, session, pilot)
+        queue = KeyQueue(app.post_message, asyncio.get_running_loop())
+        queue.first = app.session.input_first
+        glass.frames.clear()
+        set_dim(app.bench.header, dim=True)
+        queue.add(TypedKey(events.Key("q", "q")))
+        await until(pilot, lambda: "ledger/" in "".join(glass.frames))
+        first = next(number for number, text in enumerate(glass.frames) if "ledger/" in text)
+        assert any("q" in text for text in glass.frames[:first])
+        await still(app, session, pilot)
+        assert_alike(app, glass)
+
+
+async def test_what_a_frame_changes_beside_the_text_is_painted_with_it(glass: Glass) -> None:
+    session = ScriptedSession()
+    session.open("ledger/cache.py")
+    async with running(session) as (app, pilot):
+        await still(app, session, pilot)
+        overview, tabs = app.query_one(Overview), app.query_one(Tabs)
+        glass.frames.clear()
+        app.bench.begin_frame()
+        overview.show(100, 30, 500, [])
+        tabs.note("Ln 101", "")
+        app.bench.paint_now()
+        assert len(glass.frames) == 1
+        assert_alike(app, glass)

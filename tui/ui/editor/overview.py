@@ -19,9 +19,9 @@ from typing import Literal, NamedTuple
 from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events
+from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from tui.core.document.hunk import OPEN, Decision, Hunk, Stage
 from tui.core.document.waiting_places import nearest
@@ -34,6 +34,7 @@ from tui.ui.editor.paint import GUTTER_GHOST, Chip, EditorRow, gutter_width
 from tui.ui.editor.view import View
 from tui.ui.painting.ink import PaintedStrip
 from tui.ui.styled_text import clip, one_line
+from tui.ui.widgets.painted import PaintedWidget
 
 INCOMING_ROWS = 4
 """Rows of the strip of incoming lines, its heading included."""
@@ -222,10 +223,8 @@ class OverviewMark(NamedTuple):
     kind: str
 
 
-class Overview(Widget):
+class Overview(PaintedWidget):
     """A column that stands for the whole file."""
-
-    ALLOW_SELECT = False
 
     class Chosen(Message):
         """The user pointed at a line that shall be in the middle of the view."""
@@ -299,9 +298,12 @@ class Overview(Widget):
         if not late or len(self._kinds) != height:
             self._kinds = mark_cells(height, self._shown[2], self._marks)
         cells = [*zip(thumb_cells(height, self._shown), self._kinds, strict=True)]
-        if cells != self._cells:
-            self._cells = cells
+        before, self._cells = self._cells, cells
+        if len(cells) != len(before):
             self.refresh()
+        elif cells != before:
+            pairs = enumerate(zip(cells, before, strict=True))
+            self.refresh(*(Region(0, y, 1, 1) for y, (now, was) in pairs if now != was))
 
 
 def thumb_cells(height: int, view: tuple[int, int, int]) -> list[bool]:

@@ -62,10 +62,8 @@ class _Cell(NamedTuple):
     close: bool
 
 
-class Tabs(Widget):
+class Tabs(PaintedWidget):
     """The row of tabs."""
-
-    ALLOW_SELECT = False
 
     class Chosen(Message):
         """A tab was clicked."""

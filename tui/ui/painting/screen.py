@@ -3,7 +3,8 @@
 Textual repaints at ticks of a clock, 60 a second, after several messages between widget, screen and
 timer. Here a damaged `PaintedWidget` says so to the screen itself, and the screen paints in
 the same turn of the event loop, or in the frame that damaged it: a key's repaint waits for no
-tick. A repaint that was expensive is followed by a pause as long as it took.
+tick. A repaint that was expensive is followed by a pause as long as it took. What a key changed in
+the widget with the focus waits for neither: it is painted alone, as soon as the key was taken.
 
 It leans on names of Textual's (`Screen._on_timer_update`, ``_compositor_refresh``,
 ``_refresh_layout``, ``_dirty_widgets``, ``_compositor``): ``tests/ui/test_textual_names`` fails
@@ -260,6 +261,7 @@ class WidgetMap:
 _SETTLE_S = 0.003
 """After a layout: its widgets hear of their new sizes before they are painted."""
 _LONGEST_PAUSE_S = 0.008
+_WAIT_S = 0.001
 _BATCH_S = 0.004
 """How soon to look again whether the app still puts widgets together."""
 
@@ -280,6 +282,8 @@ class PaintedScreen(Screen[None]):
         """Where the widgets were when they last heard of their sizes."""
         self.on_focused_painted: Callable[[], None] = lambda: None
         """Called when what has the focus was painted."""
+        self.waits: Callable[[], bool] = bool
+        """Whether a key goes first, for a moment."""
         self._in_frame = False
         self._moved = False
         """Since the last repaint: another widget may be under the mouse."""
@@ -302,6 +306,26 @@ class PaintedScreen(Screen[None]):
         if self._damaged:
             self._paint()
 
+    def echo(self) -> None:
+        """Paint what has the focus before anything else that is damaged: it has taken a key."""
+        widget, context = self.focused, self._pump
+        if widget is None or context is None or not self.is_attached or not self.is_current:
+            return
+        moves = any(one._layout_required or one._scroll_required for one in (self, widget))
+        if not (moves or self.app._batch_count or is_behind(self.app, self.paint_soon)):
+            with HandedOn(self.app.call_later):
+                context.run(self._paint_echo, widget)
+
+    def _paint_echo(self, widget: Widget) -> None:
+        later = self._dirty_widgets - {widget}
+        self._compositor.update_widgets({widget})
+        if self._compositor._dirty_regions:
+            widget._repaint_required = False
+            self._damaged.discard(widget)
+            self._compositor_refresh()
+            self._dirty_widgets |= later
+            self.on_focused_painted()
+
     def repaint_all(self) -> None:
         """The terminal may have lost what it showed: write all of it again."""
         if self.is_attached:
@@ -321,6 +345,9 @@ class PaintedScreen(Screen[None]):
 
     def _paint_due(self) -> None:
         self._due = None
+        if self.waits():
+            self.paint_soon(_WAIT_S)
+            return
         with HandedOn(self.app.call_later):
             self._paint()
 

@@ -68,7 +68,9 @@ class Workbench(PaintedScreen):
         """``workspace`` is the folder's absolute path."""
         super().__init__()
         self.session = session
-        self.on_focused_painted = session.input_first.shown
+        first = session.input_first
+        self.on_focused_painted, first.on_taken = first.shown, self.echo
+        self.waits = lambda: first.untaken
         name = workspace.rstrip("/").rpartition("/")[2] or workspace
         self.header = Header(session.status, name, id="header")
         self.transcript = TranscriptPane(session, root=workspace, id="transcript")
