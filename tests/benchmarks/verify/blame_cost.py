@@ -9,7 +9,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from math import log2
 from pathlib import Path
@@ -32,16 +32,18 @@ EXACT, RUNS, BESIDE = "found exactly, %", "runs", "log2 of the hunks"
 SECONDS, SEARCHES = "seconds of a search", "searches"
 METHOD = (
     "Blame, simulated: one wrong hunk among 3, 10 and 40, and two that only fail together, 100 "
-    "times each with two runs at once. Blame in a project: harmless changes of functions and one "
-    "that returns None, or two of which one returns None once the other was called, pending in the "
-    "program as it is put together for a user; F5, then /blame. Where there are fewer functions "
-    "than hunks that is left out.",
+    "times each with two runs at once. Blame in a project: harmless changes of values and one "
+    "function that returns None, or two of which one returns None once the other was called, "
+    "pending in the program as it is put together for a user; F5, then /blame. Where fewer values "
+    "than hunks are apart that is left out.",
 )
 SEEDS = ((1, 3), (1, 10), (1, 40), (2, 10), (2, 40))
 """How many are wrong of how many."""
 _SIMULATED = 100
 _LONGEST_S = 300.0
 _MOST_LINES = 12
+_ORDERS = 200
+"""In which hunks are looked for that are apart."""
 _MOST_TRIED = 60
 """Seeds that no test notices, until the next one is given up."""
 
@@ -103,20 +105,31 @@ def _driven(blame: Blame, faults: Subset) -> int:
 
 
 class Place(NamedTuple):
-    """A function that ends in a return on one line."""
+    """A value on one line that a hunk can change."""
 
     path: str
+    row: int
     lines: tuple[str, ...]
-    """From its head to there."""
+    """That line behind as many of those above as make it the only one."""
+    start: int
+    end: int
+    """Of the value in that line."""
+    can_fail: bool
+    """It is what a function returns at its end."""
 
     def patch(self, change: str) -> str:
-        """A change of what it returns; ``change`` has the old value in braces."""
+        """A change of the value; ``change`` has the old one in braces."""
         *above, last = self.lines
-        indent, _, value = last.partition("return ")
         rows = [f" {line}" for line in above]
-        new = f"{indent}return {change.format(value)}"
+        was = last[self.start : self.end]
+        new = f"{last[: self.start]}{change.format(was)}{last[self.end :]}"
         body = "\n".join(["@@", *rows, f"-{last}", f"+{new}"])
         return f"*** Begin Patch\n*** Update File: {self.path}\n{body}\n*** End Patch\n"
+
+    def is_apart(self, other: Place) -> bool:
+        """Whether both can be changed, and are two hunks."""
+        first, second = sorted((self, other), key=lambda one: one.row)
+        return self.path != other.path or second.row - len(second.lines) > first.row
 
 
 _HARMLESS, _WRONG = "({})", "None"
@@ -127,23 +140,63 @@ _SECOND = f'None if {_SEED}.get("seed") else ({{}})'
 """It is wrong where the mark is."""
 
 
-def places(root: Path) -> Iterator[Place]:
+def places(root: Path) -> list[Place]:
     """All that a project has, its tests left out."""
+    found: list[Place] = []
     for file in sorted(root.rglob("*.py")):
         path = str(file.relative_to(root))
         if "test" in path or path.startswith(("docs", "examples", "setup")):
             continue
         text = file.read_text("utf-8")
         rows = text.splitlines()
-        for node in ast.walk(ast.parse(text)):
-            if not isinstance(node, ast.FunctionDef) or not isinstance(node.body[-1], ast.Return):
+        nodes = list(ast.walk(ast.parse(text)))
+        ends = [node.body[-1] for node in nodes if isinstance(node, ast.FunctionDef)]
+        for node in nodes:
+            value = _value(node)
+            if value is None or value.lineno != value.end_lineno:
                 continue
-            last = node.body[-1]
-            lines = tuple(rows[node.lineno - 1 : last.lineno])
-            once = text.count("\n".join(lines)) == 1 and rows.count(lines[0]) == 1
-            short = last.lineno == last.end_lineno and len(lines) <= _MOST_LINES
-            if last.value is not None and short and once and "#" not in lines[-1]:
-                yield Place(path, lines)
+            lines, end = _only(rows, value.lineno), value.end_col_offset or 0
+            can_fail = node in ends and isinstance(node, ast.Return)
+            if lines and lines[-1].isascii() and "#" not in lines[-1]:
+                found.append(Place(path, value.lineno, lines, value.col_offset, end, can_fail))
+    return found
+
+
+def _value(node: ast.AST) -> ast.expr | None:
+    """What parentheses around it do not change."""
+    match node:
+        case ast.Return(value=value) | ast.Assign(value=value) | ast.AnnAssign(value=value):
+            return value
+        case ast.If(test=value) | ast.While(test=value) | ast.For(iter=value):
+            return value
+        case (
+            ast.Expr(value=ast.Call() as value) | ast.Raise(exc=value) | ast.AugAssign(value=value)
+        ):
+            return value
+    return None
+
+
+def _only(rows: Sequence[str], row: int) -> tuple[str, ...]:
+    """A line with those above that make it the only one; empty: too many."""
+    text = "\n".join(["", *rows, ""])
+    for count in range(1, min(row, _MOST_LINES) + 1):
+        lines = rows[row - count : row]
+        if text.count("\n".join(["", *lines, ""])) == 1:
+            return tuple(lines)
+    return ()
+
+
+def _chosen(rng: random.Random, every: Sequence[Place], wrong: int, count: int) -> list[Place]:
+    """So many that are apart, those that can fail first; empty: there are not as many."""
+    for _ in range(_ORDERS):
+        found: list[Place] = []
+        ends = rng.sample([one for one in every if one.can_fail], wrong)
+        for place in (*ends, *rng.sample(every, len(every))):
+            if all(place.is_apart(one) for one in found):
+                found.append(place)
+        if len(found) >= count and found[:wrong] == ends:
+            return found[:count]
+    return []
 
 
 async def _in_project(
@@ -155,23 +208,21 @@ async def _in_project(
 ) -> None:
     """Searches in a project, of which the tests notice the seeds."""
     wrong, count, times = seed
-    every, where = list(places(root)), f"{root.name}, {wrong} wrong of {count}"
-    if len(every) < count:
+    every, where = places(root), f"{root.name}, {wrong} wrong of {count}"
+    if not _chosen(rng, every, wrong, count):
         return
     async with composed(root) as (seat, _):
-        session = seat.session
         await seat.rests(intents.Verify(), _LONGEST_S)
-        if session.status.verdict != "passed":
+        if seat.session.status.verdict != "passed":
             raise DuettoError(f"the tests of {root.name} do not pass as they are")
-        vain = 0
+        session, vain = seat.session, 0
         while len(exact.get(where, ())) < times and vain < _MOST_TRIED:
-            chosen = rng.sample(every, count)
             kinds = [*((_WRONG,) if wrong == 1 else (_FIRST, _SECOND)), *[_HARMLESS] * count]
-            kinds = rng.sample(kinds[:count], count)
-            ids = {
-                _landed(session, place, kind): kind
-                for place, kind in zip(chosen, kinds, strict=True)
-            }
+            chosen = _chosen(rng, every, wrong, count)
+            seeds = list(zip(chosen, kinds, strict=False))
+            ids = {_landed(session, place, kind): kind for place, kind in rng.sample(seeds, count)}
+            if len(ids) != count:
+                raise DuettoError(f"{count} changes made {len(ids)} hunks in {root.name}")
             await seat.rests(intents.Verify(), _LONGEST_S)
             if session.status.verdict == "failed":
                 vain = 0
