@@ -201,6 +201,21 @@ async def test_what_failed_before_the_change_is_not_its_fault_and_no_success() -
     assert runner.commands.count(("pytest", "test_cache.py")) == 1
 
 
+async def test_what_passed_in_this_session_needs_no_second_look_when_it_fails() -> None:
+    """Until somebody changes files that are not open: then nothing is known of the rest."""
+    tests = verifier("pytest", "tests", RunReport((BOOM,)))
+    world, runner = stand(tests)
+    assert await verify(world, intents.Verify(disk=True, whole=True)) == "passed"
+    runner.status["pytest"] = 1
+    assert await verify(world) == "failed"
+    assert ("pytest", "test_cache.py") not in runner.commands
+    await world.runs()
+    world.changed_outside("other.py")
+    await settle()
+    assert await verify(world) == "same"
+    assert ("pytest", "test_cache.py") in runner.commands
+
+
 async def test_stopping_ends_all_of_them() -> None:
     world, runner = stand(verifier("ruff", "lint"), verifier("pytest", "tests"))
     runner.hold = asyncio.Event()

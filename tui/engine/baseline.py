@@ -1,7 +1,8 @@
 """What failed before anything was changed: a verdict is about the difference.
 
 What failed is run once more on the texts without any hunk of the session, in a shadow; what is
-found is kept by these texts.
+found is kept by these texts. Where all passed at any time in the session that is not needed: what
+fails afterwards is new.
 """
 
 from __future__ import annotations
@@ -31,6 +32,17 @@ class Baseline:
         self._services = services
         self._known: dict[bytes, dict[Key, bool]] = {}
         """Texts -> what was looked at on them, and whether it failed."""
+        self._passed: set[str] = set()
+        """Names of commands."""
+
+    def passed(self, command: VerifyCommand) -> None:
+        """All that it judges passed."""
+        self._passed.add(command.name)
+
+    def forget(self) -> None:
+        """Somebody changed files that nobody looks after here."""
+        self._known.clear()
+        self._passed.clear()
 
     async def without_known(
         self,
@@ -47,6 +59,8 @@ class Baseline:
         if not report.failed or report.fault or result.timed_out or shadows is None:
             return report
         if texts is None:
+            if command.name in self._passed:
+                return report
             texts = await self._before()
             if not texts:
                 return report

@@ -70,6 +70,8 @@ class VerdictState:
         self._task: asyncio.Task[None] | None = None
         self.on_outside: Callable[[Iterable[str]], None] = lambda paths: None
         """Told of files that somebody changed on the disk."""
+        self.on_unknown: Callable[[], None] = lambda: None
+        """Told that files are among them which are not open."""
         services.state.before_drain.append(self._frame)
 
     def stands(self, blocks: Sequence[Block], ground: Ground, *, on_disk: bool) -> None:
@@ -90,6 +92,8 @@ class VerdictState:
         changed = {path for path in paths if mark not in path}
         self.on_outside(changed)
         others = changed - self._workspace.buffers.keys()
+        if others:
+            self.on_unknown()
         if self._blocks and others:
             self._say(outdated=True)
             self._blocks = ()

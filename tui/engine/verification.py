@@ -303,7 +303,9 @@ class Verification:
     def _baseline(self) -> Baseline:
         from tui.engine.baseline import Baseline  # after the first paint
 
-        return Baseline(self._services)
+        baseline = Baseline(self._services)
+        self._verdict_state.on_unknown = baseline.forget
+        return baseline
 
     @functools.cached_property
     def _blaming(self) -> Blaming:
@@ -366,7 +368,7 @@ class Verification:
         finally:
             for one in filter(None, shadows):
                 one.close()
-        self._note_speed(run for run in runs if run.command in found)
+        self._note_wholes(run for run in runs if run.command in found)
         verdict = common_verdict([(run.kind, run.verdict) for run in runs])
         if wanted.files and verdict != "failed":
             return  # nothing is known of the rest
@@ -416,8 +418,11 @@ class Verification:
             return VerifierLanes((), (*lanes.checks, *lanes.tests))  # one at a time
         return lanes
 
-    def _note_speed(self, wholes: Iterable[_Run]) -> None:
+    def _note_wholes(self, wholes: Iterable[_Run]) -> None:
+        """Learn from runs on the whole project."""
         for run in wholes:
+            if run.verdict == "passed":
+                self._baseline.passed(run.command)
             if run.verdict in ("passed", "failed"):
                 quick = run.result.seconds < _QUICK_S
                 (self._quick.add if quick else self._quick.discard)(run.command.name)
