@@ -21,6 +21,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from tui.core.programs import Entry, Overlay, Written, is_below
+from tui.effects.shadow.noticing import FolderWatch
 from tui.effects.shadow.overlay import (
     MOST_WRITTEN,
     ROOM,
@@ -40,6 +41,7 @@ _SETTING = re.compile(
     r"\s*(repositoryformatversion|filemode|symlinks|ignorecase|objectformat)\s*=", re.IGNORECASE
 )
 """What says how a repository's files are to be read; the rest of its configuration is left out."""
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _SITE = """\
 import atexit, os, sys
 
@@ -211,19 +213,35 @@ class CopyShadow:
                 self._folders.add(above)
 
     def _take(self, path: str, about: object) -> None:
-        """Copy a file of the disk."""
+        """Copy a file of the disk. It is done for each of thousands, so it is short."""
         target = f"{self._copy}/{path}"
-        if os.path.lexists(target):
-            self._drop(path)
-        with open(f"{self._root}/{path}", "rb", 0) as source, open(target, "xb", 0) as file:
-            is_ = os.fstat(source.fileno())
-            data = source.readall()
-            file.write(data)
-            os.fchmod(file.fileno(), stat.S_IMODE(is_.st_mode))
-            os.utime(file.fileno(), ns=(is_.st_atime_ns, is_.st_mtime_ns))
+        source = os.open(f"{self._root}/{path}", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            is_ = os.fstat(source)
+            mode, left = stat.S_IMODE(is_.st_mode), is_.st_size
+            try:
+                file = os.open(target, _NEW, mode)
+            except FileExistsError:
+                self._drop(path)
+                file = os.open(target, _NEW, mode)
+            try:
+                while left > 0 and (data := os.read(source, left)):
+                    left -= len(data)
+                    while data := data[os.write(file, data) :]:
+                        pass  # of a disk that is nearly full
+                os.utime(file, ns=(is_.st_atime_ns, is_.st_mtime_ns))
+                looks = os.fstat(file)
+                if stat.S_IMODE(looks.st_mode) != mode:
+                    os.fchmod(file, mode)
+                    looks = os.fstat(file)
+            finally:
+                os.close(file)
+        finally:
+            os.close(source)
         if path in self._changed:  # newer than what was built of the other text
-            self._times.set(path, Path(target), data)
-        self._known[path] = (about, _looks(target))
+            self._times.set(path, Path(target), Path(target).read_bytes())
+            looks = os.lstat(target)
+        self._known[path] = (about, _looks_of(looks))
 
     def _place(self, path: str) -> str:
         """Where a text lies; that of a link is where the link leads to."""
@@ -356,16 +374,18 @@ _signs = attrgetter("st_mtime_ns", "st_size", "st_ino", "st_mode")
 """By which a file of the disk is known to be another one."""
 
 
+_looks_of = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino", "st_mode")
+
+
 def _looks(path: str) -> object:
     try:
-        about = os.lstat(path)
+        return _looks_of(os.lstat(path))
     except OSError:
         return None
-    return about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino, about.st_mode
 
 
 class SourceFiles:
-    """What of a workspace is to be in a copy; paths are relative."""
+    """What of a workspace, or of one folder, is to be in a copy; paths are relative."""
 
     def __init__(self) -> None:
         self.files: dict[str, object] = {}
@@ -374,9 +394,22 @@ class SourceFiles:
         """Path -> where it leads; ``{disk}`` is the workspace on the disk."""
         self.folders: dict[str, None] = {}
         """Outer ones first."""
+        self.inner: list[str] = []
+        """Those of them that are looked into."""
         self.caches: list[str] = []
         self.environments: list[str] = []
         self.size = 0
+        self.stays = True
+        """It is the same until something is changed in the folder."""
+
+    def take(self, other: SourceFiles) -> None:
+        """Have what another one has, too."""
+        self.files |= other.files
+        self.links |= other.links
+        self.folders |= other.folders
+        self.caches += other.caches
+        self.environments += other.environments
+        self.size += other.size
 
 
 class ShadowSource:
@@ -395,21 +428,49 @@ class ShadowSource:
         """All that git does not ignore, if that was asked in this look."""
         self._entered: set[str] = set()
         """Folders that are copied."""
+        self._lock = threading.Lock()
+        self._watch = FolderWatch(self.root)
+        self._seen: dict[str, SourceFiles] = {}
+        """Folder -> what was there, where it is told when that changes."""
+        self._found: SourceFiles | None = None
+        """What the last look found, if all of it stays."""
 
     def look(self) -> SourceFiles:
-        """What of it is to be copied now. Raises OSError: too much."""
+        """What of it is to be copied now; only to be read. Raises OSError: too much."""
+        with self._lock:
+            changed = self._watch.changed()
+            if changed is None:
+                self._seen.clear()
+            elif self._found is not None and not changed:
+                return self._found
+            for folder in changed or ():
+                self._seen.pop(folder, None)
+            self._found, self._listed = None, None
+            found = self._looked()
+            self._found = found if found.stays else None
+            return found
+
+    def _looked(self) -> SourceFiles:
+        """Into all that may have changed."""
         found, waiting = SourceFiles(), [""]
-        self._listed = None
         while waiting:
             folder = waiting.pop()
-            self._look_into(folder, found, waiting)
+            if (seen := self._seen.get(folder)) is None:
+                seen = SourceFiles()
+                seen.stays = self._watch.begin(folder)
+                self._look_into(folder, seen)
+                if seen.stays:
+                    self._seen[folder] = seen
+            waiting += seen.inner
+            found.take(seen)
+            found.stays = found.stays and seen.stays
             if len(found.files) > MOST_FILES or found.size > MOST_BYTES:
                 most = f"{MOST_FILES:,} files or {MOST_BYTES // 1_000_000} MB"
                 raise OSError(f"the workspace is too large to be copied (more than {most})")
         return found
 
-    def _look_into(self, folder: str, found: SourceFiles, waiting: list[str]) -> None:
-        """One folder. It is done for each file before each command, so it is short."""
+    def _look_into(self, folder: str, found: SourceFiles) -> None:
+        """One folder. It may be done for each file before each command, so it is short."""
         above, files, size = f"{folder}/" if folder else "", found.files, 0
         with os.scandir(f"{self.root}/{folder}") as entries:
             for entry in entries:
@@ -418,14 +479,17 @@ class ShadowSource:
                     continue
                 if entry.is_file(follow_symlinks=False):
                     about = entry.stat(follow_symlinks=False)
-                    if about.st_size < _SMALL_BYTES or self._is_listed(path):
+                    large = about.st_size >= _SMALL_BYTES
+                    if large or about.st_nlink > 1:  # it may be written by another name
+                        found.stays = False
+                    if not large or self._is_listed(path):
                         files[path] = _signs(about)
                         size += about.st_size
                 elif entry.is_symlink():
                     found.links[path] = self._target(path, os.readlink(entry.path))
                 elif entry.is_dir() and self._goes_into(found, path):
                     found.folders[path] = None
-                    waiting.append(path)
+                    found.inner.append(path)
         found.size += size
 
     def _target(self, path: str, to: str) -> str:
@@ -457,6 +521,7 @@ class ShadowSource:
         if listed or _is_small(full):
             self._entered.add(path)
             return True
+        found.stays = False  # it may become one that is small, or not ignored
         return False
 
     def _is_listed(self, path: str) -> bool:
@@ -469,6 +534,7 @@ class ShadowSource:
     def _packages(self, found: SourceFiles, path: str) -> None:
         """Packages are reached as they are, but for links into the workspace: these are copied."""
         found.folders[path] = None
+        found.stays = False
         for entry in os.scandir(os.path.join(self.root, path)):
             below = f"{path}/{entry.name}"
             if entry.is_symlink():

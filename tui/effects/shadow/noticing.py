@@ -1,0 +1,108 @@
+"""Which folders changed since the last look, where the kernel knows it at once (Linux).
+
+The kernel queues what a program does to a file before the program goes on, so what was written
+before a question is in the answer. It is not told of file systems that others write, too, as of a
+network: there every folder is looked into.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import struct
+import sys
+import weakref
+from pathlib import Path
+
+from tui.core.programs import is_below
+
+_LOCAL = {"bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "jfs", "overlay", "tmpfs"}
+_LOCAL |= {"xfs", "zfs"}
+"""File systems that only this kernel writes."""
+_MOUNTS = Path("/proc/self/mountinfo")
+_EVENT = struct.Struct("iIII")
+_MODIFIED, _ATTRIBUTES, _WRITTEN, _MOVES, _MADE, _GONE = 0x2, 0x4, 0x8, 0xC0, 0x100, 0x200
+_MOVED_AWAY, _ONLY_FOLDERS, _IS_FOLDER = 0x800, 0x1000000, 0x40000000
+_ALL = _MODIFIED | _ATTRIBUTES | _WRITTEN | _MOVES | _MADE | _GONE | _MOVED_AWAY | _ONLY_FOLDERS
+_LOST, _FORGOTTEN = 0x4000, 0x8000
+"""More happened than the kernel keeps; a folder is gone."""
+_READ_BYTES = 65_536
+
+
+class FolderWatch:
+    """Of a workspace; not for several threads at once."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._folders: dict[int, str] = {}
+        """What the kernel calls a folder -> its path, relative."""
+        self._queue = _queue() if sys.platform == "linux" else None
+        if self._queue is not None:
+            weakref.finalize(self, os.close, self._queue)
+
+    def begin(self, folder: str) -> bool:
+        """Be told of what is in a folder, from before it is looked into; False: nobody tells."""
+        if self._queue is None:
+            return False
+        path = os.fsencode(os.path.join(self._root, folder))
+        number = int(_libc().inotify_add_watch(self._queue, path, _ALL))
+        if number >= 0:
+            self._folders[number] = folder
+        return number >= 0
+
+    def changed(self) -> set[str] | None:
+        """Folders in which something changed, or that are others now; None: any of them may be."""
+        found, lost = set[str](), not _is_local(self._root)
+        while data := self._read():
+            at = 0
+            while at < len(data):
+                number, what, _, length = _EVENT.unpack_from(data, at)
+                name = os.fsdecode(data[at + _EVENT.size :][:length].rstrip(b"\0"))
+                at += _EVENT.size + length
+                folder = self._folders.get(number)
+                if folder is None:
+                    lost = lost or bool(what & _LOST)
+                    continue
+                found.add(folder)
+                if what & _FORGOTTEN:
+                    del self._folders[number]
+                if what & _IS_FOLDER and what & (_MOVES | _MADE | _GONE):
+                    inner = f"{folder}/{name}".lstrip("/")
+                    found |= {one for one in self._folders.values() if is_below(one, inner)}
+                lost = lost or (not folder and bool(what & _MOVED_AWAY))
+        return None if lost else found
+
+    def _read(self) -> bytes:
+        if self._queue is None:
+            return b""
+        try:
+            return os.read(self._queue, _READ_BYTES)
+        except BlockingIOError:
+            return b""
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None)
+
+
+def _queue() -> int | None:
+    queue = int(_libc().inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
+    return queue if queue >= 0 else None
+
+
+def _is_local(root: str) -> bool:
+    """Whether a folder, with all below it, is on one file system that only this kernel writes."""
+    top, kind = "", ""
+    try:
+        lines = _MOUNTS.read_text("utf-8", "surrogateescape").splitlines()
+    except OSError:
+        return False
+    for line in lines:
+        mount, _, about = line.partition(" - ")
+        point = re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), mount.split()[4])
+        if point != root and is_below(point, root):
+            return False
+        if is_below(root, point) and len(point) >= len(top):
+            top, kind = point, about.split()[0]
+    return kind in _LOCAL
