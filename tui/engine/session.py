@@ -573,7 +573,7 @@ class Session:
 
 
 def _forget(session: Session, intent: intents.Forget) -> None:
-    from tui.engine.recording import forgetting  # hardly ever
+    from tui.engine.sessions import forgetting  # hardly ever
 
     services = session.services
     store = services.ports.store() if services.ports.store is not None else None
