@@ -310,7 +310,7 @@ class Attempts:
     async def _bring(self, row: Attempt, result: LaneResult, *, verify: bool) -> None:
         row.home = "comes when the answer ends" if self._state.status.busy else ""
         self._state.restated()
-        row.home = home_words(await self._home.bring(result), result.files)
+        row.home = home_words(await self._home.bring(result), result)
         self._state.restated()
         if verify:  # it is another text than was judged, if something was changed meanwhile
             self._submit(intents.Verify(unasked=True))

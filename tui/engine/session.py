@@ -340,7 +340,9 @@ class Session:
         from tui.engine.delegating import Delegates  # after the first paint
 
         services, take_over = self.services, self._foreground.take_over
-        return Delegates(services, lambda: self.lanes, self.bringing_home, take_over)
+        made = Delegates(services, lambda: self.lanes, self.bringing_home, take_over)
+        made.verify = lambda: self.submit(intents.Verify(unasked=True))
+        return made
 
     @functools.cached_property
     def _hooks(self) -> Hooks:

@@ -185,6 +185,9 @@ class Verification:
 
     def handle(self, intent: Intent) -> None:
         """Run a command, stop it, or send what it left."""
+        if isinstance(intent, intents.Verify) and intent.unasked:
+            self.unasked(intent)
+            return
         if self._fixes:
             self._fixing.stop()
         match intent:
