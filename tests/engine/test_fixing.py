@@ -89,6 +89,33 @@ async def test_it_tries_until_the_screen_is_green_with_a_row_for_each() -> None:
     assert all(hunk.decision is Decision.PENDING for hunk in world.session.workspace.hunks)
 
 
+async def test_what_is_out_of_date_is_judged_again_before_it_is_sent() -> None:
+    world, judge = await red()
+    changes(world, 6)
+    world.session.drain()
+    judge.failing = lambda files: ["test_c"] if has(files, 6) else []
+    world.session.submit(intents.SendFailure())
+    request = texts(await world.wire.request(1))[-1]
+    assert "test_c" in request
+    assert "test_a" not in request
+    assert "The verdict is out of date: judged again first" in notes(world)
+    await settle()
+    await tried(world, rewrite(6, "1", "2"))
+    assert notes(world)[-1] == "fixed in 1 try"
+
+
+async def test_what_is_green_by_now_is_not_sent() -> None:
+    world, judge = await red()
+    world.session.submit(intents.Reject((3,)))
+    await rests(world)
+    world.session.drain()
+    world.session.submit(intents.SendFailure())
+    await rests(world)
+    assert world.session.status.verdict == "passed"
+    assert notes(world)[-1] == "Nothing to fix any more"
+    assert not world.wires or not world.wire.requests
+
+
 async def test_auto_begins_as_soon_as_the_screen_is_red() -> None:
     world, _ = await red(when="auto")
     assert len(world.wire.requests) == 1

@@ -200,6 +200,8 @@ class Verification:
                     self._start(self._command(command), command)
             case intents.StopCommand():
                 self._stop()
+            case intents.SendFailure() if self._failures and self._status.outdated:
+                self._start(self._judged_again(), "verify")
             case intents.SendFailure():
                 self._send_failure()
 
@@ -669,6 +671,15 @@ class Verification:
         workspace = self._state.workspace
         unsaved = filter(workspace.is_dirty, workspace.buffers)
         return {*(hunk.path for hunk in workspace.hunks), *unsaved}
+
+    async def _judged_again(self) -> None:
+        """Judge what is there now, and send what fails then."""
+        self._state.note(0, "The verdict is out of date: judged again first")
+        await self._verify(intents.Verify(disk=self._verdict_state.on_disk))
+        if self._failures and not self._fixes:
+            self._send_failure()
+        elif self._status.verdict == "passed":
+            self._state.note(0, "Nothing to fix any more")
 
     def _send_failure(self) -> None:
         if not self._failures:
