@@ -372,6 +372,18 @@ async def test_tests_that_are_skipped_to_pass_do_not_count() -> None:
     assert "Tests that ran before do not any more (2 skipped): that does not count." in told
 
 
+async def test_what_failed_and_is_skipped_now_is_found_where_another_part_ran() -> None:
+    def skipping(output: str, passed: bool) -> RunReport:
+        """A runner that tells no counts that could be compared."""
+        report = replace(read(output, passed), counts=None)
+        return report if report.failed else replace(report, skipped=("test_b", "test_z"))
+
+    world, _ = await red(reader=skipping, when="auto")
+    await tried(world, rewrite(WRONG, "1", "2"))
+    assert "try 1 · 2 failed → 1 skipped · 0.0 s" in notes(world)
+    assert len(world.wire.requests) == 2
+
+
 async def test_it_rises_when_tries_were_in_vain_and_goes_back() -> None:
     def failing(files: Files) -> list[str]:
         return [f"test_{hash(files['a.py'])}"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tui.core.run_report import RunCounts
+from tui.core.run_report import RunCounts, RunReport
 from tui.core.text.patterns import pattern
 
 _GOES_ON = pattern(r"=== (RUN|CONT|NAME|PAUSE) +(\S+)$")
@@ -17,8 +17,8 @@ _CUT = pattern(r"^\[[\d,]+ bytes left out\]$", re.M)
 _PACKAGE_ENDED = pattern(r"(?:FAIL|ok) *\t")
 
 
-def without_v(text: str) -> tuple[str, RunCounts | None]:
-    """Also the counts of the tests that have none below them; None: it does not tell of all."""
+def without_v(text: str) -> tuple[str, RunReport]:
+    """Also the counts, and the skipped, of tests that have none below them, if it tells of all."""
     told, said = list[str](), dict[str, list[str]]()
     ends = dict[tuple[int, str], str]()
     current, package = "", 0
@@ -40,7 +40,10 @@ def without_v(text: str) -> tuple[str, RunCounts | None]:
             told.append(line)
     told += [one for lines in said.values() for one in lines]
     above = {(number, name.rpartition("/")[0]) for number, name in ends}
-    leaves = [how for test, how in ends.items() if test not in above]
+    leaves = {test: how for test, how in ends.items() if test not in above}
     if not leaves or _CUT.search(text):
-        return "".join(told), None
-    return "".join(told), RunCounts(*(leaves.count(how) for how in ("PASS", "FAIL", "SKIP")))
+        return "".join(told), RunReport()
+    hows = list(leaves.values())
+    counts = RunCounts(*(hows.count(how) for how in ("PASS", "FAIL", "SKIP")))
+    skipped = tuple(name for (_, name), how in leaves.items() if how == "SKIP")
+    return "".join(told), RunReport(counts=counts, skipped=skipped)

@@ -747,7 +747,8 @@ def _judged(
     tests = [one for report in reports for one in (*report.failed, *report.known)]
     failed = {one.name: fingerprint(one.message) for one in tests}
     counts = {run.words: run.report.counts for run in runs if run.report.counts is not None}
-    return ScreenVerdict(verdict, failed, texts, counts, verifiers, tests)
+    skipped = frozenset(name for report in reports for name in report.skipped)
+    return ScreenVerdict(verdict, failed, texts, counts, verifiers, tests, skipped)
 
 
 async def _behind(task: asyncio.Task[None], work: Coroutine[object, object, None]) -> None:
