@@ -105,7 +105,7 @@ async def test_what_is_out_of_date_is_judged_again_before_it_is_sent() -> None:
 
 
 async def test_what_is_green_by_now_is_not_sent() -> None:
-    world, judge = await red()
+    world, _ = await red()
     world.session.submit(intents.Reject((3,)))
     await rests(world)
     world.session.drain()

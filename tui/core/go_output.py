@@ -14,6 +14,11 @@ from tui.core.text.patterns import pattern
 _GOES_ON = pattern(r"=== (RUN|CONT|NAME|PAUSE) +(\S+)$")
 _ENDED = pattern(r" *--- (PASS|FAIL|SKIP): (\S+)")
 _CUT = pattern(r"^\[[\d,]+ bytes left out\]$", re.M)
+_NOT_SAID = pattern(
+    r"(?:\A|^(?!PASS$|coverage: |\[[\d,]+ bytes left out\]$)[^\n]*\n)ok *\t(\S+)(?!.*no tests)",
+    re.M,
+)
+"""A package that passed without PASS before: it was ended before its tests were."""
 _PACKAGE_ENDED = pattern(r"(?:FAIL|ok) *\t")
 
 
@@ -41,6 +46,9 @@ def without_v(text: str) -> tuple[str, RunReport]:
     told += [one for lines in said.values() for one in lines]
     above = {(number, name.rpartition("/")[0]) for number, name in ends}
     leaves = {test: how for test, how in ends.items() if test not in above}
+    if found := _NOT_SAID.search("".join(told)):
+        fault = f"the tests of the package {found[1]} were ended before they said how they went"
+        return "".join(told), RunReport(fault=fault, step="look for an exit in TestMain")
     if not leaves or _CUT.search(text):
         return "".join(told), RunReport()
     hows = list(leaves.values())

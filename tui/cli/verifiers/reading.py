@@ -64,6 +64,8 @@ class RunReader:
             counts = read_counts(output, self.formats)
             report = replace(report or RunReport(), counts=counts)
         if passed and not report.failed and not (report.counts and report.counts.failed):
+            if report.fault:
+                return report
             found = self._fault(output, [row for row in table()["fault"] if row.get("passed")])
             if report.counts is None and not found.fault and self._row.get("tells"):
                 name = self._row["name"]
