@@ -22,6 +22,7 @@ from tui.effects.store.writing import StoreWriter
 from tui.engine import intents, lane_session
 from tui.engine.notices import DelegateView
 from tui.engine.session import SessionOptions, reasons_to_stay
+from tui.engine.slash import task_words
 from tui.errors import KeyRefused
 
 
@@ -310,6 +311,35 @@ async def test_after_a_kill_it_goes_on_and_nothing_is_asked_twice(
     (hunk,) = other.session.workspace.hunks
     assert "with self.lock" in hunk.agent
     await other.session.close()
+
+
+async def plain(tmp_path: Path) -> World:
+    """A plain start in the same folder."""
+    other = World({"cache.py": CACHE}, options=SessionOptions(conversation="o", ask=True))
+    mine = StoreWriter(tmp_path, time.monotonic)
+    other.ports.store, other.ports.archive = (lambda: mine), (lambda: reading.Archive(tmp_path))
+    await other.runs()
+    return other
+
+
+async def test_a_plain_start_says_that_delegates_of_a_kill_wait(
+    stored: tuple[World, StoreWriter], tmp_path: Path
+) -> None:
+    world, store = stored
+    await delegated(world)
+    await store.settled()
+    alive = await plain(tmp_path)
+    assert not alive.session.status.left, "a duetto works on it"
+    await asyncio.to_thread(store.close)
+    other = await plain(tmp_path)
+    await until(lambda: bool(other.session.status.left))
+    (left,) = other.session.status.left
+    assert (left.session, left.prompt, left.done) == (store.id, "make it safe", False)
+    assert notes(other)[-1] == "1 delegate of earlier sessions waits: /tasks"
+    assert f"/resume {store.id}" in task_words(other.session.status, 0.0)
+    assert not other.session.status.asks
+    for one in (alive, other):
+        await one.session.close()
 
 
 async def test_of_a_command_that_a_kill_ended_it_is_not_said_that_it_never_ran(

@@ -376,6 +376,17 @@ class AllDelegates(Struct, frozen=True, array_like=True):
     of: tuple[KeptDelegate, ...] = ()
 
 
+class LeftDelegate(Struct, frozen=True):
+    """What was delegated in an earlier session, and did not come home."""
+
+    session: str
+    """Its id: it works on there."""
+    number: int
+    prompt: str
+    done: bool
+    """It has only to come home."""
+
+
 class AllAttached(Struct, frozen=True, array_like=True):
     """What requests have, or leave out, beside what was said."""
 

@@ -23,7 +23,7 @@ from tui.core.price import Quote, SameTiers
 from tui.core.programs import AS_THE_USER, RunOptions, Sandbox, Shadow
 from tui.core.programs import RunResult as RunResult
 from tui.core.run_report import FailedTest, RunReport
-from tui.core.session_record import Record, SessionLine
+from tui.core.session_record import LeftDelegate, Record, SessionLine
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.unsaved import Unsaved
 from tui.core.wire.endpoint_facts import Abilities as Abilities
@@ -457,6 +457,9 @@ class SessionArchive(Protocol):
 
     async def find(self, session_id: str) -> SessionLine:
         """A session by its id, by the beginning of it that no other has, or by its name."""
+
+    async def left(self, folder: str) -> list[LeftDelegate]:
+        """What was delegated in the last sessions of a folder, and did not come home."""
 
     async def recall(self, session_id: str, asked: Recollection) -> str:
         """What was said in a session, and before it was forked: for a model."""

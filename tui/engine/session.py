@@ -11,11 +11,13 @@ import asyncio
 import functools
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from tui.core.document.workspace import Workspace
+from tui.core.files import counted
 from tui.core.inert_text import brief, inert
 from tui.core.text.change_set import Position
 from tui.core.unsaved import Unsaved
@@ -484,6 +486,9 @@ class Session:
         await asyncio.to_thread(store)
         await asyncio.to_thread(import_module, "tui.engine.recording")
         self._record()
+        if self._ports.archive is not None and self.options.ask and not self.goes_on:
+            archive = await asyncio.to_thread(self._ports.archive)
+            await _tell_left(self._state, archive, self._ports.files.root)
 
     def _record(self) -> None:
         """Keep the session from now on, if it is to be kept."""
@@ -618,6 +623,15 @@ def _budget(session: Session, window: ModelWindow, parent: Services | None) -> B
     for turn in resumed.stored.turns[-1:] if resumed is not None else ():
         made.reader = (turn.began.endpoint, turn.began.model)
     return made
+
+
+async def _tell_left(state: SessionState, archive: SessionArchive, root: str) -> None:
+    """Say what was delegated in earlier sessions here, and waits."""
+    with suppress(DuettoError):  # the list of sessions says why it cannot be read
+        state.status.left = await archive.left(root)
+    if left := state.status.left:
+        wait = "waits" if len(left) == 1 else "wait"
+        state.note(0, f"{counted(len(left), 'delegate')} of earlier sessions {wait}: /tasks")
 
 
 async def _failure(verifying: Verification) -> str:
