@@ -47,6 +47,7 @@ _TRIES = 6
 _PACK_BYTES = 4 << 20
 _INLINE_BYTES = 64 << 10
 """A file that is larger is sent once to each worker."""
+_CERTIFICATES = "the certificates of DASK_DISTRIBUTED__COMM__TLS__... (docs/cluster.md)"
 _NEAR = 200
 """Files in which the disk may differ from the tree that was sent, until another one is."""
 
@@ -237,9 +238,13 @@ class ClusterClient:
                         self._server, asynchronous=True, set_as_default=False, timeout=left
                     )
                     break
+                except TypeError as error:  # Dask has no context for TLS
+                    raise ConnectionError(f"{self._server} needs {_CERTIFICATES}") from error
                 except (OSError, TimeoutError) as error:
                     if time.monotonic() > deadline:
                         why = f"no Dask scheduler answers at {self._server}"
+                        if self._server.startswith("tls:"):
+                            why += f", or not with {_CERTIFICATES}"
                         raise (_ClusterGoneError if again else ConnectionError)(why) from error
                     await asyncio.sleep(0.2)
             self._sent.clear()
