@@ -270,11 +270,12 @@ def attempts_command(is_json: bool, quick: bool, check: bool) -> None:
 
 
 @bench.command("gap")
+@click.argument("part", type=click.Choice(("model", "rehearsal")))
 @click.option(
-    "--samples",
+    "--keep",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Have a real model try, and keep its tries in FILE; run again, it goes on.",
+    help="Measure, and keep each try in FILE; run again, it goes on.",
 )
 @click.option(
     "--model",
@@ -298,16 +299,21 @@ def attempts_command(is_json: bool, quick: bool, check: bool) -> None:
     help="Write the charts here, as SVG.",
 )
 @click.option("--json", "is_json", is_flag=True, help="One JSON object, no tables.")
-def gap_command(is_json: bool, pictures: Path | None, tries: int, **chosen: Any) -> None:
+def gap_command(is_json: bool, part: str, pictures: Path | None, tries: int, **chosen: Any) -> None:
     """Measure whether many tries and a judge beat one try, against the clock.
 
-    40 tiny functions, tried by a real model on this machine; without --samples the tries that lie
-    with the tests are judged anew. With it, an hour for 5,000 tries on two cores.
+    ``model``: 40 tiny functions, tried by a real model on this machine; an hour for 5,000 tries on
+    two cores. ``rehearsal``: the practice's exercises at four speeds, with one try, with attempts
+    and with fixes; its answers are scripted. Without --keep what was measured before is shown, the
+    real model's tries being judged anew.
     """
     from tests.benchmarks.gap import measurement
 
-    plan = measurement.Plan(each=tries, of_hardest=2 * tries, **chosen)
-    report = measurement.model(plan, _tell)
+    if part == "rehearsal":
+        report = measurement.machinery(chosen["keep"], _tell)
+    else:
+        plan = measurement.Plan(each=tries, of_hardest=2 * tries, **chosen)
+        report = measurement.model(plan, _tell)
     click.echo(json.dumps(report.data, indent=2) if is_json else report.text)
     for path in report.draw(pictures) if pictures is not None else []:
         _tell(f"{path} is written")

@@ -11,16 +11,19 @@ from pathlib import Path
 from random import Random
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.benchmarks.gap import curve, sampling, tables
+from tests.benchmarks.gap import curve, machinery, sampling, tables
 from tests.benchmarks.gap.checking import judging
 from tests.benchmarks.gap.curve import CHOOSERS, Law, Try, estimate
-from tests.benchmarks.gap.picture import Chart, Line
+from tests.benchmarks.gap.machinery import Run
 from tests.benchmarks.gap.sampling import Begun, Ended, Sample, Samples, steps
 from tests.benchmarks.gap.tasks import HARDEST, Task, load
+from tests.support.charts import Chart, Line
+from tui.bridge.rehearsal.scripts import load_scripts
 from tui.errors import DuettoError
 
 WRONG = "\n    return 1"
@@ -197,3 +200,38 @@ def test_a_task_says_what_is_shown() -> None:
     assert (
         task.prompt == 'def one():\n    """Return 1.\n\n    For example:\n    one() == 1\n    """'
     )
+
+
+def rehearsed(**more: object) -> Run:
+    """A run of the first exercise."""
+    plain = Run(load_scripts()[0].name, 4_000, "one try", 0, True, 2.0, 0.5, "2026-11-29")
+    return msgspec.structs.replace(plain, **more)
+
+
+def test_every_exercise_is_run_once_at_every_speed_and_way_before_any_is_run_twice() -> None:
+    asked = list(machinery.cells([], 2))
+    once = len(load_scripts()) * len(tables.THROTTLED) * len(machinery.WAYS)
+    assert [draw for draw, *_ in asked] == [0] * once + [1] * once
+    left = list(machinery.cells([rehearsed()], 1))
+    assert len(left) == once - 1
+    assert left == asked[1:once]
+
+
+def test_the_table_of_the_rehearsal_says_that_it_is_scripted() -> None:
+    runs = [rehearsed(), rehearsed(draw=1, green=False, seconds=4.0), rehearsed(tokens_s=50)]
+    told = machinery.table(runs)
+    assert told.note.startswith("Scripted:")
+    assert [row[:3] for row in told.rows][-1] == ("4,000", "1 of 2, 3.0 s", "")
+    assert told.rows[0][1] == "1 of 1, 2.0 s"
+
+
+@pytest.mark.slow
+def test_an_exercise_is_run_with_real_tests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = load_scripts()[0]
+    ways = [(0, way, script, 4_000) for way in ("fixes", "3 attempts")]
+    monkeypatch.setattr(machinery, "cells", lambda have, draws: iter(ways))
+    machinery.run(tmp_path / "runs.jsonl", 1, lambda what: None)
+    runs = machinery.kept(tmp_path / "runs.jsonl")
+    assert [(one.way, one.green) for one in runs] == [("fixes", True), ("3 attempts", True)]

@@ -14,19 +14,22 @@ from tests.benchmarks import findings
 from tests.benchmarks.findings import Tell
 from tests.benchmarks.gap import sampling, tables
 from tests.benchmarks.gap.checking import judging
-from tests.benchmarks.gap.picture import Chart
+from tests.benchmarks.gap.machinery import kept, run, table
 from tests.benchmarks.gap.tables import Table
 from tests.benchmarks.gap.tasks import load
+from tests.support.charts import Chart
 from tui.errors import DuettoError
 
 KEPT = Path(__file__).with_name("smollm2.jsonl.xz")
-"""Tries that were made before, with what made them."""
+REHEARSED = Path(__file__).with_name("rehearsal.jsonl.xz")
+"""Tries and runs that were made before, with what made them."""
+DRAWS = 4
 
 
 class Plan(Struct, frozen=True):
     """What is asked for."""
 
-    samples: Path | None = None
+    keep: Path | None = None
     """Where tries are kept; None: nothing is sampled, those that lie here are judged anew."""
     model: Path | None = None
     gemma: bool = False
@@ -67,13 +70,11 @@ class Report(Struct, frozen=True):
 def model(plan: Plan, tell: Tell) -> Report:
     """A real model's tries at tiny functions, judged by tests that it was told of and others."""
     tasks = load()
-    samples = sampling.Samples(plan.samples or KEPT)
-    if plan.samples is not None:
+    samples = sampling.Samples(plan.keep or KEPT)
+    if plan.keep is not None:
         path = sampling.model_file(plan.model, gemma=plan.gemma)
-        if plan.samples.suffix == ".xz":
-            raise DuettoError(f"{plan.samples} is packed: unpack it to go on with it")
         if any(one.model != path.name for one in samples.starts):
-            raise DuettoError(f"{plan.samples} has tries of another model: name another file")
+            raise DuettoError(f"{plan.keep} has tries of another model: name another file")
         cores = os.cpu_count() or 1
         samples.add(
             sampling.Begun(
@@ -92,7 +93,7 @@ def model(plan: Plan, tell: Tell) -> Report:
     with judging() as judge:
         tries = tables.judged(tasks, samples, judge)
     if not tries:
-        raise DuettoError("there are no tries to be judged: --samples FILE makes some")
+        raise DuettoError("there are no tries to be judged: --keep FILE makes some")
     return Report(
         [
             tables.curve(tries),
@@ -104,3 +105,13 @@ def model(plan: Plan, tell: Tell) -> Report:
         tables.charts(tries, samples),
         tables.machine(samples),
     )
+
+
+def machinery(keep: Path | None, tell: Tell) -> Report:
+    """The rehearsal's exercises at four speeds, in four ways."""
+    if keep is not None:
+        run(keep, DRAWS, tell)
+    runs = kept(keep or REHEARSED)
+    if not runs:
+        raise DuettoError("there are no runs: --keep FILE makes some")
+    return Report([table(runs)], {}, [])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib.util
-import lzma
 import os
 import struct
 import time
@@ -19,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from tests.benchmarks.findings import Tell
+from tests.benchmarks.gap import keeping
 from tests.benchmarks.gap.tasks import HARDEST, Task
 from tui.errors import DuettoError
 
@@ -85,12 +85,7 @@ class Samples:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.starts, self.parts, self.all = list[Begun](), list[Ended](), list[Sample]()
-        read = lzma.open if path.suffix == ".xz" else open
-        data = b""
-        if path.exists():
-            with read(path, "rb") as file:
-                data = file.read()
-        for line in data.split(b"\n"):
+        for line in keeping.read(path):
             with contextlib.suppress(msgspec.DecodeError):  # cut by a kill
                 self._take(line)
 
@@ -99,15 +94,12 @@ class Samples:
             self.all.append(msgspec.json.decode(line, type=Sample))
         elif line.startswith(b'{"model'):
             self.starts.append(msgspec.json.decode(line, type=Begun))
-        elif line:
+        else:
             self.parts.append(msgspec.json.decode(line, type=Ended))
 
     def add(self, what: Begun | Sample | Ended) -> None:
         """Keep it."""
-        line = msgspec.json.encode(what)
-        self._take(line)
-        with self._path.open("ab") as file:
-            file.write(b"\n" + line)
+        self._take(keeping.add(self._path, what))
 
     def tries(self) -> Iterator[Sample]:
         """What counts."""

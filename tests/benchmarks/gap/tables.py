@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from tests.benchmarks.gap.checking import Judge
 from tests.benchmarks.gap.curve import CHOOSERS, Chooser, Estimate, Try, estimate, law, mean
-from tests.benchmarks.gap.picture import Chart, Line
 from tests.benchmarks.gap.sampling import Samples
 from tests.benchmarks.gap.tasks import HARDEST, Task
+from tests.support.charts import Chart, Line
 
 KS = (1, 2, 3, 5, 10, 20, 50, 100, 200)
 BUDGETS_S = (0.5, 1, 2, 5, 10, 30)

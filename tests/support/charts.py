@@ -1,4 +1,4 @@
-"""A chart as SVG: lines over a logarithmic axis, per cent upwards, with their errors as bands."""
+"""Charts as SVG, by hand: lines with their errors, and bars beside each other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Line(Struct, frozen=True):
 
 
 class Chart(Struct, frozen=True):
-    """A title, and lines of at least two points each."""
+    """Lines of at least two points each, over a logarithmic axis, per cent upwards."""
 
     title: str
     below: str
@@ -36,10 +36,7 @@ class Chart(Struct, frozen=True):
             return LEFT + (math.log(x) - low) / (high - low) * (WIDTH - LEFT - RIGHT)
 
         parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"'
-            ' font-family="sans-serif" font-size="13">',
-            f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-            _text(LEFT, 26, self.title),
+            *_sheet(HEIGHT, self.title),
             _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, self.below, anchor="middle"),
         ]
         for share in range(0, 101, 20):
@@ -63,6 +60,42 @@ class Chart(Struct, frozen=True):
                 _text(WIDTH - RIGHT + 8, label + 4, line.name, colour=colour),
             ]
         return "\n".join([*parts, "</svg>", ""])
+
+
+class Bars(Struct, frozen=True):
+    """Groups of bars, ``{group: {name: value}}``; one scale for all."""
+
+    title: str
+    unit: str
+    groups: dict[str, dict[str, float]]
+
+    def svg(self) -> str:
+        """The picture."""
+        most = max(max(group.values()) for group in self.groups.values())
+        names = list(dict.fromkeys(name for group in self.groups.values() for name in group))
+        parts, y = list[str](), TOP + 4
+        for words, group in self.groups.items():
+            parts.append(_text(LEFT - 36, y + 14, words))
+            y += 22
+            for name, value in group.items():
+                long = max(value / most * (WIDTH - 440), 1.5)
+                colour = _COLOURS[names.index(name) % len(_COLOURS)]
+                place = f'x="240" y="{y}" width="{long:.1f}" height="15"'
+                parts.append(_text(230, y + 12, name, anchor="end"))
+                parts.append(f'<rect {place} rx="2" fill="{colour}"/>')
+                parts.append(_text(248 + long, y + 12, f"{value:g} {self.unit}", colour=colour))
+                y += 20
+            y += 8
+        return "\n".join([*_sheet(y + 8, self.title), *parts, "</svg>", ""])
+
+
+def _sheet(height: float, title: str) -> list[str]:
+    return [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}"'
+        ' font-family="sans-serif" font-size="13">',
+        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
+        f'<g font-weight="bold">{_text(20, 26, title)}</g>',
+    ]
 
 
 def _up(share: float) -> float:
